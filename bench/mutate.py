@@ -14,9 +14,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench.measure import Sample, Stopwatch, machine, table
-from codeplane.edit.entry import Change, digest
-from codeplane.edit.history.kept import Kept
-from codeplane.edit.history.mutations import KeptMutations, sync_folder
+from codeplane.edit.batch import Change
+from codeplane.edit.file_state import sha256_of
+from codeplane.edit.history.mutation_record import MutationRecord
+from codeplane.edit.history.mutation_store import MutationStore, sync_folder
 from codeplane.edit.journal import Journal
 from codeplane.kernel.clock import SystemClock
 from codeplane.kernel.ids import new_id
@@ -43,17 +44,17 @@ class Journaled:
     """The same through the journal, kept for undo."""
 
     def __init__(self, home: Path, root: Path) -> None:
-        self._kept = KeptMutations(home / "undo", SystemClock(), 14, 500)
+        self._kept = MutationStore(home / "undo", SystemClock(), 14, 500)
         self._journal = Journal(root=root, folder=home / "journal", kept=self._kept)
 
     def __call__(self, root: Path, contents: dict[str, bytes]) -> None:
         """One batch."""
         changes = [
-            Change(path=path, content=content, before=digest((root / path).read_bytes()))
+            Change(path=path, content=content, before=sha256_of((root / path).read_bytes()))
             for path, content in contents.items()
         ]
         mutation_id = new_id("mut")
-        kept = Kept(
+        kept = MutationRecord(
             mutation_id=mutation_id,
             kind="files",
             what="bench",

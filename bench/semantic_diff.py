@@ -28,7 +28,7 @@ from bench.mutations import Mutation, mutations
 from codeplane.adapters.git_cli import clean_environment
 from codeplane.code.facts.extract import extractor
 from codeplane.code.facts.language import languages
-from codeplane.git.read.reading import Reading
+from codeplane.git.read.reader import GitReader
 from codeplane.index.fact_store import FactStore
 from codeplane.index.parser_pool import Parsers
 from codeplane.index.snapshot import Snapshot
@@ -198,7 +198,7 @@ def by_codeplane(root: Path, package: str) -> Told:
     home.mkdir()
     parsers = Parsers(processes=min(os.cpu_count() or 1, 4))
     store = FactStore(home / "facts.db")
-    reading = Reading(root=root, environment=clean_environment)
+    reading = GitReader(root=root, environment=clean_environment)
     loading = Loading(reading=reading, store=store, parsing=Parsing(parsers=parsers, folder=home))
     nothing = Snapshot(
         epoch=0,

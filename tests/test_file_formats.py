@@ -15,16 +15,16 @@ import pytest
 
 from codeplane.code.facts.language import tables_version
 from codeplane.code.facts.model import Definition, DynamicAccess, Export, Facts, Import, Scope, packed, unpacked
-from codeplane.edit.entry import Batch, Change, Entry, Was
-from codeplane.edit.history.kept import Kept
-from codeplane.edit.history.mutations import KeptMutations
-from codeplane.edit.history.told import Told
-from codeplane.edit.index_moves import IndexMove, moves_of
+from codeplane.edit.batch import Batch, Change, Entry
+from codeplane.edit.file_state import FileState
+from codeplane.edit.history.mutation_record import MutationRecord, MutationStats
+from codeplane.edit.history.mutation_store import MutationStore
+from codeplane.edit.index_moves import IndexMove, moves_from_json
 from codeplane.git.safety.known_links import KnownLinks
-from codeplane.git.write.begun import Begun
-from codeplane.git.write.pending import Note, Pending, Started
-from codeplane.git.write.picture import Picture
-from codeplane.git.write.reversible import Reversible, Side
+from codeplane.git.write.git_snapshot import GitSnapshot
+from codeplane.git.write.pending_mutations import CallNote, PendingMutations, StartedMutation
+from codeplane.git.write.reversible_change import ReversibleChange, Side
+from codeplane.git.write.stopped_operation import OperationStart
 from codeplane.git.write.submodule_addition import SubmoduleAddition
 from codeplane.index import archive
 from codeplane.kernel.clock import SystemClock
@@ -96,7 +96,7 @@ def test_undo_record(tmp_path: Path) -> None:
         '{"mutation_id":"mut_1","kind":"files","what":"write_files","at_ns":1,"session_id":"ses_1","state":"applied",'
         '"paths":["a.py","b\\udcff.py"],"details":{"n":1}}'
     )
-    one = Kept(
+    one = MutationRecord(
         mutation_id="mut_1",
         kind="files",
         what="write_files",
@@ -106,11 +106,11 @@ def test_undo_record(tmp_path: Path) -> None:
         paths=("a.py", "b\udcff.py"),
         details={"n": 1},
     )
-    records = KeptMutations(tmp_path / "undo", SystemClock(), 14, 1)
+    records = MutationStore(tmp_path / "undo", SystemClock(), 14, 1)
     records.add(one)
     assert (tmp_path / "undo" / "mut_1" / "kept.json").read_text() == text
     assert records.get("mut_1") == one
-    assert Told(actor="agent:a", insertions=2, deletions=3).to_json() == {
+    assert MutationStats(actor="agent:a", insertions=2, deletions=3).to_json() == {
         "actor": "agent:a",
         "insertions": 2,
         "deletions": 3,
@@ -118,7 +118,7 @@ def test_undo_record(tmp_path: Path) -> None:
 
 
 def test_undo_records_with_other_keys_are_not_read(tmp_path: Path) -> None:
-    records = KeptMutations(tmp_path / "undo", SystemClock(), 14, 1)
+    records = MutationStore(tmp_path / "undo", SystemClock(), 14, 1)
     records.add(kept("mut_1"))
     manifest = tmp_path / "undo" / "mut_1" / "kept.json"
     written = json.loads(manifest.read_text())
@@ -142,8 +142,8 @@ def test_journal_manifest() -> None:
     details: JsonObject = {"actor": "owner", "entries": [row], "made": ["a"], "dropped": ["b"]}
     entry = Entry(
         path="new.py",
-        before=Was(sha256="00", mode=420),
-        after=Was(sha256="11", mode=0, link=True),
+        before=FileState(sha256="00", mode=420),
+        after=FileState(sha256="11", mode=0, link=True),
         staged="new.0",
         image="old.0",
         temp=".cpl-1",
@@ -155,7 +155,7 @@ def test_journal_manifest() -> None:
     assert Batch.of(details) == batch
     move = IndexMove(old="old.py", new="new.py", mode="100644", oid="abc")
     assert move.to_json() == ["old.py", "new.py", "100644", "abc"]
-    assert moves_of([["old.py", "new.py", "100644", "abc"]]) == (move,)
+    assert moves_from_json([["old.py", "new.py", "100644", "abc"]]) == (move,)
 
 
 def test_journal_folder(tmp_path: Path) -> None:
@@ -195,7 +195,7 @@ def test_pending_git_mutation(tmp_path: Path) -> None:
         "gitmodules": '[submodule "other"]\n',
         "staged": "100644 abc 0\t.gitmodules",
     }
-    picture = Picture(
+    picture = GitSnapshot(
         symbolic="refs/heads/main",
         head="abc",
         refs={"refs/heads/main": "abc"},
@@ -210,7 +210,7 @@ def test_pending_git_mutation(tmp_path: Path) -> None:
         conflicts=(),
         state="none",
     )
-    started = Started(
+    started = StartedMutation(
         mutation_id="mut_1",
         what="merge",
         at_ns=1,
@@ -224,7 +224,7 @@ def test_pending_git_mutation(tmp_path: Path) -> None:
         worktree="/w",
         submodule=submodule,
     )
-    pending = Pending(tmp_path / "pending")
+    pending = PendingMutations(tmp_path / "pending")
     pending.begin(started)
     pending.reaches(started)
     pending.adds_submodule(started)
@@ -240,7 +240,7 @@ def test_pending_git_mutation(tmp_path: Path) -> None:
     assert pending.all() == [started]
     note = tmp_path / "pending-ended" / "call_1"
     assert note.read_text() == '{"what":"merge","mutation_id":"mut_1","done":true}'
-    assert pending.notes() == {"call_1": Note(what="merge", mutation_id="mut_1", done=True)}
+    assert pending.notes() == {"call_1": CallNote(what="merge", mutation_id="mut_1", done=True)}
 
 
 def test_git_undo_record() -> None:
@@ -266,13 +266,13 @@ def test_git_undo_record() -> None:
         intended=("i",),
         files={"a": "100644 abc", "n": None},
     )
-    both = Reversible(before=side, after=replace(side, stashes=None), branches=("main",))
+    both = ReversibleChange(before=side, after=replace(side, stashes=None), branches=("main",))
     details: JsonObject = {"before": raw, "after": {**raw, "stashes": None}, "branches": ["main"]}
     assert json.dumps(both.to_json()) == json.dumps(details)
-    assert Reversible.of_json(details) == both
-    begun = Begun(sign="merge abc", reached={"a": None}, dirty=frozenset({"c", "b"}))
+    assert ReversibleChange.of_json(details) == both
+    begun = OperationStart(sign="merge abc", reached={"a": None}, dirty=frozenset({"c", "b"}))
     assert begun.to_json() == {"sign": "merge abc", "reached": {"a": None}, "dirty": ["b", "c"]}
-    assert Begun.of_json(begun.to_json()) == begun
+    assert OperationStart.of_json(begun.to_json()) == begun
 
 
 def test_index_archive(tmp_path: Path) -> None:

@@ -11,12 +11,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from codeplane.edit.endings import Recovered
-from codeplane.edit.entry import Change, digest
-from codeplane.edit.history.kept import Kept
-from codeplane.edit.history.mutations import KeptMutations
+from codeplane.edit.batch import Change
+from codeplane.edit.file_state import sha256_of
+from codeplane.edit.history.mutation_record import MutationRecord
+from codeplane.edit.history.mutation_store import MutationStore
 from codeplane.edit.journal import Journal
-from codeplane.edit.reversal import reversed_batch
+from codeplane.edit.journal_recovery import RecoveredMutation
+from codeplane.edit.reversal import reverse_batch
 from codeplane.kernel.clock import SystemClock
 
 MUTATION = "mut_0001"
@@ -37,13 +38,13 @@ class Place:
         return place
 
     @property
-    def kept(self) -> KeptMutations:
-        return KeptMutations(self.home / "undo", SystemClock(), 14, 500)
+    def kept(self) -> MutationStore:
+        return MutationStore(self.home / "undo", SystemClock(), 14, 500)
 
     def journal(self, step: Callable[[str], None] = lambda name: None) -> Journal:
         return Journal(root=self.root, folder=self.home / "journal", kept=self.kept, step=step)
 
-    def recover(self) -> list[Recovered]:
+    def recover(self) -> list[RecoveredMutation]:
         return self.journal().recover()
 
     def under_way(self) -> list[str]:
@@ -51,9 +52,9 @@ class Place:
         return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
 
 
-def kept(mutation_id: str = MUTATION, paths: tuple[str, ...] = ()) -> Kept:
+def kept(mutation_id: str = MUTATION, paths: tuple[str, ...] = ()) -> MutationRecord:
     """What is said of a mutation before its files are known."""
-    return Kept(
+    return MutationRecord(
         mutation_id=mutation_id,
         kind="files",
         what="a test",
@@ -94,7 +95,7 @@ def planted(root: Path) -> list[Change]:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
         file.chmod(mode)
-        return digest(content)
+        return sha256_of(content)
 
     for number in range(6):
         before = plant(f"src/u{number}.py", b"old %d\n" % number, 0o755 if number == 3 else 0o640)
@@ -110,7 +111,7 @@ def planted(root: Path) -> list[Change]:
         changes.append(Change(path=old, content=None, before=before))
         changes.append(Change(path=new, content=root / old, before=None, moved_from=old))
     (root / "link").symlink_to("src/u0.py")
-    changes.append(Change(path="link", content=b"src/u1.py", before=digest(b"src/u0.py"), link=True))
+    changes.append(Change(path="link", content=b"src/u1.py", before=sha256_of(b"src/u0.py"), link=True))
     # A file gives its name to a folder.
     changes.append(Change(path="swap", content=None, before=plant("swap", b"a file\n")))
     changes.append(Change(path="swap/inner", content=b"in a folder\n", before=None))
@@ -156,7 +157,7 @@ def undoing(place: Place) -> Callable[[Steps], None]:
     def work(step: Steps) -> None:
         found = place.kept.get(MUTATION)
         assert found is not None
-        back = reversed_batch(place.root, place.kept.folder_of(MUTATION), found)
+        back = reverse_batch(place.root, place.kept.folder_of(MUTATION), found)
         place.journal(step).apply("mut_0002", back.kept, back.changes, dropped=back.dropped)
 
     return work

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.edit.entry import Change, digest
+from codeplane.edit.batch import Change
+from codeplane.edit.file_state import sha256_of
 from codeplane.kernel.errors import Cancelled, FileChanged, PathDenied, StorageFailed, StorageFull, StorageReadOnly
 from tests.edit.batches import (
     MUTATION,
@@ -259,7 +260,7 @@ def test_a_link_that_took_a_folders_place_is_not_followed(place: Place, tmp_path
             (place.root / "src").rename(place.root / "away")
             (place.root / "src").symlink_to(outside)
 
-    change = Change(path="src/a.py", content=b"new\n", before=digest(b"old\n"))
+    change = Change(path="src/a.py", content=b"new\n", before=sha256_of(b"old\n"))
     with pytest.raises(FileChanged):
         place.journal(step).apply(MUTATION, kept(), [change])
     assert (outside / "a.py").read_text() == "old\n"
@@ -268,7 +269,7 @@ def test_a_link_that_took_a_folders_place_is_not_followed(place: Place, tmp_path
 def test_a_file_with_several_names_changes_under_one_of_them(place: Place) -> None:
     (place.root / "a").write_text("old\n")
     os.link(place.root / "a", place.root / "b")
-    place.journal().apply(MUTATION, kept(), [Change(path="a", content=b"new\n", before=digest(b"old\n"))])
+    place.journal().apply(MUTATION, kept(), [Change(path="a", content=b"new\n", before=sha256_of(b"old\n"))])
     assert ((place.root / "a").read_text(), (place.root / "b").read_text()) == ("new\n", "old\n")
     # What is kept for undo is nobody else's file.
     (place.root / "b").write_text("changed in place\n")
@@ -279,7 +280,7 @@ def test_a_file_with_several_names_changes_under_one_of_them(place: Place) -> No
 def test_a_name_may_change_its_case_alone(place: Place) -> None:
     (place.root / "Readme.md").write_text("text\n")
     changes = [
-        Change(path="Readme.md", content=None, before=digest(b"text\n")),
+        Change(path="Readme.md", content=None, before=sha256_of(b"text\n")),
         Change(path="README.md", content=place.root / "Readme.md", before=None, moved_from="Readme.md"),
     ]
     place.journal().apply(MUTATION, kept(), changes)

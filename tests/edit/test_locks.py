@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from codeplane.edit.locks import PathLocks
+from codeplane.edit.path_locks import PathLocks
 from codeplane.kernel.errors import EditOverlap
 from tests.interaction.requirements import requirement
 
@@ -39,13 +39,13 @@ def test_everything_waits_for_those_who_hold_and_keeps_others_out() -> None:
         entered = asyncio.Event()
 
         async def whole() -> None:
-            async with locks.everything():
+            async with locks.hold_all():
                 said.append("whole")
                 entered.set()
                 with pytest.raises(EditOverlap), locks.hold(["b"]):
                     pass
                 with pytest.raises(EditOverlap):
-                    async with locks.everything(wait_sec=0.01):
+                    async with locks.hold_all(wait_sec=0.01):
                         pass
 
         with locks.hold(["a"]):
@@ -65,9 +65,9 @@ def test_everything_gives_up_when_it_takes_too_long() -> None:
     async def run() -> None:
         locks = PathLocks()
         with locks.hold(["a"]), pytest.raises(EditOverlap, match="still at work"):
-            async with locks.everything(wait_sec=0.01):
+            async with locks.hold_all(wait_sec=0.01):
                 pass
-        async with locks.everything():
+        async with locks.hold_all():
             pass
 
     asyncio.run(run())

@@ -4,11 +4,11 @@ import asyncio
 from dataclasses import replace
 from pathlib import Path
 
-from codeplane.edit.endings import Recovered
-from codeplane.edit.entry import Change
-from codeplane.edit.history.mutations import KeptMutations
-from codeplane.edit.recovery import record
-from codeplane.edit.reversal import reversed_batch
+from codeplane.edit.batch import Change
+from codeplane.edit.history.mutation_store import MutationStore
+from codeplane.edit.journal_recovery import RecoveredMutation
+from codeplane.edit.recovery_events import record_recovered
+from codeplane.edit.reversal import reverse_batch
 from codeplane.kernel.clock import SystemClock
 from codeplane.kernel.config import LedgerConfig
 from codeplane.kernel.json import JsonObject
@@ -27,12 +27,12 @@ def interrupted(place: Place, mutation_id: str, path: str, at: int) -> None:
 
 
 def recorded(
-    folder: Path, recovered: list[Recovered], kept: KeptMutations | None = None
+    folder: Path, recovered: list[RecoveredMutation], kept: MutationStore | None = None
 ) -> tuple[JsonObject, list[tuple[str, str]]]:
     async def run() -> tuple[JsonObject, list[tuple[str, str]]]:
         log = SqliteLog(path=folder / "ledger.db", projections=(), config=LedgerConfig(), clock=SystemClock())
         try:
-            counts = await record(log, recovered, kept)
+            counts = await record_recovered(log, recovered, kept)
             events = await log.read(stream="mutations")
             return counts, [(event.type, str(event.payload["mutation_id"])) for event in events]
         finally:
@@ -62,7 +62,7 @@ def test_missing_outcomes_are_appended_once(tmp_path: Path) -> None:
 
 @requirement("EDT-08")
 def test_a_batch_that_cannot_be_ended_is_counted_and_no_outcome_is_claimed(tmp_path: Path) -> None:
-    stuck = Recovered(journal_id="mut_0001", mutation_id="mut_0001", outcome="stuck", reason="read-only")
+    stuck = RecoveredMutation(journal_id="mut_0001", mutation_id="mut_0001", outcome="stuck", reason="read-only")
     assert recorded(tmp_path, [stuck]) == ({"mutations_stuck": 1}, [])
 
 
@@ -80,7 +80,7 @@ def test_what_is_kept_but_was_never_told_is_told_once(tmp_path: Path) -> None:
     assert recorded(tmp_path, [], place.kept) == ({"mutations_recorded": 1}, undone)
     found = place.kept.get(MUTATION)
     assert found is not None
-    again = reversed_batch(place.root, place.kept.folder_of(MUTATION), found)
+    again = reverse_batch(place.root, place.kept.folder_of(MUTATION), found)
     place.journal().apply("mut_0003", again.kept, again.changes, dropped=again.dropped)
     redone = [*undone, ("mutation.redone", MUTATION)]
     assert recorded(tmp_path, [], place.kept) == ({"mutations_recorded": 1}, redone)

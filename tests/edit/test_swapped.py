@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.edit.beneath import beneath, beside
-from codeplane.edit.entry import Change, digest, state_of
-from codeplane.edit.plan import Plan
+from codeplane.edit.batch import Change
+from codeplane.edit.edit_plan import EditPlan
+from codeplane.edit.file_state import sha256_of, state_of
+from codeplane.edit.folder_descriptors import open_folder, open_parent
 from codeplane.edit.request import Edit
-from codeplane.edit.reversal import reversed_batch
+from codeplane.edit.reversal import reverse_batch
 from codeplane.edit.scope import Scope
 from codeplane.kernel.errors import CodePlaneError, FileChanged, PathDenied
 from codeplane.kernel.json import JsonObject
@@ -66,7 +67,7 @@ def test_the_journal_writes_and_takes_back_inside_alone(folder: Path) -> None:
             state = state_of(place.root, "d/a.py")
         if state is None:
             return
-        assert state.sha256 != digest(f"{SECRET} = 1\n".encode())
+        assert state.sha256 != sha256_of(f"{SECRET} = 1\n".encode())
         content = b"inside = %d\n" % number
         changes = [
             Change(path="d/a.py", content=content, before=state.sha256),
@@ -77,7 +78,7 @@ def test_the_journal_writes_and_takes_back_inside_alone(folder: Path) -> None:
             place.journal().apply(mutation_id, kept(mutation_id), changes)
             found = place.kept.get(mutation_id)
             assert found is not None
-            back = reversed_batch(place.root, place.kept.folder_of(mutation_id), found)
+            back = reverse_batch(place.root, place.kept.folder_of(mutation_id), found)
             place.journal().apply(f"mut_b{number:06}", back.kept, back.changes, dropped=back.dropped)
 
     with swapping(place.root / "d", place.root / "e"):
@@ -99,7 +100,7 @@ def test_a_plan_shows_nothing_of_the_outside(folder: Path) -> None:
             {"path": "d/outside-onl.py", "action": "delete"},
             {"path": "d/link", "link_to": "b.py"},
         ]
-        plan = Plan(place.root, Scope(place.root))
+        plan = EditPlan(place.root, Scope(place.root))
         for edit in edits:
             try:
                 plan.add(Edit.model_validate(edit))
@@ -145,7 +146,7 @@ def test_write_files_and_undo_through_the_door(tmp_path: Path) -> None:
 @requirement("EDT-09")
 def test_a_link_in_the_way_is_not_passed_and_not_written_through(folder: Path) -> None:
     place, outside = planted(folder)
-    change = Change(path="d/a.py", content=b"new\n", before=digest(b"inside = 1\n"))
+    change = Change(path="d/a.py", content=b"new\n", before=sha256_of(b"inside = 1\n"))
 
     def step(name: str) -> None:
         if name == "committed":
@@ -156,29 +157,29 @@ def test_a_link_in_the_way_is_not_passed_and_not_written_through(folder: Path) -
     assert (outside / "a.py").read_text() == f"{SECRET} = 1\n"
     assert (place.root / "e/a.py").read_text() == "inside = 1\n"
     for folder_path in ("d", "d/deep"):
-        with pytest.raises(OSError, match="a link stands"), beneath(place.root, folder_path, make=True):
+        with pytest.raises(OSError, match="a link stands"), open_folder(place.root, folder_path, make=True):
             pass
-    with pytest.raises(OSError, match="not the name"), beneath(place.root, "e/../d"):
+    with pytest.raises(OSError, match="not the name"), open_folder(place.root, "e/../d"):
         pass
     assert sorted(file.name for file in outside.iterdir()) == ["a.py", "b.py", "link", f"{SECRET}.py"]
 
 
 @requirement("EDT-09")
 def test_folders_are_made_on_the_way_and_errors_name_the_whole_path(folder: Path) -> None:
-    with beside(folder, "one/two/file", make=True) as (at, name):
+    with open_parent(folder, "one/two/file", make=True) as (at, name):
         os.close(os.open(name, os.O_CREAT | os.O_WRONLY, dir_fd=at))
     assert (folder / "one/two/file").is_file()
-    with pytest.raises(FileNotFoundError) as raised, beside(folder, "one/two/none") as (at, name):
+    with pytest.raises(FileNotFoundError) as raised, open_parent(folder, "one/two/none") as (at, name):
         os.stat(name, dir_fd=at)
     assert raised.value.filename == "one/two/none"
-    with pytest.raises(NotADirectoryError), beneath(folder, "one/two/file/further"):
+    with pytest.raises(NotADirectoryError), open_folder(folder, "one/two/file/further"):
         pass
 
 
 def test_links_that_lead_in_a_circle_are_refused(folder: Path) -> None:
     (folder / "round").symlink_to("round")
     with pytest.raises(PathDenied, match="circle"):
-        Scope(folder).located("round/a.py")
+        Scope(folder).locate("round/a.py")
 
 
 @pytest.mark.parametrize(

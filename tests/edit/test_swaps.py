@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codeplane.edit.matching import spans_for
+from codeplane.edit.replacements import apply_replacements
 from codeplane.edit.request import Replacement
-from codeplane.edit.swaps import swapped
 from codeplane.edit.text import Text
+from codeplane.edit.text_match import match_spans
 from codeplane.kernel.errors import CodePlaneError, EditMismatch, TooLarge
 from tests.interaction.requirements import requirement
 
@@ -25,7 +25,7 @@ def one_by_one(text: Text, swaps: list[Replacement]) -> Text:
             continue
         if swap.old == swap.new:
             raise EditMismatch("the same")
-        text = text.replaced(spans_for(text.plain, swap.old, swap.new, every=swap.all, path="p"))
+        text = text.replace_spans(match_spans(text.plain, swap.old, swap.new, every=swap.all, path="p"))
     return text
 
 
@@ -41,7 +41,7 @@ def outcome(work: object) -> object:
 @given(texts, st.lists(st.tuples(words, words, st.booleans()), max_size=6))
 def test_all_at_once_is_one_after_another(raw: str, given: list[tuple[str, str, bool]]) -> None:
     swaps = [Replacement(old=old, new=new, all=every) for old, new, every in given]
-    found = outcome(lambda: swapped(Text(raw=raw), swaps, path="p").raw)
+    found = outcome(lambda: apply_replacements(Text(raw=raw), swaps, path="p").raw)
     assert found == outcome(lambda: one_by_one(Text(raw=raw), swaps).raw)
 
 
@@ -56,7 +56,7 @@ def test_far_apart_and_chained_ones(chance: object, count: int, end: str) -> Non
         old, new = f"value {number} is", f"value {chance.randrange(44)} is"  # type: ignore[attr-defined]
         swaps.append(Replacement(old=old, new=new))
     text = Text(raw=end.join(lines))
-    found = outcome(lambda: swapped(text, swaps, path="p").raw)
+    found = outcome(lambda: apply_replacements(text, swaps, path="p").raw)
     assert found == outcome(lambda: one_by_one(text, swaps).raw)
 
 
@@ -65,14 +65,14 @@ def test_more_than_a_file_takes_are_refused_with_what_it_takes() -> None:
     text = Text(raw="".join(f"line {number}\n" for number in range(1_000)))
     swaps = [Replacement(old=f"line {number}\n", new=f"{number}\n") for number in range(0, 1_000, 10)]
     with pytest.raises(TooLarge, match="100 replacements") as raised:
-        swapped(text, swaps, path="p", most=30 * len(text.raw))
+        apply_replacements(text, swaps, path="p", most=30 * len(text.raw))
     takes = raised.value.details["limit_replacements"]
     assert isinstance(takes, int) and 1 < takes < 40
-    done = swapped(text, swaps[:takes], path="p", most=30 * len(text.raw))
+    done = apply_replacements(text, swaps[:takes], path="p", most=30 * len(text.raw))
     assert done == one_by_one(text, swaps[:takes])
 
 
 def test_a_replacement_by_itself_says_what_to_send() -> None:
     with pytest.raises(EditMismatch, match="are the same") as raised:
-        swapped(Text(raw="a\n"), [Replacement(old="a", new="a")], path="p")
+        apply_replacements(Text(raw="a\n"), [Replacement(old="a", new="a")], path="p")
     assert raised.value.hint == "send the new text as new_text, or leave this edit out; nothing was written"

@@ -13,7 +13,7 @@ from tests.ledger.test_durability_order import SystemCall, system_calls
 PROGRAM = """
 import os, sys
 from pathlib import Path
-from codeplane.edit.entry import Change
+from codeplane.edit.batch import Change
 from tests.edit.batches import MUTATION, Place, kept, planted
 
 place = Place.at(Path(sys.argv[1]))

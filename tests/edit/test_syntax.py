@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.edit.syntax import Compared, Syntax, Texts
+from codeplane.edit.syntax_diff import SyntaxComparer, SyntaxDiff, Texts
 from codeplane.index.parser_pool import Parsers
 from tests.interaction.requirements import requirement
 
@@ -26,18 +26,18 @@ class Shop:
 
 
 @pytest.fixture(scope="module")
-def syntax(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Syntax]:
+def syntax(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SyntaxComparer]:
     parsers = Parsers(processes=1)
-    yield Syntax(parsers=parsers, known=lambda path, digest: None, folder=tmp_path_factory.mktemp("home"))
+    yield SyntaxComparer(parsers=parsers, known=lambda path, digest: None, folder=tmp_path_factory.mktemp("home"))
     parsers.close()
 
 
-def compared(syntax: Syntax, before: bytes | None, after: bytes | None, path: str = "shop.py") -> Compared:
+def compared(syntax: SyntaxComparer, before: bytes | None, after: bytes | None, path: str = "shop.py") -> SyntaxDiff:
     texts = Texts(
         before={path: before} if before is not None else {},
         after={path: after} if after is not None else {},
     )
-    return asyncio.run(syntax.compared(texts))
+    return asyncio.run(syntax.compare(texts))
 
 
 @requirement("EDT-07")
@@ -54,26 +54,26 @@ def compared(syntax: Syntax, before: bytes | None, after: bytes | None, path: st
     ],
 )
 def test_the_innermost_definitions_that_changed(
-    syntax: Syntax, old: bytes, new: bytes, symbols: tuple[str, ...]
+    syntax: SyntaxComparer, old: bytes, new: bytes, symbols: tuple[str, ...]
 ) -> None:
     found = compared(syntax, BEFORE, BEFORE.replace(old, new))
     assert (found.symbols, found.errors) == (symbols, ())
 
 
-def test_a_file_of_many_definitions_is_compared_in_one_go(syntax: Syntax) -> None:
+def test_a_file_of_many_definitions_is_compared_in_one_go(syntax: SyntaxComparer) -> None:
     many = b"".join(b"x%d = 1\n" % number for number in range(20_000))
     assert len(compared(syntax, None, many).symbols) == len(compared(syntax, many, b"").symbols) == 20_000
 
 
 @requirement("EDT-07")
-def test_files_that_come_or_go_take_their_definitions_with_them(syntax: Syntax) -> None:
+def test_files_that_come_or_go_take_their_definitions_with_them(syntax: SyntaxComparer) -> None:
     everything = ("LIMIT", "price", "Shop", "Shop.sell", "Shop.buy")
     assert compared(syntax, None, BEFORE).symbols == tuple(f"+shop.py:{name}" for name in everything)
     assert compared(syntax, BEFORE, None).symbols == tuple(f"-shop.py:{name}" for name in everything)
 
 
 @requirement("EDT-07")
-def test_errors_are_told_when_they_are_new_and_only_then(syntax: Syntax) -> None:
+def test_errors_are_told_when_they_are_new_and_only_then(syntax: SyntaxComparer) -> None:
     broken = BEFORE.replace(b"return price(2)", b"return price(2")
     assert compared(syntax, BEFORE, broken).errors == ("syntax error at shop.py:11",)
     assert compared(syntax, broken, b"x = 1\n" + broken).errors == ()
@@ -84,10 +84,12 @@ def test_errors_are_told_when_they_are_new_and_only_then(syntax: Syntax) -> None
 
 
 @requirement("EDT-07")
-def test_what_is_no_code_or_too_large_is_not_parsed_and_the_latter_is_said(syntax: Syntax, tmp_path: Path) -> None:
-    assert compared(syntax, b"x", b"y", "notes.txt") == Compared()
+def test_what_is_no_code_or_too_large_is_not_parsed_and_the_latter_is_said(
+    syntax: SyntaxComparer, tmp_path: Path
+) -> None:
+    assert compared(syntax, b"x", b"y", "notes.txt") == SyntaxDiff()
     assert compared(syntax, b"", b"\0", "a.py").errors == ()
     large = compared(syntax, BEFORE, BEFORE + b"x = 1\n" * 300_000)
     assert large.symbols == () and "too large" in large.errors[0]
-    nowhere = Syntax(parsers=Parsers(processes=1), known=lambda path, digest: None, folder=tmp_path / "gone")
+    nowhere = SyntaxComparer(parsers=Parsers(processes=1), known=lambda path, digest: None, folder=tmp_path / "gone")
     assert "not checked" in compared(nowhere, None, b"x = 1\n").errors[0]

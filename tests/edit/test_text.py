@@ -1,15 +1,19 @@
 """Texts change where they are edited and nowhere else: bytes, marks, encodings and line ends stay the file's."""
 
 import difflib
+import re
+import subprocess
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplane.edit.hunks import Matcher, diff, hunks, lines_of
-from codeplane.edit.matching import spans_for
-from codeplane.edit.ranges import Lines, spans_of
+from codeplane.edit.line_diff import diff_lines, split_lines, unified_diff
+from codeplane.edit.nearest_passage import BoundedMatcher
+from codeplane.edit.replacements import LineReplacement, line_spans
 from codeplane.edit.text import Span, Text
+from codeplane.edit.text_match import match_spans
 from codeplane.kernel.errors import EditMismatch, InvalidArgument, NotText, TooLarge
 from tests.interaction.requirements import requirement
 
@@ -27,8 +31,8 @@ def test_what_is_not_edited_comes_back_byte_for_byte(lines: list[tuple[str, str]
     marks = {"utf-8-sig": b"", "utf-8": b"", "utf-16-le": b"\xff\xfe", "utf-16-be": b"\xfe\xff"}
     raw = marks[encoding] + written(lines, last).encode(encoding)
     text = Text.of(raw, "a")
-    assert text.encoded("a") == raw
-    assert text.rewritten(text.plain).encoded("a") == raw
+    assert text.encode("a") == raw
+    assert text.rewrite(text.plain).encode("a") == raw
 
 
 @requirement("EDT-04")
@@ -37,8 +41,8 @@ def test_old_and_new_text_are_what_replace_does(lines: list[tuple[str, str]], la
     text = Text(raw=written(lines, last))
     if text.plain.count(old) != 1 or text.plain.find(old) != text.plain.rfind(old):
         return
-    (span,) = spans_for(text.plain, old, new, every=False, path="a")
-    assert text.replaced([span]).plain == text.plain.replace(old, new)
+    (span,) = match_spans(text.plain, old, new, every=False, path="a")
+    assert text.replace_spans([span]).plain == text.plain.replace(old, new)
 
 
 @requirement("EDT-04")
@@ -47,7 +51,7 @@ def test_line_ends_outside_an_edit_stay(lines: list[tuple[str, str]], first: int
     text = Text(raw=written(lines))
     first, end = min(first, len(lines)), min(first + count, len(lines))
     starts = [len(written([(line, "\n") for line, _ in lines[:number]])) for number in range(len(lines) + 1)]
-    after = text.replaced([Span(start=starts[first], end=starts[end], text=new)]).raw
+    after = text.replace_spans([Span(start=starts[first], end=starts[end], text=new)]).raw
     assert after.startswith(written(lines[:first]))
     assert after.endswith(written(lines[end:]))
 
@@ -56,17 +60,17 @@ def test_line_ends_outside_an_edit_stay(lines: list[tuple[str, str]], first: int
 @given(st.lists(WORDS, min_size=1, max_size=8), st.text(alphabet="xy\n", max_size=6))
 def test_a_file_of_one_line_end_keeps_it_everywhere(lines: list[str], new: str) -> None:
     text = Text(raw="".join(f"{line}\r\n" for line in lines))
-    for after in (text.rewritten(new), text.replaced([Span(start=0, end=0, text=new)])):
+    for after in (text.rewrite(new), text.replace_spans([Span(start=0, end=0, text=new)])):
         assert "\n" not in after.raw.replace("\r\n", "")
-    assert text.rewritten(new).plain == new
+    assert text.rewrite(new).plain == new
 
 
 @requirement("EDT-04")
 @given(LINES, LINES)
 def test_hunks_lead_from_one_text_to_the_other(before: list[tuple[str, str]], after: list[tuple[str, str]]) -> None:
-    old, new = lines_of(written(before)), lines_of(written(after))
+    old, new = split_lines(written(before)), split_lines(written(after))
     built, at = [], 0
-    for hunk in hunks(old, new):
+    for hunk in diff_lines(old, new):
         built += [*old[at : hunk.start], *new[hunk.new_start : hunk.new_end]]
         at = hunk.end
     assert built + old[at:] == new
@@ -75,18 +79,18 @@ def test_hunks_lead_from_one_text_to_the_other(before: list[tuple[str, str]], af
 def test_a_mixed_file_keeps_its_mix_and_new_lines_follow_the_line_before() -> None:
     text = Text(raw="a\r\nb\nc\r\n")
     assert text.line_ending == "CRLF"
-    assert text.rewritten("a\nb\nx\nc\n").raw == "a\r\nb\nx\nc\r\n"
-    assert text.rewritten("a\nx\nb\nc\n").raw == "a\r\nx\r\nb\nc\r\n"
+    assert text.rewrite("a\nb\nx\nc\n").raw == "a\r\nb\nx\nc\r\n"
+    assert text.rewrite("a\nx\nb\nc\n").raw == "a\r\nx\r\nb\nc\r\n"
 
 
 def test_bytes_that_are_not_utf8_stay_and_what_they_cannot_hold_is_refused() -> None:
     text = Text.of(b"caf\xe9 = 1\n", "a")
-    (span,) = spans_for(text.plain, "= 1", "= \xfc", every=False, path="a")
-    assert text.replaced([span]).encoded("a") == b"caf\xe9 = \xfc\n"
+    (span,) = match_spans(text.plain, "= 1", "= \xfc", every=False, path="a")
+    assert text.replace_spans([span]).encode("a") == b"caf\xe9 = \xfc\n"
     with pytest.raises(NotText, match="not UTF-8"):
-        text.rewritten("\u20ac").encoded("a")
+        text.rewrite("\u20ac").encode("a")
     with pytest.raises(InvalidArgument):
-        Text(raw="\ud800").encoded("a")
+        Text(raw="\ud800").encode("a")
     with pytest.raises(NotText):
         Text.of(b"\0\1\2", "a")
 
@@ -104,7 +108,7 @@ class A:
 
 def replaced(body: str, old: str, new: str, *, every: bool = False) -> str:
     text = Text(raw=body)
-    return text.replaced(spans_for(text.plain, old, new, every=every, path="a.py")).raw
+    return text.replace_spans(match_spans(text.plain, old, new, every=every, path="a.py")).raw
 
 
 def test_white_space_at_the_ends_of_lines_is_forgiven() -> None:
@@ -206,8 +210,8 @@ def test_what_a_mismatch_shows_is_bounded() -> None:
 
 def by_lines(body: str, *patches: tuple[int, int, str]) -> str:
     text = Text(raw=body)
-    wanted = [Lines(start=start, end=end, text=new) for start, end, new in patches]
-    return text.replaced(spans_of(text.plain, wanted, path="a")).raw
+    wanted = [LineReplacement(start=start, end=end, text=new) for start, end, new in patches]
+    return text.replace_spans(line_spans(text.plain, wanted, path="a")).raw
 
 
 def test_lines_are_replaced_inserted_and_taken_out() -> None:
@@ -235,10 +239,10 @@ def test_lines_that_overlap_are_refused(patches: list[tuple[int, int, str]]) -> 
 
 
 def test_a_diff_says_what_git_says_of_a_missing_newline() -> None:
-    found = diff("a", "x\ny", "x\nz\n")
+    found = unified_diff("a", "x\ny", "x\nz\n")
     assert found.startswith("--- a/a\n+++ b/a\n")
     assert "-y\n\\ No newline at end of file\n+z\n" in found
-    assert diff("a", None, "x\n").startswith("--- /dev/null\n+++ b/a\n")
+    assert unified_diff("a", None, "x\n").startswith("--- /dev/null\n+++ b/a\n")
 
 
 MANY = 100_000
@@ -329,24 +333,77 @@ def test_the_nearest_place_is_found_far_down_and_in_large_files_by_whole_lines()
 def test_repeated_lines_are_compared_in_bounded_steps() -> None:
     old, new = ["a\n", "b\n"] * 999 + ["c\n"], ["b\n", "a\n", "a\n"] * 665 + ["d\n"]
     built, at = [], 0
-    for hunk in hunks(old, new):
+    for hunk in diff_lines(old, new):
         built += [*old[at : hunk.start], *new[hunk.new_start : hunk.new_end]]
         at = hunk.end
     assert built + old[at:] == new
-    matcher = Matcher([1, 2] * 500, [2, 1, 1] * 300, steps=10)
+    matcher = BoundedMatcher([1, 2] * 500, [2, 1, 1] * 300, steps=10)
     assert [tag for tag, *_ in matcher.get_opcodes()] == ["replace"]
     assert matcher.steps < 0
 
 
+def applied(old: list[str], diff: str) -> list[str]:
+    """The lines that a unified diff makes of others; every line of its context and deletions has to be there."""
+    built, at = [], 0
+    for line in diff.splitlines(keepends=True)[2:]:
+        if header := re.fullmatch(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@\n", line):
+            start, count = int(header[1]), int(header[2] or 1)
+            first = start - (count > 0)
+            built += old[at:first]
+            at = first
+            assert len(built) == int(header[3]) - (int(header[4] or 1) > 0)
+        elif line.startswith("+"):
+            built.append(line[1:])
+        else:
+            assert line[1:] == old[at]
+            built += [line[1:]] if line.startswith(" ") else []
+            at += 1
+    return built + old[at:]
+
+
 @given(LINES, LINES)
-def test_a_diff_is_what_difflib_says(before: list[tuple[str, str]], after: list[tuple[str, str]]) -> None:
-    old, new = lines_of(written(before)), lines_of(written(after))
-    assert diff("a", written(before), written(after)) == "".join(difflib.unified_diff(old, new, "a/a", "b/a"))
+def test_a_diff_leads_from_one_text_to_the_other(before: list[tuple[str, str]], after: list[tuple[str, str]]) -> None:
+    old, new = split_lines(written(before)), split_lines(written(after))
+    diff = unified_diff("a", written(before), written(after))
+    assert applied(old, diff) == new
+    assert diff == "" if old == new else diff.startswith("--- a/a\n+++ b/a\n@@ -")
+
+
+EDITED = st.lists(st.tuples(st.integers(0, 60), st.sampled_from(["new\n", "other\n", None])), max_size=6)
+
+
+@given(EDITED)
+def test_a_diff_is_what_git_and_difflib_say_of_a_few_edits(edits: list[tuple[int, str | None]]) -> None:
+    old = [f"line {number}\n" for number in range(60)]
+    new = list(old)
+    for at, line in sorted(edits, key=lambda edit: -edit[0]):
+        new[at : at + (line is None)] = [line] if line is not None else []
+    diff = unified_diff("a", "".join(old), "".join(new))
+    assert diff == "".join(difflib.unified_diff(old, new, "a/a", "b/a"))
+    assert applied(old, diff) == new
+
+
+def test_a_diff_is_what_git_prints(tmp_path: Path) -> None:
+    old = [f"line {number % 40}\n" for number in range(900)]
+    new = [*old[:100], "a\n", "b\n", *old[103:400], *old[410:700], *old[690:]]
+    for name, lines in (("old", old), ("new", new)):
+        (tmp_path / name).write_text("".join(lines))
+    command = ["git", "diff", "--no-index", "--no-color", "--no-indent-heuristic", "old", "new"]
+    printed = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False).stdout
+    hunks = re.sub(r"(?m)^(@@ .* @@) .*$", r"\1", printed[printed.index("@@") :])
+    assert unified_diff("a", "".join(old), "".join(new)) == f"--- a/a\n+++ b/a\n{hunks}"
+
+
+def test_scattered_edits_in_repeated_lines_are_found_one_by_one() -> None:
+    old = [f"line {number % 700}\n" for number in range(1_900)]
+    new = [f"changed {number}\n" if number % 19 == 0 else line for number, line in enumerate(old)]
+    hunks = diff_lines(old, new)
+    assert sum(hunk.insertions for hunk in hunks) == sum(hunk.deletions for hunk in hunks) == 100
 
 
 def test_a_diff_of_too_much_only_counts() -> None:
     many = "".join(f"{number}\n" for number in range(3_000))
-    assert diff("a", None, many) == "--- /dev/null\n+++ b/a\n@@ too many lines to show: 0 go, 3000 come @@\n"
-    assert "too many lines to compare: 5000 → 5000" in diff("a", "x\n" * 5_000, "y\n" * 5_000)
-    assert "too large to compare: 3000000 → 3000000 characters" in diff("a", "x" * 3_000_000, "y" * 3_000_000)
-    assert "-5\n+x\n" in diff("a", many, many.replace("\n5\n", "\nx\n"))
+    assert unified_diff("a", None, many) == "--- /dev/null\n+++ b/a\n@@ too many lines to show: 0 go, 3000 come @@\n"
+    assert "too many lines to compare: 5000 → 5000" in unified_diff("a", "x\n" * 5_000, "y\n" * 5_000)
+    assert "too large to compare: 3000000 → 3000000 characters" in unified_diff("a", "x" * 3_000_000, "y" * 3_000_000)
+    assert "-5\n+x\n" in unified_diff("a", many, many.replace("\n5\n", "\nx\n"))

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 from codeplane.edit.consequences import Consequence
-from codeplane.edit.history.mutations import KeptMutations
-from codeplane.edit.locks import PathLocks
+from codeplane.edit.history.mutation_store import MutationStore
+from codeplane.edit.path_locks import PathLocks
 from codeplane.git.safety.command import Git
-from codeplane.git.write.pending import Pending
+from codeplane.git.write.pending_mutations import PendingMutations
 from codeplane.git.write.reversal import GitReversal
-from codeplane.git.write.writing import Writer
+from codeplane.git.write.writer import Writer
 from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.actor import Actor, ActorKind, Caller
 from codeplane.kernel.call import Call
@@ -63,9 +63,9 @@ class Desk:
     def __post_init__(self) -> None:
         self.git = self.command()
         kept = self.made.root.parent / f"{self.made.root.name}.undo"
-        self.mutations = KeptMutations(kept, SystemClock(), 14.0, 100)
+        self.mutations = MutationStore(kept, SystemClock(), 14.0, 100)
         self.pending_folder = kept.with_name(f"{kept.name}.git")
-        self.pending = Pending(self.pending_folder, step=self.step)
+        self.pending = PendingMutations(self.pending_folder, step=self.step)
         self.writer = Writer(
             git=self.git,
             locks=PathLocks(),

@@ -7,17 +7,17 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from codeplane.edit.endings import Recovered
-from codeplane.git.safety.command import Done, Git
-from codeplane.git.write.answered import Changed
+from codeplane.edit.journal_recovery import RecoveredMutation
+from codeplane.git.safety.command import Git, GitOutput
 from codeplane.git.write.checkout import Checkout, CheckoutRequest
 from codeplane.git.write.commits import CommitRequest, Commits
+from codeplane.git.write.git_delta import Changed
 from codeplane.git.write.merges import MergeRequest, Merges
+from codeplane.git.write.mutation_recovery import MutationRecovery
 from codeplane.git.write.rebase import Rebase, RebaseExecuteRequest, RebasePlanRequest
 from codeplane.git.write.rebase_todo import PlanGiven, StepGiven
 from codeplane.git.write.reset import Reset, ResetRequest
-from codeplane.git.write.stash import Stashing, StashPushRequest
-from codeplane.git.write.unfinished import Unfinished
+from codeplane.git.write.stash import Stashes, StashPushRequest
 from tests.edit.batches import killed
 from tests.git.drawn import Desk, Standing, call, copied, run, simple, standing
 from tests.git.made import Made, environment
@@ -42,7 +42,7 @@ class Stepping(Git):
         check: bool = True,
         literal: bool = True,
         remote: bool = False,
-    ) -> Done:
+    ) -> GitOutput:
         self._step(f"git {arguments[0]}")
         return await super().run(
             *arguments, input=input, env=env, timeout=timeout, check=check, literal=literal, remote=remote
@@ -55,9 +55,9 @@ class Stopped(Desk):
     def command(self) -> Git:
         return Stepping(self)
 
-    def recover(self) -> list[Recovered]:
+    def recover(self) -> list[RecoveredMutation]:
         """What the next run finds out."""
-        return run(Unfinished(self.writer.keeper, lambda warning: None).recover())
+        return run(MutationRecovery(self.writer.keeper, lambda warning: None).recover())
 
 
 async def commit(desk: Desk) -> Changed:
@@ -82,7 +82,7 @@ async def reset(desk: Desk) -> Changed:
 
 async def stash(desk: Desk) -> Changed:
     request = StashPushRequest(message="x", include_untracked=True)
-    return await Stashing(desk.writer).push(call(), request)
+    return await Stashes(desk.writer).push(call(), request)
 
 
 async def rebase(desk: Desk) -> Changed:
@@ -188,7 +188,7 @@ case " $* " in *" {command} "*) exec 9> "{pipe}"; kill -9 $PPID;; esac
         asyncio.run(work())
         return Stopped(desk.made)
 
-    def recovered(self, desk: Stopped) -> list[Recovered]:
+    def recovered(self, desk: Stopped) -> list[RecoveredMutation]:
         """What the next run finds out, which changes nothing."""
         left = standing(desk.made)
         found = desk.recover()

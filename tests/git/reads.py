@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import cast
 
-from codeplane.git.read.reading_operations import reading_operations
+from codeplane.git.read.operations import read_operations
 from codeplane.kernel.actor import Actor, ActorKind, Caller
 from codeplane.kernel.call import Call
 from codeplane.kernel.catalogue import Catalogue
@@ -23,7 +23,7 @@ class Reads:
         clock = SystemClock()
         self.warnings: list[str] = []
         self._catalogue = Catalogue(
-            reading_operations(
+            read_operations(
                 root=root,
                 environment=lambda: {**environment(), **(env or {})},
                 timeout_sec=timeout_sec,

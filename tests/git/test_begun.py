@@ -5,8 +5,8 @@ from typing import Literal
 
 import pytest
 
-from codeplane.git.write.answered import GitDelta
 from codeplane.git.write.commits import CommitRequest, Commits
+from codeplane.git.write.git_delta import GitDelta
 from codeplane.git.write.merges import MergeRequest, Merges
 from codeplane.git.write.picks import CherrypickRequest, Picks, RevertRequest
 from codeplane.git.write.rebase import Rebase, RebaseExecuteRequest, RebasePlanRequest, RebaseStateRequest

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.git.read.reading import Reading
-from codeplane.git.read.refusal import redacted, refusal
+from codeplane.git.read.git_error import git_error, redact_urls
+from codeplane.git.read.reader import GitReader
 from codeplane.git.safety.command import Git
 from codeplane.kernel.config import GitConfig
 from codeplane.kernel.errors import DeadlineExceeded, GitBusy, GitRefused, NotGit, RemoteFailed, StorageFull, TooLarge
@@ -122,7 +122,7 @@ def test_outside_a_repository_folders_above_are_not_taken(tmp_path: Path) -> Non
     ],
 )
 def test_words_of_git_have_a_meaning(command: str, said: str, kind: type[Exception]) -> None:
-    assert type(refusal(command, said)) is kind
+    assert type(git_error(command, said)) is kind
 
 
 def test_more_than_one_command_takes_is_said(tmp_path: Path) -> None:
@@ -134,10 +134,10 @@ def test_more_than_one_command_takes_is_said(tmp_path: Path) -> None:
 
 def test_secrets_of_addresses_are_never_told() -> None:
     said = "fatal: unable to access 'https://user:pa:ss@w@host/x.git?token=abc': no; ssh://git@host/y ssh://u:p@host/z"
-    told = redacted(said)
+    told = redact_urls(said)
     assert not any(secret in told for secret in ("pa:ss", "user", "abc", "u:p"))
     assert "ssh://git@host/y" in told
-    assert "pa:ss" not in refusal("fetch", said).message
+    assert "pa:ss" not in git_error("fetch", said).message
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_secrets_of_addresses_are_never_told() -> None:
     ],
 )
 def test_known_refusals_say_the_argument_that_helps(said: str, kind: type[GitRefused], message: str, hint: str) -> None:
-    error = refusal("x", said)
+    error = git_error("x", said)
     assert type(error) is kind and error.message == message and hint in error.hint
 
 
@@ -207,7 +207,7 @@ def test_a_git_that_ends_without_a_word_is_told_by_how_it_ended(
     program.chmod(0o755)
     broken = {**environment(), "PATH": f"{program.parent}:/usr/bin:/bin"}
     git = Git(desk.made.root, GitConfig(), lambda: broken)
-    reading = Reading(root=desk.made.root, environment=lambda: broken)
+    reading = GitReader(root=desk.made.root, environment=lambda: broken)
     with pytest.raises(GitRefused) as waited:
         run(git.run("status"))
     with pytest.raises(GitRefused) as asked:

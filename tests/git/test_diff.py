@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from codeplane.git.read.diff import DiffResult
-from codeplane.git.read.difference import MAX_BYTES, MAX_LINE, Line
+from codeplane.git.read.diff_page import MAX_BYTES, MAX_LINE, Line
 from codeplane.git.read.show import ShowResult
 from codeplane.kernel.errors import CursorExpired, InvalidArgument, NotFound, PathDenied, RefNotFound
 from tests.git.made import Made

@@ -10,7 +10,7 @@ from codeplane.git.write.checkout import Checkout, CheckoutRequest
 from codeplane.git.write.commits import AmendRequest, CommitRequest, CommitResult, Commits
 from codeplane.git.write.reset import Reset, ResetRequest
 from codeplane.git.write.staging import DiscardRequest, StageRequest, Staging
-from codeplane.git.write.stash import Stashing, StashPopRequest
+from codeplane.git.write.stash import Stashes, StashPopRequest
 from codeplane.git.write.tags import CreateTagRequest, DeleteTagRequest, Tags
 from codeplane.kernel.call import Call
 from codeplane.work.fingerprints import mutation_fingerprint
@@ -120,7 +120,7 @@ def test_what_lives_on_is_not_called_lost(tmp_path: Path) -> None:
     desk.made.git("reset", "--quiet", "--hard")
     desk.made.write("a.txt", "aside\n")
     desk.made.git("stash")
-    popped = run(Stashing(desk.writer).pop(call(), StashPopRequest()))
+    popped = run(Stashes(desk.writer).pop(call(), StashPopRequest()))
     assert popped.delta.recovery is None
     assert before.refs != standing(desk.made).refs
 

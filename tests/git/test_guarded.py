@@ -15,7 +15,7 @@ from codeplane.adapters.hook_enclosure import HookEnclosure
 from codeplane.adapters.secret_files import SecretFiles
 from codeplane.git.safety.command import Git
 from codeplane.git.safety.filter_commands import filter_commands
-from codeplane.git.safety.guarded import Enclosure, GuardedPrograms
+from codeplane.git.safety.guarded_programs import Enclosure, GuardedPrograms
 from codeplane.git.write.commits import CommitRequest, Commits
 from codeplane.kernel.clock import SystemClock
 from codeplane.kernel.errors import CodePlaneError, GitRefused

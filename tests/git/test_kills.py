@@ -7,11 +7,11 @@ from typing import cast
 
 import pytest
 
-from codeplane.edit.endings import Recovered
+from codeplane.edit.journal_recovery import RecoveredMutation
 from codeplane.git.write.call_endings import CallEndings
-from codeplane.git.write.pending import Pending
-from codeplane.git.write.submodules_writes import SubmoduleAddRequest, SubmoduleWrites
-from codeplane.git.write.worktrees_writes import WorktreeAddRequest, WorktreeWrites
+from codeplane.git.write.pending_mutations import PendingMutations
+from codeplane.git.write.submodules import SubmoduleAddRequest, SubmoduleWrites
+from codeplane.git.write.worktrees import WorktreeAddRequest, WorktreeWrites
 from codeplane.kernel.ports import EventLog
 from tests.edit.batches import killed, quick_folder
 from tests.edit.test_recovery import recorded
@@ -161,7 +161,7 @@ def adding(desk: Stopped, url: str, step: Callable[[str], None]) -> None:
     run(writes.add(call(), SubmoduleAddRequest(url=url, path="libs/one")))
 
 
-def ended(desk: Stopped, found: Recovered, operation: str) -> tuple[str, str | None]:
+def ended(desk: Stopped, found: RecoveredMutation, operation: str) -> tuple[str, str | None]:
     """What a call that is repeated is told of the first one, and the id it is given for undo."""
     endings = CallEndings(
         log=cast(EventLog, None), journaled=(operation,), recovered=[found], kept=desk.mutations, notes={}
@@ -225,7 +225,7 @@ def test_work_where_a_submodule_was_not_added_to_its_end_stays(tmp_path: Path, c
 
 
 def test_what_is_torn_claims_nothing(tmp_path: Path) -> None:
-    pending = Pending(tmp_path)
+    pending = PendingMutations(tmp_path)
     for name, content in (("empty", None), ("torn", b'{"mutation_id": "to'), ("other", b"[]")):
         (tmp_path / name).mkdir()
         if content is not None:

@@ -12,7 +12,7 @@ from codeplane.git.write.branches import Branches, CreateBranchRequest
 from codeplane.git.write.commits import CommitRequest, Commits
 from codeplane.git.write.merges import MergeRequest, Merges
 from codeplane.git.write.tags import CreateTagRequest, Tags
-from codeplane.git.write.worktrees_writes import WorktreeAddRequest, WorktreeWrites
+from codeplane.git.write.worktrees import WorktreeAddRequest, WorktreeWrites
 from codeplane.kernel.errors import GitRefused
 from tests.git.drawn import Desk, call, run, simple
 from tests.git.made import environment

@@ -12,12 +12,12 @@ from codeplane.git.write.merges import MergeRequest, Merges
 from codeplane.git.write.picks import CherrypickRequest, Picks
 from codeplane.git.write.rebase import Rebase, RebaseExecuteRequest
 from codeplane.git.write.rebase_todo import PlanGiven, StepGiven
-from codeplane.git.write.remotes_writes import PullRequest, RemoteWrites
+from codeplane.git.write.remotes import PullRequest, RemoteWrites
 from codeplane.git.write.reset import Reset, ResetRequest
 from codeplane.git.write.staging import DiscardRequest, Staging
-from codeplane.git.write.stash import StashApplyRequest, StashDropRequest, Stashing, StashPopRequest, StashPushRequest
+from codeplane.git.write.stash import StashApplyRequest, StashDropRequest, Stashes, StashPopRequest, StashPushRequest
 from codeplane.git.write.tags import DeleteTagRequest, Tags
-from codeplane.git.write.worktrees_writes import WorktreeAddRequest, WorktreeRemoveRequest, WorktreeWrites
+from codeplane.git.write.worktrees import WorktreeAddRequest, WorktreeRemoveRequest, WorktreeWrites
 from codeplane.kernel.errors import GitRefused, InvalidArgument, PathDenied, RefNotFound, TooLarge
 from codeplane.kernel.operation import Risk
 from tests.git.drawn import Desk, call, run, simple
@@ -114,7 +114,7 @@ def test_replacing_pushed_commits_is_destructive(desk: Desk) -> None:
 
 @requirement("GIT-08")
 def test_dropping_a_stash_is_destructive(desk: Desk) -> None:
-    stashing = Stashing(desk.writer)
+    stashing = Stashes(desk.writer)
     desk.made.write("a.txt", "work")
     desk.made.git("stash")
     assessed = stashing.assess_drop(StashDropRequest())
@@ -205,7 +205,7 @@ def test_a_rebase_a_pull_and_a_stash_are_destructive_over_ignored_files_alone(
     desk: Desk, there: str, comes: str
 ) -> None:
     ways(desk, comes, ignored=True)
-    made, rebase, stashing = desk.made, Rebase(desk.writer), Stashing(desk.writer)
+    made, rebase, stashing = desk.made, Rebase(desk.writer), Stashes(desk.writer)
     made.git("config", "remote.origin.url", "https://example.invalid/x.git")
     made.git("update-ref", "refs/remotes/origin/other", "other")
     made.git("stash", "store", "--message", "brought", _stash(desk))
@@ -246,7 +246,7 @@ def _stash(desk: Desk) -> str:
 
 
 def test_putting_aside_is_destructive_where_an_ignored_file_took_the_place_of_another(desk: Desk) -> None:
-    stashing = Stashing(desk.writer)
+    stashing = Stashes(desk.writer)
     desk.made.write("b.txt", "edited")
     assert stashing.assess_push(StashPushRequest()).risk is Risk.WRITE
     (desk.made.root / "a.txt").unlink()

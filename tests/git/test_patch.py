@@ -7,9 +7,9 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codeplane.git.read.difference import page_of
-from codeplane.git.read.patch import FORM, FilePatch, parsed
-from codeplane.git.read.withheld import Withheld
+from codeplane.git.read.diff_page import diff_page
+from codeplane.git.read.hidden_paths import HiddenPaths
+from codeplane.git.read.patch import DIFF_OPTIONS, FilePatch, parse_patch
 from codeplane.kernel.errors import TooLarge
 from codeplane.kernel.secret_files import NOTHING_SHOWN
 from tests.git.made import Made
@@ -33,7 +33,7 @@ def printed() -> bytes:
         made.path("kind").symlink_to("a.txt")
         made.write("bin", b"\0\2")
         made.git("add", "--all")
-        return made.git("diff", "--cached", *FORM, "--patch")
+        return made.git("diff", "--cached", *DIFF_OPTIONS, "--patch")
 
 
 def lines(files: list[FilePatch]) -> list[tuple[str, bytes, int | None, int | None]]:
@@ -47,7 +47,7 @@ def lines(files: list[FilePatch]) -> list[tuple[str, bytes, int | None, int | No
 
 @requirement("GIT-03")
 def test_the_whole_is_read() -> None:
-    files = parsed(printed(), cut=False)
+    files = parse_patch(printed(), cut=False)
     assert [(file.path, file.status, file.whole) for file in files] == [
         ("a.txt", "modified", True),
         ("bin", "modified", True),
@@ -69,13 +69,13 @@ def test_a_beginning_is_a_beginning(data: st.DataObject) -> None:
     whole = printed()
     at = data.draw(st.integers(0, len(whole) - 1))
     try:
-        files = parsed(whole[:at], cut=True)
+        files = parse_patch(whole[:at], cut=True)
     except TooLarge:
         assert b"\0\0diff" not in whole[:at]
         return
-    every = parsed(whole, cut=False)
+    every = parse_patch(whole, cut=False)
     assert lines(every)[: len(lines(files))] == lines(files)
     assert [file.path for file in files] == [file.path for file in every]
     assert all(file.whole for file in files) is False
-    shown = page_of(files, Withheld(Path("/nowhere"), NOTHING_SHOWN), at=None)
+    shown = diff_page(files, HiddenPaths(Path("/nowhere"), NOTHING_SHOWN), at=None)
     assert any(file.note and "too large" in file.note for file in shown.files)

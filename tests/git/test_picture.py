@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from codeplane.git.read.index_file import index_lines
-from codeplane.git.read.store import Store, settings_in
-from codeplane.git.write.picture import pictured
+from codeplane.git.read.object_store import ObjectStore, settings_in
+from codeplane.git.write.git_snapshot import take_snapshot
 from tests.git.drawn import Desk, run, simple
 from tests.git.made import Made, made
 from tests.interaction.requirements import requirement
@@ -44,7 +44,7 @@ def test_an_index_in_another_form_is_left_to_git(tmp_path: Path, settings: tuple
     desk.made.git("config", *settings)
     desk.made.git("update-index", "--split-index" if settings[1] == "true" else "--index-version=4")
     assert index_lines(desk.made.root / ".git" / "index") is None
-    assert run(pictured(desk.git)).index == listed(desk.made)
+    assert run(take_snapshot(desk.git)).index == listed(desk.made)
 
 
 @requirement("GIT-22")
@@ -67,11 +67,11 @@ def test_refs_are_read_loose_packed_and_in_further_work_trees(tmp_path: Path) ->
     desk.made.git("pack-refs", "--all")
     desk.made.git("branch", "loose", "HEAD~1")
     desk.made.git("tag", "-a", "-m", "words", "mark")
-    assert Store(desk.made.root).refs() == asked(desk)
+    assert ObjectStore(desk.made.root).refs() == asked(desk)
     desk.made.git("worktree", "add", "--quiet", "-b", "far", str(tmp_path / "far"))
     far = desk.git.at(tmp_path / "far")
-    assert Store(far.root).refs() is None
-    picture = run(pictured(far))
+    assert ObjectStore(far.root).refs() is None
+    picture = run(take_snapshot(far))
     assert picture.refs == asked(desk) and picture.branch == "far" and picture.index == listed(desk.made)
 
 
@@ -80,9 +80,9 @@ def test_a_repository_of_longer_names_is_left_to_git(tmp_path: Path) -> None:
     repository.write("a", "x\n")
     repository.commit("first")
     desk = Desk(repository)
-    picture = run(pictured(desk.git))
+    picture = run(take_snapshot(desk.git))
     assert picture.index == listed(repository) and len(str(picture.head)) == 64
-    entry = run(desk.writer.contents.taken(["a"]))["a"]
+    entry = run(desk.writer.contents.capture(["a"]))["a"]
     assert entry is not None and entry.split(" ")[1].encode() in next(iter(picture.index))
 
 
@@ -98,7 +98,7 @@ def test_settings_are_read_and_those_of_other_files_left_to_git(tmp_path: Path) 
     )
     desk.made.git("config", "include.path", "other")
     assert settings_in(config, "branch.") is None
-    assert len(run(pictured(desk.git)).settings) == 2
+    assert len(run(take_snapshot(desk.git)).settings) == 2
 
 
 def test_stashes_are_read_newest_first(tmp_path: Path) -> None:
@@ -107,4 +107,4 @@ def test_stashes_are_read_newest_first(tmp_path: Path) -> None:
         desk.made.write("a.txt", f"{number}\n")
         desk.made.git("stash", "push", "-m", f"stash {number}")
     lines = desk.made.git("stash", "list", "--format=%H %gs").decode().splitlines()
-    assert [f"{oid} {said}" for oid, said in run(pictured(desk.git)).stashes] == lines
+    assert [f"{oid} {said}" for oid, said in run(take_snapshot(desk.git)).stashes] == lines

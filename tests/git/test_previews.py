@@ -8,12 +8,12 @@ import pytest
 from codeplane.git.write.branches import Branches, DeleteBranchRequest
 from codeplane.git.write.checkout import Checkout, CheckoutRequest
 from codeplane.git.write.commits import AmendRequest, Commits
-from codeplane.git.write.remotes_writes import FetchRequest, PullRequest, PushRequest, RemoteWrites
+from codeplane.git.write.remotes import FetchRequest, PullRequest, PushRequest, RemoteWrites
 from codeplane.git.write.reset import Reset, ResetRequest
 from codeplane.git.write.staging import DiscardRequest, Staging
-from codeplane.git.write.stash import StashDropRequest, Stashing
-from codeplane.git.write.submodules_writes import SubmoduleAddRequest, SubmoduleUpdateRequest, SubmoduleWrites
-from codeplane.git.write.worktrees_writes import WorktreeAddRequest, WorktreeRemoveRequest, WorktreeWrites
+from codeplane.git.write.stash import StashDropRequest, Stashes
+from codeplane.git.write.submodules import SubmoduleAddRequest, SubmoduleUpdateRequest, SubmoduleWrites
+from codeplane.git.write.worktrees import WorktreeAddRequest, WorktreeRemoveRequest, WorktreeWrites
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.kernel.operation import Preview, Risk
 from tests.git.drawn import Desk, call, run, simple
@@ -202,7 +202,7 @@ def test_discard_shows_the_changes_and_is_bound_to_all_of_them(desk: Desk) -> No
 
 def test_a_stash_a_branch_and_the_last_commit_are_named_by_their_ids(desk: Desk) -> None:
     made = desk.made
-    stashing, branches, commits = Stashing(desk.writer), Branches(desk.writer), Commits(desk.writer)
+    stashing, branches, commits = Stashes(desk.writer), Branches(desk.writer), Commits(desk.writer)
     made.write("a.txt", "one")
     made.git("stash", "push", "--quiet")
     stash = same(lambda: run(stashing.preview_drop(StashDropRequest())))

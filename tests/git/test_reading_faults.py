@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from codeplane.git.read.blame import BlameResult
-from codeplane.git.read.history import LogResult
-from codeplane.git.read.merging import MergeAnalysisResult
-from codeplane.git.read.opened import opened
+from codeplane.git.read.log import LogResult
+from codeplane.git.read.merge_analysis import MergeAnalysisResult
 from codeplane.git.read.refs import BranchesResult
 from codeplane.git.read.remote_list import RemotesResult
+from codeplane.git.read.repository import open_repository
 from codeplane.git.read.status import StatusResult
 from codeplane.git.read.submodule_list import SubmodulesResult
 from codeplane.git.read.worktree_list import WorktreesResult
@@ -66,7 +66,7 @@ def test_a_folder_without_git_does_not_speak_for_the_one_around_it(repository: M
             Reads(inner)(name)
         assert refused.value.hint == "run: git init"
     with pytest.raises(NotGit):
-        opened(inner)
+        open_repository(inner)
 
 
 @requirement("GIT-04")
@@ -76,12 +76,12 @@ def test_a_bare_repository_says_so(tmp_path: Path) -> None:
         with pytest.raises(NotGit, match="bare"):
             Reads(bare.root)(name)
     with pytest.raises(NotGit, match="bare"):
-        opened(bare.root)
+        open_repository(bare.root)
     folder = tmp_path / "marked"
     marked = Made.empty(folder)
     marked.git("config", "core.bare", "true")
     with pytest.raises(NotGit, match="bare"):
-        opened(folder)
+        open_repository(folder)
     with pytest.raises(NotGit, match="bare"):
         Reads(folder)("git.status")
 
@@ -116,7 +116,7 @@ def test_objects_named_by_sha256_are_read(tmp_path: Path) -> None:
     for name in EVERY:
         assert reads(name).text()
     with pytest.raises(GitRefused, match="sha256") as refused:
-        opened(made.root)
+        open_repository(made.root)
     assert "git_status" in refused.value.hint
 
 
@@ -144,7 +144,7 @@ def test_a_work_tree_and_a_submodule_as_root(tmp_path: Path, repository: Made) -
     shutil.rmtree(tmp_path / "gone")
     reads = Reads(there)
     assert of(StatusResult, reads("git.status")).branch == "side"
-    assert opened(there).workdir == f"{there}/"
+    assert open_repository(there).workdir == f"{there}/"
     main, locked, gone = of(WorktreesResult, reads("git.worktrees")).worktrees
     if locked.path.endswith("gone"):
         locked, gone = gone, locked
@@ -228,7 +228,7 @@ def test_a_damaged_repository_is_a_typed_error(repository: Made) -> None:
         with pytest.raises(GitRefused):
             Reads(repository.root)(name)
     with pytest.raises(GitRefused):
-        opened(repository.root)
+        open_repository(repository.root)
 
 
 def test_a_broken_git_file_and_a_broken_index(tmp_path: Path, repository: Made) -> None:
@@ -246,7 +246,7 @@ def test_a_broken_git_file_and_a_broken_index(tmp_path: Path, repository: Made) 
 def test_somebody_elses_repository_is_not_trusted(repository: Made) -> None:
     for path in (repository.root, repository.root / ".git"):
         os.chown(path, 12345, 12345)
-    for asked in (lambda: Reads(repository.root)("git.status"), lambda: opened(repository.root)):
+    for asked in (lambda: Reads(repository.root)("git.status"), lambda: open_repository(repository.root)):
         with pytest.raises(NotGit) as refused:
             asked()
         assert "safe.directory" in refused.value.hint

@@ -13,12 +13,12 @@ import pytest
 from codeplane.git.read.blame import BlameHunk, BlameResult
 from codeplane.git.read.commit_info import Commit
 from codeplane.git.read.diff import DiffResult
-from codeplane.git.read.difference import DiffFile
-from codeplane.git.read.history import LogResult
-from codeplane.git.read.merging import MergeAnalysisResult
+from codeplane.git.read.diff_page import DiffFile
+from codeplane.git.read.log import LogResult
+from codeplane.git.read.merge_analysis import MergeAnalysisResult
 from codeplane.git.read.refs import BranchesResult, TagsResult
 from codeplane.git.read.show import ShowResult
-from codeplane.git.read.stashes import StashListResult
+from codeplane.git.read.stash_list import StashListResult
 from codeplane.git.read.status import StatusResult
 from codeplane.index.files.paths import shown
 from codeplane.kernel.operation import Result

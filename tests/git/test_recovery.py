@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.git.write.answered import Changed
 from codeplane.git.write.branches import Branches, DeleteBranchRequest
 from codeplane.git.write.checkout import Checkout, CheckoutRequest
+from codeplane.git.write.git_delta import Changed
 from codeplane.git.write.merges import MergeRequest, Merges
 from codeplane.git.write.picks import CherrypickRequest, Picks
 from codeplane.git.write.reset import Reset, ResetRequest

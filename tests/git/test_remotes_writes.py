@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.git.write.remotes_writes import FetchRequest, PullRequest, PushRequest, RemoteWrites
+from codeplane.git.write.remotes import FetchRequest, PullRequest, PushRequest, RemoteWrites
 from codeplane.kernel.errors import CannotUndo, GitRefused, InvalidArgument, RefNotFound, RemoteFailed
 from codeplane.kernel.operation import Risk
 from tests.git.drawn import Desk, call, copied, run, simple, standing

@@ -9,8 +9,8 @@ import pytest
 
 from codeplane.git.write.checkout import Checkout, CheckoutRequest
 from codeplane.git.write.reset import Reset, ResetRequest
-from codeplane.git.write.submodules_writes import SubmoduleRemoveRequest, SubmoduleWrites
-from codeplane.git.write.worktrees_writes import WorktreeAddRequest, WorktreeRemoveRequest, WorktreeWrites
+from codeplane.git.write.submodules import SubmoduleRemoveRequest, SubmoduleWrites
+from codeplane.git.write.worktrees import WorktreeAddRequest, WorktreeRemoveRequest, WorktreeWrites
 from codeplane.kernel.actor import Actor, ActorKind
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import GitRefused, PathDenied

@@ -10,7 +10,7 @@ from codeplane.git.write.commits import CommitRequest, Commits
 from codeplane.git.write.merges import MergeRequest, Merges
 from codeplane.git.write.reset import Reset, ResetRequest
 from codeplane.git.write.staging import DiscardRequest, StageRequest, Staging
-from codeplane.git.write.stash import StashDropRequest, Stashing
+from codeplane.git.write.stash import StashDropRequest, Stashes
 from codeplane.kernel.errors import CannotUndo, GitBusy
 from tests.git.drawn import Desk, call, run, simple, standing
 from tests.interaction.requirements import requirement
@@ -104,7 +104,7 @@ def test_a_stash_from_the_middle_comes_back_to_its_place(desk: Desk) -> None:
         desk.made.write("a.txt", f"{number}\n")
         desk.made.git("stash", "push", "-m", f"stash {number}")
     before = standing(desk.made)
-    done = run(Stashing(desk.writer).drop(call(), StashDropRequest(index=1)))
+    done = run(Stashes(desk.writer).drop(call(), StashDropRequest(index=1)))
     desk.undo(done.delta.mutation_id)
     assert standing(desk.made) == before
 

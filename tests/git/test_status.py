@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from codeplane.git.read.conflict import conflicts
-from codeplane.git.read.opened import opened
+from codeplane.git.read.repository import open_repository
 from codeplane.git.read.state import state_of
 from codeplane.git.read.status import StatusResult
 from codeplane.kernel.errors import CursorExpired, CursorInvalid, NotFound, PathDenied
@@ -81,9 +81,9 @@ def test_in_the_middle_of_something(repository: Made, act: str) -> None:
         repository.commit("again")
     repository.git(*commands.get(act, (act, "side")), check=False)
     answer = of(StatusResult, Reads(repository.root)("git.status"))
-    assert answer.state == act.replace("-", "") == state_of(opened(repository.root))
+    assert answer.state == act.replace("-", "") == state_of(open_repository(repository.root))
     assert f"{answer.state} in progress" in answer.text()
-    assert answer.conflicts == conflicts(opened(repository.root))
+    assert answer.conflicts == conflicts(open_repository(repository.root))
     if act != "bisect":
         assert [one.path for one in answer.conflicts] == ["a.txt"] and "UU a.txt" in answer.text()
         listed = repository.git("ls-files", "--unmerged", "-z").split(b"\0")[:-1]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.git.write.submodules_writes import (
+from codeplane.git.write.submodules import (
     SubmoduleAddRequest,
     SubmoduleDeinitRequest,
     SubmoduleInitRequest,

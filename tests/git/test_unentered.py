@@ -8,7 +8,7 @@ from codeplane.git.write.checkout import Checkout, CheckoutRequest
 from codeplane.git.write.commits import AmendRequest, CommitRequest, Commits
 from codeplane.git.write.reset import Reset, ResetRequest
 from codeplane.git.write.staging import DiscardRequest, StageRequest, Staging, UnstageRequest
-from codeplane.git.write.stash import Stashing, StashPopRequest, StashPushRequest
+from codeplane.git.write.stash import Stashes, StashPopRequest, StashPushRequest
 from codeplane.kernel.errors import GitRefused
 from tests.git.drawn import Desk, call, run, simple
 from tests.git.made import Made
@@ -64,12 +64,12 @@ def test_no_operation_runs_what_a_submodule_names(desk: Desk, tmp_path: Path) ->
         run(Commits(writer).commit(call(), CommitRequest(message="x", paths=("sub",))))
     assert not ran.exists()
     if (desk.made.root / ".gitmodules").exists():
-        run(Stashing(writer).push(call(), StashPushRequest()))
+        run(Stashes(writer).push(call(), StashPushRequest()))
     else:
         with pytest.raises(GitRefused, match="gitmodules does not name"):
-            run(Stashing(writer).push(call(), StashPushRequest()))
-        run(Stashing(writer).push(call(), StashPushRequest(paths=("a.txt",))))
-    run(Stashing(writer).pop(call(), StashPopRequest()))
+            run(Stashes(writer).push(call(), StashPushRequest()))
+        run(Stashes(writer).push(call(), StashPushRequest(paths=("a.txt",))))
+    run(Stashes(writer).pop(call(), StashPopRequest()))
     assert not ran.exists()
     run(Commits(writer).commit(call(), CommitRequest(message="x", paths=(".",))))
     run(Commits(writer).amend(call(), AmendRequest(paths=("sub",))))

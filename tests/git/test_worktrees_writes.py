@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from codeplane.git.write.staging import StageRequest, Staging
-from codeplane.git.write.worktrees_writes import (
+from codeplane.git.write.worktrees import (
     WorktreeAddRequest,
     WorktreeLockRequest,
     WorktreeOpenRequest,

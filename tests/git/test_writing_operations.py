@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from codeplane.git.write.writing_operations import GitWrites
+from codeplane.git.write.operations import GitWrites
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.operation import Budget, Risk
 from tests.git.drawn import simple

@@ -12,7 +12,7 @@ from codeplane.git.write.merges import MergeRequest, Merges
 from codeplane.git.write.picks import CherrypickRequest, Picks
 from codeplane.git.write.reset import Reset, ResetRequest
 from codeplane.git.write.staging import DiscardRequest, StageRequest, Staging, UnstageRequest
-from codeplane.git.write.stash import Stashing, StashPopRequest, StashPushRequest
+from codeplane.git.write.stash import Stashes, StashPopRequest, StashPushRequest
 from codeplane.git.write.tags import CreateTagRequest, DeleteTagRequest, Tags
 from codeplane.kernel.errors import (
     CodePlaneError,
@@ -47,7 +47,7 @@ def test_paths_outside_and_of_git_and_ours_are_refused(desk: Desk, path: str) ->
         lambda: Staging(desk.writer).discard(call(), DiscardRequest(paths=(path,))),
         lambda: Commits(desk.writer).commit(call(), CommitRequest(message="x", paths=(path,))),
         lambda: Checkout(desk.writer).checkout(call(), CheckoutRequest(ref="HEAD", paths=(path,))),
-        lambda: Stashing(desk.writer).push(call(), StashPushRequest(paths=(path,))),
+        lambda: Stashes(desk.writer).push(call(), StashPushRequest(paths=(path,))),
     )
     for operation in operations:
         with pytest.raises(PathDenied):
@@ -204,7 +204,7 @@ def test_a_lock_and_a_merge_under_way_are_busy(desk: Desk) -> None:
         lambda: Merges(desk.writer).merge(call(), MergeRequest(ref="main")),
         lambda: Picks(desk.writer).cherrypick(call(), CherrypickRequest(commit="main")),
         lambda: Commits(desk.writer).amend(call(), AmendRequest(message="x")),
-        lambda: Stashing(desk.writer).pop(call(), StashPopRequest()),
+        lambda: Stashes(desk.writer).pop(call(), StashPopRequest()),
         lambda: Commits(desk.writer).commit(call(), CommitRequest(message="x", paths=("b.txt",))),
     )
     for operation in operations:
@@ -215,7 +215,7 @@ def test_a_lock_and_a_merge_under_way_are_busy(desk: Desk) -> None:
 def test_an_edit_under_way_is_waited_for_only_so_long(desk: Desk) -> None:
     async def body() -> None:
         with desk.writer.locks.hold(["a.txt"]):
-            async with desk.writer.locks.everything(wait_sec=0.01):
+            async with desk.writer.locks.hold_all(wait_sec=0.01):
                 pass
 
     with pytest.raises(EditOverlap):
@@ -272,7 +272,7 @@ def test_an_unborn_branch_takes_its_first_commit_and_gives_it_back(tmp_path: Pat
     with pytest.raises(RefNotFound):
         run(Commits(desk.writer).amend(call(), AmendRequest(message="x")))
     with pytest.raises(CodePlaneError):
-        run(Stashing(desk.writer).push(call(), StashPushRequest()))
+        run(Stashes(desk.writer).push(call(), StashPushRequest()))
     done = run(Commits(desk.writer).commit(call(), CommitRequest(message="first", paths=("a",))))
     assert done.delta.head_before is None and done.delta.files_changed == 1
     desk.undo(done.delta.mutation_id)

@@ -7,17 +7,17 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from codeplane.git.write.answered import Changed
 from codeplane.git.write.branches import Branches, CreateBranchRequest, DeleteBranchRequest, RenameBranchRequest
 from codeplane.git.write.checkout import Checkout, CheckoutRequest
 from codeplane.git.write.commits import AmendRequest, CommitRequest, Commits
+from codeplane.git.write.git_delta import Changed
 from codeplane.git.write.merges import MergeRequest, Merges
 from codeplane.git.write.picks import CherrypickRequest, Picks, RevertRequest
 from codeplane.git.write.rebase import Rebase, RebaseExecuteRequest, RebasePlanRequest
 from codeplane.git.write.rebase_todo import PlanGiven, StepGiven
 from codeplane.git.write.reset import Reset, ResetRequest
 from codeplane.git.write.staging import DiscardRequest, StageRequest, Staging, UnstageRequest
-from codeplane.git.write.stash import StashApplyRequest, StashDropRequest, Stashing, StashPopRequest, StashPushRequest
+from codeplane.git.write.stash import StashApplyRequest, StashDropRequest, Stashes, StashPopRequest, StashPushRequest
 from codeplane.git.write.tags import CreateTagRequest, DeleteTagRequest, Tags
 from codeplane.kernel.errors import CodePlaneError
 from tests.git.drawn import Desk, call, copied, run, standing
@@ -234,13 +234,13 @@ def stash_push(draw: Draw) -> Case:
     untracked = draw.chance.random() < 0.5
     plain = ["stash", "push", *(["--include-untracked"] if untracked else []), "-m", "aside"]
     request = StashPushRequest(message="aside", include_untracked=untracked)
-    return Case(lambda desk: Stashing(desk.writer).push(call(), request), [plain])
+    return Case(lambda desk: Stashes(desk.writer).push(call(), request), [plain])
 
 
 def stash_push_paths(draw: Draw) -> Case:
     paths = draw.paths()
     plain = ["--literal-pathspecs", "stash", "push", "--", *paths]
-    return Case(lambda desk: Stashing(desk.writer).push(call(), StashPushRequest(paths=paths)), [plain])
+    return Case(lambda desk: Stashes(desk.writer).push(call(), StashPushRequest(paths=paths)), [plain])
 
 
 def _stashed(draw: Draw) -> None:
@@ -257,21 +257,21 @@ def stash_pop(draw: Draw) -> Case:
     at = draw.chance.randint(0, 1)
     request = StashPopRequest(index=at)
     plain = ["stash", "pop", f"stash@{{{at}}}"]
-    return Case(lambda desk: Stashing(desk.writer).pop(call(), request), _calm(draw, plain))
+    return Case(lambda desk: Stashes(desk.writer).pop(call(), request), _calm(draw, plain))
 
 
 def stash_apply(draw: Draw) -> Case:
     _stashed(draw)
     request = StashApplyRequest(index=0, restore_index=True)
     plain = ["stash", "apply", "--index", "stash@{0}"]
-    return Case(lambda desk: Stashing(desk.writer).apply(call(), request), _calm(draw, plain))
+    return Case(lambda desk: Stashes(desk.writer).apply(call(), request), _calm(draw, plain))
 
 
 def stash_drop(draw: Draw) -> Case:
     _stashed(draw)
     at = draw.chance.randint(0, 1)
     request = StashDropRequest(index=at)
-    return Case(lambda desk: Stashing(desk.writer).drop(call(), request), [["stash", "drop", f"stash@{{{at}}}"]])
+    return Case(lambda desk: Stashes(desk.writer).drop(call(), request), [["stash", "drop", f"stash@{{{at}}}"]])
 
 
 def rebase(draw: Draw) -> Case:

@@ -12,7 +12,7 @@ from functools import partial
 from types import ModuleType
 
 from codeplane.edit.journal import Journal
-from codeplane.git.write.pending import Pending
+from codeplane.git.write.pending_mutations import PendingMutations
 from codeplane.kernel.call_record import CALL_FINISHED
 from codeplane.kernel.event import Appended, Draft
 from codeplane.ledger.log import SqliteLog
@@ -41,7 +41,7 @@ class KilledLog(SqliteLog):
 if __name__ == "__main__":
     replaced: tuple[tuple[ModuleType, str, object], ...] = (
         (edit, "Journal", partial(Journal, step=step)),
-        (edit, "Pending", partial(Pending, step=step)),
+        (edit, "PendingMutations", partial(PendingMutations, step=step)),
         (foundation, "SqliteLog", KilledLog),
     )
     for module, name, made in replaced:

@@ -1,4 +1,4 @@
-"""What a change means for the rest: symbols it touched, tests that reach it, errors it brought, the state after it."""
+"""Consequences of a change: changed symbols, tests that reach it, new syntax errors, and the state after it."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Protocol
 
-from codeplane.edit.syntax import MAX_PARSED, Compared, Syntax, Texts
+from codeplane.edit.syntax_diff import MAX_PARSED, SyntaxComparer, SyntaxDiff, Texts
 from codeplane.index.files.file import read
 from codeplane.index.files.ignore import says_what_belongs
 from codeplane.index.files.paths import shown
@@ -22,12 +22,12 @@ MAX_TESTS = 200
 _MAX_COMPARED = 200
 _READY_SEC = 0.5
 _TESTS_SEC = 1.0
-# Nothing has been written yet, so whoever asks can wait.
+# For previews, which can wait since nothing has been written yet.
 _EXPECTED_SEC = 10.0
 
 
-class Reached(Protocol):
-    """A test file that reaches what changed."""
+class ReachedTest(Protocol):
+    """A test file that reaches the change."""
 
     @property
     def path(self) -> str: ...
@@ -37,18 +37,18 @@ class Selection(Protocol):
     """The tests to run for a change."""
 
     @property
-    def reached(self) -> Sequence[Reached]: ...
+    def reached(self) -> Sequence[ReachedTest]: ...
 
 
 class Impact(Protocol):
-    """Which tests reach changed files."""
+    """Finds the tests that reach changed files."""
 
     async def after_edit(self, snapshot: Snapshot, paths: Sequence[str]) -> Selection | None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Consequence:
-    """What followed from a change; `warnings` name syntax errors that it brought, and what could not be known."""
+    """The consequences of one change; `warnings` name new syntax errors and what could not be determined."""
 
     symbols: tuple[str, ...] = ()
     tests: tuple[str, ...] = ()
@@ -58,18 +58,18 @@ class Consequence:
 
 
 class Consequences:
-    """Works out what a change means, from the index."""
+    """Determine the consequences of changes from the index."""
 
     def __init__(
         self,
         *,
         root: Path,
         knowledge: Knowledge,
-        syntax: Syntax,
+        syntax: SyntaxComparer,
         impact: Impact | None,
         unlisted: Callable[[Iterable[str]], set[str]],
     ) -> None:
-        """`unlisted` gives those of new paths that do not belong to the repository: ignored by git or by our rules."""
+        """`unlisted` returns the new paths that the index does not cover: ignored by git or by our rules."""
         self._root = root
         self._knowledge = knowledge
         self._syntax = syntax
@@ -77,21 +77,21 @@ class Consequences:
         self._unlisted = unlisted
 
     async def before(self) -> Snapshot | None:
-        """The state before a change; None when the index is still being built, which no change waits for."""
+        """Return the snapshot before a change; None while the index is being built, for which no change waits."""
         fresh = await self._fresh()
         try:
             return await fresh.snapshot(strict=False) if fresh is not None else None
         except OSError:
-            # Files that come and go while they are read: what the change means is less well known then.
+            # Files came and went while they were read; then less is known about the change.
             return None
 
-    async def compared(self, texts: Texts) -> Compared:
-        """What two versions of files differ in; best asked while they are being written, when no parser is busy."""
-        return await self._syntax.compared(texts)
+    async def compare(self, texts: Texts) -> SyntaxDiff:
+        """Compare two versions of files; best done during the write, when no parser is busy."""
+        return await self._syntax.compare(texts)
 
-    async def expected(self, texts: Texts, paths: Sequence[str]) -> tuple[Compared, Consequence]:
-        """What a change that nobody made yet would mean, by the state as it is."""
-        compared = await self.compared(texts)
+    async def predict(self, texts: Texts, paths: Sequence[str]) -> tuple[SyntaxDiff, Consequence]:
+        """Predict the consequences of a change that has not been made."""
+        compared = await self.compare(texts)
         warnings = list(compared.errors)
         tests: tuple[str, ...] = ()
         now = await self.before()
@@ -103,29 +103,30 @@ class Consequences:
         return compared, Consequence(symbols=symbols, tests=tests, warnings=tuple(warnings))
 
     async def of(
-        self, before: Snapshot | None, paths: Sequence[str] | None, *, compared: Compared | None = None
+        self, before: Snapshot | None, paths: Sequence[str] | None, *, compared: SyntaxDiff | None = None
     ) -> Consequence:
-        """What the change of these paths means, the index brought up to date with it; None looks at everything."""
+        """Update the index and return the consequences of a change to these paths; None checks everything."""
         try:
-            return await self._of(before, paths, compared)
-        except Exception as error:  # whatever it was, the change is made, and its answer has to come
+            return await self._after_change(before, paths, compared)
+        except Exception as error:  # the change is made, so the call must be answered whatever fails here
             return Consequence(warnings=(f"what it means is not known: {type(error).__name__}: {error}",))
 
-    async def _of(self, before: Snapshot | None, paths: Sequence[str] | None, compared: Compared | None) -> Consequence:
+    async def _after_change(
+        self, before: Snapshot | None, paths: Sequence[str] | None, compared: SyntaxDiff | None
+    ) -> Consequence:
         if compared is None and before is not None and paths is not None:
-            # From the disk, before the index takes it up and the parsers with it.
-            looked_at = paths[:_MAX_COMPARED]
-            compared = await self.compared(await asyncio.to_thread(self._texts, before, looked_at))
+            # From the disk, before the index update keeps the parsers busy.
+            compared = await self.compare(await asyncio.to_thread(self._texts, before, paths[:_MAX_COMPARED]))
         fresh = await self._fresh()
         if fresh is None:
-            found = compared or Compared()
-            said = "the index is not ready: affected tests and the fingerprint are not known"
-            return Consequence(symbols=_bounded(found.symbols, MAX_SYMBOLS), warnings=(*found.errors, said))
-        after = await self._brought_up(fresh, paths)
-        changed = list(paths) if paths is not None else await asyncio.to_thread(_differing, before, after)
+            diff = compared or SyntaxDiff()
+            warning = "the index is not ready: affected tests and the fingerprint are not known"
+            return Consequence(symbols=_bounded(diff.symbols, MAX_SYMBOLS), warnings=(*diff.errors, warning))
+        after = await self._update_index(fresh, paths)
+        changed = list(paths) if paths is not None else await asyncio.to_thread(_changed_paths, before, after)
         if compared is None:
-            texts = await asyncio.to_thread(_snapshots, before, after, changed[:_MAX_COMPARED])
-            compared = await self.compared(texts)
+            texts = await asyncio.to_thread(_snapshot_texts, before, after, changed[:_MAX_COMPARED])
+            compared = await self.compare(texts)
         warnings = list(compared.errors)
         if len(changed) > _MAX_COMPARED:
             warnings.append(f"symbols and syntax of the first {_MAX_COMPARED} files only")
@@ -145,7 +146,7 @@ class Consequences:
         except (TimeoutError, CodePlaneError, OSError):
             return None
 
-    async def _brought_up(self, fresh: Fresh, paths: Sequence[str] | None) -> Snapshot:
+    async def _update_index(self, fresh: Fresh, paths: Sequence[str] | None) -> Snapshot:
         current = await fresh.snapshot(strict=False)
         if paths is None or any(map(says_what_belongs, paths)):
             return await fresh.verify()
@@ -155,55 +156,55 @@ class Consequences:
         return newer or current
 
     def _texts(self, before: Snapshot, paths: Sequence[str]) -> Texts:
-        found = {path: read(f"{self._root}/{path}", max_bytes=MAX_PARSED) for path in paths}
+        files = {path: read(f"{self._root}/{path}", max_bytes=MAX_PARSED) for path in paths}
         return Texts(
-            before=_held(before, paths),
-            after={path: one.content for path, one in found.items() if one.skipped is None},
+            before=_contents(before, paths),
+            after={path: file.content for path, file in files.items() if file.skipped is None},
         )
 
     async def _tests(
         self, after: Snapshot, changed: Sequence[str], warnings: list[str], *, seconds: float = _TESTS_SEC
     ) -> tuple[str, ...]:
-        """What test_run takes for these paths."""
+        """Find the tests to run for these paths."""
         if self._impact is None or not changed:
             return ()
-        found: Selection | None = None
+        selection: Selection | None = None
         with suppress(TimeoutError, CodePlaneError):
             async with asyncio.timeout(seconds):
-                # Whoever finds out goes on when nobody waits any more, and the next one is told at once.
-                found = await self._impact.after_edit(after, changed)
-        if found is None:
+                # After a timeout the search goes on, and the next caller gets its result at once.
+                selection = await self._impact.after_edit(after, changed)
+        if selection is None:
             warnings.append("affected tests are not known yet: test_run impacted=true finds them")
             return ()
-        return _bounded([shown(one.path) for one in found.reached], MAX_TESTS)
+        return _bounded([shown(test.path) for test in selection.reached], MAX_TESTS)
 
 
 def fingerprint(snapshot: Snapshot) -> str:
-    """One value for the content of all files: equal states have equal fingerprints."""
+    """Return one value for the content of all files."""
     return sha256(f"{snapshot.state:x}".encode()).hexdigest()[:16]
 
 
-def _differing(before: Snapshot | None, after: Snapshot) -> list[str]:
+def _changed_paths(before: Snapshot | None, after: Snapshot) -> list[str]:
     if before is None:
         return []
     names = before.files.keys() | after.files.keys()
 
-    def of(snapshot: Snapshot, path: str) -> tuple[str, int] | None:
-        known = snapshot.files.get(path)
-        return (known.digest, known.stamp.mode) if known is not None else None
+    def state(snapshot: Snapshot, path: str) -> tuple[str, int] | None:
+        file = snapshot.files.get(path)
+        return (file.digest, file.stamp.mode) if file is not None else None
 
-    return sorted(path for path in names if of(before, path) != of(after, path))
-
-
-def _snapshots(before: Snapshot | None, after: Snapshot, paths: Sequence[str]) -> Texts:
-    return Texts(before=_held(before, paths) if before is not None else {}, after=_held(after, paths))
+    return sorted(path for path in names if state(before, path) != state(after, path))
 
 
-def _held(snapshot: Snapshot, paths: Sequence[str]) -> dict[str, bytes]:
-    found = {path: snapshot.files[path] for path in paths if path in snapshot.files}
-    return {path: snapshot.text(known) for path, known in found.items() if known.skipped is None}
+def _snapshot_texts(before: Snapshot | None, after: Snapshot, paths: Sequence[str]) -> Texts:
+    return Texts(before=_contents(before, paths) if before is not None else {}, after=_contents(after, paths))
+
+
+def _contents(snapshot: Snapshot, paths: Sequence[str]) -> dict[str, bytes]:
+    files = {path: snapshot.files[path] for path in paths if path in snapshot.files}
+    return {path: snapshot.text(file) for path, file in files.items() if file.skipped is None}
 
 
 def _bounded(names: Sequence[str], limit: int) -> tuple[str, ...]:
-    """So many of the names; the last entry says how many more there are."""
+    """Limit the names; the last entry says how many more there are."""
     return tuple(names) if len(names) <= limit else (*names[:limit], f"and {len(names) - limit} more")

@@ -1,4 +1,4 @@
-"""What a mutation did, in full: nobody should have to look afterwards."""
+"""The delta of a mutation: everything it changed, so that no caller has to look afterwards."""
 
 from collections.abc import Mapping, Sequence
 from itertools import chain, repeat
@@ -54,14 +54,14 @@ class FileDelta(Result):
     git_mv: bool | None = Field(None, description="of a moved file: whether git's index moved with it; null: untracked")
 
     def text(self) -> str:
-        # R is what git says of it: a file that it does not track, or could not move, is no rename to git.
+        # R only when git sees a rename, which needs its index entry moved too.
         moved = "R" if self.git_mv else "mv"
         sign = {"created": "A", "updated": "M", "deleted": "D", "moved": moved}[self.action]
         where = f"{self.old_path} → {self.path}" if self.old_path else self.path
         return f"{sign} {where} +{self.diff_stats.insertions} -{self.diff_stats.deletions}"
 
 
-# The lines of files, by path as answers show it and counted from 1, that a refactoring changed by what code means.
+# By shown path, the lines (from 1) that a refactoring changed because of what the code means.
 SemanticLines = Mapping[str, frozenset[int]]
 
 
@@ -79,7 +79,7 @@ class Delta(Result):
     refs: tuple[str, ...] = Field((), description="of git: what moved beside files, as in `main 91b7e02 → 4f1c2aa`")
 
     def labelled(self, symbols: Mapping[str, Sequence[str | None]], semantic: SemanticLines) -> "Delta":
-        """The same with the symbol around each edit, by path and in order, and whether the edit is semantic."""
+        """Return a copy with the symbol around each edit, and whether the edit is semantic."""
         files = tuple(
             file.model_copy(
                 update={

@@ -1,4 +1,4 @@
-"""Files that move, moved in git's index too, as `git mv` does; nothing else of git is touched."""
+"""Moves entries in git's index along with their files, as `git mv` does."""
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,11 +10,11 @@ from codeplane.kernel.errors import CodePlaneError, NotGit
 from codeplane.kernel.json import JsonValue
 
 _AT_ONCE = 200
-# How `git ls-files -v` marks what is tracked and nothing else.
+# How `git ls-files -v` marks an ordinary tracked file.
 _ORDINARY = "H"
 
 
-class _Done(Protocol):
+class _Output(Protocol):
     @property
     def code(self) -> int: ...
 
@@ -22,8 +22,8 @@ class _Done(Protocol):
     def out(self) -> bytes: ...
 
 
-class RunsGit(Protocol):
-    """The git command line in one work tree."""
+class GitRunner(Protocol):
+    """Runs git commands in one work tree."""
 
     async def run(
         self,
@@ -32,43 +32,43 @@ class RunsGit(Protocol):
         env: Mapping[str, str] | None = None,
         timeout: float | None = None,
         check: bool = True,
-    ) -> _Done: ...
+    ) -> _Output: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexMove:
-    """An entry of the index that goes from one path to another."""
+    """An entry of the index that moves from one path to another."""
 
     old: str
     new: str
     mode: str
     oid: str
 
-    def back(self) -> "IndexMove":
-        """The other way."""
+    def reverse(self) -> "IndexMove":
+        """Return the move in the other direction."""
         return IndexMove(old=self.new, new=self.old, mode=self.mode, oid=self.oid)
 
     def to_json(self) -> JsonValue:
-        """As it is kept."""
+        """Return the move for the mutation record."""
         return [self.old, self.new, self.mode, self.oid]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedMoves:
-    """The entries that can move with their files, and of the tracked files whose entry cannot, why."""
+    """The entries that can move, and the reason for each tracked file whose entry cannot."""
 
     moves: tuple[IndexMove, ...] = ()
     refused: Mapping[str, str] = field(default_factory=dict)
 
 
 class IndexMoves:
-    """Moves entries of the index; where git is busy or refuses, the files have moved all the same."""
+    """Move entries of the index; when git is busy or fails, only the files move."""
 
-    def __init__(self, git: RunsGit) -> None:
+    def __init__(self, git: GitRunner) -> None:
         self._git = git
 
-    async def planned(self, pairs: Sequence[tuple[str, str]]) -> PlannedMoves:
-        """Of files that are about to move, those that are tracked, modified or not; asked before they do."""
+    async def plan(self, pairs: Sequence[tuple[str, str]]) -> PlannedMoves:
+        """Plan the moves for the tracked files among those that are about to move."""
         if not pairs:
             return PlannedMoves()
         try:
@@ -77,7 +77,7 @@ class IndexMoves:
         except NotGit:
             return PlannedMoves()
         except CodePlaneError as error:
-            # Whether they are tracked cannot be told, so nothing is claimed of them.
+            # Without git's answer none counts as movable.
             return PlannedMoves(refused={old: error.message for old, _ in pairs})
         refused: dict[str, str] = {}
         moves: list[IndexMove] = []
@@ -94,13 +94,13 @@ class IndexMoves:
                 moves.append(IndexMove(old=old, new=new, mode=entry[0], oid=entry[1]))
         return PlannedMoves(moves=tuple(moves), refused=refused)
 
-    async def made(self, moves: Sequence[IndexMove]) -> frozenset[str]:
-        """Move those whose entries are still as they were planned; the new paths of what was moved."""
+    async def apply(self, moves: Sequence[IndexMove]) -> frozenset[str]:
+        """Move the entries that are still as planned and return their new paths."""
         if not moves:
             return frozenset()
         try:
             entries = await self._entries(path for move in moves for path in (move.old, move.new))
-            able = [
+            unchanged = [
                 move for move in moves if entries.get(move.old) == (move.mode, move.oid) and move.new not in entries
             ]
             lines = b"".join(
@@ -112,18 +112,18 @@ class IndexMoves:
                     move.oid.encode(),
                     os.fsencode(move.new),
                 )
-                for move in able
+                for move in unchanged
             )
-            if able:
+            if unchanged:
                 await self._git.run("update-index", "-z", "--index-info", input=lines)
                 await self._git.run("update-index", "-q", "--refresh", check=False)
         except CodePlaneError:
             return frozenset()
-        return frozenset(move.new for move in able)
+        return frozenset(move.new for move in unchanged)
 
     async def _entries(self, paths: Iterable[str]) -> dict[str, tuple[str, str] | str]:
-        """Mode and id of what is tracked, or why its entry cannot be moved."""
-        found: dict[str, tuple[str, str] | str] = {}
+        """Return mode and object id of each tracked path, or why its entry cannot move."""
+        entries: dict[str, tuple[str, str] | str] = {}
         for line in await self._lines(("ls-files", "-v", "--stage", "-z"), list(dict.fromkeys(paths))):
             facts, _, name = line.partition(b"\t")
             tag, mode, oid, stage = facts.decode().split(" ")
@@ -132,25 +132,25 @@ class IndexMoves:
                 entry = "it is in conflict"
             elif tag != _ORDINARY:
                 entry = "it is marked assume-unchanged or skip-worktree"
-            found[os.fsdecode(name)] = entry
-        return found
+            entries[os.fsdecode(name)] = entry
+        return entries
 
     async def _intended(self, paths: Sequence[str]) -> frozenset[str]:
-        """Those that were marked to be added with nothing in them."""
+        """Return the paths that were only marked with `git add --intent-to-add`."""
         lines = await self._lines(("diff", "--name-only", "--diff-filter=A", "--no-ext-diff", "-z"), paths)
         return frozenset(map(os.fsdecode, lines))
 
     async def _lines(self, command: Sequence[str], paths: Sequence[str]) -> list[bytes]:
-        found: list[bytes] = []
-        # A system takes only so many arguments at once.
+        lines: list[bytes] = []
+        # The system limits the number of arguments.
         for start in range(0, len(paths), _AT_ONCE):
-            done = await self._git.run(*command, "--", *paths[start : start + _AT_ONCE])
-            found += filter(None, done.out.split(b"\0"))
-        return found
+            output = await self._git.run(*command, "--", *paths[start : start + _AT_ONCE])
+            lines += filter(None, output.out.split(b"\0"))
+        return lines
 
 
-def moves_of(value: JsonValue) -> tuple[IndexMove, ...]:
-    """From what was kept."""
+def moves_from_json(value: JsonValue) -> tuple[IndexMove, ...]:
+    """Read moves from a mutation record."""
     rows = value if isinstance(value, list) else []
-    found = [[str(cell) for cell in row] for row in rows if isinstance(row, list) and len(row) == 4]
-    return tuple(IndexMove(old=old, new=new, mode=mode, oid=oid) for old, new, mode, oid in found)
+    cells = [[str(cell) for cell in row] for row in rows if isinstance(row, list) and len(row) == 4]
+    return tuple(IndexMove(old=old, new=new, mode=mode, oid=oid) for old, new, mode, oid in cells)

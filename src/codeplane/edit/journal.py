@@ -1,8 +1,8 @@
-"""Batches of files that change all or not at all: staged, committed by one rename, replaced, and kept for undo.
+"""The journal: batches of file changes that happen completely or not at all, and are kept for undo.
 
-A batch is a folder: `new.N` shall be, `old.N` was, and a manifest says which is which. Under the name `manifest` it is
-only a plan; renamed to `kept.json` the batch is decided and will be completed, whatever happens; renamed to `back.json`
-it will be taken back. When all is done the folder moves to where it can be undone from.
+A batch is a folder with the new contents `new.N`, the old ones `old.N`, and a manifest that maps them to paths. While
+the manifest is called `manifest` the batch is only a plan. Renamed to `kept.json` it is committed and will be completed
+even after a crash; renamed to `back.json` it will be rolled back. In the end the folder moves to the history.
 """
 
 import errno
@@ -13,52 +13,52 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from codeplane.edit.durable import Syncs
-from codeplane.edit.endings import BACK, Endings, Recovered
-from codeplane.edit.entry import Batch, Change
-from codeplane.edit.history.kept import Kept
-from codeplane.edit.history.mutations import MANIFEST, KeptMutations, manifest_bytes, sync_folder
-from codeplane.edit.refusal import refusal
+from codeplane.edit.batch import Batch, Change
+from codeplane.edit.disk_error import disk_error
+from codeplane.edit.fsync import Fsync
+from codeplane.edit.history.mutation_record import MutationRecord
+from codeplane.edit.history.mutation_store import MANIFEST, MutationStore, manifest_bytes, sync_folder
+from codeplane.edit.journal_recovery import ROLLBACK, JournalRecovery, RecoveredMutation
 from codeplane.edit.staging import PLAN, Staging, Step
 from codeplane.edit.work_tree import Stamps, WorkTree
 from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import Cancelled, CodePlaneError, FileChanged, StorageFailed
 
-# The batch that left a kept mutation as it is: by it the log's event of the outcome is found.
+# In the details of a mutation: the batch that was applied last, whose id leads to the outcome event in the log.
 JOURNAL = "journal"
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 class Journal:
-    """The journal of one work tree; its methods block and run off the event loop, several at once if disjoint."""
+    """The journal of one work tree; its methods block, and may run at the same time for disjoint paths."""
 
-    def __init__(self, *, root: Path, folder: Path, kept: KeptMutations, step: Step = lambda name: None) -> None:
-        """`step` is told of every step before or after it happens, so that tests can stop there."""
+    def __init__(self, *, root: Path, folder: Path, kept: MutationStore, step: Step = lambda name: None) -> None:
+        """`step` is called before or after every step, so that tests can stop there."""
         self._root = root
         self._folder = folder
         self._kept = kept
         self._step = step
-        self._syncs = Syncs()
-        self._endings = Endings(root=root, kept=kept, syncs=self._syncs, step=step)
-        # The folder that the last batch was moved to, while that is not known to be durable.
+        self._syncs = Fsync()
+        self._endings = JournalRecovery(root=root, kept=kept, syncs=self._syncs, step=step)
+        # The folder that the last batch was moved to, until that is durable.
         self._moved_to: Path | None = None
 
     def apply(
         self,
         journal_id: str,
-        kept: Kept,
+        kept: MutationRecord,
         changes: Sequence[Change],
         *,
         dropped: Sequence[str] = (),
         abandoned: Callable[[], bool] = lambda: False,
-    ) -> Kept:
-        """Make all changes and keep them under the mutation's id, or make none and say why."""
+    ) -> MutationRecord:
+        """Make all changes and keep them under the mutation's id, or raise and make none."""
         folder = self._folder / journal_id
         try:
             self._open()
             folder.mkdir()
-            batch, kept = self._staged(folder, changes, dropped, kept)
-            stamps = self._checked(batch)
+            batch, kept = self._stage(folder, changes, dropped, kept)
+            stamps = self._check_unchanged(batch)
             if abandoned():
                 raise Cancelled("the call was cancelled before anything was changed")
             self._rename(folder / PLAN, folder / MANIFEST)
@@ -66,41 +66,41 @@ class Journal:
             if not (folder / MANIFEST).exists():
                 shutil.rmtree(folder, ignore_errors=True)
                 if isinstance(error, OSError):
-                    raise refusal(error, self._name(error)) from error
+                    raise disk_error(error, self._path_of(error)) from error
                 raise
-            self._take_back(folder, kept, error)
+            self._roll_back(folder, kept, error)
         try:
-            # The journal's folder only now: what the last batch left there has reached the folder it was moved to.
+            # The journal's folder only now, after the folder that the last batch was moved to.
             self._sync(folder, self._folder)
             self._step("committed")
             self._perform(folder, batch, stamps)
         except (OSError, CodePlaneError) as error:
-            self._take_back(folder, kept, error)
+            self._roll_back(folder, kept, error)
         with suppress(OSError):
-            # Should this fail, everything is done all the same, and recovery clears up.
+            # If this fails, the changes are made all the same, and recovery cleans up.
             self._endings.finish(folder, kept)
             self._moved_to = self._kept.folder_of(kept.mutation_id).parent
             self._step("finished")
         return kept
 
-    def recover(self) -> list[Recovered]:
-        """End what the last run left under way; runs before the first read, and again after it was interrupted."""
+    def recover(self) -> list[RecoveredMutation]:
+        """Recover the batches that the last run left under way; may be interrupted and run again."""
         try:
             names = sorted(entry.name for entry in os.scandir(self._folder))
         except FileNotFoundError:
             return []
         except OSError as error:
-            return [Recovered(journal_id="", mutation_id="", outcome="stuck", reason=str(error))]
-        return [self._endings.of(self._folder / name) for name in names]
+            return [RecoveredMutation(journal_id="", mutation_id="", outcome="stuck", reason=str(error))]
+        return [self._endings.recover(self._folder / name) for name in names]
 
     def _open(self) -> None:
         if not self._folder.is_dir():
             self._folder.mkdir(parents=True, exist_ok=True)
             sync_folder(self._folder.parent)
 
-    def _staged(
-        self, folder: Path, changes: Sequence[Change], dropped: Sequence[str], kept: Kept
-    ) -> tuple[Batch, Kept]:
+    def _stage(
+        self, folder: Path, changes: Sequence[Change], dropped: Sequence[str], kept: MutationRecord
+    ) -> tuple[Batch, MutationRecord]:
         with Staging(
             self._root,
             folder,
@@ -111,7 +111,7 @@ class Journal:
         ) as staging:
             entries = tuple(staging.add(change, number) for number, change in enumerate(changes))
             with self._tree() as tree:
-                made = tree.missing(entry.path for entry in entries if entry.after is not None)
+                made = tree.missing_folders(entry.path for entry in entries if entry.after is not None)
             self._step("staged")
             more = {**kept.details, JOURNAL: folder.name}
             batch = Batch(entries=entries, made=made, dropped=tuple(dropped), more=more)
@@ -120,25 +120,25 @@ class Journal:
             staging.plan(manifest_bytes(kept), also=moved_to)
         return batch, kept
 
-    def _checked(self, batch: Batch) -> Stamps:
-        """Everything is still as it was staged from, and where it was; by these stamps it is looked at once more."""
+    def _check_unchanged(self, batch: Batch) -> Stamps:
+        """Raise FileChanged unless every file is still as it was staged; return stamps for a last check."""
         stamps: Stamps = {}
-        moved_on = []
+        changed = []
         with self._tree() as tree:
             for entry in batch.entries:
                 try:
-                    stamp, found = tree.stamped(entry, batch)
+                    stamp, state = tree.stamp_and_state(entry, batch)
                 except OSError as error:
                     if error.errno != errno.ELOOP:
                         raise
-                    moved_on.append(entry.path)
+                    changed.append(entry.path)
                     continue
                 if entry.path not in batch.twins:
                     stamps[entry.path] = stamp
-                if found != entry.before:
-                    moved_on.append(entry.path)
-        if moved_on:
-            raise FileChanged(f"changed meanwhile: {', '.join(map(shown, moved_on[:20]))}")
+                if state != entry.before:
+                    changed.append(entry.path)
+        if changed:
+            raise FileChanged(f"changed meanwhile: {', '.join(map(shown, changed[:20]))}")
         self._step("checked")
         return stamps
 
@@ -153,28 +153,28 @@ class Journal:
                     if entry.after is not None:
                         tree.place(folder, entry, stamps)
             except FileNotFoundError as error:
-                raise FileChanged(f"{shown(self._name(error))} went away at the same moment") from error
-            tree.durable()
+                raise FileChanged(f"{shown(self._path_of(error))} went away at the same moment") from error
+            tree.sync()
 
-    def _take_back(self, folder: Path, kept: Kept, error: BaseException) -> None:
-        """Undo a decided batch that cannot be completed, then raise what stopped it."""
-        path = self._name(error)
+    def _roll_back(self, folder: Path, kept: MutationRecord, error: BaseException) -> None:
+        """Roll back a committed batch that cannot be completed, then raise the error that stopped it."""
+        path = self._path_of(error)
         try:
-            self._rename(folder / MANIFEST, folder / BACK)
+            self._rename(folder / MANIFEST, folder / ROLLBACK)
             sync_folder(folder)
-            conflicts = self._endings.taken_back(folder, Batch.of(kept.details))
+            conflicts = self._endings.roll_back(folder, Batch.of(kept.details))
             shutil.rmtree(folder)
         except OSError as again:
             raise StorageFailed(
                 f"{shown(path)}: {error}; and it could not all be taken back: {again}",
                 hint="files may be half-changed; make the disk writable and restart CodePlane, which takes it back",
-                details={"journal": folder.name, "paths": [shown(one) for one in kept.paths[:100]]},
+                details={"journal": folder.name, "paths": [shown(changed) for changed in kept.paths[:100]]},
             ) from error
-        said = "everything was put back as it was"
+        outcome = "everything was put back as it was"
         if conflicts:
-            said += f", but for what others changed meanwhile: {', '.join(map(shown, conflicts[:20]))}"
+            outcome += f", but for what others changed meanwhile: {', '.join(map(shown, conflicts[:20]))}"
         if isinstance(error, OSError):
-            raise refusal(error, path, after=said) from error
+            raise disk_error(error, path, after=outcome) from error
         raise error
 
     def _tree(self) -> WorkTree:
@@ -189,13 +189,13 @@ class Journal:
         descriptors: list[int] = []
         try:
             descriptors.extend(os.open(folder, _FOLDER) for folder in folders)
-            self._syncs.of(descriptors)
+            self._syncs.sync(descriptors)
         finally:
             for descriptor in descriptors:
                 os.close(descriptor)
 
-    def _name(self, error: BaseException) -> str:
-        named = getattr(error, "filename2", None) or getattr(error, "filename", None)
-        if not isinstance(named, (str, bytes)):
+    def _path_of(self, error: BaseException) -> str:
+        path = getattr(error, "filename2", None) or getattr(error, "filename", None)
+        if not isinstance(path, (str, bytes)):
             return "the disk"
-        return os.fsdecode(named).removeprefix(f"{self._root}/")
+        return os.fsdecode(path).removeprefix(f"{self._root}/")

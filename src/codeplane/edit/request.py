@@ -1,4 +1,4 @@
-"""Edits as callers send them, forgiven where their meaning is plain."""
+"""Requests of `write_files`, with synonyms accepted where their meaning is clear."""
 
 from collections.abc import Mapping
 from typing import Literal, Self
@@ -49,25 +49,27 @@ _ACTIONS = {
 _LINES = {"start_line": "start", "end_line": "end", "first": "start", "last": "end"}
 
 
-def _unsaid(schema: JsonDict) -> None:
-    # Agents pay for every byte of a tool list; these are for those who know them.
+def _type_only(schema: JsonDict) -> None:
+    # Agents pay for every byte of a tool list, so rarely used fields are not described.
     kinds = schema.get("anyOf")
     kind = schema.get("type") or (kinds[0].get("type") if isinstance(kinds, list) and isinstance(kinds[0], dict) else 0)
     schema.clear()
     schema["type"] = kind
 
 
-def _forgiven(value: object, synonyms: Mapping[str, str]) -> object:
+def _resolve_synonyms(value: object, synonyms: Mapping[str, str]) -> object:
     if not isinstance(value, dict):
         return value
-    found: dict[object, object] = {key: one for key, one in value.items() if key not in synonyms and one is not None}
-    for key, meant in synonyms.items():
-        if key in value:
-            if meant in found:
-                found[key] = value[key]
-            elif value[key] is not None:
-                found[meant] = value[key]
-    return found
+    resolved: dict[object, object] = {
+        key: item for key, item in value.items() if key not in synonyms and item is not None
+    }
+    for synonym, name in synonyms.items():
+        if synonym in value:
+            if name in resolved:
+                resolved[synonym] = value[synonym]
+            elif value[synonym] is not None:
+                resolved[name] = value[synonym]
+    return resolved
 
 
 class LineRange(Request):
@@ -79,10 +81,10 @@ class LineRange(Request):
     @model_validator(mode="before")
     @classmethod
     def forgive(cls, value: object) -> object:
-        """A pair, or the words that reading uses."""
+        """Accept a pair of numbers, or the names that reading uses."""
         if isinstance(value, list) and len(value) == 2:
             return {"start": value[0], "end": value[1]}
-        return _forgiven(value, _LINES)
+        return _resolve_synonyms(value, _LINES)
 
 
 class Patch(Request):
@@ -94,10 +96,12 @@ class Patch(Request):
     @model_validator(mode="before")
     @classmethod
     def forgive(cls, value: object) -> object:
-        """The range may stand beside the replacement."""
-        value = _forgiven(value, {**_LINES, "text": "replacement", "content": "replacement", "new_text": "replacement"})
+        """Accept the range's fields beside the replacement."""
+        value = _resolve_synonyms(
+            value, {**_LINES, "text": "replacement", "content": "replacement", "new_text": "replacement"}
+        )
         if isinstance(value, dict) and "range" not in value and {"start", "end"} <= value.keys():
-            rest = {key: one for key, one in value.items() if key not in ("start", "end")}
+            rest = {key: item for key, item in value.items() if key not in ("start", "end")}
             return {**rest, "range": {"start": value["start"], "end": value["end"]}}
         return value
 
@@ -112,10 +116,10 @@ class Replacement(Request):
     @model_validator(mode="before")
     @classmethod
     def forgive(cls, value: object) -> object:
-        """The words that others use."""
+        """Accept the names that other tools use."""
         words = {key: meant.removesuffix("_text") for key, meant in _SYNONYMS.items() if meant.endswith("_text")}
         words |= {"old_text": "old", "new_text": "new", "replace_all": "all"}
-        return _forgiven(value, {key: meant for key, meant in words.items() if key != meant})
+        return _resolve_synonyms(value, {key: meant for key, meant in words.items() if key != meant})
 
 
 class Edit(Request):
@@ -129,17 +133,17 @@ class Edit(Request):
     new_text: str | None = None
     all: bool = Field(False, description="every place of old_text")
     replacements: tuple[Replacement, ...] = Field((), description="several, one after another")
-    expect_hash: str | None = Field(None, json_schema_extra=_unsaid)
+    expect_hash: str | None = Field(None, json_schema_extra=_type_only)
     new_path: str | None = Field(None, description="moves it there")
-    executable: bool | None = Field(None, json_schema_extra=_unsaid)
-    overwrite: bool = Field(False, json_schema_extra=_unsaid)
-    link_to: str | None = Field(None, json_schema_extra=_unsaid)
+    executable: bool | None = Field(None, json_schema_extra=_type_only)
+    overwrite: bool = Field(False, json_schema_extra=_type_only)
+    link_to: str | None = Field(None, json_schema_extra=_type_only)
 
     @model_validator(mode="before")
     @classmethod
     def forgive(cls, value: object) -> object:
-        """Other words, one for many, and old/new given without a list."""
-        value = _forgiven(value, _SYNONYMS)
+        """Accept synonyms, and a single item where a list is expected."""
+        value = _resolve_synonyms(value, _SYNONYMS)
         if not isinstance(value, dict):
             return value
         if isinstance(action := value.get("action"), str):
@@ -151,7 +155,7 @@ class Edit(Request):
 
     @model_validator(mode="after")
     def complete(self) -> Self:
-        """Say what is missing, before anything is looked at."""
+        """Raise when the fields do not describe one edit."""
         ways = [self.content is not None, bool(self.patches), self._by_text, self.link_to is not None]
         if self.action == "delete" and any(ways):
             raise ValueError("delete takes a path alone")
@@ -179,7 +183,7 @@ class Edit(Request):
 
     @property
     def swaps(self) -> tuple[Replacement, ...]:
-        """All replacements by text, in their order."""
+        """All text replacements in order."""
         first: tuple[Replacement, ...] = ()
         if self.old_text is not None and self.new_text is not None:
             first = (Replacement(old=self.old_text, new=self.new_text, all=self.all),)
@@ -195,7 +199,7 @@ class WriteRequest(Request):
     @model_validator(mode="before")
     @classmethod
     def forgive(cls, value: object) -> object:
-        """A single edit, with or without a list around it."""
+        """Accept a single edit without a list around it."""
         if not isinstance(value, dict):
             return value
         value = dict(value)

@@ -1,11 +1,12 @@
-"""Taking a batch of files back: what it left is checked, what was before is put there by the same journal."""
+"""Builds the batch that undoes or redoes a batch of file changes."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from codeplane.edit.entry import Batch, Change, Entry, Was, state_of
-from codeplane.edit.history.kept import Kept
-from codeplane.edit.refusal import refusal
+from codeplane.edit.batch import Batch, Change, Entry
+from codeplane.edit.disk_error import disk_error
+from codeplane.edit.file_state import FileState, state_of
+from codeplane.edit.history.mutation_record import MutationRecord
 from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import CannotUndo
 
@@ -13,52 +14,52 @@ _NAMED = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reversed:
-    """A batch that goes the other way, and how the mutation is kept afterwards."""
+class ReversedBatch:
+    """A batch in the other direction, and the mutation record afterwards."""
 
-    kept: Kept
+    kept: MutationRecord
     changes: tuple[Change, ...]
     dropped: tuple[str, ...]
 
 
-def reversed_batch(root: Path, folder: Path, kept: Kept) -> Reversed:
-    """The batch that takes a kept one back, or does it again; CannotUndo when things are not as it left them."""
+def reverse_batch(root: Path, folder: Path, kept: MutationRecord) -> ReversedBatch:
+    """Build the batch that undoes or redoes a mutation; CannotUndo when the files changed since."""
     try:
         batch = Batch.of(kept.details)
     except ValueError as error:
         raise CannotUndo(f"{kept.mutation_id} is not kept whole: {error}") from error
     entries = [entry for entry in batch.entries if not entry.skipped]
-    moved_on = [entry.path for entry in entries if _present(root, entry, batch) != entry.after]
-    if moved_on:
-        more = f" and {len(moved_on) - _NAMED} more" if len(moved_on) > _NAMED else ""
+    changed = [entry.path for entry in entries if _present_state(root, entry, batch) != entry.after]
+    if changed:
+        more = f" and {len(changed) - _NAMED} more" if len(changed) > _NAMED else ""
         raise CannotUndo(
-            f"changed since {kept.mutation_id}: {', '.join(map(shown, moved_on[:_NAMED]))}{more}",
-            details={"paths": [shown(path) for path in moved_on[:100]]},
+            f"changed since {kept.mutation_id}: {', '.join(map(shown, changed[:_NAMED]))}{more}",
+            details={"paths": [shown(path) for path in changed[:100]]},
         )
-    damaged = [entry.path for entry in entries if entry.before is not None and not _is_whole(folder, entry)]
+    damaged = [entry.path for entry in entries if entry.before is not None and not _is_intact(folder, entry)]
     if damaged:
         raise CannotUndo(f"what was kept of {', '.join(map(shown, damaged[:_NAMED]))} is damaged")
-    back = {entry.moved_from: entry.path for entry in entries if entry.moved_from is not None}
-    return Reversed(
+    new_paths = {entry.moved_from: entry.path for entry in entries if entry.moved_from is not None}
+    return ReversedBatch(
         kept=replace(kept, state="undone" if kept.state == "applied" else "applied", details=batch.more),
-        changes=tuple(_reversed(folder, entry, back.get(entry.path)) for entry in entries),
+        changes=tuple(_reverse(folder, entry, new_paths.get(entry.path)) for entry in entries),
         dropped=batch.made,
     )
 
 
-def _present(root: Path, entry: Entry, batch: Batch) -> Was | None:
+def _present_state(root: Path, entry: Entry, batch: Batch) -> FileState | None:
     try:
         return state_of(root, entry.path, folders=batch.folders, exact=entry.path in batch.twins)
     except OSError as error:
-        raise refusal(error, entry.path) from error
+        raise disk_error(error, entry.path) from error
 
 
-def _is_whole(folder: Path, entry: Entry) -> bool:
-    found = state_of(folder, entry.image)
-    return found is not None and entry.before is not None and found.sha256 == entry.before.sha256
+def _is_intact(folder: Path, entry: Entry) -> bool:
+    state = state_of(folder, entry.image)
+    return state is not None and entry.before is not None and state.sha256 == entry.before.sha256
 
 
-def _reversed(folder: Path, entry: Entry, moved_from: str | None) -> Change:
+def _reverse(folder: Path, entry: Entry, moved_from: str | None) -> Change:
     return Change(
         path=entry.path,
         content=folder / entry.image if entry.before is not None else None,

@@ -1,4 +1,4 @@
-"""Which files may be changed at all, whoever asks."""
+"""Which files may be changed at all, by any caller."""
 
 import errno
 import os
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pygit2
 
-from codeplane.edit.beneath import beside, looked_at
+from codeplane.edit.folder_descriptors import open_parent, stat_entry
 from codeplane.index.files.ignore import IgnoreRules
 from codeplane.index.files.include import NOTHING_INCLUDED, IncludeRules
 from codeplane.index.files.paths import canonical, is_ours, shown
@@ -21,7 +21,7 @@ _RULES = ".cplignore"
 
 
 class Scope:
-    """The work tree's own rules; those of the caller are asked through its call."""
+    """The rules of the work tree; the caller's own permissions are checked through its call."""
 
     def __init__(
         self, root: Path, secrets: SecretRules = NOTHING_SHOWN, include: IncludeRules = NOTHING_INCLUDED
@@ -30,10 +30,10 @@ class Scope:
         self._include = include
         self._secrets = secrets
 
-    def located(self, path: str) -> str:
-        """The canonical path of a file that is or could be there, with links inside the repository followed on the way.
+    def locate(self, path: str) -> str:
+        """Return the canonical path of a file that may not exist yet, following links inside the repository.
 
-        PathDenied when it leads outside, belongs to git or to CodePlane, or names a folder.
+        PathDenied when it leads outside, belongs to git or to CodePlane, or is the root.
         """
         name = canonical(path, root=self._root)
         if not name:
@@ -51,32 +51,32 @@ class Scope:
         return name_there
 
     def admit_link(self, path: str, target: str) -> None:
-        """PathDenied unless a link at a located path may lead there: inside, and to nothing that is out of bounds."""
-        said = f"{shown(path)}: a link to {target!r}"
+        """Raise PathDenied unless a link may lead to the target: inside, and to no hidden file."""
+        link = f"{shown(path)}: a link to {target!r}"
         above = path.rpartition("/")[0]
         written = os.path.normpath(f"{above}/{target}" if above else target)
         if not target or target.startswith("/") or "\0" in target or written.split("/")[0] == "..":
-            raise PathDenied(f"{said} leads outside the repository", hint="name a relative path")
+            raise PathDenied(f"{link} leads outside the repository", hint="name a relative path")
         real = Path(self._real(f"{above}/{target}" if above else target))
         if real != self._root and self._root not in real.parents:
-            raise PathDenied(f"{said} leads outside the repository through another link", hint="name a relative path")
+            raise PathDenied(f"{link} leads outside the repository through another link", hint="name a relative path")
         rules = IgnoreRules.of(self._root, self._secrets)
-        # As it is written, and as links that are there make of it.
+        # The target as it is written, and with existing links resolved.
         for leads_to in (Path(written), real.relative_to(self._root)):
             if is_ours(leads_to.as_posix(), root=self._root):
-                raise PathDenied(f"{said} leads to what belongs to git or to CodePlane", hint="link to another file")
+                raise PathDenied(f"{link} leads to what belongs to git or to CodePlane", hint="link to another file")
             name = leads_to.as_posix()
             if name != "." and (rules.is_withheld(name) or rules.is_withheld(f"{name}/")):
                 raise PathDenied(
-                    f"{said} leads to what the rules for secrets or .cplignore leave out", hint="link to another file"
+                    f"{link} leads to what the rules for secrets or .cplignore leave out", hint="link to another file"
                 )
 
     def admit(self, call: Call, paths: Iterable[str]) -> None:
-        """PathDenied unless all of these located paths may be written."""
+        """Raise PathDenied unless the caller may write all of these located paths."""
         self._admit(paths, call.may_write)
 
-    def refuse(self, paths: Iterable[str]) -> None:
-        """PathDenied unless somebody might write these located paths; whether a caller may is not asked."""
+    def refuse_unwritable(self, paths: Iterable[str]) -> None:
+        """Raise PathDenied when no caller at all may write one of these located paths."""
         self._admit(paths, None)
 
     def _admit(self, paths: Iterable[str], may_write: Callable[[str], None] | None) -> None:
@@ -97,25 +97,25 @@ class Scope:
                 raise PathDenied(f"{shown(path)} is a folder", hint="name the files in it")
 
     def ignored(self, paths: Iterable[str]) -> set[str]:
-        """Those of the paths that git ignores; without git none."""
+        """Return the paths that git ignores; none without git."""
         try:
             repository = pygit2.Repository(str(self._root), pygit2.enums.RepositoryOpenFlag.NO_SEARCH)
-            # The rules first: to read the index takes longer than all else, and few paths need it.
+            # The rules first: reading the index takes longest, and few paths need it.
             return {path for path in paths if repository.path_is_ignored(path) and path not in repository.index}
         except (pygit2.GitError, KeyError, ValueError):
             return set()
 
     def unlisted(self, paths: Iterable[str]) -> set[str]:
-        """Those of new paths that no search covers: withheld, or ignored or noise and not included."""
-        given, rules = list(paths), IgnoreRules.of(self._root, self._secrets)
-        _, left_out = rules.kept(given, tracked=False)
-        found = self.ignored(given) | set(left_out)
-        return {path for path in found if rules.is_withheld(path) or not self._include.covers(path)}
+        """Return the new paths that the index does not cover: hidden, or ignored and not included."""
+        candidates, rules = list(paths), IgnoreRules.of(self._root, self._secrets)
+        _, left_out = rules.kept(candidates, tracked=False)
+        ignored = self.ignored(candidates) | set(left_out)
+        return {path for path in ignored if rules.is_withheld(path) or not self._include.covers(path)}
 
     def _is_folder(self, path: str) -> bool:
         try:
-            with beside(self._root, path) as (folder, name):
-                return stat.S_ISDIR(looked_at(folder, name).st_mode)
+            with open_parent(self._root, path) as (folder, name):
+                return stat.S_ISDIR(stat_entry(folder, name).st_mode)
         except OSError:
             return False
 

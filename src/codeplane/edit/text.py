@@ -1,4 +1,4 @@
-"""A file's text as callers see it, with `\\n` alone, and back into bytes as the file has them."""
+"""The text of a file as callers see it, with `\\n` line ends, and its encoding back into bytes."""
 
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from codeplane.edit.hunks import hunks, lines_of
+from codeplane.edit.line_diff import diff_lines, split_lines
 from codeplane.index.files.encoding import LATIN, decode, encode, mark_of
 from codeplane.kernel.errors import InvalidArgument, NotText
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """A stretch of the plain text that another text takes the place of."""
+    """A stretch of the plain text and the text that replaces it."""
 
     start: int
     end: int
@@ -22,7 +22,7 @@ class Span:
 
 @dataclass(frozen=True, kw_only=True)
 class Text:
-    """The text of a file: `raw` with its line ends, and what it is encoded in."""
+    """The text of a file: `raw` with its own line ends, and its encoding."""
 
     raw: str
     encoding: str = "utf-8"
@@ -30,7 +30,7 @@ class Text:
 
     @classmethod
     def of(cls, content: bytes, path: str) -> "Text":
-        """The text of a file's bytes; NotText when it is none."""
+        """Decode the bytes of a file; NotText when they are binary."""
         text, encoding = decode(content)
         if "\0" in text:
             raise NotText(f"{path} is binary")
@@ -43,42 +43,42 @@ class Text:
 
     @property
     def line_ending(self) -> Literal["LF", "CRLF"]:
-        """What most of its lines end with."""
+        """The line ending of most lines."""
         pairs = self.raw.count("\r\n")
         return "CRLF" if pairs * 2 > self.raw.count("\n") else "LF"
 
-    def replaced(self, spans: Sequence[Span]) -> "Text":
-        """With the stretches replaced, which do not overlap; nothing else changes, and line ends are the file's."""
+    def replace_spans(self, spans: Sequence[Span]) -> "Text":
+        """Return a copy with spans replaced, which must not overlap; new text gets the line ends of the file."""
         pieces: list[str] = []
         done = 0
         looked, before = 0, -1
         for span in sorted(spans, key=lambda span: (span.start, span.end)):
-            start, end = self._place(span.start), self._place(span.end)
-            # Only what lies between two stretches is looked through, so that many on one long line stay cheap.
+            start, end = self._raw_offset(span.start), self._raw_offset(span.end)
+            # Search only between two spans, so that many on one long line stay cheap.
             if (newline := self.raw.rfind("\n", looked, start)) >= 0:
                 before = newline
             looked = start
-            pieces += (self.raw[done:start], self._ended(span.text, before))
+            pieces += (self.raw[done:start], self._with_line_ends(span.text, before))
             done = end
         pieces.append(self.raw[done:])
         return Text(raw="".join(pieces), encoding=self.encoding, mark=self.mark)
 
-    def rewritten(self, content: str) -> "Text":
-        """With a whole new content: lines that stay keep their ends, new ones get the file's."""
+    def rewrite(self, content: str) -> "Text":
+        """Return a copy with new content: unchanged lines keep their ends, new ones get those of the file."""
         if "\r\n" in content:
             return Text(raw=content, encoding=self.encoding, mark=self.mark)
-        old, new = lines_of(self.plain), lines_of(content)
+        old, new = split_lines(self.plain), split_lines(content)
         starts = [0]
         for line in old:
             starts.append(starts[-1] + len(line))
         spans = [
             Span(start=starts[hunk.start], end=starts[hunk.end], text="".join(new[hunk.new_start : hunk.new_end]))
-            for hunk in hunks(old, new)
+            for hunk in diff_lines(old, new)
         ]
-        return self.replaced(spans)
+        return self.replace_spans(spans)
 
-    def encoded(self, path: str) -> bytes:
-        """The bytes; NotText when the file's encoding lacks a character."""
+    def encode(self, path: str) -> bytes:
+        """Encode the text; NotText when the file's encoding lacks a character."""
         try:
             return encode(self.raw, self.encoding, mark=self.mark)
         except UnicodeEncodeError as error:
@@ -92,23 +92,23 @@ class Text:
 
     @cached_property
     def _pairs(self) -> list[int]:
-        """Where in the plain text the newlines are that stand for two characters."""
-        found, at, seen = [], self.raw.find("\r\n"), 0
+        """The offsets in the plain text of newlines that are `\\r\\n` in the file."""
+        offsets, at, seen = [], self.raw.find("\r\n"), 0
         while at >= 0:
-            found.append(at - seen)
+            offsets.append(at - seen)
             seen += 1
             at = self.raw.find("\r\n", at + 2)
-        return found
+        return offsets
 
-    def _place(self, plain: int) -> int:
+    def _raw_offset(self, plain: int) -> int:
         return plain + bisect_left(self._pairs, plain)
 
     @cached_property
     def _first_newline(self) -> int:
         return self.raw.find("\n")
 
-    def _ended(self, text: str, before: int) -> str:
-        """A text with the line ends that the file has there: that of the newline before, or of the first."""
+    def _with_line_ends(self, text: str, before: int) -> str:
+        """Give a text the line ends of the newline before it, or of the first in the file."""
         text = text.replace("\r\n", "\n")
         if "\n" not in text or not self._pairs:
             return text

@@ -1,4 +1,4 @@
-"""The work tree while a batch takes its place in it: files come and go one by one, each in one step."""
+"""Replaces and deletes the files of a batch in the work tree, each in one step."""
 
 import errno
 import os
@@ -8,10 +8,11 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
-from codeplane.edit.beneath import GONE, HELD, Folders, is_there, looked_at
-from codeplane.edit.copied import copy
-from codeplane.edit.durable import Syncs
-from codeplane.edit.entry import Batch, Entry, Was, is_spelled, state_at, was_of
+from codeplane.edit.batch import Batch, Entry
+from codeplane.edit.file_copy import copy_file
+from codeplane.edit.file_state import FileState, has_exact_case, state_at, state_from_stat
+from codeplane.edit.folder_descriptors import MAX_OPEN, MISSING, FolderDescriptors, entry_exists, stat_entry
+from codeplane.edit.fsync import Fsync
 from codeplane.edit.staging import Step
 from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import FileChanged
@@ -23,13 +24,13 @@ _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class WorkTree:
-    """A work tree for one piece of work, which finds each folder once and in the end makes durable what it touched."""
+    """Access to a work tree for one batch: opens each folder once and syncs what it touched in the end."""
 
-    def __init__(self, root: Path, *, syncs: Syncs, step: Step) -> None:
+    def __init__(self, root: Path, *, syncs: Fsync, step: Step) -> None:
         self._root = root
         self._syncs = syncs
         self._step = step
-        self._folders = Folders(root)
+        self._folders = FolderDescriptors(root)
         self._touched: set[str] = set()
 
     def __enter__(self) -> "WorkTree":
@@ -40,8 +41,8 @@ class WorkTree:
     ) -> None:
         self._folders.__exit__(kind, error, trace)
 
-    def missing(self, paths: Iterable[str]) -> tuple[str, ...]:
-        """The folders of these paths that have to be made, outer ones first."""
+    def missing_folders(self, paths: Iterable[str]) -> tuple[str, ...]:
+        """Return the missing folders of these paths, outer ones first."""
         folders: set[str] = set()
         for path in paths:
             above = path.rpartition("/")[0]
@@ -52,103 +53,105 @@ class WorkTree:
 
     def _is_folder(self, path: str) -> bool:
         try:
-            self._folders.at(path)
+            self._folders.open(path)
         except OSError as error:
-            if error.errno not in GONE:
+            if error.errno not in MISSING:
                 raise
             return False
         return True
 
-    def state_of(self, entry: Entry, batch: Batch) -> Was | None:
-        """What is at the place of a file now, as the disk spells it where that matters."""
-        return self.stamped(entry, batch)[1]
+    def state_of(self, entry: Entry, batch: Batch) -> FileState | None:
+        """Return the present state of an entry's path."""
+        return self.stamp_and_state(entry, batch)[1]
 
-    def stamped(self, entry: Entry, batch: Batch) -> tuple[Stamp | None, Was | None]:
-        """The same with a stamp that was taken first: what is written after it is seen by it."""
+    def stamp_and_state(self, entry: Entry, batch: Batch) -> tuple[Stamp | None, FileState | None]:
+        """Return a stamp of an entry's path and its state; a later write changes the stamp."""
         try:
-            if entry.path in batch.twins and not is_spelled(self._root, entry.path):
+            if entry.path in batch.twins and not has_exact_case(self._root, entry.path):
                 return None, None
-            with self._folders.beside(entry.path) as (at, name):
-                found = looked_at(at, name)
-                if stat.S_ISDIR(found.st_mode):
-                    return None, state_at(at, name, is_dropped=entry.path in batch.folders)
-                return _stamp(found), was_of(found, at, name)
+            with self._folders.open_parent(entry.path) as (folder, name):
+                status = stat_entry(folder, name)
+                if stat.S_ISDIR(status.st_mode):
+                    return None, state_at(folder, name, is_dropped=entry.path in batch.folders)
+                return _stamp(status), state_from_stat(status, folder, name)
         except OSError as error:
-            if error.errno not in GONE:
+            if error.errno not in MISSING:
                 raise
             return None, None
 
     def delete(self, entry: Entry, stamps: Stamps | None = None) -> None:
-        """Remove a file, unless it is gone already."""
-        with self._folders.beside(entry.path) as (at, name):
-            _unchanged(entry, at, name, stamps)
+        """Remove a file unless it is already gone."""
+        with self._folders.open_parent(entry.path) as (at, name):
+            _check_unchanged(entry, at, name, stamps)
             self._step(f"delete {entry.image}")
             _remove(at, name)
         self._touch(entry.path)
 
     def place(self, folder: Path, entry: Entry, stamps: Stamps | None = None) -> None:
-        """Let a file that was staged in a folder take its place."""
+        """Move a staged file into its place."""
         assert entry.after is not None
-        with self._folders.beside(entry.path) as (at, name):
-            _unchanged(entry, at, name, stamps)
+        with self._folders.open_parent(entry.path) as (at, name):
+            _check_unchanged(entry, at, name, stamps)
             self._put(f"{folder}/{entry.staged}", at, name, entry, link=entry.after.link)
         self._touch(entry.path)
 
     def put_back(self, folder: Path, entry: Entry) -> None:
-        """Let what was before take its place again."""
+        """Move the old file back into its place."""
         if entry.before is None:
             self.delete(entry)
             return
-        with self._folders.beside(entry.path, make=True) as (at, name):
+        with self._folders.open_parent(entry.path, make=True) as (at, name):
             self._put(f"{folder}/{entry.image}", at, name, entry, link=entry.before.link)
         self._touch(entry.path)
 
-    def clear(self, entry: Entry) -> None:
-        """Remove the copy beside a file that a kill may have left."""
+    def remove_temp(self, entry: Entry) -> None:
+        """Remove the temporary copy that a killed run may have left."""
         try:
-            with self._folders.beside(entry.temp) as (at, name):
+            with self._folders.open_parent(entry.temp) as (at, name):
                 _remove(at, name)
         except OSError as error:
-            if error.errno not in (*GONE, errno.ELOOP):
+            if error.errno not in (*MISSING, errno.ELOOP):
                 raise
 
     def prepare_folders(self, batch: Batch) -> None:
-        """Drop the folders that shall go, and make those that shall come."""
+        """Remove the dropped folders and create the new ones."""
         for path in sorted(batch.dropped, reverse=True):
             self._step("drop folder")
             self.drop_folder(path)
         for path in batch.made:
             self._step("make folder")
             try:
-                self._folders.at(path, make=True)
+                self._folders.open(path, make=True)
             except OSError as error:
-                # Whatever stands there is met again when the file shall take its place.
+                # Whatever is in the way fails again when the file is placed.
                 if error.errno not in (errno.ENOTDIR, errno.ELOOP):
                     raise
             self._touch(path)
 
     def drop_folder(self, path: str) -> None:
         """Remove a folder if it is empty."""
-        with suppress(OSError), self._folders.beside(path) as (at, name):
+        with suppress(OSError), self._folders.open_parent(path) as (at, name):
             os.rmdir(name, dir_fd=at)
             self._folders.forget(path)
             self._touched.discard(path)
             self._touch(path)
 
-    def durable(self) -> None:
-        """Return when everything that was done is durable."""
+    def sync(self) -> None:
+        """Sync every touched folder."""
         self._step("replaced")
         touched = sorted(self._touched)
-        for start in range(0, len(touched), HELD):
-            self._syncs.of([at for path in touched[start : start + HELD] if (at := self._still(path)) is not None])
+        for start in range(0, len(touched), MAX_OPEN):
+            self._syncs.sync(
+                [at for path in touched[start : start + MAX_OPEN] if (at := self._open_existing(path)) is not None]
+            )
         self._step("durable")
 
-    def _still(self, folder: str) -> int | None:
+    def _open_existing(self, folder: str) -> int | None:
         try:
-            return self._folders.at(folder)
+            return self._folders.open(folder)
         except OSError as error:
-            # A folder that went away meanwhile has nothing left to keep.
-            if error.errno not in (*GONE, errno.ELOOP):
+            # A folder that was removed meanwhile needs no sync.
+            if error.errno not in (*MISSING, errno.ELOOP):
                 raise
             return None
 
@@ -156,7 +159,7 @@ class WorkTree:
         self._touched.add(path.rpartition("/")[0])
 
     def _put(self, source: str, folder: int, name: str, entry: Entry, *, link: bool) -> None:
-        """Take its place in one step; across disks through a copy beside it."""
+        """Rename a file into its place; across disks, rename a copy next to it."""
         staged_as = source.rpartition("/")[2]
         try:
             self._step(f"put {staged_as}")
@@ -170,8 +173,10 @@ class WorkTree:
         if link:
             os.symlink(Path(source).readlink(), temp, dir_fd=folder)
         else:
-            reading = os.open(source, _READ)
-            copy(reading, os.open(temp, _WRITE, 0o600, dir_fd=folder), mode=stat.S_IMODE(os.fstat(reading).st_mode))
+            descriptor = os.open(source, _READ)
+            copy_file(
+                descriptor, os.open(temp, _WRITE, 0o600, dir_fd=folder), mode=stat.S_IMODE(os.fstat(descriptor).st_mode)
+            )
         self._step(f"copied {staged_as}")
         os.replace(temp, name, src_dir_fd=folder, dst_dir_fd=folder)
         self._step(f"renamed {staged_as}")
@@ -179,22 +184,22 @@ class WorkTree:
 
 
 def _remove(folder: int, name: str) -> None:
-    # Looked for first: a disk closed to writing refuses before it says that nothing is there.
-    if is_there(folder, name):
+    # Checked first: a read-only disk refuses to unlink even what does not exist.
+    if entry_exists(folder, name):
         with suppress(FileNotFoundError):
             os.unlink(name, dir_fd=folder)
 
 
-def _stamp(found: os.stat_result) -> Stamp:
-    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_mode
+def _stamp(status: os.stat_result) -> Stamp:
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_mode
 
 
-def _unchanged(entry: Entry, folder: int, name: str, stamps: Stamps | None) -> None:
+def _check_unchanged(entry: Entry, folder: int, name: str, stamps: Stamps | None) -> None:
     if stamps is None or entry.path not in stamps:
         return
     try:
-        found = looked_at(folder, name)
-        stamp = None if stat.S_ISDIR(found.st_mode) else _stamp(found)
+        status = stat_entry(folder, name)
+        stamp = None if stat.S_ISDIR(status.st_mode) else _stamp(status)
     except FileNotFoundError:
         stamp = None
     if stamp != stamps[entry.path]:

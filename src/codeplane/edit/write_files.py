@@ -7,14 +7,14 @@ from pathlib import Path
 
 from pydantic import Field
 
+from codeplane.edit.batch import Change
+from codeplane.edit.batch_delta import batch_delta
 from codeplane.edit.delta import Delta
-from codeplane.edit.described import described
+from codeplane.edit.disk_error import disk_error
+from codeplane.edit.edit_plan import EditPlan
 from codeplane.edit.engine import Engine
-from codeplane.edit.entry import Change
-from codeplane.edit.foretold import diff_of
 from codeplane.edit.placeholder import refuse_placeholders
-from codeplane.edit.plan import Plan
-from codeplane.edit.refusal import refusal
+from codeplane.edit.preview import diff_changes
 from codeplane.edit.request import Edit, WriteRequest
 from codeplane.edit.scope import Scope
 from codeplane.index.files.paths import shown
@@ -50,7 +50,7 @@ class WriteResult(Result):
 
 
 def summary(delta: Delta, *, taken_back: str = "undo takes it back") -> str:
-    """A delta in few words, with how it is taken back."""
+    """Summarise a delta in a few lines, with how to take it back."""
     files = f"{delta.files_changed} file{'s' * (delta.files_changed != 1)}"
     head = f"{files}, +{delta.insertions} -{delta.deletions} ({delta.mutation_id}; {taken_back})"
     named = [file.text() for file in delta.files[:_NAMED]]
@@ -60,19 +60,19 @@ def summary(delta: Delta, *, taken_back: str = "undo takes it back") -> str:
 
 
 def _lines(result: WriteResult) -> str:
-    said = [f"WARNING: {warning}" for warning in result.warnings]
+    lines = [f"WARNING: {warning}" for warning in result.warnings]
     if result.ignored:
-        said.append(f"git-ignored: {', '.join(result.ignored[:_NAMED])}")
+        lines.append(f"git-ignored: {', '.join(result.ignored[:_NAMED])}")
     if result.affected_symbols:
-        said.append(f"symbols: {', '.join(result.affected_symbols[:_NAMED])}")
+        lines.append(f"symbols: {', '.join(result.affected_symbols[:_NAMED])}")
     if result.affected_tests:
         more = f" and {len(result.affected_tests) - _NAMED} more" if len(result.affected_tests) > _NAMED else ""
-        said.append(f"tests: {', '.join(result.affected_tests[:_NAMED])}{more}")
-    return "".join(f"\n{line}" for line in said)
+        lines.append(f"tests: {', '.join(result.affected_tests[:_NAMED])}{more}")
+    return "".join(f"\n{line}" for line in lines)
 
 
 class WriteOperations:
-    """Plans edits against the disk and hands them to the engine."""
+    """Plan edits against the disk and pass them to the engine."""
 
     def __init__(self, *, root: Path, scope: Scope, engine: Engine) -> None:
         self._root = root
@@ -86,18 +86,18 @@ class WriteOperations:
             return Assessment(risk=Risk.READ)
         named = [path for edit in request.edits for path in (edit.path, edit.new_path) if path]
         try:
-            located = dict.fromkeys(map(self._scope.located, named))
+            located = dict.fromkeys(map(self._scope.locate, named))
             return Assessment(risk=Risk.WRITE, paths=tuple(located), whole=True)
         except OSError:
-            # Something is being swapped right now: each path is asked about again before it is written.
+            # Something is being swapped right now; each path is checked again before it is written.
             return Assessment(risk=Risk.WRITE)
 
     @previews("write_files")
     async def preview(self, request: WriteRequest) -> Preview:
-        """The diff of what would be written; an edit that does not fit is refused before anyone is asked."""
+        """Preview the diff; an edit that does not fit is refused before a person is asked."""
         _refuse_empty(request)
-        changes = await asyncio.to_thread(self._planned, self._scope.refuse, request.edits)
-        return await self._engine.foreseen(changes, verb="show the change of" if request.dry_run else "change")
+        changes = await asyncio.to_thread(self._plan, self._scope.refuse_unwritable, request.edits)
+        return await self._engine.preview(changes, verb="show the change of" if request.dry_run else "change")
 
     @operation(
         "write_files",
@@ -111,12 +111,12 @@ class WriteOperations:
         """Create, update, delete or move files, all edits or none: whole content, old_text/new_text, or line patches.
         Answers with the delta, affected symbols and tests, and new syntax errors."""
         _refuse_empty(request)
-        changes = await asyncio.to_thread(self._planned, partial(self._scope.admit, call), request.edits)
+        changes = await asyncio.to_thread(self._plan, partial(self._scope.admit, call), request.edits)
         if request.dry_run:
-            return await self._shown(call, changes)
+            return await self._dry_run(call, changes)
         if not changes:
             return WriteResult(applied=False, delta=Delta(mutation_id="", files_changed=0))
-        applied = await self._engine.apply(call, changes, what=_what(changes))
+        applied = await self._engine.apply(call, changes, what=_title(changes))
         return WriteResult(
             applied=True,
             delta=applied.delta,
@@ -128,32 +128,32 @@ class WriteOperations:
             epoch=applied.consequence.epoch,
         )
 
-    def _planned(self, admit: Callable[[Iterable[str]], None], edits: Sequence[Edit]) -> list[Change]:
-        plan = Plan(self._root, self._scope)
+    def _plan(self, admit: Callable[[Iterable[str]], None], edits: Sequence[Edit]) -> list[Change]:
+        plan = EditPlan(self._root, self._scope)
         failed: list[tuple[int, str, CodePlaneError]] = []
         for number, edit in enumerate(edits):
             try:
-                # Before anything is read: what may not be written is not told about either.
-                named = [edit.path, *([edit.new_path] if edit.new_path else [])]
-                admit(map(self._scope.located, named))
+                # Before the file is read, so that errors tell nothing about files that may not be written.
+                paths = [edit.path, *([edit.new_path] if edit.new_path else [])]
+                admit(map(self._scope.locate, paths))
                 plan.add(edit)
             except CodePlaneError as error:
                 failed.append((number, edit.path, error))
-                # To say why one does not fit takes a look at all of its file; enough is known by now.
+                # Explaining a mismatch reads the whole file, and these are enough.
                 if len(failed) > _FAILED:
                     break
             except OSError as error:
-                raise refusal(error, edit.path) from error
+                raise disk_error(error, edit.path) from error
         if failed:
-            raise _all_of(failed, len(edits))
+            raise _join_errors(failed, len(edits))
         return plan.changes()
 
-    async def _shown(self, call: Call, changes: Sequence[Change]) -> WriteResult:
+    async def _dry_run(self, call: Call, changes: Sequence[Change]) -> WriteResult:
         self._engine.admit(call, changes)
         await asyncio.to_thread(refuse_placeholders, self._root, call.actor, changes)
-        found = await asyncio.to_thread(described, self._root, changes)
+        computed = await asyncio.to_thread(batch_delta, self._root, changes)
         ignored = await asyncio.to_thread(self._scope.ignored, [change.path for change in changes])
-        delta, consequence = await self._engine.expected(found)
+        delta, consequence = await self._engine.predict(computed)
         return WriteResult(
             applied=False,
             dry_run=True,
@@ -161,7 +161,7 @@ class WriteOperations:
             affected_symbols=consequence.symbols,
             affected_tests=consequence.tests,
             warnings=consequence.warnings,
-            diff=await asyncio.to_thread(diff_of, changes, found),
+            diff=await asyncio.to_thread(diff_changes, changes, computed),
             ignored=tuple(sorted(map(shown, ignored))),
         )
 
@@ -171,30 +171,31 @@ def _refuse_empty(request: WriteRequest) -> None:
         raise InvalidArgument("there is no edit", hint='send edits: [{"path": "a.py", "old_text": …, "new_text": …}]')
 
 
-def _all_of(failed: Sequence[tuple[int, str, CodePlaneError]], count: int) -> CodePlaneError:
-    """One error for all edits that do not fit; with one edit in all, that very error."""
+def _join_errors(failed: Sequence[tuple[int, str, CodePlaneError]], count: int) -> CodePlaneError:
+    """Join the errors of all edits that do not fit into one; a single edit's error stays as it is."""
     first = failed[0][2]
     if count == 1:
         return first
-    said = [f"edits[{number}] {error.name}: {error.message}" for number, _, error in failed[:_FAILED]]
+    messages = [f"edits[{number}] {error.name}: {error.message}" for number, _, error in failed[:_FAILED]]
     number_of = str(len(failed))
     if len(failed) > _FAILED:
         number_of = f"more than {_FAILED}"
-        said.append(f"and more; those after edits[{failed[-1][0]}] were not looked at")
-    room = max(3500 // len(said), 120)
+        messages.append(f"and more; those after edits[{failed[-1][0]}] were not looked at")
+    room = max(3500 // len(messages), 120)
     details: list[JsonValue] = [
         {"edit": number, "path": path[:200], "error": error.name, "message": error.message[:room], **error.details}
         for number, path, error in failed[:_FAILED]
     ]
     hints = list(dict.fromkeys(error.hint for _, _, error in failed))
     return type(first)(
-        f"{number_of} of {count} edits do not fit, so none was made:\n" + "\n".join(one[:room] for one in said),
+        f"{number_of} of {count} edits do not fit, so none was made:\n"
+        + "\n".join(message[:room] for message in messages),
         hint="; ".join(hints[:3]),
         details={"failed": details},
     )
 
 
-def _what(changes: Sequence[Change]) -> str:
+def _title(changes: Sequence[Change]) -> str:
     moved = {change.moved_from for change in changes}
     named = [shown(change.path) for change in changes if change.path not in moved]
     return f"write_files {', '.join(named[:3])}" + (f" and {len(named) - 3} more" if len(named) > 3 else "")

@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
+from codeplane.edit.batch import Change
 from codeplane.edit.consequences import Consequence
-from codeplane.edit.engine import Applied, Engine
-from codeplane.edit.entry import Change
+from codeplane.edit.engine import AppliedChanges, Engine
 from codeplane.edit.scope import Scope
 from codeplane.index.files.paths import written
 from codeplane.kernel.call import Call
@@ -44,7 +44,7 @@ class Applying:
             await asyncio.to_thread(self._planning.plans.add, now.plan)
         return now
 
-    async def apply(self, call: Call, plan: Plan, edits: Sequence[Edit]) -> Applied:
+    async def apply(self, call: Call, plan: Plan, edits: Sequence[Edit]) -> AppliedChanges:
         """Make these edits, with the plan's moves, as one mutation."""
         made = await asyncio.to_thread(self._located, plan, edits)
         if not made:
@@ -63,13 +63,13 @@ class Applying:
             found = await asyncio.to_thread(described_plan, plan, edits)
         except CodePlaneError as error:
             return Consequence(warnings=(error.message,))
-        return (await self._engine.expected(found))[1]
+        return (await self._engine.predict(found))[1]
 
     def _located(self, plan: Plan, edits: Sequence[Edit]) -> list[Change]:
         """The changes that edits come to, none of them through a link."""
         made = changes(self._root, plan, edits)
         for change in made:
-            located = self._scope.located(change.path)
+            located = self._scope.locate(change.path)
             if located != change.path:
                 raise InvalidArgument(f"{change.path} is reached through a link to {located}", hint="name that instead")
         return made

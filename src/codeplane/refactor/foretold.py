@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from codeplane.edit.described import compared
-from codeplane.edit.foretold import foretold as told_before
+from codeplane.edit.batch_delta import compare_contents
+from codeplane.edit.preview import preview_changes as told_before
 from codeplane.index.files.paths import shown
 from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Preview
@@ -30,7 +30,9 @@ def foretold(plan: Plan, candidate: str, include: Sequence[str], exclude: Sequen
         what = f"{counted(len(open_places), 'place')} that may be uses are to be decided first"
         return Preview(summary=f"plan: {plan.draft.title}", body="\n".join([*named, f"Nothing is written: {what}."]))
     made, whole = text_changes(plan, edits)
-    found = compared(made, plan.texts, {one.path: one.content for one in made if isinstance(one.content, bytes)})
+    found = compare_contents(
+        made, plan.texts, {one.path: one.content for one in made if isinstance(one.content, bytes)}
+    )
     facts = [plan.draft.title, *named, *([f"candidate {candidate}"] if candidate else [])]
     left = sum(one.edit.semantic for one in plan.listed(candidate or None)) - sum(edit.semantic for edit in edits)
     files = counted(len({edit.path for edit in edits}), "file")

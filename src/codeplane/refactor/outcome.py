@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from codeplane.edit.engine import Applied
+from codeplane.edit.engine import AppliedChanges
 from codeplane.index.files.paths import shown
 from codeplane.refactor.answers import AppliedInfo, RefactorResult
 from codeplane.refactor.draft import Edit
@@ -44,7 +44,7 @@ def diverging(plan: Plan) -> RefactorResult:
     )
 
 
-def made(plan: Plan, candidate: str | None, edits: Sequence[Edit], applied: Applied) -> RefactorResult:
+def made(plan: Plan, candidate: str | None, edits: Sequence[Edit], applied: AppliedChanges) -> RefactorResult:
     """What was written, and what was proposed and left."""
     consequence, told = applied.consequence, Told(plan)
     listed = plan.listed(candidate)

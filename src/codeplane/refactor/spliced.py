@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
+from codeplane.edit.batch import Change
+from codeplane.edit.batch_delta import BatchDelta, compare_contents
 from codeplane.edit.delta import SemanticLines
-from codeplane.edit.described import Described, compared
-from codeplane.edit.entry import Change, state_of
+from codeplane.edit.file_state import state_of
 from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import FileChanged, InvalidArgument
 from codeplane.refactor.draft import Edit
@@ -65,10 +66,10 @@ def text_changes(plan: Plan, edits: Sequence[Edit]) -> tuple[list[Change], list[
     return found, whole
 
 
-def described_plan(plan: Plan, edits: Sequence[Edit]) -> Described:
+def described_plan(plan: Plan, edits: Sequence[Edit]) -> BatchDelta:
     """What the texts of a plan become by some edits, nothing of it written."""
     made, _ = text_changes(plan, edits)
-    return compared(made, plan.texts, {one.path: one.content for one in made if isinstance(one.content, bytes)})
+    return compare_contents(made, plan.texts, {one.path: one.content for one in made if isinstance(one.content, bytes)})
 
 
 def semantic_lines(plan: Plan, edits: Sequence[Edit]) -> SemanticLines:

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 
-from codeplane.git.read.refusal import few
+from codeplane.git.read.git_error import name_first
 from codeplane.index.files.file import Stamp, read
 from codeplane.index.snapshot import Known
 from codeplane.kernel.config import TestsConfig
@@ -31,7 +31,7 @@ class RunnerState:
     fix: str = ""
 
     def __str__(self) -> str:
-        where = few([root or _REPOSITORY for root in self.roots])
+        where = name_first([root or _REPOSITORY for root in self.roots])
         return f"{self.name} for {where}: {self.program}" if self.program else f"{self.problem} (for {where})"
 
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
-from codeplane.git.read.refusal import few
+from codeplane.git.read.git_error import name_first
 from codeplane.index.files.paths import canonical
 from codeplane.kernel.call import Call, Failure
 from codeplane.kernel.cursor import Cursors
@@ -105,7 +105,7 @@ class TestOperations:
         self._warn(call)
         result, failures = await self._suite.tested(request, listener=_listener(call))
         if not result.is_green and (hidden := await asyncio.to_thread(self._suite.hidden_secrets)):
-            call.warn(f"empty in the sandbox, unless tests.secrets names them: {few(hidden)}")
+            call.warn(f"empty in the sandbox, unless tests.secrets names them: {name_first(hidden)}")
         return result, failures
 
     async def compare(self, call: Call, result: RunResult, failures: Sequence[Failed]) -> Comparison:

@@ -14,30 +14,30 @@ from codeplane.adapters.git_cli import clean_environment
 from codeplane.adapters.process_tree import LinuxProcessTree
 from codeplane.adapters.secret_files import SecretFiles
 from codeplane.edit.consequences import Consequences
-from codeplane.edit.endings import Recovered
 from codeplane.edit.engine import Engine
-from codeplane.edit.history.kept import Reversal
-from codeplane.edit.history.mutations import KeptMutations
+from codeplane.edit.history.mutation_record import Reversal
+from codeplane.edit.history.mutation_store import MutationStore
 from codeplane.edit.index_moves import IndexMoves
 from codeplane.edit.journal import Journal
-from codeplane.edit.locks import PathLocks
+from codeplane.edit.journal_recovery import RecoveredMutation
+from codeplane.edit.path_locks import PathLocks
 from codeplane.edit.scope import Scope
-from codeplane.edit.syntax import Syntax
+from codeplane.edit.syntax_diff import SyntaxComparer
 from codeplane.edit.undo.operations import UndoOperations
 from codeplane.edit.undo.show import ShowOperations
 from codeplane.edit.write_files import WriteOperations
 from codeplane.git.safety.command import Git
-from codeplane.git.safety.guarded import GuardedPrograms
+from codeplane.git.safety.guarded_programs import GuardedPrograms
 from codeplane.git.safety.known_links import KnownLinks
 from codeplane.git.safety.recovery_secrets import RecoverySecrets
 from codeplane.git.safety.secret_contents import SecretContents
 from codeplane.git.write.call_endings import CallEndings
 from codeplane.git.write.exclude_file import exclude_git_folders
-from codeplane.git.write.pending import Pending
+from codeplane.git.write.mutation_recovery import MutationRecovery
+from codeplane.git.write.operations import GitWrites
+from codeplane.git.write.pending_mutations import PendingMutations
 from codeplane.git.write.reversal import GitReversal
-from codeplane.git.write.unfinished import Unfinished
-from codeplane.git.write.writing import Writer
-from codeplane.git.write.writing_operations import GitWrites
+from codeplane.git.write.writer import Writer
 from codeplane.index.contexts.operations import ContextOperations
 from codeplane.index.files.include import IncludeRules
 from codeplane.index.parser_pool import Parsers
@@ -98,12 +98,12 @@ class Edits:
     """What changes a repository, and what the last run left half-changed."""
 
     operations: tuple[object, ...]
-    recovered: tuple[Recovered, ...]
+    recovered: tuple[RecoveredMutation, ...]
     # Git of the last run that still works; its changes are recorded when it has ended.
-    unfinished: Unfinished | None
+    unfinished: MutationRecovery | None
     locks: PathLocks
-    kept: KeptMutations
-    pending: Pending
+    kept: MutationStore
+    pending: PendingMutations
     git: Git
     moves: IndexMoves
     suite: Suite
@@ -111,7 +111,9 @@ class Edits:
     scip: ScipStore
     recovery_secrets: RecoverySecrets
 
-    def endings(self, log: EventLog, catalogue: Catalogue, recovered: Sequence[Recovered] | None = None) -> CallEndings:
+    def endings(
+        self, log: EventLog, catalogue: Catalogue, recovered: Sequence[RecoveredMutation] | None = None
+    ) -> CallEndings:
         """What became of the calls that the last run left under way."""
         known = self.recovered if recovered is None else recovered
         ended = {one.mutation_id for one in known}
@@ -136,7 +138,7 @@ def build_edits(
 ) -> Edits:
     """Build the operations; what the last run left half-changed is put right at once, before anybody reads."""
     config = foundation.config
-    kept = KeptMutations(home / "undo", foundation.clock, config.edits.undo_days, config.edits.undo_mb)
+    kept = MutationStore(home / "undo", foundation.clock, config.edits.undo_days, config.edits.undo_mb)
     journal = Journal(root=root, folder=home / "journal", kept=kept)
     recovered = _log_recovered(foundation, journal.recover())
     tools = TestTools.at(home, os.environ, foundation.secrets)
@@ -146,7 +148,7 @@ def build_edits(
     consequences = Consequences(
         root=root,
         knowledge=knowledge,
-        syntax=Syntax(parsers=parsers, known=knowledge.store.facts, folder=home),
+        syntax=SyntaxComparer(parsers=parsers, known=knowledge.store.facts, folder=home),
         impact=suite.impact,
         unlisted=scope.unlisted,
     )
@@ -175,7 +177,7 @@ def build_edits(
         clock=foundation.clock,
         config=config.edits,
     )
-    pending = Pending(home / "git")
+    pending = PendingMutations(home / "git")
     writer = Writer(
         git=git,
         locks=locks,
@@ -249,18 +251,18 @@ def _exclude_git_folders(foundation: Foundation, root: Path) -> None:
         foundation.logs.logger("git").warning("git's own folder is not excluded from the work tree", error=str(error))
 
 
-def _unfinished(foundation: Foundation, writer: Writer) -> Unfinished:
+def _unfinished(foundation: Foundation, writer: Writer) -> MutationRecovery:
     logger = foundation.logs.logger("git")
-    return Unfinished(writer.keeper, lambda warning: logger.warning("recovering a git mutation", warning=warning))
+    return MutationRecovery(writer.keeper, lambda warning: logger.warning("recovering a git mutation", warning=warning))
 
 
-def _recovered(unfinished: Unfinished) -> list[Recovered]:
+def _recovered(unfinished: MutationRecovery) -> list[RecoveredMutation]:
     # In a thread: this is called while an event loop runs, and waits as for the files above.
     with ThreadPoolExecutor(max_workers=1) as thread:
         return thread.submit(asyncio.run, unfinished.recover()).result()
 
 
-def _log_recovered(foundation: Foundation, recovered: Sequence[Recovered]) -> tuple[Recovered, ...]:
+def _log_recovered(foundation: Foundation, recovered: Sequence[RecoveredMutation]) -> tuple[RecoveredMutation, ...]:
     logger = foundation.logs.logger("edits")
     for found in recovered:
         logger.warning(

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from codeplane.edit.recovery import record
+from codeplane.edit.recovery_events import record_recovered
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.json import JsonObject
 from codeplane.wiring.edit import Edits
@@ -23,7 +23,7 @@ class LastRun:
         """Record the ends of calls and the changes that were put right; returns how many there were of each."""
         log, edits = self._foundation.log, self._edits
         found = await recover(log, edits.endings(log, catalogue).of)
-        found |= await record(log, edits.recovered, edits.kept, edits.moves)
+        found |= await record_recovered(log, edits.recovered, edits.kept, edits.moves)
         return {name: count for name, count in found.items() if count}
 
     def state(self) -> JsonObject:
@@ -39,14 +39,14 @@ class LastRun:
         while edits.unfinished is not None and edits.pending.left:
             await asyncio.sleep(_POLL_SEC)
             try:
-                async with edits.locks.everything():
+                async with edits.locks.hold_all():
                     recovered = await edits.unfinished.ended()
                     if not recovered:
                         continue
                     endings = edits.endings(log, catalogue, recovered)
                     calls = {ended.call_id for ended in recovered if ended.call_id is not None}
                     ended = await end_calls(log, endings.of, only=calls)
-                    found = await record(log, recovered, moves=edits.moves)
+                    found = await record_recovered(log, recovered, moves=edits.moves)
                     edits.unfinished.recorded(recovered)
                 logger.warning("git of the last run has ended", **found, **ended)
             except Exception as error:

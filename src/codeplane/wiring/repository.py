@@ -11,12 +11,12 @@ from codeplane.adapters.git_cli import GitCli, clean_environment
 from codeplane.adapters.pygit2_repo import GitRepo
 from codeplane.adapters.watchfiles_watcher import Watcher
 from codeplane.code.resolve.world import SharedModules
-from codeplane.git.read.reading import Before, Reading
-from codeplane.git.read.reading_operations import reading_operations
+from codeplane.git.read.file_status import file_status_reader
+from codeplane.git.read.operations import read_operations
+from codeplane.git.read.reader import Before, GitReader
 from codeplane.git.read.state_hash import StateHash
-from codeplane.git.read.tracked_state import git_status_of
-from codeplane.git.safety.guarded import GuardedPrograms
-from codeplane.git.safety.recovery_secrets import cleared
+from codeplane.git.safety.guarded_programs import GuardedPrograms
+from codeplane.git.safety.recovery_secrets import clear_and_log
 from codeplane.index.archive_operations import PortableOperations
 from codeplane.index.contexts.operations import ContextOperations
 from codeplane.index.derived_index import Follower
@@ -134,8 +134,8 @@ def build_repository(
                 max_file_bytes=max_file_bytes,
                 knowledge=knowledge,
                 secrets=secrets,
-                git=git_status_of(
-                    Reading(
+                git=file_status_reader(
+                    GitReader(
                         root=root,
                         environment=environment,
                         timeout_sec=foundation.config.git.timeout_sec,
@@ -149,7 +149,7 @@ def build_repository(
             ExplainOperations(root=root, knowledge=knowledge),
             ListOperations(root=root, knowledge=knowledge, cursors=foundation.cursors),
             FactOperations(root=root, knowledge=knowledge),
-            *reading_operations(
+            *read_operations(
                 root=root,
                 environment=environment,
                 timeout_sec=foundation.config.git.timeout_sec,
@@ -276,7 +276,7 @@ class RepositoryWiring(PlaneWiring):
     async def _clear_secrets(self) -> None:
         """Take secrets out of what git keeps for recovery, once they are known."""
         await self._walk_secrets()
-        await cleared(self.edits.recovery_secrets, self.foundation.logs.logger("codeplane").warning)
+        await clear_and_log(self.edits.recovery_secrets, self.foundation.logs.logger("codeplane").warning)
 
     async def _walk_secrets(self) -> None:
         await asyncio.to_thread(self.foundation.secrets.walk)

@@ -9,7 +9,7 @@ from codeplane.adapters.disk import replace_file
 from codeplane.adapters.git_clone import GitClone
 from codeplane.adapters.pygit2_repo import GitRepo
 from codeplane.adapters.secret_files import SecretFiles
-from codeplane.git.read.reading import Before
+from codeplane.git.read.reader import Before
 from codeplane.index.service import STREAM
 from codeplane.index.workspaces.folders import Folders
 from codeplane.index.workspaces.leases import Leases

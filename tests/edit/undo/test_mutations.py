@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.edit.history.kept import Kept
-from codeplane.edit.history.mutations import KeptMutations
+from codeplane.edit.history.mutation_record import MutationRecord
+from codeplane.edit.history.mutation_store import MutationStore
 from codeplane.kernel.clock import SECOND_NS
 from tests.interaction.requirements import requirement
 
@@ -27,8 +27,8 @@ class Clock:
         return self.at
 
 
-def mutation(number: int, *, session: str = "s", at_ns: int = 100 * DAY_NS) -> Kept:
-    return Kept(
+def mutation(number: int, *, session: str = "s", at_ns: int = 100 * DAY_NS) -> MutationRecord:
+    return MutationRecord(
         mutation_id=f"mut_{number:04}",
         kind="git",
         what=f"change {number}",
@@ -46,16 +46,16 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def kept(tmp_path: Path, clock: Clock) -> KeptMutations:
-    return KeptMutations(tmp_path / "undo", clock, 14, 1)
+def kept(tmp_path: Path, clock: Clock) -> MutationStore:
+    return MutationStore(tmp_path / "undo", clock, 14, 1)
 
 
 @requirement("UND-01")
-def test_what_was_added_is_there_for_the_next_run(kept: KeptMutations, tmp_path: Path, clock: Clock) -> None:
+def test_what_was_added_is_there_for_the_next_run(kept: MutationStore, tmp_path: Path, clock: Clock) -> None:
     assert kept.all() == () and kept.newest() is None and kept.get("mut_0001") is None
     kept.add(mutation(1))
     kept.add(mutation(2, session="other"))
-    again = KeptMutations(tmp_path / "undo", clock, 14, 1)
+    again = MutationStore(tmp_path / "undo", clock, 14, 1)
     assert again.get("mut_0001") == mutation(1)
     assert [one.mutation_id for one in again.all()] == ["mut_0002", "mut_0001"]
     assert again.newest(session_id="s") == mutation(1)
@@ -63,7 +63,7 @@ def test_what_was_added_is_there_for_the_next_run(kept: KeptMutations, tmp_path:
 
 
 @requirement("UND-01")
-def test_states_are_marked_and_the_last_undone_is_the_first_to_be_done_again(kept: KeptMutations) -> None:
+def test_states_are_marked_and_the_last_undone_is_the_first_to_be_done_again(kept: MutationStore) -> None:
     for number in (1, 2, 3):
         kept.add(mutation(number))
     kept.mark("mut_0003", "undone")
@@ -78,7 +78,7 @@ def test_states_are_marked_and_the_last_undone_is_the_first_to_be_done_again(kep
 
 
 @requirement("UND-01")
-def test_half_written_ones_are_ignored_and_cleared(kept: KeptMutations, tmp_path: Path) -> None:
+def test_half_written_ones_are_ignored_and_cleared(kept: MutationStore, tmp_path: Path) -> None:
     kept.add(mutation(1))
     for name, content in (("mut_0002", "{"), ("mut_0003", '{"mutation_id": "mut_0003"}'), (".part-mut_0004", "{}")):
         folder = tmp_path / "undo" / name
@@ -91,7 +91,7 @@ def test_half_written_ones_are_ignored_and_cleared(kept: KeptMutations, tmp_path
 
 
 @requirement("UND-01")
-def test_old_ones_go_by_their_days(kept: KeptMutations, clock: Clock) -> None:
+def test_old_ones_go_by_their_days(kept: MutationStore, clock: Clock) -> None:
     kept.add(mutation(1, at_ns=clock.at - 15 * DAY_NS))
     kept.add(mutation(2, at_ns=clock.at - 13 * DAY_NS))
     assert kept.prune() == 1
@@ -102,7 +102,7 @@ def test_old_ones_go_by_their_days(kept: KeptMutations, clock: Clock) -> None:
 
 
 @requirement("UND-01")
-def test_the_oldest_go_when_there_is_too_much(kept: KeptMutations) -> None:
+def test_the_oldest_go_when_there_is_too_much(kept: MutationStore) -> None:
     for number in (1, 2, 3):
         kept.add(mutation(number))
         (kept.folder_of(f"mut_{number:04}") / "old.0").write_bytes(b"x" * 400_000)
@@ -110,18 +110,18 @@ def test_the_oldest_go_when_there_is_too_much(kept: KeptMutations) -> None:
     assert [one.mutation_id for one in kept.all()] == ["mut_0003", "mut_0002"]
     kept.add(mutation(4))
     (kept.folder_of("mut_0004") / "old.0").write_bytes(b"x" * 900_000)
-    kept.grew(kept.folder_of("mut_0004"))
+    kept.count_folder(kept.folder_of("mut_0004"))
     kept.prune()
     assert [one.mutation_id for one in kept.all()] == ["mut_0004"]
 
 
 @requirement("SRV-17")
-def test_room_is_made_among_those_that_came_since_too(kept: KeptMutations) -> None:
+def test_room_is_made_among_those_that_came_since_too(kept: MutationStore) -> None:
     assert kept.prune() == 0
     for number in range(1, 7):
         kept.add(mutation(number))
         (kept.folder_of(f"mut_{number:04}") / "old.0").write_bytes(b"x" * 400_000)
-        kept.grew(kept.folder_of(f"mut_{number:04}"))
+        kept.count_folder(kept.folder_of(f"mut_{number:04}"))
         if number == 4:
             # Whoever is forgotten meanwhile is not forgotten twice.
             kept.drop("mut_0003")
@@ -130,7 +130,7 @@ def test_room_is_made_among_those_that_came_since_too(kept: KeptMutations) -> No
 
 
 @pytest.mark.parametrize("name", ["../x", "", "a/b", ".part-x", "x" * 200])
-def test_names_that_lead_elsewhere_are_no_mutations(kept: KeptMutations, name: str) -> None:
+def test_names_that_lead_elsewhere_are_no_mutations(kept: MutationStore, name: str) -> None:
     assert kept.get(name) is None
     with pytest.raises(ValueError, match="no id"):
         kept.folder_of(name)
@@ -153,7 +153,7 @@ def test_names_that_lead_elsewhere_are_no_mutations(kept: KeptMutations, name: s
         ("mutation_id", "../elsewhere"),
     ],
 )
-def test_a_record_that_is_not_sound_is_ignored(kept: KeptMutations, tmp_path: Path, field: str, value: object) -> None:
+def test_a_record_that_is_not_sound_is_ignored(kept: MutationStore, tmp_path: Path, field: str, value: object) -> None:
     kept.add(mutation(1))
     kept.add(mutation(2))
     file = tmp_path / "undo/mut_0002/kept.json"
@@ -163,6 +163,6 @@ def test_a_record_that_is_not_sound_is_ignored(kept: KeptMutations, tmp_path: Pa
     assert kept.newest() == mutation(1)
 
 
-def test_a_file_in_the_place_of_the_folder_holds_nothing(kept: KeptMutations, tmp_path: Path) -> None:
+def test_a_file_in_the_place_of_the_folder_holds_nothing(kept: MutationStore, tmp_path: Path) -> None:
     (tmp_path / "undo").write_text("")
-    assert kept.all() == () and kept.prune() == 0 and not kept.holds("mut_0001")
+    assert kept.all() == () and kept.prune() == 0 and not kept.has("mut_0001")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.edit.entry import Change
+from codeplane.edit.batch import Change
 from codeplane.kernel.json import JsonObject
 from tests.edit.batches import Place, kept, killed
 from tests.edit.standing import Standing

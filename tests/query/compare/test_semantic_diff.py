@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from codeplane.adapters.git_cli import clean_environment
-from codeplane.git.read.reading import Reading
+from codeplane.git.read.reader import GitReader
 from codeplane.kernel.errors import NotGit
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.query.compare.states import states
@@ -322,7 +322,7 @@ def test_what_is_refused(root: Path, tmp_path: Path) -> None:
 
     ask_with(root, body)
     git(tmp_path, "clone", "--quiet", "--bare", str(root), "bare.git")
-    reading = Reading(root=tmp_path / "bare.git", environment=clean_environment)
+    reading = GitReader(root=tmp_path / "bare.git", environment=clean_environment)
     with pytest.raises(NotGit, match="bare"):
         asyncio.run(states(reading, "HEAD", None))
 

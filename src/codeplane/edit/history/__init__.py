@@ -1,1 +1,1 @@
-"""Mutations that are kept so that they can be taken back."""
+"""Records of mutations, from which they can be undone."""

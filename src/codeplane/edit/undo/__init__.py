@@ -1,1 +1,1 @@
-"""Taking mutations back, and doing them again."""
+"""Undo and redo of mutations."""

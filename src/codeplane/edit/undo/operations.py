@@ -1,4 +1,4 @@
-"""`undo`, `redo` and `mutation.list`: taking mutations back, whatever kind they are."""
+"""The operations `undo`, `redo` and `mutation.list`, for mutations of any kind."""
 
 import asyncio
 from collections.abc import Mapping
@@ -9,10 +9,9 @@ from pydantic import Field
 
 from codeplane.edit.consequences import Consequence, Consequences
 from codeplane.edit.delta import Delta
-from codeplane.edit.history.kept import Kept, Reversal, State
-from codeplane.edit.history.mutations import KeptMutations
-from codeplane.edit.history.told import Told
-from codeplane.edit.undo.foreseen import MUTATION, ForeseenUndo
+from codeplane.edit.history.mutation_record import MutationRecord, MutationStats, Reversal, State
+from codeplane.edit.history.mutation_store import MutationStore
+from codeplane.edit.undo.preview import MUTATION, UndoPreview
 from codeplane.edit.write_files import summary
 from codeplane.index.files.paths import shown, written
 from codeplane.kernel.actor import ActorKind
@@ -108,13 +107,13 @@ class MutationList(Result):
 
 
 class UndoOperations:
-    """Finds the mutation and has it reversed by whoever knows its kind."""
+    """Find the mutation and pass it to the reversal of its kind."""
 
     def __init__(
         self,
         *,
         root: Path,
-        kept: KeptMutations,
+        kept: MutationStore,
         reversals: Mapping[str, Reversal],
         consequences: Consequences | None,
         cursors: Cursors,
@@ -122,7 +121,7 @@ class UndoOperations:
     ) -> None:
         self._kept = kept
         self._reversals = reversals
-        self._foreseen = ForeseenUndo(root=root, reversals=reversals, secrets=secrets)
+        self._preview = UndoPreview(root=root, reversals=reversals, secrets=secrets)
         self._consequences = consequences
         self._cursors = cursors
 
@@ -132,32 +131,32 @@ class UndoOperations:
     async def undo(self, call: Call, request: UndoRequest) -> UndoResult:
         """Take back the session's last mutation (files or local git), or the one named, while things are as it left
         them."""
-        return await self._turned(call, request, wanted="applied")
+        return await self._reverse(call, request, wanted="applied")
 
     @operation("redo", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=120)
     async def redo(self, call: Call, request: UndoRequest) -> UndoResult:
         """Do again what was undone last in this session, or the mutation named."""
-        return await self._turned(call, request, wanted="undone")
+        return await self._reverse(call, request, wanted="undone")
 
     @assesses("undo")
     def assess_undo(self, call: Call | None, request: UndoRequest) -> Assessment:
         """The files that would be put back."""
-        return self._assessed(call, request, "applied")
+        return self._assess(call, request, "applied")
 
     @assesses("redo")
     def assess_redo(self, call: Call | None, request: UndoRequest) -> Assessment:
         """The files that would be changed again."""
-        return self._assessed(call, request, "undone")
+        return self._assess(call, request, "undone")
 
     @previews("undo")
     async def preview_undo(self, call: Call, request: UndoRequest) -> Preview:
         """The diff of what would be taken back."""
-        return await self._foreseen.of(await asyncio.to_thread(self._chosen, call, request.mutation_id, "applied"))
+        return await self._preview.preview(await asyncio.to_thread(self._choose, call, request.mutation_id, "applied"))
 
     @previews("redo")
     async def preview_redo(self, call: Call, request: UndoRequest) -> Preview:
         """The diff of what would be done again."""
-        return await self._foreseen.of(await asyncio.to_thread(self._chosen, call, request.mutation_id, "undone"))
+        return await self._preview.preview(await asyncio.to_thread(self._choose, call, request.mutation_id, "undone"))
 
     @operation("mutation.list", risk=Risk.READ)
     async def list_mutations(self, call: Call, request: ListRequest) -> MutationList:
@@ -182,62 +181,62 @@ class UndoOperations:
             pagination=Pagination(next_cursor=cursor, total_estimate=len(found)),
         )
 
-    def _assessed(self, call: Call | None, request: UndoRequest, wanted: State) -> Assessment:
+    def _assess(self, call: Call | None, request: UndoRequest, wanted: State) -> Assessment:
         try:
-            kept = self._chosen(call, request.mutation_id, wanted)
+            kept = self._choose(call, request.mutation_id, wanted)
         except CodePlaneError:
-            # Why there is none is told by the run, to those who may call it.
+            # The call itself says why there is none, to callers who may make it.
             return Assessment(risk=Risk.WRITE, whole=True)
         return Assessment(risk=Risk.WRITE, paths=tuple(map(written, kept.paths)), whole=True)
 
-    async def _turned(self, call: Call, request: UndoRequest, *, wanted: State) -> UndoResult:
-        # Where a person said yes to one, it is that one.
-        meant = call.pins.get(MUTATION, request.mutation_id)
-        kept = await asyncio.to_thread(self._chosen, call, meant, wanted)
+    async def _reverse(self, call: Call, request: UndoRequest, *, wanted: State) -> UndoResult:
+        # An approval names the mutation.
+        mutation_id = call.pins.get(MUTATION, request.mutation_id)
+        kept = await asyncio.to_thread(self._choose, call, mutation_id, wanted)
         reversal = self._reversals.get(kept.kind)
         if reversal is None:
             raise CannotUndo(f"mutations of kind {kept.kind} cannot be undone here")
         before = await self._consequences.before() if self._consequences is not None else None
-        turn = reversal.undo if wanted == "applied" else reversal.redo
+        reverse = reversal.undo if wanted == "applied" else reversal.redo
         state: State = "undone" if wanted == "applied" else "applied"
         try:
-            delta = await turn(call, kept)
+            delta = await reverse(call, kept)
         except CannotUndo as error:
             if later := await asyncio.to_thread(self._later, kept):
                 error.hint = f"undo the later one first: {', '.join(later)}; or look at what is there now and edit it"
             raise
         await asyncio.to_thread(self._kept.mark, kept.mutation_id, state)
-        found = Consequence()
+        consequence = Consequence()
         if self._consequences is not None:
             paths = None if kept.kind == "git" else kept.paths
-            found = await self._consequences.of(before, paths)
+            consequence = await self._consequences.of(before, paths)
         return UndoResult(
             mutation_id=kept.mutation_id,
             what=kept.what,
             state=state,
-            made_by=None if meant else await _maker(call, kept),
+            made_by=None if mutation_id else await _maker(call, kept),
             delta=delta,
-            affected_symbols=found.symbols,
-            affected_tests=found.tests,
-            warnings=found.warnings,
-            repo_fingerprint=found.repo_fingerprint,
-            epoch=found.epoch,
+            affected_symbols=consequence.symbols,
+            affected_tests=consequence.tests,
+            warnings=consequence.warnings,
+            repo_fingerprint=consequence.repo_fingerprint,
+            epoch=consequence.epoch,
         )
 
-    def _later(self, kept: Kept) -> list[str]:
-        """Mutations after this one that changed the same files, the newest first."""
-        touched = set(kept.paths)
+    def _later(self, kept: MutationRecord) -> list[str]:
+        """Return later mutations of the same files, newest first."""
+        paths = set(kept.paths)
         return [
-            one.mutation_id
-            for one in self._kept.all()
-            if one.mutation_id > kept.mutation_id and one.state == "applied" and touched & set(one.paths)
+            other.mutation_id
+            for other in self._kept.all()
+            if other.mutation_id > kept.mutation_id and other.state == "applied" and paths & set(other.paths)
         ][:_LATER]
 
-    def _chosen(self, call: Call | None, mutation_id: str, wanted: State) -> Kept:
-        """The mutation that is meant; without a call, as for a person."""
+    def _choose(self, call: Call | None, mutation_id: str, wanted: State) -> MutationRecord:
+        """Choose the mutation to undo or redo; without a call, as for a person."""
         verb = "undo" if wanted == "applied" else "redo"
         if mutation_id:
-            named = self._kept.named(mutation_id, CannotUndo)
+            named = self._kept.find(mutation_id, CannotUndo)
             if named.state != wanted:
                 other = "undone already; redo does it again" if wanted == "applied" else "not undone"
                 raise CannotUndo(f"{named.mutation_id} is {other}", hint="see mutation_list")
@@ -249,7 +248,7 @@ class UndoOperations:
         if kept is None:
             newest = self._kept.newest(state=wanted)
             if newest is not None and (call is None or call.actor.kind is ActorKind.OWNER):
-                # A session of a person ends when it is idle, and all mutations are theirs.
+                # A person may undo any mutation, also after their session has ended.
                 return newest
             if newest is None:
                 raise CannotUndo(
@@ -262,8 +261,8 @@ class UndoOperations:
             )
         return kept
 
-    def _refuse_stale(self, kept: Kept, session: str | None) -> None:
-        """Whoever went on since the undo may not mean it any more."""
+    def _refuse_stale(self, kept: MutationRecord, session: str | None) -> None:
+        """Raise CannotUndo when the session made another mutation after the undo."""
         since = self._kept.newest(state="applied", session_id=session)
         if since is not None and since.mutation_id > kept.mutation_id:
             raise CannotUndo(
@@ -272,17 +271,17 @@ class UndoOperations:
             )
 
 
-async def _maker(call: Call, kept: Kept) -> str | None:
-    """Who made a mutation, where that was somebody else than the caller."""
+async def _maker(call: Call, kept: MutationRecord) -> str | None:
+    """Return who made a mutation, if not the caller."""
     if kept.session_id is None or (call.task is not None and kept.session_id == call.task.session_id):
         return None
-    found = await call.log.query(EventQuery(session_id=kept.session_id, types=(CALL_STARTED,), limit=1))
-    made_by = found[0].actor if found else f"session {kept.session_id}"
+    events = await call.log.query(EventQuery(session_id=kept.session_id, types=(CALL_STARTED,), limit=1))
+    made_by = events[0].actor if events else f"session {kept.session_id}"
     return None if made_by == str(call.actor) else made_by
 
 
-def _info(kept: Kept) -> MutationInfo:
-    told = Told.of(kept)
+def _info(kept: MutationRecord) -> MutationInfo:
+    stats = MutationStats.of(kept)
     return MutationInfo(
         mutation_id=kept.mutation_id,
         kind=kept.kind,
@@ -290,9 +289,9 @@ def _info(kept: Kept) -> MutationInfo:
         at=rfc3339(kept.at_ns),
         state=kept.state,
         session_id=kept.session_id,
-        actor=told.actor,
+        actor=stats.actor,
         files=len(kept.paths),
-        insertions=told.insertions,
-        deletions=told.deletions,
+        insertions=stats.insertions,
+        deletions=stats.deletions,
         paths=tuple(shown(path) for path in kept.paths[:_NAMED]),
     )

@@ -1,4 +1,4 @@
-"""`mutation.show`: one mutation with its files, as they were before it and as it left them."""
+"""The operation `mutation.show`: one mutation with the diffs of its files."""
 
 import asyncio
 from collections.abc import Mapping
@@ -7,12 +7,11 @@ from typing import Literal
 
 from pydantic import Field
 
-from codeplane.edit.history.kept import Kept, Reversal, Sides
-from codeplane.edit.history.mutations import KeptMutations
-from codeplane.edit.history.told import Told
-from codeplane.edit.hunks import diff, hunks, lines_of
+from codeplane.edit.history.mutation_record import FileVersions, MutationStats, Reversal
+from codeplane.edit.history.mutation_store import MutationStore
+from codeplane.edit.line_diff import diff_lines, split_lines, unified_diff
 from codeplane.edit.text import Text
-from codeplane.git.read.withheld import Withheld
+from codeplane.git.read.hidden_paths import HiddenPaths
 from codeplane.index.files.paths import shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.clock import rfc3339
@@ -70,13 +69,13 @@ class MutationView(Result):
 
 
 class ShowOperations:
-    """Looks at what is kept for undo; what is not kept any more is said."""
+    """Show mutation records, and say what is no longer stored."""
 
     def __init__(
         self,
         *,
         root: Path,
-        kept: KeptMutations,
+        kept: MutationStore,
         reversals: Mapping[str, Reversal],
         cursors: Cursors,
         secrets: SecretRules = NOTHING_SHOWN,
@@ -90,7 +89,7 @@ class ShowOperations:
     @operation("mutation.show", risk=Risk.READ)
     async def show(self, call: Call, request: ShowRequest) -> MutationView:
         """One mutation: what it did to each file, as a diff of before and after it, while that is kept."""
-        kept = await asyncio.to_thread(self._kept.named, request.mutation_id, NotFound)
+        kept = await asyncio.to_thread(self._kept.find, request.mutation_id, NotFound)
         scope = f"mutation.show:{kept.mutation_id}"
         start = int(str(self._cursors.open(request.cursor, scope=scope)["start"])) if request.cursor else 0
         paths = kept.paths[start : start + request.limit]
@@ -99,7 +98,7 @@ class ShowOperations:
         if following < len(kept.paths):
             cursor = self._cursors.issue(scope=scope, state={"start": following})
         reversal = self._reversals.get(kept.kind)
-        sides = await reversal.sides(kept, paths) if reversal is not None else []
+        versions = await reversal.file_versions(kept, paths) if reversal is not None else []
         return MutationView(
             mutation_id=kept.mutation_id,
             kind=kept.kind,
@@ -107,58 +106,54 @@ class ShowOperations:
             at=rfc3339(kept.at_ns),
             state=kept.state,
             session_id=kept.session_id,
-            actor=Told.of(kept).actor,
+            actor=MutationStats.of(kept).actor,
             file_count=len(kept.paths),
-            files=await asyncio.to_thread(self._files, kept, sides),
+            files=await asyncio.to_thread(self._files, versions),
             pagination=Pagination(next_cursor=cursor, total_estimate=len(kept.paths)),
         )
 
-    def _files(self, kept: Kept, sides: list[Sides]) -> tuple[FileSide, ...]:
-        withheld, room = Withheld(self._root, self._secrets), _MAX_IN_ALL
+    def _files(self, versions: list[FileVersions]) -> tuple[FileSide, ...]:
+        withheld, room = HiddenPaths(self._root, self._secrets), _MAX_IN_ALL
         files: list[FileSide] = []
-        for one in sides:
-            hidden = any(withheld.covers(path) for path in (one.path, one.old_path) if path)
-            file = file_side(one, hidden=hidden, room=room)
+        for version in versions:
+            hidden = any(withheld.covers(path) for path in (version.path, version.old_path) if path)
+            file = file_change(version, hidden=hidden, room=room)
             room -= len(file.diff)
             files.append(file)
         return tuple(files)
 
 
-def file_side(sides: Sides, *, hidden: bool, room: int) -> FileSide:
-    """One file as it is shown: its diff, or why there is none; `room` is how many characters it may take."""
+def file_change(file: FileVersions, *, hidden: bool, room: int) -> FileSide:
+    """Show one file with its diff, or why there is none; `room` limits the characters of the diff."""
     action: Literal["created", "updated", "deleted", "moved"] = (
-        "moved" if sides.old_path else "created" if not sides.was_there else "updated" if sides.is_there else "deleted"
+        "moved" if file.old_path else "created" if not file.was_there else "updated" if file.is_there else "deleted"
     )
-    plain = FileSide(path=shown(sides.path), action=action, old_path=shown(sides.old_path) if sides.old_path else None)
+    plain = FileSide(path=shown(file.path), action=action, old_path=shown(file.old_path) if file.old_path else None)
     if hidden:
         return plain.model_copy(update={"note": "its content is left out by the rules for secrets or by .cplignore"})
-    if sides.note:
-        return plain.model_copy(update={"note": sides.note})
+    if file.note:
+        return plain.model_copy(update={"note": file.note})
     try:
         before, after = (
-            Text.of(content, sides.path).raw if content is not None else None for content in (sides.before, sides.after)
+            Text.of(content, file.path).raw if content is not None else None for content in (file.before, file.after)
         )
     except NotText:
         return plain.model_copy(update={"note": "a binary file"})
-    text = diff(sides.old_path or sides.path, before, after, new_path=sides.path)
-    # Not by the lines of the diff, which leaves out what is too much to show.
-    changed = hunks(lines_of(before or ""), lines_of(after or ""))
+    text = unified_diff(file.old_path or file.path, before, after, new_path=file.path)
+    # Not counted in the diff, which leaves out large changes.
+    changed = diff_lines(split_lines(before or ""), split_lines(after or ""))
     counts = {
         "insertions": sum(one.insertions for one in changed),
         "deletions": sum(one.deletions for one in changed),
     }
     if len(text) > min(_MAX_DIFF, room):
         return plain.model_copy(update={**counts, "note": "the difference is too large to show here"})
-    return plain.model_copy(update={**counts, "diff": text, "note": "" if text else _unchanged(sides)})
+    return plain.model_copy(update={**counts, "diff": text, "note": "" if text else _unchanged_note(file)})
 
 
-def _unchanged(sides: Sides) -> str:
-    if sides.before is None and sides.after is None:
+def _unchanged_note(file: FileVersions) -> str:
+    if file.before is None and file.after is None:
         return "there was no file on either side"
     return (
-        "moved as it was"
-        if sides.old_path
-        else "empty"
-        if not (sides.before or sides.after)
-        else "the text is the same"
+        "moved as it was" if file.old_path else "empty" if not (file.before or file.after) else "the text is the same"
     )

@@ -1,1 +1,1 @@
-"""Git as it is asked: libgit2 and the command line, without locks, hooks or network."""
+"""Read git through libgit2 and the command line, without locks, hooks or network."""

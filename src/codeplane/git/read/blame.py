@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from codeplane.git.read.commit_info import Author, moment
-from codeplane.git.read.pages import Continued, Pages
-from codeplane.git.read.reading import Reading
-from codeplane.git.read.withheld import Withheld
+from codeplane.git.read.hidden_paths import HiddenPaths
+from codeplane.git.read.pages import PagedRequest, Pages
+from codeplane.git.read.reader import GitReader
 from codeplane.index.files.paths import canonical, shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.cursor import Cursors
@@ -22,7 +22,7 @@ _SHORT = 9
 _TOO_FEW = re.compile(r"has only (\d+) lines?")
 
 
-class BlameRequest(Continued):
+class BlameRequest(PagedRequest):
     """Which file, and which of its lines."""
 
     path: str = Field(max_length=4096)
@@ -64,9 +64,9 @@ class BlameResult(Result):
 
 
 class BlameOperations:
-    """Answers `git.blame`; by git, since libgit2's blame takes many times as long and follows fewer moves."""
+    """Answer `git.blame` with git itself: libgit2's blame is many times slower and follows fewer moves."""
 
-    def __init__(self, *, reading: Reading, cursors: Cursors) -> None:
+    def __init__(self, *, reading: GitReader, cursors: Cursors) -> None:
         self._reading = reading
         self._pages = Pages(cursors)
 
@@ -74,24 +74,25 @@ class BlameOperations:
     async def blame(self, call: Call, request: BlameRequest) -> BlameResult:
         """Who last changed which lines of a file, grouped by commit; line_range narrows it, paged."""
         path = canonical(request.path, root=self._reading.root)
-        Withheld(self._reading.root, self._reading.secrets).refuse(path)
-        lines = _lines(request.line_range)
+        HiddenPaths(self._reading.root, self._reading.secrets).refuse(path)
+        lines = _range_option(request.line_range)
         at = [await self._reading.commit(request.ref)] if request.ref else []
         try:
             form = ("--porcelain", "--encoding=UTF-8", "--no-textconv")
-            found = await self._reading.run("blame", *form, *lines, *at, "--", path)
+            output = await self._reading.run("blame", *form, *lines, *at, "--", path)
         except GitRefused as error:
-            raise await self._meant(error, request, path) from error
-        hunks = _hunks(found.out, path)
-        # Not of all that was printed: lines that are not committed carry the time of the asking.
-        said = "\n".join(hunk.model_dump_json() for hunk in hunks).encode()
-        state = digest(said + b"\n".join(line for line in found.out.split(b"\n") if line.startswith(b"\t")))
+            raise await self._explain(error, request, path) from error
+        hunks = _parse_hunks(output.out, path)
+        # Not of the whole output: uncommitted lines carry the current time.
+        printed = "\n".join(hunk.model_dump_json() for hunk in hunks).encode()
+        state = digest(printed + b"\n".join(line for line in output.out.split(b"\n") if line.startswith(b"\t")))
         page = self._pages.page(call, request, hunks, limit=request.limit, state=state)
         return BlameResult(path=shown(path), hunks=tuple(page.items), pagination=page.pagination)
 
-    async def _meant(self, error: GitRefused, request: BlameRequest, path: str) -> Exception:
-        if found := _TOO_FEW.search(error.message):
-            lines = f"{found[1]} line{'' if found[1] == '1' else 's'}"
+    async def _explain(self, error: GitRefused, request: BlameRequest, path: str) -> Exception:
+        """Return the error that tells the caller what is wrong with the request."""
+        if match := _TOO_FEW.search(error.message):
+            lines = f"{match[1]} line{'' if match[1] == '1' else 's'}"
             return InvalidArgument(f"{shown(path)} has {lines}", hint="send a line_range within them")
         if await self._reading.head() is None:
             return RefNotFound("the repository has no commits yet", hint="commit first")
@@ -101,17 +102,17 @@ class BlameOperations:
         return error
 
 
-def _lines(wanted: Sequence[int]) -> list[str]:
-    if not wanted:
+def _range_option(lines: Sequence[int]) -> list[str]:
+    if not lines:
         return []
-    first, last = wanted[0], wanted[-1]
+    first, last = lines[0], lines[-1]
     if first < 1 or last < first:
-        raise InvalidArgument(f"{list(wanted)} is no range of lines", hint="lines count from 1; send [first, last]")
+        raise InvalidArgument(f"{list(lines)} is no range of lines", hint="lines count from 1; send [first, last]")
     return [f"-L{first},{last}"]
 
 
-def _hunks(out: bytes, path: str) -> list[BlameHunk]:
-    """Read git's porcelain: facts of a commit stand before the first line that comes from it."""
+def _parse_hunks(out: bytes, path: str) -> list[BlameHunk]:
+    """Parse git's porcelain output, which states a commit's details before the first line from it."""
     facts: dict[str, dict[str, str]] = {}
     hunks: list[BlameHunk] = []
     oid, number, count = "", 0, 0
@@ -124,7 +125,7 @@ def _hunks(out: bytes, path: str) -> list[BlameHunk]:
             continue
         elif not oid:
             words = raw.decode().split(" ")
-            # A further line of the same group has no count.
+            # The other lines of a group have no count.
             oid, number, count = words[0], int(words[2]), int(words[3]) if len(words) > 3 else 0
             facts.setdefault(oid, {})
         else:
@@ -137,7 +138,7 @@ def _hunks(out: bytes, path: str) -> list[BlameHunk]:
 
 def _hunk(oid: str, number: int, count: int, facts: dict[str, str], path: str) -> BlameHunk:
     committed = oid.strip("0") != ""
-    old = _unquoted(facts.get("filename", path))
+    old = _unquote(facts.get("filename", path))
     author = Author(
         name=facts.get("author", ""),
         email=facts.get("author-mail", "").strip("<>"),
@@ -158,12 +159,12 @@ def _hunk(oid: str, number: int, count: int, facts: dict[str, str], path: str) -
 _ESCAPES = {"n": "\n", "t": "\t", '"': '"', "\\": "\\", "a": "\a", "b": "\b", "f": "\f", "r": "\r", "v": "\v"}
 
 
-def _unquoted(name: str) -> str:
-    """A file name as it is: git quotes one that holds quotes or control characters."""
+def _unquote(name: str) -> str:
+    """Return a plain file name; git quotes names with quotes or control characters."""
     if not (name.startswith('"') and name.endswith('"') and len(name) > 1):
         return name
     return re.sub(
         r"\\([0-7]{3}|.)",
-        lambda found: chr(int(found[1], 8)) if found[1].isdigit() else _ESCAPES.get(found[1], found[1]),
+        lambda match: chr(int(match[1], 8)) if match[1].isdigit() else _ESCAPES.get(match[1], match[1]),
         name[1:-1],
     )

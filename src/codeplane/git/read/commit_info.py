@@ -1,11 +1,11 @@
-"""A commit as answers carry it, and how git is asked for commits."""
+"""Commits as results carry them, and the git options that print them."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
 
 from codeplane.kernel.operation import Result
 
-# NUL between fields, since nothing in a commit can hold one; the raw date keeps the author's own zone.
+# Fields are separated by NUL, which no commit can contain; the raw date keeps the author's time zone.
 FIELDS = ("%H", "%h", "%P", "%aN", "%aE", "%ad", "%B")
 FORMAT = ("-z", "--encoding=UTF-8", "--date=raw", f"--format=tformat:{'%x00'.join(FIELDS)}")
 MAX_MESSAGE = 4000
@@ -44,7 +44,7 @@ class Commit(Result):
 
 
 def commits_in(records: Sequence[bytes], *, max_message: int = MAX_MESSAGE) -> list[Commit]:
-    """The commits that git printed in the format above."""
+    """Parse the commits that git printed with `FORMAT`."""
     fields = [field.decode("utf-8", "backslashreplace") for field in records]
     size = len(FIELDS)
     return [_commit(fields[at : at + size], max_message) for at in range(0, len(fields) - size + 1, size)]
@@ -65,7 +65,7 @@ def _commit(fields: Sequence[str], max_message: int) -> Commit:
 
 
 def moment(raw: str) -> str:
-    """Git's raw date (`seconds +hhmm`) as ISO 8601 in the same zone; empty when it is no date."""
+    """Return git's raw date (`seconds +hhmm`) as ISO 8601 in the same zone, or an empty string."""
     seconds, _, zone = raw.partition(" ")
     try:
         offset = timedelta(hours=int(zone[:3]), minutes=int(zone[0] + zone[3:5])) if len(zone) == 5 else timedelta()

@@ -1,4 +1,4 @@
-"""A conflict as data: the three versions of a path that git could not bring together."""
+"""Merge conflicts: the three versions of a path that git could not merge."""
 
 import pygit2
 
@@ -19,7 +19,7 @@ class Conflict(Result):
 
     @property
     def kind(self) -> str:
-        """What each side did, as `git status --short` has it."""
+        """The two letters that `git status --short` prints."""
         there = (self.ancestor_oid is not None, self.ours_oid is not None, self.theirs_oid is not None)
         return _KINDS.get(there, "UU")
 
@@ -36,12 +36,12 @@ _KINDS = {
 
 
 def conflict(path: str, oids: dict[int, str]) -> Conflict:
-    """A conflict from the object of each of the index's stages that is there."""
+    """Build a conflict from the object ids of the index stages that exist."""
     return Conflict(path=shown(path), ancestor_oid=oids.get(1), ours_oid=oids.get(2), theirs_oid=oids.get(3))
 
 
 def conflicts(repository: pygit2.Repository) -> tuple[Conflict, ...]:
-    """Every conflict in the index as it is on disk now, by path."""
+    """List the conflicts in the index on disk, by path."""
     repository.index.read()
     found = repository.index.conflicts
     if found is None:

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
-from codeplane.git.read.difference import DiffFile, Stats, page_of, stats_of
-from codeplane.git.read.pages import Continued, Pages
-from codeplane.git.read.patch import FORM, FilePatch, parsed
-from codeplane.git.read.reading import Reading
+from codeplane.git.read.diff_page import DiffFile, Stats, diff_page, diff_stats
+from codeplane.git.read.hidden_paths import HiddenPaths
+from codeplane.git.read.pages import PagedRequest, Pages
+from codeplane.git.read.patch import DIFF_OPTIONS, FilePatch, parse_patch
+from codeplane.git.read.reader import GitReader
 from codeplane.git.read.status import status
-from codeplane.git.read.withheld import Withheld
 from codeplane.index.files.paths import shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.cursor import Cursors
@@ -20,12 +20,12 @@ from codeplane.kernel.ids import digest
 from codeplane.kernel.operation import Result, Risk, operation
 from codeplane.kernel.page import Pagination
 
-# What is read of a patch at once: beyond it, pages come from asking with paths.
+# How much of a patch is read; for more, the caller names paths.
 MAX_PATCH = 8 * 1024 * 1024
 _NAMED = 10
 
 
-class DiffRequest(Continued):
+class DiffRequest(PagedRequest):
     """Which sides, and which paths."""
 
     base: str | None = Field(None, max_length=1000, description="commit or a..b; default: the index")
@@ -60,7 +60,7 @@ class DiffResult(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sides:
-    """What git is asked to compare; `trees` are the commits among it, `asked` how the caller named them."""
+    """What git compares; `trees` are the commits, `asked` the names that the caller gave."""
 
     arguments: tuple[str, ...]
     trees: tuple[str, ...] = ()
@@ -71,7 +71,7 @@ class _Sides:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Differences:
-    """The files that differ, and a mark of what further pages must still be pages of."""
+    """The files that differ; `state` is a digest that later pages must match."""
 
     files: list[FilePatch]
     state: str
@@ -79,9 +79,9 @@ class Differences:
 
 
 class DiffOperations:
-    """Answers `git.diff`."""
+    """Answer `git.diff`."""
 
-    def __init__(self, *, reading: Reading, cursors: Cursors) -> None:
+    def __init__(self, *, reading: GitReader, cursors: Cursors) -> None:
         self._reading = reading
         self._pages = Pages(cursors)
 
@@ -97,12 +97,14 @@ class DiffOperations:
         )
         if not found.files and not (now and now.records):
             await self._reading.refuse_unknown(paths, *sides.trees)
-        at = self._pages.opened(call, request, state=found.state) if request.cursor else None
-        page = await asyncio.to_thread(page_of, found.files, Withheld(self._reading.root, self._reading.secrets), at=at)
+        at = self._pages.position(call, request, state=found.state) if request.cursor else None
+        page = await asyncio.to_thread(
+            diff_page, found.files, HiddenPaths(self._reading.root, self._reading.secrets), at=at
+        )
         untracked = [record.path for record in now.records if record.is_untracked] if now else []
         return DiffResult(
             files=page.files,
-            stats=stats_of(found.files),
+            stats=diff_stats(found.files),
             stat_only=request.stat_only,
             staged_not_shown=now.staged if now and sides.of_index else 0,
             untracked=tuple(shown(path) for path in untracked[:_NAMED]),
@@ -113,7 +115,7 @@ class DiffOperations:
     async def _found(self, sides: _Sides, paths: Sequence[str], request: DiffRequest) -> Differences:
         command = ("diff", *sides.arguments)
         try:
-            found = await differences(
+            found = await find_differences(
                 self._reading, command, paths, context=request.context, stat_only=request.stat_only
             )
         except GitRefused:
@@ -124,13 +126,13 @@ class DiffOperations:
         return found
 
 
-async def differences(
-    reading: Reading, command: Sequence[str], paths: Sequence[str], *, context: int, stat_only: bool
+async def find_differences(
+    reading: GitReader, command: Sequence[str], paths: Sequence[str], *, context: int, stat_only: bool
 ) -> Differences:
-    """The files that a command of git's finds different, with their hunks unless only numbers are wanted."""
-    form = [*FORM, *(() if stat_only else ("--patch", f"-U{context}"))]
+    """Run a git command that prints differences and parse the files, with hunks unless `stat_only`."""
+    form = [*DIFF_OPTIONS, *(() if stat_only else ("--patch", f"-U{context}"))]
     found = await reading.run(command[0], *form, *command[1:], "--", *paths, max_bytes=MAX_PATCH)
-    files = await asyncio.to_thread(parsed, found.out, cut=found.cut)
+    files = await asyncio.to_thread(parse_patch, found.out, cut=found.cut)
     return Differences(files=files, state=digest(found.out), said=found.said)
 
 
@@ -138,7 +140,7 @@ async def _nothing() -> None:
     return None
 
 
-async def _sides(reading: Reading, request: DiffRequest) -> _Sides:
+async def _sides(reading: GitReader, request: DiffRequest) -> _Sides:
     base, target = request.base, request.target
     if base and not target and ".." in base:
         symmetric = "..." in base
@@ -152,12 +154,12 @@ async def _sides(reading: Reading, request: DiffRequest) -> _Sides:
     if target:
         return await _between(reading, base or "HEAD", target)
     if base:
-        one = await reading.name(base)
-        return _Sides(arguments=(one,), trees=(one,), asked=(base,), of_files=True)
-    # A path in conflict is compared with our side: the markers are what is left to do.
+        tree = await reading.name(base)
+        return _Sides(arguments=(tree,), trees=(tree,), asked=(base,), of_files=True)
+    # A path in conflict is compared with our side, so that the conflict markers show.
     return _Sides(arguments=("--ours",), of_files=True, of_index=True)
 
 
-async def _between(reading: Reading, left: str, right: str, *options: str) -> _Sides:
-    one, other = await asyncio.gather(reading.name(left), reading.name(right))
-    return _Sides(arguments=(*options, one, other), trees=(one, other), asked=(left, right))
+async def _between(reading: GitReader, left: str, right: str, *options: str) -> _Sides:
+    trees = await asyncio.gather(reading.name(left), reading.name(right))
+    return _Sides(arguments=(*options, *trees), trees=tuple(trees), asked=(left, right))

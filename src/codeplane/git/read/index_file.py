@@ -1,4 +1,4 @@
-"""Git's index as it lies on disk, read without starting git."""
+"""Git's index file, read without starting git."""
 
 import struct
 from pathlib import Path
@@ -13,9 +13,9 @@ _MAX_ENTRIES = 20_000
 
 
 def index_lines(file: Path) -> frozenset[bytes] | None:
-    """A line for each entry, as `git ls-files --stage` prints them; None when only git can read it.
+    """List the entries as `git ls-files --stage` prints them; None when only git can read the file.
 
-    For repositories whose objects are named by SHA-1.
+    Only for repositories with SHA-1 object names.
     """
     try:
         raw = file.read_bytes()
@@ -40,7 +40,7 @@ def index_lines(file: Path) -> frozenset[bytes] | None:
 
 
 def _is_whole(raw: bytes, at: int) -> bool:
-    """Whether what follows the entries can be left out: some of it would say that there are more elsewhere."""
+    """Whether only optional extensions follow the entries; others may say that entries are elsewhere."""
     end = len(raw) - _CHECKSUM
     while at + 8 <= end:
         if not 0x41 <= raw[at] <= 0x5A:

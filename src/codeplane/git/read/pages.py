@@ -1,4 +1,4 @@
-"""Pages of what git answers: a cursor holds where the next one starts, and what it must still be a page of."""
+"""Pages of git results: a cursor holds where the next page starts and the state that it belongs to."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from codeplane.kernel.place import InWorkspace
 T = TypeVar("T")
 
 
-class Continued(InWorkspace):
+class PagedRequest(InWorkspace):
     """A request whose answer can have more pages."""
 
     cursor: str | None = Field(None, description="next_cursor of the page before")
@@ -33,16 +33,16 @@ class Page(Generic[T]):
 
 
 class Pages:
-    """Gives out and takes back the cursors of one kind of answer."""
+    """Issue and open the cursors of one kind of result."""
 
     def __init__(self, cursors: Cursors) -> None:
         self._cursors = cursors
 
-    def page(self, call: Call, request: Continued, items: Sequence[T], *, limit: int, state: str) -> Page[T]:
-        """The page of a list that is known in whole; CursorExpired when it is no longer the list it was."""
+    def page(self, call: Call, request: PagedRequest, items: Sequence[T], *, limit: int, state: str) -> Page[T]:
+        """Return the requested page of a whole list; CursorExpired when the list has changed."""
         first = 0
         if request.cursor:
-            first = self.opened(call, request, state=state)["first"]
+            first = self.position(call, request, state=state)["first"]
         after = first + limit
         return Page(
             items=items[first:after],
@@ -52,33 +52,33 @@ class Pages:
         )
 
     def pagination(
-        self, call: Call, request: Continued, place: dict[str, int] | None, *, state: str, total: int | None = None
+        self, call: Call, request: PagedRequest, place: dict[str, int] | None, *, state: str, total: int | None = None
     ) -> Pagination:
-        """Where the next page starts; nowhere when there is no place."""
+        """Return the cursor of the next page; none when `place` is None."""
         cursor = None
         if place is not None:
-            held: JsonObject = {"state": state, "place": dict(place)}
-            cursor = self._cursors.issue(scope=_scope(call, request), state=held)
+            content: JsonObject = {"state": state, "place": dict(place)}
+            cursor = self._cursors.issue(scope=_scope(call, request), state=content)
         return Pagination(next_cursor=cursor, total_estimate=total)
 
-    def opened(self, call: Call, request: Continued, *, state: str | None = None) -> dict[str, int]:
-        """The place a cursor holds; CursorExpired when what it was given for has changed."""
-        held = self._held(call, request)
-        if state is not None and held["state"] != state:
+    def position(self, call: Call, request: PagedRequest, *, state: str | None = None) -> dict[str, int]:
+        """Return the place in a request's cursor; CursorExpired when the state has changed since."""
+        content = self._content(call, request)
+        if state is not None and content["state"] != state:
             raise CursorExpired("the repository has changed since this cursor was given", hint="ask again without it")
-        place = held["place"]
+        place = content["place"]
         assert isinstance(place, dict)
         return {name: int(str(value)) for name, value in place.items()}
 
-    def state(self, call: Call, request: Continued) -> str | None:
-        """What the answer spoke of when the request's cursor was given; None without one."""
-        return str(self._held(call, request)["state"]) if request.cursor else None
+    def state(self, call: Call, request: PagedRequest) -> str | None:
+        """Return the state in a request's cursor; None without a cursor."""
+        return str(self._content(call, request)["state"]) if request.cursor else None
 
-    def _held(self, call: Call, request: Continued) -> JsonObject:
+    def _content(self, call: Call, request: PagedRequest) -> JsonObject:
         assert request.cursor is not None
         return self._cursors.open(request.cursor, scope=_scope(call, request))
 
 
-def _scope(call: Call, request: Continued) -> str:
-    asked = digest(canonical_json(request.model_dump(mode="json", exclude={"cursor", "limit"})))
-    return f"{call.operation.name}:{call.task.session_id if call.task else ''}:{asked}"
+def _scope(call: Call, request: PagedRequest) -> str:
+    arguments = digest(canonical_json(request.model_dump(mode="json", exclude={"cursor", "limit"})))
+    return f"{call.operation.name}:{call.task.session_id if call.task else ''}:{arguments}"

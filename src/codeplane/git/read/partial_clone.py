@@ -1,20 +1,20 @@
-"""Objects that a partial clone left out are fetched by remote operations alone, which are asked about."""
+"""Partial clones: only remote operations, which need permission, fetch missing objects."""
 
 from collections.abc import Mapping
 from pathlib import Path
 
 from codeplane.kernel.errors import GitRefused
 
-# Git knows the first since 2.44 and some earlier corrections; the second holds in every version, but is inherited by
-# hooks, which may fetch, and so is set in partial clones alone.
+# Git knows the first since 2.44 and some earlier patch releases. The second works in every version, but hooks inherit
+# it, and they may fetch; so it is set in partial clones only.
 LOCAL = {"GIT_NO_LAZY_FETCH": "1"}
 _NO_TRANSPORT = {"GIT_ALLOW_PROTOCOL": "none"}
-LACKING = "this partial clone lacks objects, and only git_fetch with complete=true brings them"
+MISSING_OBJECTS_HINT = "this partial clone lacks objects, and only git_fetch with complete=true brings them"
 _SIGNS = (b"promisor", b"partialclone")
 
 
 def local_only(folder: Path) -> Mapping[str, str]:
-    """Variables that keep git commands of the repository with this git folder from fetching what they lack."""
+    """Return environment variables that keep git from fetching missing objects."""
     return LOCAL | _NO_TRANSPORT if is_partial(folder) else LOCAL
 
 
@@ -27,6 +27,6 @@ def is_partial(folder: Path) -> bool:
     return any(sign in settings for sign in _SIGNS)
 
 
-def lacking() -> GitRefused:
-    """The error for objects that are not there."""
-    return GitRefused("objects of it are not here", hint=LACKING)
+def missing_objects_error() -> GitRefused:
+    """Return the error for objects that are missing."""
+    return GitRefused("objects of it are not here", hint=MISSING_OBJECTS_HINT)

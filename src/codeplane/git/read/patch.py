@@ -1,4 +1,4 @@
-"""Differences as data: files, hunks and lines out of what `git diff --raw --numstat --patch -z` prints."""
+"""Parser for what `git diff --raw --numstat --patch -z` prints: files, hunks and lines."""
 
 import os
 import re
@@ -8,8 +8,8 @@ from typing import Literal
 
 from codeplane.kernel.errors import TooLarge
 
-# What makes git print a difference in one known form, whatever the settings say.
-FORM = (
+# Make git print a diff in one known form, whatever the settings say.
+DIFF_OPTIONS = (
     "--raw",
     "--numstat",
     "-z",
@@ -41,7 +41,7 @@ _NO_NEWLINE = b"\\"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PatchLine:
-    """A line of a hunk, without its end; `ended` unless it is the last of a file and has none."""
+    """A line of a hunk, without its newline; `ended` is False for a last line without one."""
 
     origin: Origin
     content: bytes
@@ -52,7 +52,7 @@ class PatchLine:
 
 @dataclass(slots=True, kw_only=True)
 class PatchHunk:
-    """Lines that belong together, as git printed them, with the section that it names after the ranges."""
+    """One hunk as git printed it, with the section name that follows the ranges."""
 
     old_start: int
     old_lines: int
@@ -64,16 +64,16 @@ class PatchHunk:
 
     @property
     def lines(self) -> list[PatchLine]:
-        """The lines with their numbers; made when they are wanted, for most of a large patch never is."""
+        """The lines with their numbers; built on demand, since most of a large patch is never shown."""
         old, new = self.old_start, self.new_start
         lines = []
-        for number, said in enumerate(self.printed):
-            origin: Origin = _ORIGINS.get(said[:1], " ")
+        for number, line in enumerate(self.printed):
+            origin: Origin = _ORIGINS.get(line[:1], " ")
             in_old, in_new = origin != "+", origin != "-"
             lines.append(
                 PatchLine(
                     origin=origin,
-                    content=said[1:],
+                    content=line[1:],
                     old_lineno=old if in_old else None,
                     new_lineno=new if in_new else None,
                     ended=number not in self.unended,
@@ -100,8 +100,8 @@ class FilePatch:
     whole: bool = True
 
 
-def parsed(out: bytes, *, cut: bool) -> list[FilePatch]:
-    """The files of a difference in git's order; `cut` when not all was read."""
+def parse_patch(out: bytes, *, cut: bool) -> list[FilePatch]:
+    """Parse the files of a diff in git's order; `cut` says that the output is incomplete."""
     files, rest = _summary(out)
     if rest is None:
         if cut:
@@ -126,11 +126,11 @@ def parsed(out: bytes, *, cut: bool) -> list[FilePatch]:
 
 
 def _summary(out: bytes) -> tuple[list[FilePatch], bytes | None]:
-    """The raw and numeric lists, and the patch that follows; None where there is none."""
+    """Parse the raw and numeric lists; return the files and the patch that follows, or None."""
     files: list[FilePatch] = []
     at = 0
 
-    def taken() -> bytes:
+    def next_field() -> bytes:
         nonlocal at
         end = out.find(b"\0", at)
         if end < 0:
@@ -139,25 +139,26 @@ def _summary(out: bytes) -> tuple[list[FilePatch], bytes | None]:
         return part
 
     while out.startswith(b":", at):
-        old_mode, new_mode, _, _, letter = taken()[1:].decode().split(" ")
-        path = os.fsdecode(taken())
+        old_mode, new_mode, _, _, letter = next_field()[1:].decode().split(" ")
+        path = os.fsdecode(next_field())
         moved = letter[0] in "RC"
-        old_path, path = (path, os.fsdecode(taken())) if moved else (None, path)
+        old_path, path = (path, os.fsdecode(next_field())) if moved else (None, path)
         similarity = int(letter[1:]) if moved and letter[1:] else None
         status = WORDS.get(letter[0], "modified")
-        one = FilePatch(
-            path=path,
-            old_path=old_path,
-            status=status,
-            old_mode=old_mode,
-            new_mode=new_mode,
-            similarity=similarity,
+        files.append(
+            FilePatch(
+                path=path,
+                old_path=old_path,
+                status=status,
+                old_mode=old_mode,
+                new_mode=new_mode,
+                similarity=similarity,
+            )
         )
-        files.append(one)
     for file in files:
-        insertions, deletions, name = taken().split(b"\t", 2)
+        insertions, deletions, name = next_field().split(b"\t", 2)
         if not name:
-            taken(), taken()
+            next_field(), next_field()
         file.binary = insertions == b"-"
         if not file.binary:
             file.insertions, file.deletions = int(insertions), int(deletions)
@@ -168,7 +169,7 @@ class _Sections:
     """The lines of a patch, one section a file."""
 
     def __init__(self, patch: bytes) -> None:
-        # What follows the last end of line is nothing, or a line that was not read to its end.
+        # After the last newline comes nothing, or a line that was not read to its end.
         self._lines = patch.split(b"\n")[:-1]
         self._at = 0
 
@@ -177,45 +178,45 @@ class _Sections:
         return self._lines[self._at] if self._at < len(self._lines) else None
 
     def next(self) -> bytes | None:
-        """The next line, gone past."""
+        """Take the next line."""
         line = self.peek()
         self._at += 1
         return line
 
     def skip_unmerged(self, path: str) -> None:
-        """Go past what is said of a path in conflict instead of a section; the path can go over several lines."""
+        """Skip the notice for a path in conflict, which stands in place of a section."""
         if (line := self.peek()) is not None and line.startswith(b"* Unmerged path"):
             self._at += 1 + path.count("\n")
 
     def begin(self) -> bytes | None:
-        """Go to the next section and past its first line, which names the file."""
+        """Skip to the next section and take its first line, which names the file."""
         while (line := self.next()) is not None:
             if line.startswith(b"diff --git "):
                 return line
         return None
 
     def begins_again(self, name: bytes) -> bool:
-        """Go past a further section of the same file when one follows."""
+        """Take the first line of a second section of the same file, if one follows."""
         if self.peek() != name:
             return False
         self._at += 1
         return True
 
     def read_hunk(self, hunk: PatchHunk) -> bool:
-        """Go past the lines of a hunk and keep them; False when the patch ends first."""
+        """Take the lines of a hunk; False when the patch ends first."""
         old_left, new_left = hunk.old_lines, hunk.new_lines
         lines, at = self._lines, self._at
         while old_left or new_left:
             if at >= len(lines):
                 self._at = at
                 return False
-            said = lines[at]
+            line = lines[at]
             at += 1
-            if said[:1] == _NO_NEWLINE:
+            if line[:1] == _NO_NEWLINE:
                 hunk.unended.add(len(hunk.printed) - 1)
                 continue
-            hunk.printed.append(said)
-            first = said[:1]
+            hunk.printed.append(line)
+            first = line[:1]
             old_left -= first != b"+"
             new_left -= first != b"-"
         if at < len(lines) and lines[at][:1] == _NO_NEWLINE:
@@ -225,24 +226,24 @@ class _Sections:
         return True
 
     def body(self) -> Iterator[bytes]:
-        """The lines up to the next section's first."""
+        """Take the lines up to the next section."""
         while (line := self.peek()) is not None and not line.startswith((b"diff --git ", b"* Unmerged path")):
             self._at += 1
             yield line
 
 
 def _fill(file: FilePatch, sections: _Sections) -> None:
-    """Read the hunks of a section; their lines are counted, since any of them can look like a header."""
+    """Parse the hunks of a section; lines are counted, since any of them can look like a header."""
     for line in sections.body():
-        found = _RANGE.fullmatch(line)
-        if found is None:
+        header = _RANGE.fullmatch(line)
+        if header is None:
             continue
         hunk = PatchHunk(
-            old_start=int(found[1]),
-            old_lines=int(found[2] or 1),
-            new_start=int(found[3]),
-            new_lines=int(found[4] or 1),
-            section=found[5],
+            old_start=int(header[1]),
+            old_lines=int(header[2] or 1),
+            new_start=int(header[3]),
+            new_lines=int(header[4] or 1),
+            section=header[5],
         )
         file.hunks.append(hunk)
         if not sections.read_hunk(hunk):
@@ -251,7 +252,7 @@ def _fill(file: FilePatch, sections: _Sections) -> None:
 
 
 def _mark_unfinished(files: list[FilePatch]) -> None:
-    """The last file with hunks can lack some of them when the patch was not read to its end."""
+    """Mark the last file with hunks, which can lack some when the patch was not read to its end."""
     for file in reversed(files):
         if file.hunks:
             file.whole = False
@@ -259,6 +260,6 @@ def _mark_unfinished(files: list[FilePatch]) -> None:
 
 
 def _merged(files: list[FilePatch]) -> list[FilePatch]:
-    """One entry a path: a path in conflict is named once for the conflict and once for its difference to ours."""
+    """Keep one entry per path: git lists a path in conflict twice, for the conflict and for the change."""
     differing = {file.path for file in files if file.status != "unmerged"}
     return [file for file in files if file.status != "unmerged" or file.path not in differing]

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from codeplane.git.read.commit_info import moment
-from codeplane.git.read.pages import Continued, Page, Pages
-from codeplane.git.read.reading import Reading
+from codeplane.git.read.pages import Page, PagedRequest, Pages
+from codeplane.git.read.reader import GitReader
 from codeplane.index.files.paths import shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.cursor import Cursors
@@ -38,7 +38,7 @@ _TAG = (
 )
 
 
-class RefsRequest(Continued):
+class RefsRequest(PagedRequest):
     """Which page."""
 
     limit: int = Field(100, ge=1, le=1000)
@@ -115,9 +115,9 @@ class TagsResult(Result):
 
 
 class RefOperations:
-    """Answers `git.branches` and `git.tags`."""
+    """Answer `git.branches` and `git.tags`."""
 
-    def __init__(self, *, reading: Reading, cursors: Cursors) -> None:
+    def __init__(self, *, reading: GitReader, cursors: Cursors) -> None:
         self._reading = reading
         self._pages = Pages(cursors)
 
@@ -153,10 +153,10 @@ class RefOperations:
         )
 
     async def _page(self, call: Call, request: RefsRequest, below: str, order: str) -> Page[str]:
-        """The names on a page; how far a branch is from its upstream is reckoned for these alone."""
-        found = await self._reading.run("for-each-ref", f"--sort={order}", "--format=%(symref)%00%(refname)", below)
-        lines = [line.split("\0") for line in _text(found.out).splitlines()]
-        # A name for another branch, as origin/HEAD is, is no branch of its own.
+        """List the names on a page; ahead and behind are counted for these alone."""
+        output = await self._reading.run("for-each-ref", f"--sort={order}", "--format=%(symref)%00%(refname)", below)
+        lines = [line.split("\0") for line in _text(output.out).splitlines()]
+        # A symbolic ref such as origin/HEAD is no branch of its own.
         names = [name for symbolic, name in lines if not symbolic]
         state = digest("\n".join(names).encode("utf-8", "surrogateescape"))
         return self._pages.page(call, request, names, limit=request.limit, state=state)

@@ -3,7 +3,7 @@
 import re
 from urllib.parse import urlsplit, urlunsplit
 
-from codeplane.git.read.reading import Reading
+from codeplane.git.read.reader import GitReader
 from codeplane.kernel.call import Call
 from codeplane.kernel.operation import Result, Risk, operation
 from codeplane.kernel.place import InWorkspace
@@ -36,21 +36,21 @@ class RemotesResult(Result):
 
 
 class RemoteReadOperations:
-    """Answers `git.remotes`."""
+    """Answer `git.remotes`."""
 
-    def __init__(self, *, reading: Reading) -> None:
+    def __init__(self, *, reading: GitReader) -> None:
         self._reading = reading
 
     @operation("git.remotes", risk=Risk.READ)
     async def remotes(self, call: Call, request: RemotesRequest) -> RemotesResult:
         """Configured remotes with their URLs."""
-        # Asked for its remotes, git does not mind that there is no repository.
+        # `git remote` does not fail outside a repository.
         await self._reading.run("rev-parse", "--git-dir")
         found = await self._reading.run("remote", "--verbose")
         urls: dict[str, dict[str, str]] = {}
         for line in found.out.decode("utf-8", "backslashreplace").splitlines():
             if match := _LINE.fullmatch(line):
-                urls.setdefault(match["name"], {}).setdefault(match["way"], without_secret(match["url"]))
+                urls.setdefault(match["name"], {}).setdefault(match["way"], redact_url(match["url"]))
         return RemotesResult(remotes=tuple(_remote(name, both) for name, both in sorted(urls.items())))
 
 
@@ -59,16 +59,16 @@ def _remote(name: str, urls: dict[str, str]) -> RemoteInfo:
     return RemoteInfo(name=name, url=fetch, push_url=push if push != fetch else None)
 
 
-def without_secret(url: str) -> str:
-    """An address that can be shown: the user of ssh is part of it, elsewhere it can be a token."""
+def redact_url(url: str) -> str:
+    """Return a URL without secrets: the user name of ssh stays, elsewhere it can be a token."""
     if "://" not in url:
         return url
     try:
         parts = urlsplit(url)
         netloc = parts.netloc
         user, _, host = netloc.rpartition("@")
-        kept = f"{user.partition(':')[0]}@" if user and parts.scheme in ("ssh", "git+ssh", "ssh+git") else ""
+        login = f"{user.partition(':')[0]}@" if user and parts.scheme in ("ssh", "git+ssh", "ssh+git") else ""
         query = "" if parts.scheme in ("http", "https") else parts.query
-        return urlunsplit((parts.scheme, kept + host, parts.path, query, ""))
+        return urlunsplit((parts.scheme, login + host, parts.path, query, ""))
     except ValueError:
         return re.sub(r"://[^/]*@", "://", url)

@@ -6,23 +6,23 @@ import re
 from pydantic import Field
 
 from codeplane.git.read.commit_info import FORMAT, Commit, commits_in, moment
-from codeplane.git.read.diff import differences
-from codeplane.git.read.difference import DiffFile, Stats, page_of, stats_of
-from codeplane.git.read.file_then import FileThen, FolderThen, split_name, then
-from codeplane.git.read.pages import Continued, Pages
-from codeplane.git.read.reading import Reading
-from codeplane.git.read.withheld import Withheld
+from codeplane.git.read.diff import find_differences
+from codeplane.git.read.diff_page import DiffFile, Stats, diff_page, diff_stats
+from codeplane.git.read.file_at_revision import FileAtRevision, FolderAtRevision, read_at_revision, split_revision
+from codeplane.git.read.hidden_paths import HiddenPaths
+from codeplane.git.read.pages import PagedRequest, Pages
+from codeplane.git.read.reader import GitReader
 from codeplane.kernel.call import Call
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.operation import Result, Risk, operation
 from codeplane.kernel.page import Pagination
 
 _MAX_MESSAGE = 32_000
-# Steps from what is checked out end at commits.
+# Such names, relative to HEAD, always mean a commit.
 _NO_TAG = re.compile(r"(HEAD|@)([~^]\d*)*")
 
 
-class ShowRequest(Continued):
+class ShowRequest(PagedRequest):
     """What to show."""
 
     ref: str = Field(
@@ -50,8 +50,8 @@ class ShowResult(Result):
     files: tuple[DiffFile, ...] = ()
     stats: Stats | None = None
     stat_only: bool = False
-    file: FileThen | None = None
-    folder: FolderThen | None = None
+    file: FileAtRevision | None = None
+    folder: FolderAtRevision | None = None
     pagination: Pagination
 
     def text(self) -> str:
@@ -77,16 +77,16 @@ async def _nothing() -> None:
 
 
 class ShowOperations:
-    """Answers `git.show`."""
+    """Answer `git.show`."""
 
-    def __init__(self, *, reading: Reading, cursors: Cursors) -> None:
+    def __init__(self, *, reading: GitReader, cursors: Cursors) -> None:
         self._reading = reading
         self._pages = Pages(cursors)
 
     @operation("git.show", risk=Risk.READ)
     async def show(self, call: Call, request: ShowRequest) -> ShowResult:
         """A commit or tag with message and diff, or with ref:path a file or folder as it was there."""
-        revision, path = split_name(request.ref)
+        revision, path = split_revision(request.ref)
         if path is not None:
             return await self._then(call, request, revision, path)
         oid = await self._reading.commit(revision)
@@ -94,7 +94,7 @@ class ShowOperations:
         tag, printed, found = await asyncio.gather(
             _nothing() if oid.startswith(revision) or _NO_TAG.fullmatch(revision) else self._tag(revision),
             self._reading.run("log", *FORMAT, "--max-count=1", oid, "--"),
-            differences(
+            find_differences(
                 self._reading,
                 ("show", "--format=", "--diff-merges=first-parent", oid),
                 paths,
@@ -104,30 +104,32 @@ class ShowOperations:
         )
         if not found.files:
             await self._reading.refuse_unknown(paths, oid)
-        at = self._pages.opened(call, request, state=found.state) if request.cursor else None
-        page = await asyncio.to_thread(page_of, found.files, Withheld(self._reading.root, self._reading.secrets), at=at)
+        at = self._pages.position(call, request, state=found.state) if request.cursor else None
+        page = await asyncio.to_thread(
+            diff_page, found.files, HiddenPaths(self._reading.root, self._reading.secrets), at=at
+        )
         return ShowResult(
             commit=commits_in(printed.records(), max_message=_MAX_MESSAGE)[0],
             tag=tag,
             files=page.files,
-            stats=stats_of(found.files),
+            stats=diff_stats(found.files),
             stat_only=request.stat_only,
             pagination=self._pages.pagination(call, request, page.next, state=found.state),
         )
 
     async def _then(self, call: Call, request: ShowRequest, revision: str, path: str) -> ShowResult:
-        found = await then(self._reading, revision, path)
-        at = self._pages.opened(call, request, state=found.oid)["first"] if request.cursor else 0
+        found = await read_at_revision(self._reading, revision, path)
+        at = self._pages.position(call, request, state=found.oid)["first"] if request.cursor else 0
         page, following = found.page(at)
         more = {"first": following} if following is not None else None
         return ShowResult(
-            file=page if isinstance(page, FileThen) else None,
-            folder=page if isinstance(page, FolderThen) else None,
+            file=page if isinstance(page, FileAtRevision) else None,
+            folder=page if isinstance(page, FolderAtRevision) else None,
             pagination=self._pages.pagination(call, request, more, state=found.oid),
         )
 
     async def _tag(self, revision: str) -> TagInfo | None:
-        """What the tag says when the name is an annotated tag's."""
+        """Read the message of an annotated tag; None for any other name."""
         kind = await self._reading.run("cat-file", "-t", revision, codes=(0, 1, 128))
         if kind.out.strip() != b"tag":
             return None

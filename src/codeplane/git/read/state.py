@@ -1,15 +1,15 @@
-"""What git is in the middle of: a merge, a rebase, or nothing."""
+"""The operation that git is in the middle of: a merge, a rebase, or none."""
 
 from pathlib import Path
 from typing import Literal
 
 import pygit2
 
-from codeplane.git.read.opened import plain_bytes
+from codeplane.git.read.repository import read_plain_file
 
 State = Literal["none", "merge", "revert", "cherrypick", "rebase", "bisect"]
 
-# The first that is there decides: a rebase that stopped leaves a cherry-pick behind as well.
+# The first that exists decides: a stopped rebase leaves CHERRY_PICK_HEAD as well.
 _SIGNS: tuple[tuple[str, State], ...] = (
     ("rebase-merge", "rebase"),
     ("rebase-apply", "rebase"),
@@ -21,16 +21,16 @@ _SEQUENCED: dict[str, State] = {"pick": "cherrypick", "p": "cherrypick", "revert
 
 
 def state_of(repository: pygit2.Repository) -> State:
-    """What an opened repository is in the middle of."""
+    """Return the operation that an open repository is in the middle of."""
     return state_in(Path(repository.path))
 
 
 def state_in(git_dir: Path) -> State:
-    """What the work tree of a git folder is in the middle of, read anew."""
+    """Return the operation that the work tree of a git folder is in the middle of."""
     for sign, state in _SIGNS:
         if (git_dir / sign).exists():
             return state
-    # Between two commits of several, only the list of what is left to do tells.
+    # Between two commits of a series, only the todo list tells.
     sequenced = _SEQUENCED.get(_first(git_dir / "sequencer" / "todo").partition(" ")[0])
     if sequenced is not None:
         return sequenced
@@ -38,7 +38,7 @@ def state_in(git_dir: Path) -> State:
 
 
 def progress_in(git_dir: Path) -> str | None:
-    """How far a rebase or a series of patches has come, as in `topic onto 1a2b3c4d5, step 2 of 5`."""
+    """Describe the progress of a rebase or `git am`, as in `topic onto 1a2b3c4d5, step 2 of 5`."""
     for folder, at, of in (("rebase-merge", "msgnum", "end"), ("rebase-apply", "next", "last")):
         place = git_dir / folder
         if not place.is_dir():
@@ -52,7 +52,7 @@ def progress_in(git_dir: Path) -> str | None:
 
 def _first(file: Path) -> str:
     try:
-        line = plain_bytes(file)[:4096].partition(b"\n")[0]
+        line = read_plain_file(file)[:4096].partition(b"\n")[0]
         return line.decode("utf-8", "backslashreplace").rstrip("\r\n")
     except OSError:
         return ""

@@ -1,4 +1,4 @@
-"""One hash for the state of a repository: HEAD, git's index and the files, before and after each recorded change."""
+"""One hash over the state of a repository: HEAD, git's index and the files."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -8,22 +8,22 @@ from pathlib import Path
 import pygit2
 
 from codeplane.git.read.index_file import index_lines
-from codeplane.git.read.opened import git_dir_of
+from codeplane.git.read.repository import git_dir_of
 from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.errors import CodePlaneError
 
 _DIGITS = 32
-# At the end of a hash that says nothing of the files, since the index is not ready.
+# Ends a hash without the files, which are unknown until the index is ready.
 WITHOUT_FILES = "~"
 
 _Stamp = tuple[int, int, int, int]
 
 
 class StateHash:
-    """Hashes the state of one repository without looking at its files: the index knows them.
+    """Hash the state of one repository; the files come from our index, not from disk.
 
-    What goes in: what HEAD holds and the commit it leads to; mode, id, stage and path of every entry of git's index;
-    path, content and executable bit of every file that the index covers, as it saw them last.
+    The hash covers HEAD and its commit; mode, id, stage and path of every entry in git's index; and path, content
+    and executable bit of every file in our index.
     """
 
     def __init__(self, *, root: Path, head: Callable[[], str | None], snapshot: Callable[[], Snapshot | None]) -> None:
@@ -33,11 +33,11 @@ class StateHash:
         self._entries: tuple[_Stamp, str] | None = None
 
     def head(self) -> str | None:
-        """The commit HEAD points at; None without git or without commits."""
+        """Return the commit of HEAD; None without git or without commits."""
         return self._head()
 
     async def state(self) -> str:
-        """The hash now; equal states have equal ones."""
+        """Return the hash of the current state."""
         try:
             folder = git_dir_of(self._root)
         except CodePlaneError:
@@ -46,25 +46,25 @@ class StateHash:
         snapshot = self._snapshot()
         files = f"{snapshot.state:x}" if snapshot is not None else ""
         parts = (_text(folder / "HEAD") if folder is not None else "", self._head() or "", index, files)
-        found = sha256("\0".join(parts).encode()).hexdigest()[:_DIGITS]
-        return found if snapshot is not None else f"{found}{WITHOUT_FILES}"
+        hexdigest = sha256("\0".join(parts).encode()).hexdigest()[:_DIGITS]
+        return hexdigest if snapshot is not None else f"{hexdigest}{WITHOUT_FILES}"
 
     async def _index(self, file: Path) -> str:
         stamp = _stamp(file)
         if self._entries is None or self._entries[0] != stamp:
-            # Read only when git has written it since; what is large takes a while.
-            self._entries = (stamp, await asyncio.to_thread(self._hashed, file))
+            # Read again only after git has written it, since a large index takes a while.
+            self._entries = (stamp, await asyncio.to_thread(self._hash_index, file))
         return self._entries[1]
 
-    def _hashed(self, file: Path) -> str:
+    def _hash_index(self, file: Path) -> str:
         lines: Iterable[bytes] | None = index_lines(file)
-        found = sha256()
-        for line in sorted(lines if lines is not None else self._listed()):
-            found.update(line + b"\0")
-        return found.hexdigest()
+        hashed = sha256()
+        for line in sorted(lines if lines is not None else self._list_entries()):
+            hashed.update(line + b"\0")
+        return hashed.hexdigest()
 
-    def _listed(self) -> list[bytes]:
-        """The entries as libgit2 reads them, for an index that is large or of another form."""
+    def _list_entries(self) -> list[bytes]:
+        """List the entries through libgit2, for an index that is large or of another version."""
         try:
             index = pygit2.Repository(str(self._root), pygit2.enums.RepositoryOpenFlag.NO_SEARCH).index
         except (pygit2.GitError, KeyError):

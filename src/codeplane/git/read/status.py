@@ -8,9 +8,9 @@ from typing import Literal
 from pydantic import Field
 
 from codeplane.git.read.conflict import Conflict, conflict
-from codeplane.git.read.opened import git_dir_of
-from codeplane.git.read.pages import Continued, Pages
-from codeplane.git.read.reading import Reading
+from codeplane.git.read.pages import PagedRequest, Pages
+from codeplane.git.read.reader import GitReader
+from codeplane.git.read.repository import git_dir_of
 from codeplane.git.read.state import State, progress_in, state_in
 from codeplane.index.files.paths import shown
 from codeplane.kernel.call import Call
@@ -23,12 +23,12 @@ from codeplane.kernel.page import Pagination
 WORDS = {"A": "added", "M": "modified", "D": "deleted", "R": "renamed", "C": "copied", "T": "typechange"}
 _LETTERS = {word: letter for letter, word in WORDS.items()}
 _PAGE = 500
-# What is read to count the files in untracked folders; beyond it they are counted up to there.
+# How much output is read to count the files in untracked folders.
 _MAX_COUNTED = 1024 * 1024
 _SUBMODULE = (("C", "new commits"), ("M", "modified content"), ("U", "untracked content"))
 
 
-class StatusRequest(Continued):
+class StatusRequest(PagedRequest):
     """Which paths, and whether an untracked folder is one entry or each of its files."""
 
     paths: tuple[str, ...] = Field((), max_length=1000)
@@ -136,24 +136,24 @@ class Status:
 
     @property
     def staged(self) -> int:
-        """How many paths have something staged."""
+        """The number of paths with staged changes."""
         return sum(record.index != "." and record.oids is None and not record.is_untracked for record in self.records)
 
 
 async def status(
-    reading: Reading, paths: Sequence[str] = (), *, untracked: Literal["folders", "all"] = "folders"
+    reading: GitReader, paths: Sequence[str] = (), *, untracked: Literal["folders", "all"] = "folders"
 ) -> Status:
-    """The status of a work tree, or of some paths in it; an untracked folder is one record unless all are wanted.
+    """Return the status of a work tree or some of its paths; an untracked folder is one record unless "all".
 
-    By git and not libgit2: on a repository of 7,000 files git answers in 65 ms where libgit2 takes 90, and it alone
-    knows clean filters, the sparse index, the untracked cache and sha256.
+    Git and not libgit2: on a repository of 7,000 files git takes 65 ms and libgit2 90 ms, and only git supports clean
+    filters, the sparse index, the untracked cache and sha256.
     """
     each = f"--untracked-files={'all' if untracked == 'all' else 'normal'}"
     asked = ("status", "--porcelain=v2", "-z", "--branch", each, "--find-renames", "--ahead-behind")
     found = await reading.run(*asked, "--", *paths)
     headers: dict[str, str] = {}
     records: list[Record] = []
-    # Git takes its own folder for untracked files where that lies in the work tree under another name.
+    # A git folder under another name in the work tree looks like untracked files to git.
     gits = git_folders(reading.root)
     parts = iter(found.records())
     for part in parts:
@@ -188,9 +188,9 @@ def _record(xy: bytes, sub: bytes, path: bytes, *, old: bytes | None = None) -> 
 
 
 class StatusOperations:
-    """Answers `git.status`."""
+    """Answer `git.status`."""
 
-    def __init__(self, *, reading: Reading, cursors: Cursors) -> None:
+    def __init__(self, *, reading: GitReader, cursors: Cursors) -> None:
         self._reading = reading
         self._pages = Pages(cursors)
 
@@ -208,19 +208,19 @@ class StatusOperations:
         return _result(self._reading, found, page.items, counted, page.pagination)
 
 
-async def _counted(reading: Reading, folders: Sequence[str]) -> tuple[UntrackedFolder, ...]:
-    """How many files each untracked folder holds, without those that are ignored."""
+async def _counted(reading: GitReader, folders: Sequence[str]) -> tuple[UntrackedFolder, ...]:
+    """Count the files in each untracked folder, without ignored ones."""
     if not folders:
         return ()
     asked = ("ls-files", "--others", "--exclude-standard", "-z")
     found = await reading.run(*asked, "--", *folders, max_bytes=_MAX_COUNTED)
     names = [os.fsdecode(name) for name in found.records()]
-    # The last name may be half of one when not all was read.
+    # The last name may be incomplete when the output was cut.
     cut = names.pop() if found.cut else None
     counts = dict.fromkeys(folders, 0)
     for name in names:
         folder = _folder_of(name, counts)
-        # Of a repository within this one git names the folder alone: what is in it is its own affair.
+        # Git names only the folder of a nested repository, not the files in it.
         if folder is not None and folder != name:
             counts[folder] += 1
     return tuple(
@@ -242,7 +242,7 @@ def _folder_of(name: str, folders: Collection[str]) -> str | None:
 
 
 def _result(
-    reading: Reading,
+    reading: GitReader,
     found: Status,
     page: Sequence[Record],
     counted: tuple[UntrackedFolder, ...],

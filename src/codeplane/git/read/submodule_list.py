@@ -5,9 +5,9 @@ import os
 from pathlib import Path
 from typing import Literal
 
-from codeplane.git.read.opened import git_dir_of
-from codeplane.git.read.reading import Reading
-from codeplane.git.read.remote_list import without_secret
+from codeplane.git.read.reader import GitReader
+from codeplane.git.read.remote_list import redact_url
+from codeplane.git.read.repository import git_dir_of
 from codeplane.index.files.paths import inside, shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import CodePlaneError
@@ -16,7 +16,7 @@ from codeplane.kernel.place import InWorkspace
 
 _AT_ONCE = 4
 _MAX = 500
-# Where submodules are named; what comes later counts more, and what it leaves out is known all the same.
+# Where submodules are configured; later places override earlier ones.
 _PLACES = (("--blob", "HEAD:.gitmodules"), ("--blob", ":.gitmodules"), ("--file", ".gitmodules"))
 SubmoduleStatus = Literal["current", "changed", "uninitialized", "conflict"]
 
@@ -57,9 +57,9 @@ class SubmodulesResult(Result):
 
 
 class SubmoduleReadOperations:
-    """Answers `git.submodules`; not by `git submodule status`, which gives up where `.gitmodules` lacks one."""
+    """Answer `git.submodules`, without `git submodule status`, which fails when `.gitmodules` lacks one."""
 
-    def __init__(self, *, reading: Reading) -> None:
+    def __init__(self, *, reading: GitReader) -> None:
         self._reading = reading
 
     @operation("git.submodules", risk=Risk.READ)
@@ -82,18 +82,18 @@ class SubmoduleReadOperations:
                 names.setdefault(place, set()).add(submodule)
         gate = asyncio.Semaphore(_AT_ONCE)
 
-        async def one(path: str) -> SubmoduleInfo:
+        async def info(path: str) -> SubmoduleInfo:
             facts = by_path.get(path, {})
             name = facts.get("name")
             async with gate:
-                # By whatever name: the file in the work tree can have another one since it was initialized.
-                known = any("url" in active.get(one, {}) for one in names.get(path, ()))
-                head = await self._head(path) if known or name is None else None
+                # Under any of its names: `.gitmodules` may have renamed it since it was initialized.
+                initialized = any("url" in active.get(name, {}) for name in names.get(path, ()))
+                head = await self._head(path) if initialized or name is None else None
                 dirty = await self._dirty(path) if head is not None else None
             return SubmoduleInfo(
                 path=shown(path),
                 name=shown(name) if name is not None else None,
-                url=without_secret(facts["url"]) if "url" in facts else None,
+                url=redact_url(facts["url"]) if "url" in facts else None,
                 branch=facts.get("branch"),
                 oid=recorded[path],
                 head=head,
@@ -101,11 +101,11 @@ class SubmoduleReadOperations:
                 dirty=dirty,
             )
 
-        found = await asyncio.gather(*(one(path) for path in sorted(recorded)[:_MAX]))
-        return SubmodulesResult(submodules=tuple(found), total=len(recorded))
+        submodules = await asyncio.gather(*(info(path) for path in sorted(recorded)[:_MAX]))
+        return SubmodulesResult(submodules=tuple(submodules), total=len(recorded))
 
     async def _settings(self, *where: str) -> dict[str, dict[str, str]]:
-        """What is set for each submodule, by its name."""
+        """Read the settings of each submodule, by its name."""
         found = await self._reading.run(
             "config", *where, "--null", "--get-regexp", r"^submodule\..*\.(path|url|branch)$", codes=(0, 1, 128)
         )
@@ -117,7 +117,7 @@ class SubmoduleReadOperations:
         return settings
 
     async def _head(self, path: str) -> str | None:
-        """The commit that is checked out in a submodule; None when it is not there."""
+        """Return the commit that is checked out in a submodule; None when it has none."""
         try:
             if not (inside(self._reading.root, path) / ".git").exists():
                 return None
@@ -129,7 +129,7 @@ class SubmoduleReadOperations:
         return found.out.decode().strip() or None if found.code == 0 else None
 
     async def _dirty(self, path: str) -> str | None:
-        """What changed in a submodule's files; not looked at where others can write its settings."""
+        """Describe the changes in a submodule's files; one with a git folder of its own is not inspected."""
         if not self._is_ours(path):
             return "not looked at: it holds a repository of its own"
         found = await self._reading.run("status", "--porcelain=v2", "-z", codes=(0, 128), folder=path)
@@ -138,11 +138,11 @@ class SubmoduleReadOperations:
         return ", ".join(word for word, has in words if has) or None
 
     def _is_ours(self, path: str) -> bool:
-        """Whether its git folder is kept with that of the repository around it, as git makes them."""
+        """Whether its git folder is inside that of the outer repository, where git puts it."""
         outer = Path(os.path.realpath(git_dir_of(self._reading.root)))
         inner = Path(os.path.realpath(git_dir_of(inside(self._reading.root, path))))
         shared = outer.parent.parent if outer.parent.name == "worktrees" else outer
-        return any(one / "modules" in inner.parents for one in (outer, shared))
+        return any(folder / "modules" in inner.parents for folder in (outer, shared))
 
 
 def _status(recorded: str | None, head: str | None) -> SubmoduleStatus:

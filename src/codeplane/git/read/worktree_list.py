@@ -2,7 +2,7 @@
 
 import os
 
-from codeplane.git.read.reading import Reading
+from codeplane.git.read.reader import GitReader
 from codeplane.index.files.paths import shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.operation import Result, Risk, operation
@@ -49,9 +49,9 @@ class WorktreesResult(Result):
 
 
 class WorktreeReadOperations:
-    """Answers `git.worktrees`."""
+    """Answer `git.worktrees`."""
 
-    def __init__(self, *, reading: Reading) -> None:
+    def __init__(self, *, reading: GitReader) -> None:
         self._reading = reading
 
     @operation("git.worktrees", risk=Risk.READ)

@@ -1,1 +1,1 @@
-"""What keeps git from harm: the enclosed command line, what would be lost, what is kept of it."""
+"""Safe use of git: the sandboxed command line, losses that a call would cause, and recovery refs."""

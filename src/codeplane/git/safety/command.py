@@ -1,4 +1,4 @@
-"""The git command line as writers use it: nobody to ask, bounded, and ended with all it started."""
+"""Runs git commands that may write: non-interactive, bounded, and ended with everything they started."""
 
 import asyncio
 import errno
@@ -13,25 +13,25 @@ from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
 
-from codeplane.git.read.opened import common, git_dir_of
+from codeplane.git.read.git_error import git_error
 from codeplane.git.read.partial_clone import local_only
-from codeplane.git.read.refusal import refusal
-from codeplane.git.read.unentered import unentered, unentered_settings, unnamed
-from codeplane.git.safety.guarded import GuardedPrograms
+from codeplane.git.read.repository import common_dir, git_dir_of
+from codeplane.git.read.submodule_guard import skip_submodule_variables, skip_submodules, unnamed_submodules
+from codeplane.git.safety.guarded_programs import GuardedPrograms
 from codeplane.git.safety.known_links import KnownLinks
 from codeplane.kernel.config import GitConfig
 from codeplane.kernel.errors import DeadlineExceeded, GitRefused, NotFound, NotGit, TooLarge
 from codeplane.kernel.trace import span
 from codeplane.processes.child import Child, ReadPipe
 
-# Descriptors that git keeps open while it changes something: who is left of it is known by them.
-HELD: ContextVar[tuple[int, ...]] = ContextVar("held", default=())
+# Descriptors that git and its children inherit during a mutation, so that later runs can find those still running.
+INHERITED_DESCRIPTORS: ContextVar[tuple[int, ...]] = ContextVar("held", default=())
 MAX_OUT = 64 * 1024 * 1024
 _MAX_SAID = 16 * 1024
 _GRACE_SEC = 2.0
 _ASK_SEC = 20.0
 _AT_ONCE = 500
-# Nobody sits in front of it: nothing may ask, and nothing may wait for an editor.
+# There is no terminal: nothing may prompt or wait for an editor.
 _SETTINGS = {
     "LC_ALL": "C",
     "GIT_TERMINAL_PROMPT": "0",
@@ -48,22 +48,22 @@ _SETTINGS = {
 _CHANGING = frozenset(
     ("checkout", "cherry-pick", "clean", "commit", "merge", "pull", "rebase", "reset", "restore", "revert", "stash")
 )
-# Those that write in git's folder, besides objects.
+# Commands that write more than objects into git's folder.
 _WRITING = _CHANGING | frozenset(
     (
         *("add", "apply", "branch", "config", "fetch", "mv", "notes", "pack-refs", "push", "read-tree", "remote", "rm"),
         *("submodule", "switch", "symbolic-ref", "tag", "update-index", "update-ref", "worktree"),
     )
 )
-# More than a command that changes files says of thousands of them.
+# More than a command prints that changes thousands of files.
 _ROOM = 1024 * 1024
 
 Environment = Callable[[], Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Done:
-    """How a command ended, and what it said."""
+class GitOutput:
+    """The exit code and output of a git command."""
 
     code: int
     out: bytes
@@ -71,17 +71,17 @@ class Done:
 
     @property
     def line(self) -> str:
-        """What it printed, as one line of text."""
+        """The output as one line of text."""
         return os.fsdecode(self.out).strip()
 
     @property
     def fields(self) -> list[str]:
-        """What it printed, separated by NUL."""
-        return [os.fsdecode(one) for one in self.out.split(b"\0") if one]
+        """The NUL-separated fields of the output."""
+        return [os.fsdecode(field) for field in self.out.split(b"\0") if field]
 
 
 class Git:
-    """Runs git in one work tree."""
+    """Run git in one work tree."""
 
     def __init__(
         self,
@@ -92,9 +92,11 @@ class Git:
         within: Path | None = None,
         links: KnownLinks | None = None,
     ) -> None:
-        """`environment` gives what git may know of this process, without settings of its own; `programs` encloses what
-        it runs by itself. The git folder of a work tree or submodule has to lie `within` that of the repository, in
-        which no links but those known in `links` are written through."""
+        """`environment` returns git's environment, without settings of its own; `programs` sandboxes hooks and filters.
+
+        The git folder of a work tree or submodule must be `within` that of the repository, where git writes through no
+        symbolic links but those in `links`.
+        """
         self.root = root
         self.config = config
         self._environment = environment
@@ -103,12 +105,12 @@ class Git:
         self._links = links
 
     def at(self, root: Path) -> "Git":
-        """The same git in another work tree, or submodule, of this repository."""
-        within = Path(os.path.realpath(common(self.folder)))
+        """Return a Git for another work tree or submodule of this repository."""
+        within = Path(os.path.realpath(common_dir(self.folder)))
         return Git(root, self.config, self._environment, self._programs, within, self._links)
 
     def online_programs(self) -> tuple[str, ...]:
-        """The hooks and filters of this work tree that no enclosure can take the network from."""
+        """List the hooks and filters of this work tree that no sandbox can keep off the network."""
         if self._programs is None:
             return ()
         try:
@@ -118,16 +120,16 @@ class Git:
 
     @property
     def folder(self) -> Path:
-        """Where git keeps what belongs to this work tree; NotGit when there is none."""
+        """The git folder of this work tree; NotGit when there is none."""
         folder = git_dir_of(self.root)
         if folder == self.root / ".git" and (folder / "commondir").exists():
-            # Only those of linked work trees, which lie elsewhere, have one; a hook could have written it.
+            # Only the git folders of linked work trees have one; a hook could have written it.
             raise GitRefused(
                 ".git has a file commondir, by which git would take another folder's settings and hooks",
                 hint="look at .git/commondir, and remove it",
             )
         if self._within is not None and self._within not in (real := Path(os.path.realpath(folder))).parents:
-            # Whoever can write the work tree can write such a folder, and git runs what its settings name.
+            # Agents can write such a folder, and git runs the programs that its settings name.
             raise GitRefused(
                 f"the git folder of {self.root.name} is not the repository's own: {real}",
                 hint="git submodule absorbgitdirs, or git worktree repair, puts it where it belongs",
@@ -140,26 +142,26 @@ class Git:
         return folder
 
     def _is_submodule(self, folder: Path) -> bool:
-        return self._within is not None and Path(os.path.realpath(common(folder))) != self._within
+        return self._within is not None and Path(os.path.realpath(common_dir(folder))) != self._within
 
     def settings_variables(self) -> dict[str, str]:
-        """The variables that have a git which enters this submodule run enclosed what its settings name."""
+        """Return variables that make git sandbox the programs that this submodule's settings name."""
         variables = self._variables(None, remote=True)
         return {name: value for name, value in variables.items() if name.startswith("GIT_CONFIG_")}
 
     async def each(self, *arguments: str, paths: Sequence[str]) -> None:
-        """Run a command for paths of which there may be more than one command line takes."""
+        """Run a command for many paths, in as many command lines as needed."""
         for start in range(0, len(paths), _AT_ONCE):
             await self.run(*arguments, "--", *paths[start : start + _AT_ONCE])
 
     def refuse_outside(self) -> None:
-        """NotGit when there is no repository right here: git itself would go on to the folders above."""
+        """Raise NotGit when the root itself is no repository: git would search the folders above it."""
         _ = self.folder
 
     def refuse_new_links(self) -> None:
-        """GitRefused when git's folder has links by which writing there writes elsewhere; the owner's are known."""
+        """Raise GitRefused when git's folder has symbolic links that are not known to be the owner's."""
         if self._links is not None:
-            shared = self._within or Path(os.path.realpath(common(self.folder)))
+            shared = self._within or Path(os.path.realpath(common_dir(self.folder)))
             self._links.refuse_new(shared, root=self.root if self._within is None else None)
 
     async def run(
@@ -171,16 +173,16 @@ class Git:
         check: bool = True,
         literal: bool = True,
         remote: bool = False,
-    ) -> Done:
-        """Run one command to its end; with `check`, what git refuses is raised as an error of ours.
+    ) -> GitOutput:
+        """Run one command to its end; with `check`, raise an error when it fails.
 
-        Only with `remote` may it talk to other machines.
+        Only with `remote` may it use the network.
         """
         limit = timeout or self.config.timeout_sec
         self.refuse_outside()
         if _named(arguments) in _WRITING:
             await asyncio.to_thread(self.refuse_new_links)
-        command = ["git", *(["--literal-pathspecs"] if literal else []), *unentered(arguments)]
+        command = ["git", *(["--literal-pathspecs"] if literal else []), *skip_submodules(arguments)]
         out, err = _Gathered(MAX_OUT), _Gathered(_MAX_SAID)
         try:
             with self._run(), span("git", command=_named(arguments)) as running:
@@ -191,25 +193,25 @@ class Git:
                 f"git {_named(arguments)} took longer than {limit:g} s and was ended",
                 hint="raise git.timeout_sec or git.remote_timeout_sec; git_status shows how things are",
             ) from error
-        done = Done(code=code, out=bytes(out.data), err=err.data.decode("utf-8", "backslashreplace"))
+        done = GitOutput(code=code, out=bytes(out.data), err=err.data.decode("utf-8", "backslashreplace"))
         if out.cut and check:
             raise TooLarge(f"git {_named(arguments)} prints more than {MAX_OUT // 1024 // 1024} MB")
         if check and code != 0:
-            raise refusal(_named(arguments), done.err or done.line, done.code)
+            raise git_error(_named(arguments), done.err or done.line, done.code)
         return done
 
     def unnamed(self, links: Collection[str]) -> list[str]:
-        """The repositories inside that some commands would enter, whatever they are told."""
+        """List the submodules that some commands would enter whatever their options."""
         environment = dict(self._environment())
         if self._programs is not None:
             environment |= self._programs.search_path(self.root, environment)
-        return unnamed(self.root, links, environment)
+        return unnamed_submodules(self.root, links, environment)
 
-    def ask(self, *arguments: str, check: bool = True) -> Done:
-        """Run a short reading command at once, for judgements that cannot wait for others."""
+    def ask(self, *arguments: str, check: bool = True) -> GitOutput:
+        """Run a short reading command and wait for it, for code that is not async."""
         self.refuse_outside()
-        # Judging what a call would do must not run what the repository's settings name.
-        command = ["git", "-c", "core.fsmonitor=false", "--literal-pathspecs", *unentered(arguments)]
+        # Assessing a call must not run the programs that the repository's settings name.
+        command = ["git", "-c", "core.fsmonitor=false", "--literal-pathspecs", *skip_submodules(arguments)]
         try:
             with self._run(), span("git", command=_named(arguments)):
                 ended = subprocess.run(
@@ -225,11 +227,11 @@ class Git:
             raise NotFound("git is not installed, or not on PATH", hint="install git") from error
         except subprocess.TimeoutExpired as error:
             raise DeadlineExceeded(f"git {_named(arguments)} took longer than {_ASK_SEC:g} s") from error
-        done = Done(
+        done = GitOutput(
             code=ended.returncode, out=ended.stdout, err=ended.stderr[:_MAX_SAID].decode("utf-8", "backslashreplace")
         )
         if check and done.code != 0:
-            raise refusal(_named(arguments), done.err or done.line, done.code)
+            raise git_error(_named(arguments), done.err or done.line, done.code)
         return done
 
     def _run(self) -> AbstractContextManager[None]:
@@ -238,9 +240,9 @@ class Git:
     def _variables(self, env: Mapping[str, str] | None, *, remote: bool = False) -> dict[str, str]:
         environment = dict(self._environment()) | _SETTINGS
         folder = self.folder
-        environment |= {} if remote else local_only(common(folder))
-        # A hook can write the file that names another one, for what git starts after it.
-        environment |= {"GIT_COMMON_DIR": os.path.normpath(common(folder))}
+        environment |= {} if remote else local_only(common_dir(folder))
+        # A hook could write a commondir file for the git commands that run after it.
+        environment |= {"GIT_COMMON_DIR": os.path.normpath(common_dir(folder))}
         guarded = (
             self._programs.settings(self.root, folder, environment, submodule=self._is_submodule(folder))
             if self._programs is not None
@@ -248,9 +250,9 @@ class Git:
         )
         if self._programs is not None:
             environment |= self._programs.search_path(self.root, environment)
-        settings = unentered_settings(self.root, common(folder) / "config", environment, guarded)
+        settings = skip_submodule_variables(self.root, common_dir(folder) / "config", environment, guarded)
         if self._within is not None:
-            # What was looked at above is what is used, whatever is put in its place meanwhile.
+            # Git must use the folder that was checked above, whatever replaces it meanwhile.
             settings |= {"GIT_DIR": str(folder), "GIT_WORK_TREE": str(self.root)}
         return environment | settings | dict(env or {})
 
@@ -263,14 +265,14 @@ class Git:
         out: "_Gathered",
         err: "_Gathered",
     ) -> int:
-        # Pipes of our own: the command's end is not held up by what a hook left running in the background.
+        # Pipes of our own, so that a hook's background process does not keep us waiting.
         out_end, out_start = os.pipe()
         err_end, err_start = os.pipe()
-        # Should this process be killed, what changes files goes on as if somebody still listened: to break off in the
-        # middle of what it says would leave it half done.
-        outliving = (_roomy(out_end), _roomy(err_end)) if _CHANGING.intersection(command) else ()
+        # If this process is killed, a command that changes files keeps open pipes with room for its output: it would
+        # stop half-way at a broken pipe.
+        outliving = (_enlarge(out_end), _enlarge(err_end)) if _CHANGING.intersection(command) else ()
         try:
-            # A group of its own: hooks, filters and transports end with it.
+            # In a process group of its own, so that hooks, filters and transports end with it.
             process = Child(
                 command,
                 cwd=self.root,
@@ -278,7 +280,7 @@ class Git:
                 given=given,
                 stdout=out_start,
                 stderr=err_start,
-                pass_fds=(*outliving, *HELD.get()),
+                pass_fds=(*outliving, *INHERITED_DESCRIPTORS.get()),
             )
         except BaseException as error:
             os.close(out_end)
@@ -308,18 +310,18 @@ class Git:
 
 
 def _is_linked(folder: Path, real: Path, within: Path) -> bool:
-    """Whether a git folder is that of a submodule, or of a work tree with the settings of the repository."""
+    """Whether a git folder belongs to a submodule, or to a work tree that shares the repository's settings."""
     match real.relative_to(within).parts:
         # A linked work tree has submodules of its own.
         case ("modules", _, *_) | ("worktrees", _, "modules", _, *_):
             return not (folder / "commondir").exists()
         case ("worktrees", _):
-            return Path(os.path.realpath(common(folder))) == within
+            return Path(os.path.realpath(common_dir(folder))) == within
     return False
 
 
 class _Gathered(asyncio.Protocol):
-    """The beginning of what comes through a pipe; the rest is read and dropped."""
+    """Collects the beginning of what comes through a pipe and drops the rest."""
 
     def __init__(self, limit: int) -> None:
         self.data = bytearray()
@@ -336,8 +338,8 @@ class _Gathered(asyncio.Protocol):
         self.ended.set()
 
 
-def _roomy(pipe: int) -> int:
-    """A pipe that takes much before anybody reads from it, as far as the system lets it."""
+def _enlarge(pipe: int) -> int:
+    """Give a pipe a large buffer, as far as the system allows."""
     if hasattr(fcntl, "F_SETPIPE_SZ"):
         with suppress(OSError):
             fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _ROOM)
@@ -345,7 +347,7 @@ def _roomy(pipe: int) -> int:
 
 
 async def _end(process: Child) -> None:
-    """End a command and everything in its group: asked first, since git takes its locks away when it is asked."""
+    """End a command and its process group, with SIGTERM first, at which git removes its locks."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGTERM)
     with suppress(TimeoutError):
@@ -357,7 +359,7 @@ async def _end(process: Child) -> None:
 
 
 def _named(arguments: tuple[str, ...]) -> str:
-    """The command without its settings and arguments."""
+    """Return the name of the git command, without options before it."""
     words = iter(arguments)
     for word in words:
         if word == "-c":

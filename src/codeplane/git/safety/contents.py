@@ -1,6 +1,6 @@
-"""What lies in the work tree, byte for byte: taken into git's store, compared, and put back.
+"""File contents of the work tree, byte for byte: stored in git, compared, and restored.
 
-What secrets files hold is kept beside it, where no sandbox sees it.
+The contents of secrets files are stored apart, where no sandbox sees them.
 """
 
 import asyncio
@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from codeplane.git.read.store import Store
+from codeplane.git.read.object_store import ObjectStore
 from codeplane.git.safety.command import Git
-from codeplane.git.safety.obstacles import above, mode_at, obstacles
+from codeplane.git.safety.obstacles import find_blocking_parent, find_obstacles, mode_at
 from codeplane.git.safety.secret_contents import SecretContents
 from codeplane.index.files.paths import shown
 from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import CannotUndo
 from codeplane.kernel.ids import new_id
 
-# The mode and the object of a file, as in `100644 0a1b…`; None where there is no file.
+# The mode and object id of a file, as in `100644 0a1b…`; None where there is no file.
 Entry = str | None
 MAX_BLOB = 48 * 1024 * 1024
 _MAX_HASHED = 64 * 1024 * 1024
@@ -40,79 +40,80 @@ class Difference:
 
 
 class Contents:
-    """Files as they are on disk, without any of git's conversions."""
+    """Store, compare and restore files as they are on disk, without git's conversions."""
 
     def __init__(self, git: Git, secrets: SecretContents | None = None) -> None:
         self._git = git
         self._secrets = secrets
-        self._store = Store(git.root)
+        self._store = ObjectStore(git.root)
 
-    async def taken(self, paths: Iterable[str], *, write: bool = True) -> dict[str, Entry]:
-        """The content of each path, kept unless it is only looked at."""
-        looked = await asyncio.to_thread(self._look, sorted(set(paths)))
-        secrets = {path: mode for path, mode in looked.items() if mode and self._is_secret(path)}
-        found = await self._taken({path: mode for path, mode in looked.items() if path not in secrets}, write=write)
-        return found | await self._taken_secrets(secrets, write=write)
+    async def capture(self, paths: Iterable[str], *, write: bool = True) -> dict[str, Entry]:
+        """Return the entry of each path, storing the content with `write`."""
+        modes = await asyncio.to_thread(self._modes, sorted(set(paths)))
+        secrets = {path: mode for path, mode in modes.items() if mode and self._is_secret(path)}
+        entries = await self._capture({path: mode for path, mode in modes.items() if path not in secrets}, write=write)
+        return entries | await self._capture_secrets(secrets, write=write)
 
     def _is_secret(self, path: str) -> bool:
         return self._secrets is not None and self._secrets.covers(path)
 
-    async def _taken_secrets(self, looked: Mapping[str, str], *, write: bool) -> dict[str, Entry]:
-        """The same for secrets files: git is given nothing that it does not have."""
-        found: dict[str, Entry] = {}
-        for path, mode in looked.items():
+    async def _capture_secrets(self, modes: Mapping[str, str], *, write: bool) -> dict[str, Entry]:
+        """Return the entries of secrets files, storing no content in git that it does not have."""
+        entries: dict[str, Entry] = {}
+        for path, mode in modes.items():
             content = await asyncio.to_thread(self._read, path, mode)
             oid = (await self._git.run("hash-object", "--no-filters", "--stdin", input=content)).line
             if write and self._secrets is not None and not await self._sizes_in_git([oid]):
                 await asyncio.to_thread(self._secrets.put, oid, content)
-            found[path] = f"{mode} {oid}"
-        return found
+            entries[path] = f"{mode} {oid}"
+        return entries
 
-    async def _taken(self, looked: dict[str, str], *, write: bool) -> dict[str, Entry]:
-        here = await asyncio.to_thread(self._store.taken, looked, write=write)
-        if here is not None:
-            return here
-        plain = [path for path, mode in looked.items() if mode and mode != _LINK and _is_plain(path)]
+    async def _capture(self, modes: dict[str, str], *, write: bool) -> dict[str, Entry]:
+        by_libgit2 = await asyncio.to_thread(self._store.hash_files, modes, write=write)
+        if by_libgit2 is not None:
+            return by_libgit2
+        plain = [path for path, mode in modes.items() if mode and mode != _LINK and _is_plain(path)]
         option = ("-w",) if write else ()
-        found: dict[str, Entry] = dict.fromkeys(looked)
+        entries: dict[str, Entry] = dict.fromkeys(modes)
         if plain:
-            given = b"".join(os.fsencode(path) + b"\n" for path in plain)
-            done = await self._git.run("hash-object", *option, "--no-filters", "--stdin-paths", input=given)
-            found |= {path: f"{looked[path]} {oid}" for path, oid in zip(plain, done.line.split(), strict=True)}
-        for path, mode in looked.items():
-            if mode and found[path] is None:
+            paths = b"".join(os.fsencode(path) + b"\n" for path in plain)
+            done = await self._git.run("hash-object", *option, "--no-filters", "--stdin-paths", input=paths)
+            entries |= {path: f"{modes[path]} {oid}" for path, oid in zip(plain, done.line.split(), strict=True)}
+        for path, mode in modes.items():
+            if mode and entries[path] is None:
                 content = await asyncio.to_thread(self._read, path, mode)
                 done = await self._git.run("hash-object", *option, "--no-filters", "--stdin", input=content)
-                found[path] = f"{mode} {done.line}"
-        return found
+                entries[path] = f"{mode} {done.line}"
+        return entries
 
-    def kept_apart(self, files: Mapping[str, Entry]) -> frozenset[str]:
-        """Those of the files that git does not have, since they hold secrets."""
+    def secrets_apart(self, files: Mapping[str, Entry]) -> frozenset[str]:
+        """Return the secrets files among these whose content is stored apart from git."""
         if self._secrets is None:
             return frozenset()
         named = {path: entry.split(" ")[1] for path, entry in files.items() if entry and self._is_secret(path)}
-        kept = self._secrets.sizes(named.values())
-        return frozenset(path for path, oid in named.items() if oid in kept)
+        stored = self._secrets.sizes(named.values())
+        return frozenset(path for path, oid in named.items() if oid in stored)
 
     async def changes(self, before: Mapping[str, Entry], after: Mapping[str, Entry]) -> list[Difference]:
-        """What differs between files before and after, by path; of secrets files without counting lines."""
-        apart = await asyncio.to_thread(lambda: self.kept_apart(before) | self.kept_apart(after))
-        found = await self.differences(await self._tree(before, apart), await self._tree(after, apart))
+        """Compare files before and after, by path; lines of secrets files are not counted."""
+        apart = await asyncio.to_thread(lambda: self.secrets_apart(before) | self.secrets_apart(after))
+        differences = await self.differences(await self._tree(before, apart), await self._tree(after, apart))
         for path in apart:
             old, new = before.get(path), after.get(path)
             if old != new:
-                one = Difference(path=path, before=_of(old), after=_of(new), insertions=0, deletions=0)
-                found.append(one)
-        return sorted(found, key=lambda one: one.path)
+                differences.append(
+                    Difference(path=path, before=_oid_of(old), after=_oid_of(new), insertions=0, deletions=0)
+                )
+        return sorted(differences, key=lambda difference: difference.path)
 
     async def tree(self, files: Mapping[str, Entry]) -> str:
-        """A tree of the files that are there, without those that are kept apart."""
-        return await self._tree(files, await asyncio.to_thread(self.kept_apart, files))
+        """Write a git tree of the existing files, without secrets stored apart."""
+        return await self._tree(files, await asyncio.to_thread(self.secrets_apart, files))
 
     async def _tree(self, given: Mapping[str, Entry], apart: Collection[str]) -> str:
         files = {path: entry for path, entry in given.items() if path not in apart}
-        if here := await asyncio.to_thread(self._store.tree, files):
-            return here
+        if tree := await asyncio.to_thread(self._store.write_tree, files):
+            return tree
         lines = b"".join(
             entry.encode() + b"\t" + os.fsencode(path) + b"\0" for path, entry in files.items() if entry is not None
         )
@@ -122,15 +123,15 @@ class Contents:
             return (await self._git.run("write-tree", env=env)).line
 
     async def differences(self, before: str, after: str) -> list[Difference]:
-        """What differs between two trees or commits, by path."""
+        """Compare two trees or commits, by path."""
         if before == after:
             return []
         options = ("-r", "-z", "--raw", "--numstat", "--no-renames", "--no-abbrev", "--no-ext-diff", "--no-textconv")
         done = await self._git.run("diff-tree", *options, before, after, "--")
-        return _differences(done.fields)
+        return _parse_differences(done.fields)
 
     async def hashes(self, oids: Iterable[str]) -> dict[str, str]:
-        """SHA-256 of the content of objects, as far as they are not too large together."""
+        """Return the SHA-256 of objects, as many as fit into the size limit."""
         wanted = sorted(set(oids))
         sizes = await self.sizes(wanted)
         room, chosen = _MAX_HASHED // 2, []
@@ -142,38 +143,38 @@ class Contents:
         return {oid: sha256(content).hexdigest() for oid, content in contents.items()}
 
     async def small(self, oids: Iterable[str], *, most: int) -> dict[str, bytes]:
-        """The content of objects; those that are gone or larger are left out."""
+        """Return the contents of objects, without those that are missing or larger than `most`."""
         sizes = await self.sizes(sorted(set(oids)))
         return await self._contents([oid for oid, size in sizes.items() if size <= most])
 
     async def sizes(self, oids: Iterable[str]) -> dict[str, int]:
-        """How large objects are; those that are gone are left out."""
+        """Return the sizes of objects, without those that are missing."""
         wanted = list(oids)
         apart = await asyncio.to_thread(self._secrets.sizes, wanted) if self._secrets is not None else {}
         return apart | await self._sizes_in_git([oid for oid in wanted if oid not in apart])
 
     async def _sizes_in_git(self, wanted: list[str]) -> dict[str, int]:
-        here = await asyncio.to_thread(self._store.sizes, wanted) if wanted else {}
-        if here is not None:
-            return here
+        sizes = await asyncio.to_thread(self._store.sizes, wanted) if wanted else {}
+        if sizes is not None:
+            return sizes
         given = "".join(f"{oid}\n" for oid in wanted).encode()
         done = await self._git.run("cat-file", "--batch-check=%(objectname) %(objectsize)", input=given)
         rows = [line.split(" ") for line in done.line.splitlines()]
         return {oid: int(size) for oid, size in rows if size.isdigit()}
 
-    async def put_back(self, files: Mapping[str, Entry]) -> None:
-        """Make the files on disk what they are said to be; nothing is touched when one of them cannot be."""
+    async def restore(self, files: Mapping[str, Entry]) -> None:
+        """Restore files on disk to these entries; CannotUndo, before any write, when one cannot be restored."""
         oids = {entry.split(" ")[1] for entry in files.values() if entry is not None}
         sizes = await self.sizes(oids)
         if missing := [oid for oid in oids if oid not in sizes or sizes[oid] > MAX_BLOB]:
             raise CannotUndo(f"the content of {counted(len(missing), 'file')} is no longer kept, or too large")
         await asyncio.to_thread(self._check_parents, files)
-        # Sorted, a link goes before what would be seen through it.
+        # Sorted, so that a link is removed before the paths that lead through it.
         await asyncio.to_thread(self._remove, sorted(path for path, entry in files.items() if entry is None))
-        there = [(path, *entry.split(" ")) for path, entry in files.items() if entry is not None]
+        restored = [(path, *entry.split(" ")) for path, entry in files.items() if entry is not None]
         batch: list[tuple[str, str, str]] = []
         room = MAX_BLOB
-        for path, mode, oid in there:
+        for path, mode, oid in restored:
             if sizes[oid] > room:
                 await self._write(batch)
                 batch, room = [], MAX_BLOB
@@ -186,33 +187,33 @@ class Contents:
         return apart | await self._contents_in_git([oid for oid in wanted if oid not in apart])
 
     async def _contents_in_git(self, oids: list[str]) -> dict[str, bytes]:
-        here = await asyncio.to_thread(self._store.contents, oids) if oids else {}
-        if here is not None:
-            return here
+        contents = await asyncio.to_thread(self._store.contents, oids) if oids else {}
+        if contents is not None:
+            return contents
         done = await self._git.run("cat-file", "--batch", input="".join(f"{oid}\n" for oid in oids).encode())
-        found, at = {}, 0
+        contents, at = {}, 0
         for oid in oids:
             end = done.out.index(b"\n", at)
             size = int(done.out[at:end].split(b" ")[2])
-            found[oid] = done.out[end + 1 : end + 1 + size]
+            contents[oid] = done.out[end + 1 : end + 1 + size]
             at = end + size + 2
-        return found
+        return contents
 
     async def _write(self, batch: list[tuple[str, str, str]]) -> None:
         contents = await self._contents(sorted({oid for _, _, oid in batch}))
         for path, mode, oid in batch:
             await asyncio.to_thread(_replace, self._git.root / path, mode, contents[oid])
 
-    def _look(self, paths: list[str]) -> dict[str, str]:
-        """The mode of each path as git has it; empty for what is no file."""
-        found = {}
+    def _modes(self, paths: list[str]) -> dict[str, str]:
+        """Return the git mode of each path; empty for what is no file."""
+        modes = {}
         known: dict[str, str | None] = {}
         for path in paths:
-            # What is seen through a link lies elsewhere, and is none of the repository's.
-            hides = above(self._git.root, path.rpartition("/")[0], known) is not None
-            mode = 0 if hides else mode_at(self._git.root / path)
-            found[path] = _LINK if stat.S_ISLNK(mode) else _mode(mode) if stat.S_ISREG(mode) else ""
-        return found
+            # A path through a symbolic link is elsewhere, and not in the repository.
+            is_behind_link = find_blocking_parent(self._git.root, path.rpartition("/")[0], known) is not None
+            mode = 0 if is_behind_link else mode_at(self._git.root / path)
+            modes[path] = _LINK if stat.S_ISLNK(mode) else _git_mode(mode) if stat.S_ISREG(mode) else ""
+        return modes
 
     def _read(self, path: str, mode: str) -> bytes:
         place = self._git.root / path
@@ -222,11 +223,11 @@ class Contents:
         gone = {path for path, entry in files.items() if entry is None}
         known: dict[str, str | None] = {}
         for path in files:
-            higher = above(self._git.root, path.rpartition("/")[0], known)
+            higher = find_blocking_parent(self._git.root, path.rpartition("/")[0], known)
             if higher is not None and higher not in gone:
                 raise CannotUndo(f"{shown(path)} now lies behind a link or a file: {shown(higher)}")
-        found = obstacles(self._git.root, [path for path, entry in files.items() if entry is not None])
-        if alien := sorted((found.files | found.repositories) - files.keys()):
+        in_the_way = find_obstacles(self._git.root, [path for path, entry in files.items() if entry is not None])
+        if alien := sorted((in_the_way.files | in_the_way.repositories) - files.keys()):
             raise CannotUndo(f"{shown(alien[0])} lies where a file is to come back", hint="move it elsewhere first")
 
     def _remove(self, paths: list[str]) -> None:
@@ -244,17 +245,17 @@ class Contents:
 
 
 def _is_plain(path: str) -> bool:
-    """Whether git reads the name as it is from a list of names, one a line."""
+    """Whether git reads the name unchanged from a list with one name per line."""
     return "\n" not in path and not path.startswith('"')
 
 
-def _mode(mode: int) -> str:
+def _git_mode(mode: int) -> str:
     return "100755" if mode & stat.S_IXUSR else "100644"
 
 
 def _replace(place: Path, mode: str, content: bytes) -> None:
     if stat.S_ISDIR(mode_at(place)):
-        # By now there is no file in it.
+        # Its files have been removed by now.
         for folder, _, _ in os.walk(place, topdown=False):
             Path(folder).rmdir()
     place.parent.mkdir(parents=True, exist_ok=True)
@@ -263,7 +264,7 @@ def _replace(place: Path, mode: str, content: bytes) -> None:
         if mode == _LINK:
             made.symlink_to(os.fsdecode(content))
         else:
-            # Git leaves the rest of the mode to the user's umask, and so does this.
+            # Like git, leave the rest of the mode to the user's umask.
             permissions = 0o777 if mode == "100755" else 0o666
             descriptor = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, permissions)
             with os.fdopen(descriptor, "wb") as file:
@@ -274,28 +275,28 @@ def _replace(place: Path, mode: str, content: bytes) -> None:
         raise
 
 
-def _differences(fields: list[str]) -> list[Difference]:
-    found: dict[str, Difference] = {}
+def _parse_differences(fields: list[str]) -> list[Difference]:
+    by_path: dict[str, Difference] = {}
     items = iter(fields)
     for item in items:
         if item.startswith(":"):
             _, _, before, after, _ = item.split(" ")
             path = next(items)
-            found[path] = Difference(path=path, before=_oid(before), after=_oid(after), insertions=0, deletions=0)
+            by_path[path] = Difference(path=path, before=_oid(before), after=_oid(after), insertions=0, deletions=0)
         else:
-            came, went, path = item.split("\t", 2)
-            old = found[path]
-            found[path] = Difference(
+            insertions, deletions, path = item.split("\t", 2)
+            old = by_path[path]
+            by_path[path] = Difference(
                 path=path,
                 before=old.before,
                 after=old.after,
-                insertions=int(came) if came.isdigit() else 0,
-                deletions=int(went) if went.isdigit() else 0,
+                insertions=int(insertions) if insertions.isdigit() else 0,
+                deletions=int(deletions) if deletions.isdigit() else 0,
             )
-    return [found[path] for path in sorted(found)]
+    return [by_path[path] for path in sorted(by_path)]
 
 
-def _of(entry: Entry) -> str | None:
+def _oid_of(entry: Entry) -> str | None:
     return entry.split(" ")[1] if entry is not None else None
 
 

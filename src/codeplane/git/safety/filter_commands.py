@@ -7,42 +7,42 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _KEY = re.compile(r"filter\..*\.(?:clean|smudge|process)|merge\..*\.driver", re.DOTALL)
-_SAID = frozenset({"", "true", "false", "yes", "no", "on", "off", "1", "0"})
-# What git puts in place of a sign after %, by the kind of command; into that of a process it puts nothing.
-_PUT_IN = {"clean": "f", "smudge": "f", "process": "", "driver": "OABLPSXY"}
-# It fetches what is missing, by ssh too, which takes nobody's settings but its owner's inside a namespace.
+_BOOLEANS = frozenset({"", "true", "false", "yes", "no", "on", "off", "1", "0"})
+# The %-placeholders that git replaces, by the kind of command; it replaces none for a process.
+_PLACEHOLDERS = {"clean": "f", "smudge": "f", "process": "", "driver": "OABLPSXY"}
+# Git LFS fetches missing files, also by ssh, which accepts only its owner's settings inside a namespace.
 _FETCHING = re.compile(r"git[- ]lfs (?:clean|smudge|filter-process)(?: --skip)?(?: --)?(?: %f)?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilterCommand:
-    """A setting, and its command as the body of a script that is given what git would have put in."""
+    """A setting, and its command as a script body whose arguments stand for git's placeholders."""
 
     key: str
     body: str
     given: str
-    # Whether it is of use only with the network, and as the owner.
+    # Whether it only works with the network and as the owner.
     is_fetching: bool = False
 
     def calling(self, script: Path) -> str:
-        """The setting that has git call a script instead."""
-        named = shlex.quote(str(script))
-        percent = named if self.key.endswith(".process") else named.replace("%", "%%")
-        return percent + "".join(f" %{sign}" for sign in self.given)
+        """Return the setting that makes git call a script instead."""
+        quoted = shlex.quote(str(script))
+        escaped = quoted if self.key.endswith(".process") else quoted.replace("%", "%%")
+        return escaped + "".join(f" %{sign}" for sign in self.given)
 
 
 def filter_commands(settings: Mapping[str, str]) -> tuple[FilterCommand, ...]:
-    """Those that are set."""
-    return tuple(_read(key, command) for key, command in settings.items() if _KEY.fullmatch(key) and command)
+    """List the filter and merge driver commands in these settings."""
+    return tuple(_parse(key, command) for key, command in settings.items() if _KEY.fullmatch(key) and command)
 
 
 def is_command(monitor: str) -> bool:
-    """Whether `core.fsmonitor` names a program, not whether git watches by itself."""
-    return monitor.lower() not in _SAID
+    """Whether `core.fsmonitor` names a program instead of a yes or no."""
+    return monitor.lower() not in _BOOLEANS
 
 
-def _read(key: str, command: str) -> FilterCommand:
-    signs = _PUT_IN[key.rpartition(".")[2]]
+def _parse(key: str, command: str) -> FilterCommand:
+    signs = _PLACEHOLDERS[key.rpartition(".")[2]]
     given: list[str] = []
     body: list[str] = []
     quote, rest = "", iter(command)
@@ -52,7 +52,7 @@ def _read(key: str, command: str) -> FilterCommand:
             if sign and sign in signs:
                 if sign not in given:
                     given.append(sign)
-                body.append(_put_in(given.index(sign) + 1, quote))
+                body.append(_argument(given.index(sign) + 1, quote))
             else:
                 body.append("%" if sign == "%" else f"%{sign}")
             continue
@@ -65,6 +65,6 @@ def _read(key: str, command: str) -> FilterCommand:
     return FilterCommand(key=key, body="".join(body), given="".join(given), is_fetching=is_fetching)
 
 
-def _put_in(number: int, quote: str) -> str:
-    """One word, whatever quotes it stands in."""
+def _argument(number: int, quote: str) -> str:
+    """Return a shell argument as one word, whatever quotes surround it."""
     return {"": f'"${number}"', '"': f"${number}", "'": f"'\"${number}\"'"}[quote]

@@ -1,8 +1,8 @@
-"""Runs one enclosed hook, and takes away what it planted in git's folder.
+"""Runs one sandboxed hook and removes what it planted in git's folder.
 
-A script of its own, started by what git finds in the place of a hook: it imports nothing of CodePlane. A hook writes
-in git's folder, and git uses what is there outside of the enclosure: it writes through links, and goes on with a merge
-that nobody began. Git waits while a hook runs, so what only git makes, and is new, was planted.
+This is a script of its own, started in place of a hook, and imports nothing of CodePlane. A hook can write in git's
+folder, and git uses what is there outside the sandbox: it writes through symbolic links and continues a merge that
+nobody started. Git waits while a hook runs, so new files of the kinds that only git creates were planted.
 """
 
 import os
@@ -14,17 +14,17 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-# What git is in the middle of. A hook may change the message.
+# The state of an operation in progress. A hook may change the messages.
 _STATE_FILES = (
     *("MERGE_HEAD", "MERGE_MODE", "MERGE_AUTOSTASH", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD"),
     *("BISECT_LOG", "BISECT_START", "BISECT_NAMES", "BISECT_TERMS", "BISECT_RUN", "BISECT_ANCESTORS_OK"),
 )
 _MESSAGES = ("MERGE_MSG", "SQUASH_MSG")
 STATE_FOLDERS = ("sequencer", "rebase-merge", "rebase-apply")
-# Names another folder for settings and hooks; only the folders of work trees have one.
+# Names another folder for settings and hooks; only linked work trees have one.
 _OTHER_FOLDER, _WORK_TREES = "commondir", "worktrees"
 _ASIDE = "codeplane-set-aside"
-# What programs keep there themselves; git writes objects under names that nobody chooses.
+# Folders of other programs, and of objects, whose names nobody chooses.
 _NOT_WALKED = frozenset({"objects", "lfs", "annex"})
 _MAX_STATE = 1024 * 1024
 
@@ -32,9 +32,9 @@ State = dict[str, bytes | None]
 
 
 def links_in(*folders: Path, opening: bool = False) -> dict[Path, str]:
-    """The symbolic links in folders of git, and what leads to other settings, with where they lead.
+    """Find the symbolic links in git folders, and commondir files, with their targets.
 
-    With `opening`, a folder that was made unreadable is opened again.
+    With `opening`, make unreadable folders readable again.
     """
     found: dict[Path, str] = {}
     left = [str(folder) for folder in folders]
@@ -61,7 +61,7 @@ def _open(folder: Path) -> None:
 
 
 def _state_of(folder: Path) -> State:
-    """The state files and folders there are; what the files hold, where a hook may not change it."""
+    """Return the state files and folders that exist, with the contents that a hook may not change."""
     names = (*_STATE_FILES, *_MESSAGES, *STATE_FOLDERS)
     return {
         name: _read(folder / name) if name in _STATE_FILES else None for name in names if os.path.lexists(folder / name)
@@ -70,58 +70,58 @@ def _state_of(folder: Path) -> State:
 
 def _read(place: Path) -> bytes | None:
     try:
-        with open(place, "rb", opener=_unfollowed) as file:
+        with open(place, "rb", opener=_open_no_follow) as file:
             return file.read(_MAX_STATE)
     except OSError:
         return None
 
 
-def _unfollowed(place: str, flags: int) -> int:
+def _open_no_follow(place: str, flags: int) -> int:
     return os.open(place, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644)
 
 
 def _take_away(before: dict[Path, str], folders: tuple[Path, ...]) -> list[Path]:
-    """Remove the links that are new."""
+    """Remove new links."""
     found = links_in(*folders, opening=True)
     planted = [place for place, leads in found.items() if before.get(place) != leads]
     for place in planted:
-        # One folder may have two names.
+        # A folder can be listed under two names.
         place.unlink(missing_ok=True)
     return planted
 
 
 def _put_back(before: State, folder: Path) -> list[Path]:
-    """Set the state aside that is new, and give state files back what they held."""
+    """Move new state aside and restore changed state files."""
     now = _state_of(folder)
     planted = [name for name in now if name not in before or before[name] != now[name]]
-    # A new one, which no hook has made before.
+    # A new folder, which no hook has created before.
     aside = folder / f"{_ASIDE}-{time.time_ns()}"
     for name in planted:
         place = folder / name
         _open(place)
         aside.mkdir(exist_ok=True)
         place.rename(aside / name)
-        if (held := before.get(name)) is not None:
-            with open(place, "xb", opener=_unfollowed) as file:
-                file.write(held)
+        if (content := before.get(name)) is not None:
+            with open(place, "xb", opener=_open_no_follow) as file:
+                file.write(content)
     return [folder / name for name in planted]
 
 
 def _run(command: list[str]) -> int:
-    """Run bubblewrap until everything inside has ended, which it does when git is gone; the exit code."""
+    """Run bubblewrap until everything inside has ended, or git is gone; return the exit code."""
     git = os.getppid()
-    told, telling = os.pipe()
-    os.set_inheritable(telling, True)
-    words = [command[0], "--info-fd", str(telling), *command[1:]]
+    info_end, info_start = os.pipe()
+    os.set_inheritable(info_start, True)
+    words = [command[0], "--info-fd", str(info_start), *command[1:]]
     child = os.posix_spawnp(words[0], words, os.environ, setsigdef=(signal.SIGPIPE, signal.SIGXFSZ))
-    os.close(telling)
-    with os.fdopen(told, "rb") as info:
+    os.close(info_start)
+    with os.fdopen(info_end, "rb") as info:
         first = _pidfd(_inner_pid(info.read(_MAX_STATE)))
     _wait_for_any(_pidfd(child), _pidfd(git))
     if os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None and os.getppid() != git:
         os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
-    # What it left running may still write.
+    # Background processes that it left may still write.
     _wait_for_any(first)
     return os.waitstatus_to_exitcode(status)
 
@@ -130,7 +130,7 @@ def _pidfd(pid: int) -> int | None:
     try:
         return os.pidfd_open(pid)
     except (OSError, AttributeError):
-        # It has ended, or the system has none of these.
+        # The process has ended, or the system has no pidfds.
         return None
 
 
@@ -149,13 +149,13 @@ def _inner_pid(info: bytes) -> int:
 
 
 def main(name: str, folder: Path, shared: Path, command: list[str]) -> int:
-    """Run the hook `name` of the work tree whose git folder is `folder`; `shared` is what work trees share."""
+    """Run the hook `name` for the git folder `folder`; `shared` is the folder that all work trees share."""
     with suppress(PermissionError):
-        # Not ended with git's group: what is planted is taken away all the same.
+        # Outside git's process group, so that planted files are removed even when git is ended.
         os.setsid()
     folders = tuple(dict.fromkeys((folder, shared)))
     links = links_in(*folders)
-    # Nothing waits for others while a push is checked: somebody may begin a merge meanwhile.
+    # A push takes no lock here, so that somebody may start a merge during its hook.
     state = None if name == "pre-push" else _state_of(folder)
     code = _run(command)
     planted = _take_away(links, folders)

@@ -1,4 +1,4 @@
-"""The symbolic links in git's folder that are the owner's: git writes through every one that it finds."""
+"""The symbolic links in git's folder that belong to the owner; git writes through all that it finds."""
 
 import json
 import os
@@ -12,26 +12,25 @@ from codeplane.kernel.ids import new_id
 
 
 class KnownLinks:
-    """The links that were there when CodePlane first started on a repository; others were planted."""
+    """The links that existed when CodePlane first started on a repository; any other was planted."""
 
     def __init__(self, record: Path) -> None:
         """`record` is a file where no agent writes."""
         self._record = record
 
     def refuse_new(self, shared: Path, *, root: Path | None = None) -> None:
-        """GitRefused when there is another link in the folder that the work trees of a repository share, or when links
-        in the work tree at `root` led to another such folder.
+        """Raise GitRefused for an unknown link in the shared git folder, or when `.git` at `root` leads elsewhere now.
 
-        The first time, those that are there are written down.
+        The first call records the existing links.
         """
-        found = {os.path.relpath(place, shared): leads for place, leads in links_in(shared).items()}
+        links = {os.path.relpath(place, shared): leads for place, leads in links_in(shared).items()}
         known = self._recorded()
         if known is None:
-            self._write(found, os.path.relpath(shared, root) if root is not None and _is_led_by_link(root) else None)
+            self._write(links, os.path.relpath(shared, root) if root is not None and _is_led_by_link(root) else None)
             return
         if root is not None:
             self._refuse_other(shared, root)
-        for name, leads in sorted(found.items()):
+        for name, leads in sorted(links.items()):
             if known.get(name) != leads:
                 place = shared / name
                 raise GitRefused(
@@ -42,7 +41,7 @@ class KnownLinks:
                 )
 
     def _refuse_other(self, shared: Path, root: Path) -> None:
-        """A link cannot be kept from being replaced by what runs in the work tree; what it led to is remembered."""
+        """Raise GitRefused when `.git` leads to another folder than recorded; programs can replace the link."""
         raw = self._read()
         folder = raw.get("folder") if raw is not None else None
         if isinstance(folder, str) and folder != os.path.relpath(shared, root):
@@ -54,8 +53,8 @@ class KnownLinks:
     def _recorded(self) -> dict[str, str] | None:
         raw = self._read()
         links = raw.get("links") if raw is not None else None
-        found = {str(name): str(leads) for name, leads in links.items()} if isinstance(links, dict) else {}
-        return found if raw is not None else None
+        known = {str(name): str(leads) for name, leads in links.items()} if isinstance(links, dict) else {}
+        return known if raw is not None else None
 
     def _read(self) -> dict[str, object] | None:
         try:

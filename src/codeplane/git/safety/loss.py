@@ -1,4 +1,4 @@
-"""What would be lost, as a person is told, and bound to what it is now: an approval is not for what comes later."""
+"""Losses that a git call would cause, as a person sees them; an approval is bound to the present state."""
 
 import os
 import stat
@@ -20,9 +20,9 @@ _DIGITS = 24
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loss:
-    """One kind of loss in words, with all that it is about: the words name only some.
+    """One loss in words, with all commits and files behind it; the words name only the first.
 
-    `for_good` is whether no recovery ref keeps it.
+    `for_good` says that no recovery ref keeps it.
     """
 
     said: str
@@ -33,7 +33,7 @@ class Loss:
 
 
 def lost_commits(commits: Sequence[str], where: str) -> list[Loss]:
-    """How the loss of commits is told."""
+    """Describe the loss of commits."""
     if not commits:
         return []
     return [
@@ -44,7 +44,7 @@ def lost_commits(commits: Sequence[str], where: str) -> list[Loss]:
 
 
 def lost_files(root: Path, paths: Sequence[str], what: str) -> list[Loss]:
-    """How the loss of work in files is told."""
+    """Describe the loss of work in files."""
     if not paths:
         return []
     files = tuple(root / path for path in paths)
@@ -52,12 +52,12 @@ def lost_files(root: Path, paths: Sequence[str], what: str) -> list[Loss]:
 
 
 def kinds_of(losses: Sequence[Loss], *kinds: Kind) -> tuple[Kind, ...]:
-    """The kinds of a call and of what is lost by it, each once."""
+    """Join the kinds of a call and of its losses, each once."""
     return tuple(dict.fromkeys((*kinds, *(loss.kind for loss in losses))))
 
 
-def judged(losses: Sequence[Loss], paths: Sequence[str] = (), *, kinds: Sequence[Kind] = ()) -> Assessment:
-    """Destructive when something would be lost, a plain write otherwise; of these kinds in any case."""
+def assess_losses(losses: Sequence[Loss], paths: Sequence[str] = (), *, kinds: Sequence[Kind] = ()) -> Assessment:
+    """Assess a call: destructive when something would be lost, a plain write otherwise."""
     return Assessment(
         risk=Risk.DESTRUCTIVE if losses else Risk.WRITE,
         effects=tuple(loss.said for loss in losses),
@@ -67,7 +67,7 @@ def judged(losses: Sequence[Loss], paths: Sequence[str] = (), *, kinds: Sequence
     )
 
 
-def previewed(
+def preview_losses(
     summary: str,
     losses: Sequence[Loss],
     facts: Sequence[str] = (),
@@ -76,9 +76,9 @@ def previewed(
     files: Iterable[Path] = (),
     kept: bool = True,
 ) -> Preview:
-    """What a person is shown: the facts, then the losses; it holds while `bound` and the `files` stay as they are.
+    """Build a preview of the facts and losses; it is valid while `bound` and the `files` stay the same.
 
-    `kept` is whether recovery refs keep what is lost.
+    `kept` says whether recovery refs keep what is lost.
     """
     body = [*facts, *(loss.said for loss in losses)]
     if not losses:
@@ -97,13 +97,13 @@ def _but_secrets(losses: Sequence[Loss]) -> str:
 
 
 def few_of(names: Sequence[str]) -> str:
-    """The first of the names, and how many more there are."""
+    """Join the first names and say how many more there are."""
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return f"{', '.join(shown(name) for name in names[:_NAMED])}{more}"
 
 
 def _whole(loss: Loss) -> str:
-    """The loss told so that no other is told alike: words that name only some say nothing of the rest."""
+    """Describe the loss unambiguously: when the words name only some files, add a digest of all."""
     names = [*loss.commits, *map(str, loss.files)]
     if len(names) <= _NAMED:
         return loss.said
@@ -111,15 +111,15 @@ def _whole(loss: Loss) -> str:
 
 
 def _state(losses: Sequence[Loss], bound: Iterable[bytes], files: Iterable[Path]) -> str:
-    """One value for everything that the words stand for; nothing when there is nothing behind them."""
+    """Return a fingerprint of everything behind the preview; empty when there is nothing."""
     parts = [*bound]
     for loss in losses:
         parts += [os.fsencode(commit) for commit in loss.commits]
     left = _MAX_READ_IN_ALL
     for file in (*files, *(file for loss in losses for file in loss.files)):
-        found, read = _held(file, left)
+        state, read = _file_state(file, left)
         left -= read
-        parts.append(os.fsencode(file) + b"\0" + found)
+        parts.append(os.fsencode(file) + b"\0" + state)
     if not parts:
         return ""
     hashed = sha256()
@@ -128,19 +128,19 @@ def _state(losses: Sequence[Loss], bound: Iterable[bytes], files: Iterable[Path]
     return hashed.hexdigest()[:_DIGITS]
 
 
-def _held(file: Path, left: int) -> tuple[bytes, int]:
-    """What a place holds, and how much was read to know it."""
+def _file_state(file: Path, left: int) -> tuple[bytes, int]:
+    """Return the state of a file as bytes, and how many bytes were read for it."""
     try:
-        found = os.lstat(file)
-        if stat.S_ISLNK(found.st_mode):
+        status = os.lstat(file)
+        if stat.S_ISLNK(status.st_mode):
             return b"link " + os.fsencode(file.readlink()), 0
-        if stat.S_ISREG(found.st_mode) and found.st_size <= min(_MAX_READ, left):
+        if stat.S_ISREG(status.st_mode) and status.st_size <= min(_MAX_READ, left):
             descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
             with os.fdopen(descriptor, "rb") as opened:
                 content = opened.read(_MAX_READ + 1)
-            return b"%o " % found.st_mode + sha256(content).digest(), len(content)
+            return b"%o " % status.st_mode + sha256(content).digest(), len(content)
     except OSError as error:
         return b"error %d" % (error.errno or 0), 0
-    # Too much to read: whoever writes to it moves its times, of which one cannot be set at will.
-    times = (found.st_mode, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    # Too much to read: every write changes its times, and nobody can set ctime.
+    times = (status.st_mode, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
     return repr(times).encode(), 0

@@ -1,4 +1,4 @@
-"""What lies on disk where files are to come: at their names, above them, and below them."""
+"""Files on disk in the way of files that git would write: at, above and below their paths."""
 
 import os
 import stat
@@ -16,13 +16,13 @@ _NOTHING = "000000"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Obstacles:
-    """Files, tracked or not, and folders that are repositories of their own."""
+    """Files in the way, tracked or not, and folders that are nested repositories."""
 
     files: frozenset[str]
     repositories: frozenset[str]
 
     def refuse_repositories(self) -> None:
-        """GitRefused when a repository, or submodule, would go: what is in it cannot be kept here."""
+        """Raise GitRefused when a nested repository would be removed, which cannot be kept for undo."""
         if self.repositories:
             raise GitRefused(
                 f"{shown(min(self.repositories))} is a repository of its own, and lies where a file is to come",
@@ -31,26 +31,26 @@ class Obstacles:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Named:
-    """Paths that differ; `links` are those that are submodules, and a file on neither side."""
+class ChangedPaths:
+    """Paths that differ; `links` are the submodules among them, which are a file on neither side."""
 
     paths: frozenset[str]
     links: frozenset[str]
 
     @property
     def files(self) -> frozenset[str]:
-        """Those that are a file on some side."""
+        """The paths that are a file on at least one side."""
         return self.paths - self.links
 
 
-def obstacles(root: Path, paths: Iterable[str]) -> Obstacles:
-    """What git would remove to write these files; TooLarge when it is more than can be kept."""
+def find_obstacles(root: Path, paths: Iterable[str]) -> Obstacles:
+    """Find what git would remove to write these files; TooLarge when it is too much to keep."""
     files: set[str] = set()
     repositories: set[str] = set()
     known: dict[str, str | None] = {}
     room = MAX_BELOW
     for path in paths:
-        higher = above(root, path.rpartition("/")[0], known)
+        higher = find_blocking_parent(root, path.rpartition("/")[0], known)
         if higher is not None:
             files.add(higher)
             continue
@@ -65,30 +65,30 @@ def obstacles(root: Path, paths: Iterable[str]) -> Obstacles:
     return Obstacles(files=frozenset(files), repositories=frozenset(repositories))
 
 
-def named_in_raw(fields: Sequence[str]) -> Named:
-    """The paths of `git diff --raw -z --no-renames`."""
+def parse_raw_diff(fields: Sequence[str]) -> ChangedPaths:
+    """Parse the output of `git diff --raw -z --no-renames`."""
     pairs = list(zip(fields[::2], fields[1::2], strict=True))
     links = {path for facts, path in pairs if _GITLINK in (modes := _modes(facts)) and modes <= {_GITLINK, _NOTHING}}
-    return Named(paths=frozenset(path for _, path in pairs), links=frozenset(links))
+    return ChangedPaths(paths=frozenset(path for _, path in pairs), links=frozenset(links))
 
 
-def named_in_tree(fields: Sequence[str]) -> Named:
-    """The paths of `git ls-tree -r -z`."""
+def parse_tree_listing(fields: Sequence[str]) -> ChangedPaths:
+    """Parse the output of `git ls-tree -r -z`."""
     pairs = [(facts, path) for facts, _, path in (line.partition("\t") for line in fields)]
     links = {path for facts, path in pairs if facts.startswith(_GITLINK)}
-    return Named(paths=frozenset(path for _, path in pairs), links=frozenset(links))
+    return ChangedPaths(paths=frozenset(path for _, path in pairs), links=frozenset(links))
 
 
 def _modes(facts: str) -> set[str]:
     return set(facts.removeprefix(":").split(" ")[:2])
 
 
-def above(root: Path, folder: str, known: dict[str, str | None]) -> str | None:
-    """The file, or link, that lies where a folder, or one it is in, must be; `known` is what was found before."""
+def find_blocking_parent(root: Path, folder: str, known: dict[str, str | None]) -> str | None:
+    """Return the file or link in the place of a folder or one of its parents; `known` caches results."""
     if not folder:
         return None
     if folder not in known:
-        higher = above(root, folder.rpartition("/")[0], known)
+        higher = find_blocking_parent(root, folder.rpartition("/")[0], known)
         if higher is None:
             mode = mode_at(root / folder)
             higher = folder if mode and not stat.S_ISDIR(mode) else None
@@ -105,7 +105,7 @@ def _below(root: Path, folder: str, room: int) -> tuple[set[str], set[str]]:
             repositories.add(inner)
             folders.clear()
             continue
-        # A link to a folder is walked by nobody, and is a file to git.
+        # A link to a folder is not walked, and is a file to git.
         links = [name for name in folders if (Path(place) / name).is_symlink()]
         files.update(f"{inner}/{name}" for name in (*names, *links))
         if len(files) > room:
@@ -124,7 +124,7 @@ def _unreadable(error: OSError) -> None:
 
 
 def mode_at(place: Path) -> int:
-    """The mode of what is there itself, were it a link; 0 when nothing is."""
+    """Return the mode of a path without following links; 0 when nothing is there."""
     try:
         return os.lstat(place).st_mode
     except (FileNotFoundError, NotADirectoryError):

@@ -1,6 +1,6 @@
-"""Settings that name a program which git runs outside of any enclosure, and where such a setting may not stand.
+"""Refuses settings that make git run a program outside the sandbox, where agents could have written them.
 
-Hooks, filters, merge drivers and monitors are not among them: those are enclosed.
+Hooks, filters, merge drivers and monitors are not among them: those are sandboxed.
 """
 
 import os
@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from codeplane.git.safety.settings import Entry, Settings
+from codeplane.git.safety.settings import SettingEntry, Settings
 from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import GitRefused
 
@@ -25,17 +25,17 @@ _PROGRAM = re.compile(
     r"|lfs\.(?:customtransfer|extension)\..*|lfs\.standalonetransferagent",
     _FLAGS,
 )
-# What is compared in the repository itself is compared without them.
+# Our own diff commands ignore these.
 _DIFF = re.compile(r"diff\.external|diff\..*\.(?:command|textconv)", _FLAGS)
 _UPDATE = re.compile(r"submodule\..*\.update", _FLAGS)
 _WORK_TREE = "core.worktree"
 
 
 def refuse_programs(settings: Settings, *, root: Path, own: Path, submodule: bool) -> None:
-    """GitRefused for a program named by a file of the work tree, or by the settings of a submodule's own.
+    """Raise GitRefused for a program named by a file in the work tree, or by a submodule's own settings.
 
-    `root` is the work tree and `own` its git folder. Whoever writes the work tree writes such files, and can have a
-    submodule take a git folder that a hook made.
+    `root` is the work tree and `own` its git folder. Agents can write such files, and can make a submodule use a git
+    folder that a hook created.
     """
     if submodule:
         for entry in _of_submodule(settings, root, own):
@@ -53,7 +53,7 @@ def refuse_programs(settings: Settings, *, root: Path, own: Path, submodule: boo
             )
 
 
-def _of_submodule(settings: Settings, root: Path, own: Path) -> Iterator[Entry]:
+def _of_submodule(settings: Settings, root: Path, own: Path) -> Iterator[SettingEntry]:
     for entry in settings.entries:
         if entry.scope not in _OF_REPOSITORY:
             continue
@@ -62,7 +62,7 @@ def _of_submodule(settings: Settings, root: Path, own: Path) -> Iterator[Entry]:
             yield entry
 
 
-def _names_program(entry: Entry) -> bool:
+def _names_program(entry: SettingEntry) -> bool:
     if _UPDATE.fullmatch(entry.key):
         return entry.value.startswith("!")
     return bool(entry.value) and _PROGRAM.fullmatch(entry.key) is not None

@@ -1,4 +1,4 @@
-"""Secrets files under recovery refs, as earlier versions kept them: found, and taken out of what git holds."""
+"""Removes secrets files from recovery refs, where earlier versions stored them."""
 
 import asyncio
 import os
@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pygit2
 
-from codeplane.git.read.opened import common, opened
+from codeplane.git.read.repository import common_dir, open_repository
 from codeplane.git.safety.command import Git
 from codeplane.git.safety.contents import MAX_BLOB, Contents
-from codeplane.git.safety.recovery import AUTHOR, PREFIX, identity
+from codeplane.git.safety.recovery_refs import AUTHOR, PREFIX, identity
 from codeplane.git.safety.secret_contents import SecretContents
 from codeplane.kernel.errors import CodePlaneError, NotGit
 from codeplane.kernel.own_folders import is_codeplanes
@@ -25,14 +25,14 @@ _LOOK_SEC = 20.0
 _REACHED_SEC = 120.0
 _OBJECTS = ("--objects", "--no-object-names")
 
-# Runs a reading command of git and gives what it printed.
+# Runs a reading git command and returns its output.
 Ask = Callable[..., bytes]
 # The secrets files of each ref: path, then mode and object.
 Held = dict[str, dict[str, str]]
 
 
-def asking(root: Path) -> Ask:
-    """Git as `cpl doctor` asks it."""
+def git_asker(root: Path) -> Ask:
+    """Return a function that runs git for `cpl doctor`."""
 
     def ask(*arguments: str) -> bytes:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
@@ -43,11 +43,11 @@ def asking(root: Path) -> Ask:
     return ask
 
 
-def held_secrets(root: Path, ask: Ask, secrets: SecretRules = NOTHING_SHOWN) -> Held:
-    """The recovery refs that hold secrets files or what is in `.codeplane/`; of the newest refs alone."""
-    found: Held = {}
-    wanted = "%(objecttype) %(authoremail) %(tree) %(refname)"
-    listed = ask("for-each-ref", f"--format={wanted}", "--sort=-creatordate", f"--count={_MAX_REFS}", PREFIX)
+def find_recovery_secrets(root: Path, ask: Ask, secrets: SecretRules = NOTHING_SHOWN) -> Held:
+    """Find secrets files and `.codeplane/` files in the newest recovery refs, by ref."""
+    by_ref: Held = {}
+    fields = "%(objecttype) %(authoremail) %(tree) %(refname)"
+    listed = ask("for-each-ref", f"--format={fields}", "--sort=-creatordate", f"--count={_MAX_REFS}", PREFIX)
     for line in os.fsdecode(listed).splitlines():
         kind, _, rest = line.partition(" ")
         if kind != "commit":
@@ -57,31 +57,31 @@ def held_secrets(root: Path, ask: Ask, secrets: SecretRules = NOTHING_SHOWN) -> 
             continue
         for path, entry in islice(_files(root, ask, tree), _MAX_FILES):
             if is_codeplanes(path) or secrets.covers(path):
-                found.setdefault(ref, {})[path] = entry
-    return found
+                by_ref.setdefault(ref, {})[path] = entry
+    return by_ref
 
 
 def _files(root: Path, ask: Ask, tree: str) -> Iterable[tuple[str, str]]:
-    """The files of a tree with their modes and objects; by libgit2 where it reads the repository, which is cheaper."""
+    """List the files of a tree with modes and object ids, through libgit2 where it can, which is cheaper."""
     try:
-        return list(_walked(opened(root), tree, ""))
+        return list(_walk(open_repository(root), tree, ""))
     except (CodePlaneError, pygit2.GitError, KeyError, ValueError):
         lines = os.fsdecode(ask("ls-tree", "-r", "-z", "--full-tree", tree)).split("\0")
         entries = ((path, facts.split(" ")) for facts, _, path in (line.partition("\t") for line in lines) if path)
         return [(path, f"{facts[0]} {facts[2]}") for path, facts in entries]
 
 
-def _walked(repository: pygit2.Repository, tree: str, folder: str) -> Iterator[tuple[str, str]]:
+def _walk(repository: pygit2.Repository, tree: str, folder: str) -> Iterator[tuple[str, str]]:
     for entry in repository[tree].peel(pygit2.Tree):
         path = folder + os.fsdecode(entry.raw_name or b"")
         if entry.type_str == "tree":
-            yield from _walked(repository, str(entry.id), f"{path}/")
+            yield from _walk(repository, str(entry.id), f"{path}/")
         else:
             yield path, f"{int(entry.filemode):06o} {entry.id}"
 
 
 class RecoverySecrets:
-    """Takes secrets files out of recovery refs and git's objects; what undo needs of them is kept apart."""
+    """Remove secrets files from recovery refs and git's objects, and keep what undo needs apart."""
 
     def __init__(self, git: Git, contents: Contents, secrets: SecretRules, apart: SecretContents) -> None:
         self._git = git
@@ -90,10 +90,10 @@ class RecoverySecrets:
         self._apart = apart
 
     async def clear(self) -> tuple[str, ...]:
-        """Clear every ref that holds some; gives the refs. Everything else in them stays as it is."""
+        """Remove the secrets files from every recovery ref and return the changed refs."""
         try:
             held = await asyncio.to_thread(
-                held_secrets, self._git.root, lambda *words: self._git.ask(*words).out, self._secrets
+                find_recovery_secrets, self._git.root, lambda *words: self._git.ask(*words).out, self._secrets
             )
         except NotGit:
             return ()
@@ -112,9 +112,9 @@ class RecoverySecrets:
             await asyncio.to_thread(self._apart.put, oid, content)
 
     async def _without(self, ref: str, files: dict[str, str]) -> list[str]:
-        """Make the ref a commit of the same time and parents without these files; gives what only the old one had."""
-        told = (await self._git.run("log", "-1", "--format=%H %at%n%P%n%B", ref)).out.decode("utf-8", "replace")
-        first, parents, message = told.split("\n", 2)
+        """Replace the commit of a ref by one without these files; return the objects that only the old one had."""
+        printed = (await self._git.run("log", "-1", "--format=%H %at%n%P%n%B", ref)).out.decode("utf-8", "replace")
+        first, parents, message = printed.split("\n", 2)
         old, when = first.split(" ")
         listed = (await self._git.run("ls-tree", "-r", "-z", "--full-tree", ref)).fields
         entries = ((path, facts.split(" ")) for facts, _, path in (line.partition("\t") for line in listed))
@@ -126,26 +126,26 @@ class RecoverySecrets:
             input=message.strip().encode() + b"\n",
             env=identity(f"@{when} +0000"),
         )
-        # Of a ref that moved meanwhile nothing is taken.
+        # Fails when the ref has moved meanwhile.
         await self._git.run("update-ref", ref, made.line, old)
         excluded = [f"^{parent}" for parent in (*parents.split(), made.line)]
         return (await self._git.run("rev-list", *_OBJECTS, old, *excluded)).line.split()
 
     async def _forget(self, oids: Iterable[str]) -> None:
-        """Remove objects that nothing reaches any more, where they lie by themselves; packed ones need git's own gc."""
+        """Delete loose objects that are unreachable; packed ones are left to git gc."""
         wanted = set(oids)
         everything = ("--all", "--reflog", "--indexed-objects")
         done = await self._git.run("rev-list", *_OBJECTS, *everything, timeout=_REACHED_SEC)
-        objects = Path(common(self._git.folder)) / "objects"
+        objects = Path(common_dir(self._git.folder)) / "objects"
         for oid in wanted - set(done.line.split()):
             with suppress(OSError):
                 (objects / oid[:2] / oid[2:]).unlink()
 
 
-async def cleared(secrets: RecoverySecrets, said: Callable[..., None]) -> None:
-    """Clear them, and log which; a repository in which that fails is served all the same."""
+async def clear_and_log(secrets: RecoverySecrets, log: Callable[..., None]) -> None:
+    """Remove the secrets files and log the refs; a failure is logged and does not stop the server."""
     try:
         if refs := await secrets.clear():
-            said("secrets files were taken out of recovery refs; packed ones go by git gc --prune=now", refs=refs[:20])
+            log("secrets files were taken out of recovery refs; packed ones go by git gc --prune=now", refs=refs[:20])
     except CodePlaneError as error:
-        said("secrets files under recovery refs could not be taken out", reason=error.message)
+        log("secrets files under recovery refs could not be taken out", reason=error.message)

@@ -1,4 +1,4 @@
-"""The files that go away with a work tree or a submodule: what git may keep of them, and what is lost for good."""
+"""Files that are removed with a work tree or submodule: which git may keep, and which are lost for good."""
 
 import os
 import shlex
@@ -16,7 +16,7 @@ from codeplane.kernel.own_folders import is_codeplanes
 from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
 from codeplane.kernel.workspace import Workspace
 
-# The process that holds a lock, 0 when the system does not say which; None when nobody does.
+# Returns the process that holds a lock, 0 when the system does not tell which, None when none does.
 LockHolder = Callable[[Path], int | None]
 _CACHES = frozenset(
     {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".cache", "node_modules"}
@@ -25,7 +25,7 @@ _CACHES = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemovedFiles:
-    """A sandbox shows what git holds: secrets files and what belongs to CodePlane are never given to it."""
+    """Files by what becomes of them: sandboxes see what git stores, so secrets and CodePlane's files are not kept."""
 
     root: Path
     kept: tuple[str, ...]
@@ -34,16 +34,16 @@ class RemovedFiles:
 
     @classmethod
     def of(cls, folder: Path, paths: Iterable[str], *, root: Path, secrets: SecretRules) -> "RemovedFiles":
-        """Sort the files below a folder; another name of a secrets file, or what a link called so leads to, is one.
+        """Sort the files below a folder; hard links to secrets files and targets of links to them count as secrets.
 
-        `secrets` are the rules of the repository at `root`: what they show there is not shown in the folder.
+        `secrets` are the rules of the repository at `root`; exceptions that they make do not apply in the folder.
         """
         prefix = f"{folder.relative_to(root)}/" if root in folder.parents else ""
         given = sorted(set(paths))
         others = [path for path in given if not is_codeplanes(path)]
         named = {path for path in others if NOTHING_SHOWN.covers(path) or (prefix and secrets.covers(prefix + path))}
-        marks = {mark for path in named for mark in _marks(folder / path)}
-        lost = {path for path in others if path in named or (marks and marks.intersection(_marks(folder / path)))}
+        inodes = {inode for path in named for inode in _inodes(folder / path)}
+        lost = {path for path in others if path in named or (inodes and inodes.intersection(_inodes(folder / path)))}
         return cls(
             root=folder,
             kept=tuple(path for path in others if path not in lost),
@@ -53,11 +53,11 @@ class RemovedFiles:
 
     @property
     def lost(self) -> tuple[str, ...]:
-        """What is kept nowhere, by name."""
+        """The names of what is kept nowhere."""
         return (*((".codeplane/",) if self.has_own else ()), *map(shown, self.secrets))
 
     def losses(self) -> list[Loss]:
-        """The losses that no recovery ref keeps, as people are told."""
+        """Describe the losses that no recovery ref keeps."""
         files = tuple(self.root / path for path in self.secrets)
         said = f"for good, since git is given no secrets: {counted(len(files), 'secrets file')}: {few_of(self.secrets)}"
         own = "for good: .codeplane/ in it, with its log, settings and keys"
@@ -65,12 +65,12 @@ class RemovedFiles:
         return [*lost, *([Loss(said=said, kind="work", files=files, for_good=True)] if files else [])]
 
     def warn(self, call: Call) -> None:
-        """Say in the answer what is lost for good."""
+        """Warn the caller about what is lost for good."""
         if self.lost:
             call.warn(f"lost for good, since git is given no secrets: {', '.join(self.lost)}")
 
     def refuse(self) -> None:
-        """GitRefused when something in it would be lost for good."""
+        """Raise GitRefused when something would be lost for good."""
         if self.lost:
             raise GitRefused(
                 f"{few_of(self.lost)} in {shown(str(self.root))} would be lost for good: secrets files and .codeplane/ "
@@ -80,13 +80,13 @@ class RemovedFiles:
             )
 
 
-def nobody(lock: Path) -> int | None:
-    """No process holds any lock."""
+def no_lock_holder(lock: Path) -> int | None:
+    """Report that no process holds the lock."""
     return None
 
 
 def refuse_served(folder: Path, lock_holder: LockHolder) -> None:
-    """ServerRunning when a CodePlane server serves a folder that is to go: it would write into it meanwhile."""
+    """Raise ServerRunning when a CodePlane server serves a folder that would be removed."""
     pid = lock_holder(Workspace(root=folder).lock)
     if pid is not None:
         which = f"a CodePlane server (pid {pid})" if pid else "a CodePlane server"
@@ -97,18 +97,18 @@ def refuse_served(folder: Path, lock_holder: LockHolder) -> None:
 
 
 def ignored_files(git: Git) -> list[str]:
-    """Files that git ignores and that no tool makes anew by itself."""
+    """List ignored files, without caches that tools create again."""
     listed = git.ask("ls-files", "--others", "--ignored", "--exclude-standard", "-z").fields
-    return [one for one in listed if is_codeplanes(one) or not _CACHES.intersection(PurePath(one).parts)]
+    return [path for path in listed if is_codeplanes(path) or not _CACHES.intersection(PurePath(path).parts)]
 
 
-def _marks(place: Path) -> set[tuple[int, int]]:
-    """The file itself and the one that a link leads to, as the disk knows them."""
-    found = set()
-    for look in (os.stat, os.lstat):
+def _inodes(place: Path) -> set[tuple[int, int]]:
+    """Return the device and inode of a path, and of the file that a link leads to."""
+    inodes = set()
+    for stat in (os.stat, os.lstat):
         try:
-            state = look(place)
+            status = stat(place)
         except (OSError, ValueError):
             continue
-        found.add((state.st_dev, state.st_ino))
-    return found
+        inodes.add((status.st_dev, status.st_ino))
+    return inodes

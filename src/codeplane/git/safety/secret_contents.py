@@ -1,4 +1,4 @@
-"""What git mutations overwrite of secrets files: kept for undo in a folder that no sandbox shows, and not by git."""
+"""Contents of secrets files that git mutations overwrite, kept for undo outside git, where no sandbox sees them."""
 
 import os
 import time
@@ -13,14 +13,14 @@ _DAY_SEC = 24 * 3600
 
 
 class SecretContents:
-    """Files by the object id that git would give them."""
+    """Contents by the object id that git would give them."""
 
     def __init__(self, folder: Path, rules: SecretRules) -> None:
         self._folder = folder
         self._rules = rules
 
     def covers(self, path: str) -> bool:
-        """Whether what a path holds is kept here."""
+        """Whether the content of a path is kept here."""
         return self._rules.covers(path)
 
     def put(self, oid: str, content: bytes) -> None:
@@ -38,33 +38,33 @@ class SecretContents:
             part.unlink(missing_ok=True)
 
     def sizes(self, oids: Iterable[str]) -> dict[str, int]:
-        """How large the contents are that are kept here."""
-        found = {}
+        """Return the sizes of the contents that are kept here."""
+        sizes = {}
         for oid in oids:
             try:
-                found[oid] = (self._folder / oid).stat().st_size
+                sizes[oid] = (self._folder / oid).stat().st_size
             except OSError:
                 continue
-        return found
+        return sizes
 
     def contents(self, oids: Iterable[str]) -> dict[str, bytes]:
-        """The contents that are kept here."""
-        found = {}
+        """Return the contents that are kept here."""
+        contents = {}
         for oid in oids:
             try:
-                found[oid] = (self._folder / oid).read_bytes()
+                contents[oid] = (self._folder / oid).read_bytes()
             except OSError:
                 continue
-        return found
+        return contents
 
     def prune(self, days: float) -> None:
-        """Forget what is older."""
+        """Delete contents older than so many days."""
         since = time.time() - days * _DAY_SEC
         try:
-            kept = list(self._folder.iterdir())
+            files = list(self._folder.iterdir())
         except OSError:
             return
-        for file in kept:
+        for file in files:
             with suppress(OSError):
                 if file.stat().st_mtime < since:
                     file.unlink()

@@ -4,12 +4,12 @@ import asyncio
 
 from pydantic import Field
 
-from codeplane.git.safety.loss import Loss, judged, lost_commits, previewed
-from codeplane.git.safety.losses import Losses
-from codeplane.git.write.answered import Changed
-from codeplane.git.write.foreseen import Foreseen
-from codeplane.git.write.revision import MAX_REF, branch_of, commit_of, fresh_name, known_name
-from codeplane.git.write.writing import Writer
+from codeplane.git.safety.loss import Loss, assess_losses, lost_commits, preview_losses
+from codeplane.git.safety.loss_finder import LossFinder
+from codeplane.git.write.git_delta import Changed
+from codeplane.git.write.preview_facts import PreviewFacts
+from codeplane.git.write.revision import MAX_REF, check_existing_name, check_new_name, resolve_branch, resolve_commit
+from codeplane.git.write.writer import Writer
 from codeplane.kernel.call import Call
 from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, operation, previews
 from codeplane.kernel.place import InWorkspace
@@ -45,13 +45,13 @@ class Branches:
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
         self._git = writer.git
-        self._losses = Losses(writer.git)
+        self._losses = LossFinder(writer.git)
 
     @operation("git.create_branch", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def create(self, call: Call, request: CreateBranchRequest) -> Changed:
         """Make a branch without checking it out; git_checkout with create does both."""
-        name = await fresh_name(self._git, HEADS, request.name)
-        await commit_of(self._git, request.ref)
+        name = await check_new_name(self._git, HEADS, request.name)
+        await resolve_commit(self._git, request.ref)
         async with self._writer.writing(call, "create_branch") as writing:
             await self._git.run("branch", "--quiet", name, request.ref)
             return Changed(delta=await writing.finished())
@@ -59,10 +59,10 @@ class Branches:
     @operation("git.rename_branch", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def rename(self, call: Call, request: RenameBranchRequest) -> Changed:
         """Give a branch another name, with its settings."""
-        name = await fresh_name(self._git, HEADS, request.new_name)
+        name = await check_new_name(self._git, HEADS, request.new_name)
         async with self._writer.writing(call, "rename_branch") as writing:
             if writing.before.branch != request.name or writing.before.head is not None:
-                await branch_of(self._git, request.name)
+                await resolve_branch(self._git, request.name)
             await self._git.run("branch", "--move", request.name, name)
             return Changed(delta=await writing.finished())
 
@@ -70,7 +70,7 @@ class Branches:
     async def delete(self, call: Call, request: DeleteBranchRequest) -> Changed:
         """Remove a branch here; force when its commits are merged nowhere, which keeps them under a recovery ref."""
         async with self._writer.writing(call, "delete_branch") as writing:
-            tip = await branch_of(self._git, request.name)
+            tip = await resolve_branch(self._git, request.name)
             if request.force:
                 await writing.loses(commits=[tip], work=False)
             await self._git.run("branch", "--quiet", "--delete", *(["--force"] if request.force else []), request.name)
@@ -79,7 +79,7 @@ class Branches:
     @assesses("git.delete_branch")
     def assess_delete(self, request: DeleteBranchRequest) -> Assessment:
         """Commits that only the branch reaches would be lost."""
-        return judged(self._lost(request), kinds=("delete",))
+        return assess_losses(self._lost(request), kinds=("delete",))
 
     @previews("git.delete_branch")
     async def preview_delete(self, request: DeleteBranchRequest) -> Preview:
@@ -88,12 +88,12 @@ class Branches:
 
     def _previewed(self, request: DeleteBranchRequest) -> Preview:
         lost = self._lost(request)
-        facts = [f"it is at {Foreseen(self._git).named(f'{HEADS}{request.name}')}"]
+        facts = [f"it is at {PreviewFacts(self._git).named(f'{HEADS}{request.name}')}"]
         facts += ["also when its commits are merged nowhere"] if request.force else []
-        return previewed(f"Remove the branch {request.name}", lost, facts)
+        return preview_losses(f"Remove the branch {request.name}", lost, facts)
 
     def _lost(self, request: DeleteBranchRequest) -> list[Loss]:
-        ref = f"{HEADS}{known_name(request.name, 'branch', 'git_branches')}"
+        ref = f"{HEADS}{check_existing_name(request.name, 'branch', 'git_branches')}"
         if not request.force or not self._git.ask("rev-parse", "--verify", "--quiet", ref, check=False).line:
             return []
         return lost_commits(self._losses.commits(ref, gone=ref), "that only this branch reaches")

@@ -2,11 +2,11 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
-from codeplane.edit.endings import Recovered
 from codeplane.edit.engine import APPLIED, REDONE, STREAM, UNDONE
-from codeplane.edit.history.kept import Kept
-from codeplane.edit.history.mutations import KeptMutations
-from codeplane.git.write.pending import Note
+from codeplane.edit.history.mutation_record import MutationRecord
+from codeplane.edit.history.mutation_store import MutationStore
+from codeplane.edit.journal_recovery import RecoveredMutation
+from codeplane.git.write.pending_mutations import CallNote
 from codeplane.index.files.paths import shown
 from codeplane.kernel.ports import Ending, EventLog, EventQuery
 
@@ -35,9 +35,9 @@ class CallEndings:
         *,
         log: EventLog,
         journaled: Collection[str],
-        recovered: Sequence[Recovered],
-        kept: KeptMutations,
-        notes: Mapping[str, Note],
+        recovered: Sequence[RecoveredMutation],
+        kept: MutationStore,
+        notes: Mapping[str, CallNote],
         running: Collection[str | None] = (),
     ) -> None:
         """`running` are the calls that git still works for."""
@@ -72,7 +72,7 @@ class CallEndings:
         nameless = any(one.call_id is None for one in self._recovered if one.outcome != "rolled_back")
         return UNKNOWN if nameless or any(one.call_id is None for one in made) else NOT_DONE
 
-    def _of_recovered(self, found: Recovered, last: str, operation: str) -> Ending:
+    def _of_recovered(self, found: RecoveredMutation, last: str, operation: str) -> Ending:
         if found.outcome == "stuck" or not found.certain or found.kept is None:
             return UNKNOWN
         if found.outcome == "rolled_back":
@@ -82,10 +82,10 @@ class CallEndings:
             return NOT_DONE
         return self._done(found.kept) if found.kept.what.startswith(last) else UNKNOWN
 
-    def _done(self, kept: Kept) -> Ending:
+    def _done(self, kept: MutationRecord) -> Ending:
         """Done; with its id where undo takes it, as the answer that was lost had it."""
         return Ending(
             state="done",
-            mutation_id=kept.mutation_id if self._kept.holds(kept.mutation_id) else None,
+            mutation_id=kept.mutation_id if self._kept.has(kept.mutation_id) else None,
             paths=tuple(shown(path) for path in kept.paths[:_MAX_PATHS]),
         )

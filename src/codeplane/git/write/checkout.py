@@ -6,27 +6,27 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
-from codeplane.git.read.opened import common
-from codeplane.git.read.partial_clone import is_partial, lacking
-from codeplane.git.safety.loss import Loss, few_of, judged, lost_commits, previewed
-from codeplane.git.safety.losses import Losses
-from codeplane.git.safety.obstacles import Named, named_in_tree
-from codeplane.git.write.answered import Changed
+from codeplane.git.read.partial_clone import is_partial, missing_objects_error
+from codeplane.git.read.repository import common_dir
+from codeplane.git.safety.loss import Loss, assess_losses, few_of, lost_commits, preview_losses
+from codeplane.git.safety.loss_finder import LossFinder
+from codeplane.git.safety.obstacles import ChangedPaths, parse_tree_listing
 from codeplane.git.write.branches import HEADS
-from codeplane.git.write.foreseen import Foreseen
+from codeplane.git.write.git_delta import Changed
 from codeplane.git.write.new_branch import refuse_elsewhere, refuse_taken, track
+from codeplane.git.write.preview_facts import PreviewFacts
 from codeplane.git.write.revision import (
     MAX_REF,
     Revision,
-    checked,
-    commit_now,
-    commit_of,
+    check_new_name,
+    check_ref,
     exact,
-    fresh_name,
-    revision_now,
-    revision_of,
+    resolve_commit,
+    resolve_commit_now,
+    resolve_revision,
+    resolve_revision_now,
 )
-from codeplane.git.write.writing import Writer, Writing
+from codeplane.git.write.writer import GitMutation, Writer
 from codeplane.index.files.paths import canonical
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import InvalidArgument, RefNotFound
@@ -58,8 +58,8 @@ class Checkout:
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
         self._git = writer.git
-        self._losses = Losses(writer.git)
-        self._foreseen = Foreseen(writer.git, writer.secrets)
+        self._losses = LossFinder(writer.git)
+        self._foreseen = PreviewFacts(writer.git, writer.secrets)
 
     @operation("git.checkout", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def checkout(self, call: Call, request: CheckoutRequest) -> Changed:
@@ -84,7 +84,7 @@ class Checkout:
         """The files that are restored, or that differ between here and there."""
         if request.paths:
             paths = [canonical(path, root=self._git.root) or "." for path in request.paths]
-            named = self._listed(commit_now(self._git, request.ref), paths)
+            named = self._listed(resolve_commit_now(self._git, request.ref), paths)
             return [*(path for path in paths if path != "."), *named.paths, *self._losses.in_place(named)]
         if request.create and not request.start:
             return ()
@@ -97,7 +97,7 @@ class Checkout:
         is left loses its commits."""
         if request.paths:
             self._writer.refuse_secret_changes(call, self.foresee_checkout(request))
-        return judged(self._lost(request))
+        return assess_losses(self._lost(request))
 
     @previews("git.checkout")
     async def preview_checkout(self, request: CheckoutRequest) -> Preview:
@@ -108,24 +108,24 @@ class Checkout:
         lost = self._lost(request)
         if request.paths:
             paths = [canonical(path, root=self._git.root) or "." for path in request.paths]
-            commit = commit_now(self._git, request.ref)
+            commit = resolve_commit_now(self._git, request.ref)
             facts = [f"from {self._foreseen.named(commit)}", *self._foreseen.diff("-R", commit, paths=paths)]
-            return previewed(
+            return preview_losses(
                 f"Make {few_of(paths)} what {request.ref} has", lost, facts, bound=[self._foreseen.index()]
             )
         ref = request.start if request.create else request.ref
         target = self._target_now(ref, guess=not request.create) if ref else self._losses.head
         facts = [f"{self._foreseen.head()} → {request.ref} at {target or 'no commit yet'}"]
         made = "Make the branch and check out" if request.create else "Check out"
-        return previewed(f"{made} {request.ref}", lost, facts)
+        return preview_losses(f"{made} {request.ref}", lost, facts)
 
     async def _create(self, call: Call, request: CheckoutRequest) -> Changed:
-        name = await fresh_name(self._git, HEADS, request.ref)
+        name = await check_new_name(self._git, HEADS, request.ref)
         async with self._writer.writing(call, "checkout") as writing:
             if not request.start:
                 await self._git.run("checkout", "--quiet", "-b", name, "--")
                 return Changed(delta=await writing.finished())
-            start = await revision_of(self._git, request.start)
+            start = await resolve_revision(self._git, request.start)
             await self._reach(writing, start.commit)
             await self._begin(call, name, start)
             return Changed(delta=await writing.finished())
@@ -133,7 +133,7 @@ class Checkout:
     async def _restore(self, call: Call, request: CheckoutRequest) -> Changed:
         paths = self._writer.paths(call, request.paths)
         async with self._writer.writing(call, "checkout") as writing:
-            commit = await commit_of(self._git, request.ref)
+            commit = await resolve_commit(self._git, request.ref)
             named = await asyncio.to_thread(self._listed, commit, paths)
             self._writer.refuse_secret_changes(call, named.paths)
             hidden = set(await asyncio.to_thread(self._losses.hidden, paths)) & named.paths
@@ -143,7 +143,7 @@ class Checkout:
             await self._git.run("checkout", "--quiet", exact(commit), "--", *paths)
             return Changed(delta=await writing.finished())
 
-    async def _reach(self, writing: Writing, target: str) -> None:
+    async def _reach(self, writing: GitMutation, target: str) -> None:
         before = writing.before
         await writing.reaches_between((before.head, target))
         left = [before.head] if before.symbolic is None and before.head else []
@@ -157,7 +157,7 @@ class Checkout:
             # With the commit beside the name: that was checked, and the branch may move meanwhile.
             await self._git.run("checkout", "--quiet", "-B", target.branch, target.exact, "--")
         elif target.new:
-            await self._begin(call, await fresh_name(self._git, HEADS, ref), target)
+            await self._begin(call, await check_new_name(self._git, HEADS, ref), target)
         else:
             await self._git.run("checkout", "--quiet", "--detach", target.exact, "--")
 
@@ -169,11 +169,11 @@ class Checkout:
 
     def _target(self, ref: str) -> "_Target":
         try:
-            found = revision_now(self._git, ref)
+            found = resolve_revision_now(self._git, ref)
             return _Target(commit=found.commit, ref=found.ref)
         except RefNotFound:
             # Git makes a branch of that name when exactly one remote has it.
-            pattern = f"refs/remotes/*/{checked(ref)}"
+            pattern = f"refs/remotes/*/{check_ref(ref)}"
             lines = self._git.ask("for-each-ref", "--format=%(objectname) %(refname)", pattern).line.splitlines()
             if len(lines) != 1:
                 raise
@@ -181,12 +181,12 @@ class Checkout:
             return _Target(commit=commit, ref=full, new=True)
 
     def _lost(self, request: CheckoutRequest) -> list[Loss]:
-        checked(request.ref)
+        check_ref(request.ref)
         if request.paths:
             return self._lost_below(request)
         if request.create and not request.start:
             return []
-        ref = checked(request.start) if request.create else request.ref
+        ref = check_ref(request.start) if request.create else request.ref
         target = self._target_now(ref, guess=not request.create)
         head, branch = self._losses.head, self._losses.head_ref
         lost: list[Loss] = []
@@ -200,14 +200,14 @@ class Checkout:
     def _target_now(self, ref: str, *, guess: bool) -> str:
         """The commit that is meant, also by a branch that one remote alone has; nothing when there is none."""
         try:
-            return self._target(ref).commit if guess else commit_now(self._git, ref)
+            return self._target(ref).commit if guess else resolve_commit_now(self._git, ref)
         except RefNotFound:
             return ""
 
     def _lost_below(self, request: CheckoutRequest) -> list[Loss]:
         """What files restored from a commit overwrite: changes, and what git does not track."""
         paths = [canonical(path, root=self._git.root) or "." for path in request.paths]
-        named = self._listed(commit_now(self._git, request.ref), paths)
+        named = self._listed(resolve_commit_now(self._git, request.ref), paths)
         head = self._losses.head
         edited = self._losses.edited(request.paths, against=head) if head else []
         in_place = self._losses.in_place(named)
@@ -220,11 +220,11 @@ class Checkout:
 
     def _refuse_lacking(self, commit: str, paths: Sequence[str]) -> None:
         """GitRefused where a partial clone lacks a file: git would leave an empty one in its place."""
-        if is_partial(common(self._git.folder)):
+        if is_partial(common_dir(self._git.folder)):
             below = [] if "." in paths else paths
             if self._git.ask("ls-tree", "-r", "--long", "--full-tree", commit, "--", *below, check=False).code != 0:
-                raise lacking()
+                raise missing_objects_error()
 
-    def _listed(self, commit: str, paths: Sequence[str]) -> Named:
+    def _listed(self, commit: str, paths: Sequence[str]) -> ChangedPaths:
         below = [] if "." in paths else paths
-        return named_in_tree(self._git.ask("ls-tree", "-r", "-z", "--full-tree", commit, "--", *below).fields)
+        return parse_tree_listing(self._git.ask("ls-tree", "-r", "-z", "--full-tree", commit, "--", *below).fields)

@@ -6,16 +6,16 @@ from collections.abc import Iterable
 
 from pydantic import Field
 
-from codeplane.git.read.refusal import few, redacted, refusal, unresolved
-from codeplane.git.safety.command import Done
-from codeplane.git.safety.loss import Loss, few_of, judged, previewed
-from codeplane.git.safety.losses import Losses
-from codeplane.git.write.answered import Changed, GitDelta
-from codeplane.git.write.foreseen import Foreseen
-from codeplane.git.write.picture import Picture
-from codeplane.git.write.revision import commit_of
+from codeplane.git.read.git_error import conflict_error, git_error, name_first, redact_urls
+from codeplane.git.safety.command import GitOutput
+from codeplane.git.safety.loss import Loss, assess_losses, few_of, preview_losses
+from codeplane.git.safety.loss_finder import LossFinder
+from codeplane.git.write.git_delta import Changed, GitDelta
+from codeplane.git.write.git_snapshot import GitSnapshot
+from codeplane.git.write.preview_facts import PreviewFacts
+from codeplane.git.write.revision import resolve_commit
 from codeplane.git.write.sequence import stashes_left
-from codeplane.git.write.writing import Writer
+from codeplane.git.write.writer import Writer
 from codeplane.index.files.paths import canonical
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import CodePlaneError, GitRefused, InvalidArgument
@@ -88,7 +88,7 @@ class Commits:
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
         self._git = writer.git
-        self._losses = Losses(writer.git)
+        self._losses = LossFinder(writer.git)
 
     @operation("git.commit", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def commit(self, call: Call, request: CommitRequest) -> CommitResult:
@@ -99,7 +99,7 @@ class Commits:
     @operation("git.amend", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def amend(self, call: Call, request: AmendRequest) -> CommitResult:
         """Replace the last commit: with what is staged, another message, or both; the old one stays for undo."""
-        await commit_of(self._git, "HEAD")
+        await resolve_commit(self._git, "HEAD")
         options = ["--amend", *([] if request.message else ["--no-edit"])]
         return await self._commit(call, "amend", options, request.message, request.paths, request.author)
 
@@ -116,7 +116,7 @@ class Commits:
     @assesses("git.amend")
     def assess_amend(self, request: AmendRequest) -> Assessment:
         """A commit that others may have must not be replaced lightly."""
-        return judged(self._lost(), kinds=("history",))
+        return assess_losses(self._lost(), kinds=("history",))
 
     @previews("git.amend")
     async def preview_amend(self, request: AmendRequest) -> Preview:
@@ -124,7 +124,7 @@ class Commits:
         return await asyncio.to_thread(self._previewed, request)
 
     def _previewed(self, request: AmendRequest) -> Preview:
-        foreseen = Foreseen(self._git, self._writer.secrets)
+        foreseen = PreviewFacts(self._git, self._writer.secrets)
         facts = [f"on {foreseen.head()}", f"replaces {foreseen.named('HEAD')}"]
         facts += [f"message: {request.message}"] if request.message else []
         facts += [f"author: {request.author.name} <{request.author.email}>"] if request.author else []
@@ -135,9 +135,9 @@ class Commits:
             facts += [f"new: {few_of(fresh)}"] if fresh else []
             edited = self._losses.edited(request.paths, against=self._losses.head)
             files = [self._git.root / path for path in (*edited, *fresh)]
-            return previewed("Replace the last commit", self._lost(), facts, files=files)
+            return preview_losses("Replace the last commit", self._lost(), facts, files=files)
         facts += [*foreseen.staged(), *foreseen.diff("--cached")]
-        return previewed("Replace the last commit", self._lost(), facts, bound=[foreseen.index()])
+        return preview_losses("Replace the last commit", self._lost(), facts, bound=[foreseen.index()])
 
     def _lost(self) -> list[Loss]:
         head = self._losses.head
@@ -159,7 +159,7 @@ class Commits:
         words = ["--file=-"] if message else []
         async with self._writer.writing(call, what, calm=what == "amend") as writing:
             if conflicts := writing.before.conflicts:
-                raise unresolved([one.path for one in conflicts])
+                raise conflict_error([one.path for one in conflicts])
             await self._writer.may_write_commits(call, await stashes_left(self._git))
             if what == "amend" and writing.before.head:
                 await writing.loses(commits=[writing.before.head])
@@ -190,19 +190,21 @@ class Commits:
         return (await self._git.run("ls-files", "--others", "--exclude-standard", "-z", "--", *paths)).fields
 
 
-def _refused(done: Done, before: Picture, given: tuple[str, ...]) -> CodePlaneError:
+def _refused(done: GitOutput, before: GitSnapshot, given: tuple[str, ...]) -> CodePlaneError:
     """Why there is no commit: when nothing was staged, what could have been."""
     # Git says so on its output; what it says beside that is a hook's word.
     if not _NOTHING.search(done.line):
-        return refusal("commit", done.err or done.line, done.code)
+        return git_error("commit", done.err or done.line, done.code)
     changed, untracked = sorted(before.changed), sorted(before.untracked)
     if given:
-        return GitRefused(f"nothing has changed in {few(given)}", hint="git_status shows what has")
+        return GitRefused(f"nothing has changed in {name_first(given)}", hint="git_status shows what has")
     if not changed and not untracked:
         return GitRefused(
             "nothing has changed since the last commit", hint="allow_empty=true makes a commit without changes"
         )
-    parts = [f"{kind}: {few(names)}" for kind, names in (("changed", changed), ("untracked", untracked)) if names]
+    parts = [
+        f"{kind}: {name_first(names)}" for kind, names in (("changed", changed), ("untracked", untracked)) if names
+    ]
     return GitRefused(
         f"nothing is staged; {'; '.join(parts)}", hint='give paths=["."] or some of these, or git_stage first'
     )
@@ -210,4 +212,4 @@ def _refused(done: Done, before: Picture, given: tuple[str, ...]) -> CodePlaneEr
 
 def _result(delta: GitDelta, said: str) -> CommitResult:
     oid = delta.head or ""
-    return CommitResult(delta=delta, oid=oid, short_oid=oid[:_SHORT], said=redacted(said).strip()[:_MAX_SAID])
+    return CommitResult(delta=delta, oid=oid, short_oid=oid[:_SHORT], said=redact_urls(said).strip()[:_MAX_SAID])

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from codeplane.git.safety.command import Git
-from codeplane.git.write.foreseen import Foreseen, listing
+from codeplane.git.write.preview_facts import PreviewFacts, listing
 from codeplane.index.files.paths import shown
 from codeplane.kernel.counted import counted
 
@@ -16,7 +16,7 @@ class Exchange:
 
     def __init__(self, git: Git, remote: str) -> None:
         self._git = git
-        self._foreseen = Foreseen(git)
+        self._foreseen = PreviewFacts(git)
         self._remote = remote
 
     def places(self, *, push: bool) -> list[str]:

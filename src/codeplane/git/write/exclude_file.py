@@ -4,7 +4,7 @@ import os
 from collections.abc import Collection
 from pathlib import Path, PurePath
 
-from codeplane.git.read.opened import common, git_dir_of, plain_bytes
+from codeplane.git.read.repository import common_dir, git_dir_of, read_plain_file
 from codeplane.kernel.errors import GitRefused, InvalidArgument
 from codeplane.kernel.git_folders import git_folders
 from codeplane.kernel.ids import new_id
@@ -47,7 +47,7 @@ class ExcludeFile:
 
     def _lines(self) -> list[bytes]:
         try:
-            return plain_bytes(self._file).removesuffix(b"\n").split(b"\n")
+            return read_plain_file(self._file).removesuffix(b"\n").split(b"\n")
         except FileNotFoundError:
             return []
         except OSError as error:
@@ -79,7 +79,7 @@ def exclude_git_folders(root: Path) -> None:
     gits = git_folders(root)
     if not gits:
         return
-    exclude = ExcludeFile(common(git_dir_of(root)))
+    exclude = ExcludeFile(common_dir(git_dir_of(root)))
     for path in sorted(gits.paths):
         if "\n" not in path:
             pattern = pattern_of(PurePath(path))

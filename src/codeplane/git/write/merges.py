@@ -7,19 +7,19 @@ from typing import Literal
 from pydantic import Field
 
 from codeplane.git.read.conflict import Conflict
-from codeplane.git.read.refusal import refusal, unresolved
-from codeplane.git.safety.command import Done
-from codeplane.git.safety.loss import Loss, judged, previewed
-from codeplane.git.safety.losses import Losses
-from codeplane.git.safety.obstacles import Named
-from codeplane.git.write.answered import GitDelta, Stoppable
+from codeplane.git.read.git_error import conflict_error, git_error
+from codeplane.git.safety.command import GitOutput
+from codeplane.git.safety.loss import Loss, assess_losses, preview_losses
+from codeplane.git.safety.loss_finder import LossFinder
+from codeplane.git.safety.obstacles import ChangedPaths
 from codeplane.git.write.commits import MAX_MESSAGE
-from codeplane.git.write.foreseen import Foreseen
+from codeplane.git.write.git_delta import GitDelta, Stoppable
 from codeplane.git.write.merge_source import message_of, object_of, ranges, ranges_now, source_of
-from codeplane.git.write.resolution import resolved, resolved_work
-from codeplane.git.write.revision import MAX_REF, commit_now, revision_of
+from codeplane.git.write.preview_facts import PreviewFacts
+from codeplane.git.write.resolution import resolution_losses, resolved_files
+from codeplane.git.write.revision import MAX_REF, resolve_commit_now, resolve_revision
 from codeplane.git.write.sequence import stashes_left
-from codeplane.git.write.writing import Writer
+from codeplane.git.write.writer import Writer
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import GitRefused, InvalidArgument
 from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, foresees, operation, previews
@@ -57,8 +57,8 @@ class Merges:
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
         self._git = writer.git
-        self._losses = Losses(writer.git)
-        self._foreseen = Foreseen(writer.git)
+        self._losses = LossFinder(writer.git)
+        self._foreseen = PreviewFacts(writer.git)
 
     @operation("git.merge", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def merge(self, call: Call, request: MergeRequest) -> MergeResult:
@@ -72,7 +72,7 @@ class Merges:
             )
         ff = {"auto": [], "only": ["--ff-only"], "never": ["--no-ff"]}[request.ff]
         async with self._writer.writing(call, "merge", calm=True) as writing:
-            revision = await revision_of(self._git, request.ref)
+            revision = await resolve_revision(self._git, request.ref)
             target, oid = revision.commit, await object_of(self._git, revision)
             await writing.reaches_between(*await ranges(self._git, writing.before.head, target))
             await writing.loses(work=False)
@@ -92,7 +92,7 @@ class Merges:
     @assesses("git.merge")
     def assess_merge(self, request: MergeRequest) -> Assessment:
         """Giving up a merge loses what was resolved by hand; beginning one, what is ignored and in its way."""
-        return judged(self._lost(request))
+        return assess_losses(self._lost(request))
 
     @previews("git.merge")
     async def preview_merge(self, request: MergeRequest) -> Preview:
@@ -104,13 +104,13 @@ class Merges:
         if request.action != "start":
             facts += [f"merging {self._foreseen.id_of('MERGE_HEAD') or 'nothing'}"]
             bound = [self._foreseen.index()]
-            return previewed(f"{request.action} a merge", lost, facts, bound=bound)
+            return preview_losses(f"{request.action} a merge", lost, facts, bound=bound)
         if request.ref:
-            target = commit_now(self._git, request.ref)
+            target = resolve_commit_now(self._git, request.ref)
             mine = [head] if (head := self._losses.head) else []
             facts += [f"{request.ref} at {target}", *self._foreseen.commits(target, *mine, what="to bring in")]
         facts += [f"fast-forward: {request.ff}"] if request.ff != "auto" else []
-        return previewed(f"start a merge of {request.ref}", lost, facts)
+        return preview_losses(f"start a merge of {request.ref}", lost, facts)
 
     async def _go_on(self, call: Call, request: MergeRequest) -> MergeResult:
         async with self._writer.writing(
@@ -121,34 +121,34 @@ class Merges:
             await self._writer.may_write_commits(call, await stashes_left(self._git))
             if request.action == "abort":
                 await writing.reaches(writing.before.staged)
-                await writing.loses(only=await asyncio.to_thread(resolved, self._losses))
+                await writing.loses(only=await asyncio.to_thread(resolved_files, self._losses))
                 await self._git.run("merge", "--abort")
             else:
                 if writing.before.conflicts:
-                    raise unresolved([one.path for one in writing.before.conflicts])
+                    raise conflict_error([one.path for one in writing.before.conflicts])
                 message = ["-m", request.message] if request.message else ["--no-edit"]
                 await self._git.run("commit", "--quiet", *message)
             return merged(await writing.finished())
 
     def _lost(self, request: MergeRequest) -> list[Loss]:
         if request.action == "abort":
-            return resolved_work(self._losses)
+            return resolution_losses(self._losses)
         if request.action != "start" or not request.ref:
             return []
         return self._losses.files(self._losses.ignored(self._incoming(request)), "everything")
 
-    def _incoming(self, request: MergeRequest) -> Named:
-        target = commit_now(self._git, request.ref)
+    def _incoming(self, request: MergeRequest) -> ChangedPaths:
+        target = resolve_commit_now(self._git, request.ref)
         found = [self._losses.differing(*one) for one in ranges_now(self._git, self._losses.head, target)]
         paths = frozenset(path for named in found for path in named.paths)
         files = frozenset(path for named in found for path in named.files)
-        return Named(paths=paths, links=paths - files)
+        return ChangedPaths(paths=paths, links=paths - files)
 
 
-def stopped_or_raise(done: Done, delta: GitDelta, command: str) -> None:
+def stopped_or_raise(done: GitOutput, delta: GitDelta, command: str) -> None:
     """Raise what git refused; a stop at conflicts is an answer, not a refusal."""
     if done.code != 0 and not delta.conflicts and delta.repo_state == "none":
-        raise refusal(command, done.err or done.line, done.code)
+        raise git_error(command, done.err or done.line, done.code)
 
 
 def merged(delta: GitDelta, *, fastforward: bool = False) -> MergeResult:

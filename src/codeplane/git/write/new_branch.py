@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from codeplane.git.read.refusal import refusal
+from codeplane.git.read.git_error import git_error
 from codeplane.git.safety.command import Git
 from codeplane.git.write.revision import Revision
 from codeplane.index.files.paths import shown
@@ -30,7 +30,7 @@ async def refuse_elsewhere(git: Git, branch: str) -> None:
     for line in os.fsdecode(done.out).splitlines():
         name, _, place = line.partition("\0")
         if name == f"{_HEADS}{branch}" and place and not _is_same(place, git.root):
-            raise refusal("checkout", f"'{branch}' is already checked out at '{place}'", 128)
+            raise git_error("checkout", f"'{branch}' is already checked out at '{place}'", 128)
 
 
 async def track(git: Git, call: Call, name: str, start: Revision) -> None:

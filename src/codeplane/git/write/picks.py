@@ -8,17 +8,17 @@ from typing import Literal
 from pydantic import Field
 
 from codeplane.git.read.conflict import Conflict
-from codeplane.git.safety.loss import Loss, judged, previewed
-from codeplane.git.safety.losses import Losses
-from codeplane.git.safety.obstacles import Named
-from codeplane.git.write.answered import GitDelta, Stoppable
-from codeplane.git.write.foreseen import Foreseen
+from codeplane.git.safety.loss import Loss, assess_losses, preview_losses
+from codeplane.git.safety.loss_finder import LossFinder
+from codeplane.git.safety.obstacles import ChangedPaths
+from codeplane.git.write.git_delta import GitDelta, Stoppable
+from codeplane.git.write.git_snapshot import GitSnapshot
 from codeplane.git.write.merges import stopped_or_raise
-from codeplane.git.write.picture import Picture
-from codeplane.git.write.resolution import resolved, resolved_work
-from codeplane.git.write.revision import MAX_REF, commit_now, commit_of
+from codeplane.git.write.preview_facts import PreviewFacts
+from codeplane.git.write.resolution import resolution_losses, resolved_files
+from codeplane.git.write.revision import MAX_REF, resolve_commit, resolve_commit_now
 from codeplane.git.write.sequence import commits_left, refuse_strategies, sequence_start
-from codeplane.git.write.writing import Writer
+from codeplane.git.write.writer import Writer
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import GitRefused, InvalidArgument
 from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, foresees, operation, previews
@@ -73,8 +73,8 @@ class Picks:
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
         self._git = writer.git
-        self._losses = Losses(writer.git)
-        self._foreseen = Foreseen(writer.git)
+        self._losses = LossFinder(writer.git)
+        self._foreseen = PreviewFacts(writer.git)
 
     @operation("git.cherrypick", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def cherrypick(self, call: Call, request: CherrypickRequest) -> PickResult:
@@ -99,12 +99,12 @@ class Picks:
     @assesses("git.cherrypick")
     def assess_cherrypick(self, request: CherrypickRequest) -> Assessment:
         """Giving up loses what was resolved by hand; beginning, what is ignored and in its way."""
-        return judged(self._lost(request))
+        return assess_losses(self._lost(request))
 
     @assesses("git.revert")
     def assess_revert(self, request: RevertRequest) -> Assessment:
         """Giving up loses what was resolved by hand; beginning, what is ignored and in its way."""
-        return judged(self._lost(request))
+        return assess_losses(self._lost(request))
 
     @previews("git.cherrypick")
     async def preview_cherrypick(self, request: CherrypickRequest) -> Preview:
@@ -121,10 +121,10 @@ class Picks:
         if request.action == "start":
             facts += [f"{what} {self._foreseen.named(request.commit)}"] if request.commit else []
             facts += [f"compared with its parent {request.mainline}"] if request.mainline else []
-            return previewed(f"start a {what}", lost, facts)
+            return preview_losses(f"start a {what}", lost, facts)
         under_way = self._foreseen.id_of("CHERRY_PICK_HEAD" if what == "cherry-pick" else "REVERT_HEAD")
         facts.append(f"{what} of {under_way or 'nothing'}")
-        return previewed(f"{request.action} a {what}", lost, facts, bound=[self._foreseen.index()])
+        return preview_losses(f"{request.action} a {what}", lost, facts, bound=[self._foreseen.index()])
 
     async def _pick(
         self, call: Call, what: Literal["cherrypick", "revert"], request: CherrypickRequest | RevertRequest
@@ -136,7 +136,7 @@ class Picks:
             raise InvalidArgument("commit is required", hint="name a commit, or set action to continue, skip or abort")
         mainline = [f"--mainline={request.mainline}"] if request.mainline else []
         async with self._writer.writing(call, what, calm=True) as writing:
-            target = await commit_of(self._git, request.commit)
+            target = await resolve_commit(self._git, request.commit)
             parents = (await self._git.run("rev-list", "--parents", "--max-count=1", target)).line.split()[1:]
             await writing.reaches_between((_base(parents, request.mainline), target))
             await writing.loses(work=False)
@@ -160,7 +160,7 @@ class Picks:
                 raise GitRefused(f"no {what} is under way to {action}", hint="see git_status for the state")
             if action != "continue":
                 await writing.reaches(writing.before.staged)
-                await writing.loses(only=await asyncio.to_thread(resolved, self._losses))
+                await writing.loses(only=await asyncio.to_thread(resolved_files, self._losses))
             # Somebody may have begun it elsewhere, where nobody was asked about its files.
             if action != "abort":
                 await refuse_strategies(self._git)
@@ -175,13 +175,13 @@ class Picks:
 
     def _lost(self, request: CherrypickRequest | RevertRequest) -> list[Loss]:
         if request.action in ("skip", "abort"):
-            return resolved_work(self._losses)
+            return resolution_losses(self._losses)
         if request.action != "start" or not request.commit:
             return []
         return self._losses.files(self._losses.ignored(self._incoming(request)), "everything")
 
-    def _incoming(self, request: CherrypickRequest | RevertRequest) -> Named:
-        target = commit_now(self._git, request.commit)
+    def _incoming(self, request: CherrypickRequest | RevertRequest) -> ChangedPaths:
+        target = resolve_commit_now(self._git, request.commit)
         parents = self._git.ask("rev-list", "--parents", "--max-count=1", target).line.split()[1:]
         return self._losses.differing(_base(parents, request.mainline), target)
 
@@ -191,7 +191,7 @@ def _base(parents: list[str], mainline: int) -> str | None:
     return parents[max(mainline, 1) - 1] if len(parents) >= max(mainline, 1) else None
 
 
-def _result(delta: GitDelta, after: Picture | None) -> PickResult:
+def _result(delta: GitDelta, after: GitSnapshot | None) -> PickResult:
     success = not delta.conflicts and delta.repo_state == "none"
     moved = success and delta.head != delta.head_before
     return PickResult(

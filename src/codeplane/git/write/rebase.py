@@ -7,19 +7,19 @@ from typing import Literal
 
 from pydantic import Field
 
-from codeplane.git.read.opened import plain_bytes
-from codeplane.git.read.refusal import refusal
-from codeplane.git.safety.loss import Loss, judged, lost_commits, previewed
-from codeplane.git.safety.losses import Losses
-from codeplane.git.safety.obstacles import Named
-from codeplane.git.write.answered import GitDelta, Stoppable
-from codeplane.git.write.begun import original_head
-from codeplane.git.write.foreseen import Foreseen, listing
+from codeplane.git.read.git_error import git_error
+from codeplane.git.read.repository import read_plain_file
+from codeplane.git.safety.loss import Loss, assess_losses, lost_commits, preview_losses
+from codeplane.git.safety.loss_finder import LossFinder
+from codeplane.git.safety.obstacles import ChangedPaths
+from codeplane.git.write.git_delta import GitDelta, Stoppable
+from codeplane.git.write.preview_facts import PreviewFacts, listing
 from codeplane.git.write.rebase_todo import FOLDER, PlanGiven, Todo, comment_option, editors
-from codeplane.git.write.resolution import resolved, resolved_work
-from codeplane.git.write.revision import MAX_REF, checked, commit_now, commit_of
+from codeplane.git.write.resolution import resolution_losses, resolved_files
+from codeplane.git.write.revision import MAX_REF, check_ref, resolve_commit, resolve_commit_now
 from codeplane.git.write.sequence import commits_left, refuse_commands, refuse_strategies, stashes_left, targets_left
-from codeplane.git.write.writing import Writer
+from codeplane.git.write.stopped_operation import original_head
+from codeplane.git.write.writer import Writer
 from codeplane.index.files.paths import shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.counted import ARE, counted
@@ -103,13 +103,13 @@ class Rebase:
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
         self._git = writer.git
-        self._losses = Losses(writer.git)
+        self._losses = LossFinder(writer.git)
 
     @operation("git.rebase_plan", risk=Risk.READ)
     async def plan(self, call: Call, request: RebasePlanRequest) -> RebasePlan:
         """The commits that a rebase onto upstream would do again; change actions or order, then git_rebase_execute."""
-        upstream = await commit_of(self._git, request.upstream)
-        onto = await commit_of(self._git, request.onto) if request.onto else upstream
+        upstream = await resolve_commit(self._git, request.upstream)
+        onto = await resolve_commit(self._git, request.onto) if request.onto else upstream
         commits = await self._commits(upstream)
         return RebasePlan(
             upstream=upstream,
@@ -123,11 +123,11 @@ class Rebase:
         conflicts and edits, and undo takes it back."""
         plan = request.plan
         async with self._writer.writing(call, "rebase", calm=True) as writing:
-            upstream = await commit_of(self._git, plan.upstream)
-            onto = await commit_of(self._git, plan.onto) if plan.onto else upstream
-            head = await commit_of(self._git, "HEAD")
+            upstream = await resolve_commit(self._git, plan.upstream)
+            onto = await resolve_commit(self._git, plan.onto) if plan.onto else upstream
+            head = await resolve_commit(self._git, "HEAD")
             planned = dict(await self._commits(upstream))
-            steps = [(one.action, await commit_of(self._git, one.commit_sha), one.message) for one in plan.steps]
+            steps = [(one.action, await resolve_commit(self._git, one.commit_sha), one.message) for one in plan.steps]
             _refuse_other(list(planned), [oid for _, oid, _ in steps])
             # A plan comes with the present messages, and may come back as it was given.
             todo = Todo(
@@ -143,7 +143,7 @@ class Rebase:
             await writing.loses(commits=[head], work=False, replaced=not dropped)
             folder = self._git.folder
             aside = await writing.rebase_options()
-            with todo.laid_out(folder) as env:
+            with todo.write_files(folder) as env:
                 options = ("--interactive", "--no-rebase-merges", "--no-autosquash", "--empty=drop", *aside)
                 done = await self._git.run(
                     *(*comment_option(folder, todo), "rebase", *options, f"--onto={onto}", upstream),
@@ -152,7 +152,7 @@ class Rebase:
                 )
             delta = await writing.finished()
             if done.code != 0 and delta.repo_state != "rebase":
-                raise refusal("rebase", done.err or done.line, done.code)
+                raise git_error("rebase", done.err or done.line, done.code)
             return await self._result(delta, total=len(steps), said=done.err if done.code else "")
 
     @operation("git.rebase_continue", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
@@ -173,14 +173,14 @@ class Rebase:
     @foresees("git.rebase_execute")
     def foresee_execute(self, request: RebaseExecuteRequest) -> Iterable[str]:
         """The files that differ between here and there, and those of the commits that are done again."""
-        upstream = commit_now(self._git, request.plan.upstream)
-        onto = commit_now(self._git, request.plan.onto) if request.plan.onto else upstream
+        upstream = resolve_commit_now(self._git, request.plan.upstream)
+        onto = resolve_commit_now(self._git, request.plan.onto) if request.plan.onto else upstream
         return sorted(path for named in self._moved(onto) for path in named.paths)
 
     @assesses("git.rebase_execute")
     def assess_execute(self, request: RebaseExecuteRequest) -> Assessment:
         """Commits that others may have, those that are dropped, and ignored files in the way make it destructive."""
-        return judged(self._lost(request), kinds=("history",))
+        return assess_losses(self._lost(request), kinds=("history",))
 
     @previews("git.rebase_execute")
     async def preview_execute(self, request: RebaseExecuteRequest) -> Preview:
@@ -190,7 +190,7 @@ class Rebase:
     @assesses("git.rebase_abort")
     def assess_abort(self, request: RebaseStateRequest) -> Assessment:
         """Giving up loses what was resolved by hand."""
-        return judged(self._lost_by_leaving())
+        return assess_losses(self._lost_by_leaving())
 
     @previews("git.rebase_abort")
     async def preview_abort(self, request: RebaseStateRequest) -> Preview:
@@ -200,7 +200,7 @@ class Rebase:
     @assesses("git.rebase_skip")
     def assess_skip(self, request: RebaseStateRequest) -> Assessment:
         """The commit itself is left out, and with it what was resolved by hand."""
-        return judged(self._lost_by_leaving())
+        return assess_losses(self._lost_by_leaving())
 
     @previews("git.rebase_skip")
     async def preview_skip(self, request: RebaseStateRequest) -> Preview:
@@ -208,20 +208,20 @@ class Rebase:
         return await asyncio.to_thread(self._previewed_leaving, "Leave the commit out")
 
     def _previewed(self, request: RebaseExecuteRequest) -> Preview:
-        plan, foreseen = request.plan, Foreseen(self._git)
-        upstream = commit_now(self._git, plan.upstream)
-        onto = commit_now(self._git, plan.onto) if plan.onto else upstream
-        steps = [f"{one.action} {foreseen.named(checked(one.commit_sha))}" for one in plan.steps[:_MAX_NAMED]]
+        plan, foreseen = request.plan, PreviewFacts(self._git)
+        upstream = resolve_commit_now(self._git, plan.upstream)
+        onto = resolve_commit_now(self._git, plan.onto) if plan.onto else upstream
+        steps = [f"{one.action} {foreseen.named(check_ref(one.commit_sha))}" for one in plan.steps[:_MAX_NAMED]]
         facts = [foreseen.head(), f"after {upstream}", f"onto {onto}"]
         facts += listing(counted(len(plan.steps), "step"), steps, len(plan.steps))
-        return previewed(f"Rebase {counted(len(plan.steps), 'commit')}", self._lost(request), facts)
+        return preview_losses(f"Rebase {counted(len(plan.steps), 'commit')}", self._lost(request), facts)
 
     def _previewed_leaving(self, summary: str) -> Preview:
-        foreseen, folder = Foreseen(self._git), self._git.folder
+        foreseen, folder = PreviewFacts(self._git), self._git.folder
         step, steps = _progress(folder)
         facts = [foreseen.head(), f"stopped in step {step} of {steps} at {foreseen.named('REBASE_HEAD')}"]
         facts.append(f"began at {original_head(folder) or 'no commit that is known'}")
-        return previewed(summary, self._lost_by_leaving(), facts, bound=[foreseen.index()])
+        return preview_losses(summary, self._lost_by_leaving(), facts, bound=[foreseen.index()])
 
     async def _commits(self, upstream: str) -> list[tuple[str, str]]:
         options = ("--reverse", "--topo-order", "--no-merges", "--cherry-mark", "--right-only", "-z")
@@ -248,7 +248,7 @@ class Rebase:
             was = await asyncio.to_thread(original_head, folder)
             if verb != "continue":
                 await writing.reaches(writing.before.changed)
-                work = await asyncio.to_thread(resolved, self._losses, all_work=True)
+                work = await asyncio.to_thread(resolved_files, self._losses, all_work=True)
                 # Where git paused for an edit it says at which commit: another one is somebody's.
                 paused = await asyncio.to_thread(_text, folder / FOLDER / "amend")
                 # An abort moves the branch to where the rebase says it was, which may not be where it is.
@@ -275,7 +275,7 @@ class Rebase:
             )
             delta = await writing.finished(since=None if abort else was)
             if done.code != 0 and await asyncio.to_thread(_progress, folder) == before and not delta.conflicts:
-                raise refusal("rebase", done.err or done.line, done.code)
+                raise git_error("rebase", done.err or done.line, done.code)
             return await self._result(
                 delta, total=before[1], said=done.err if done.code else "", aborted=abort, at=before[0]
             )
@@ -305,16 +305,16 @@ class Rebase:
             state="edit_pause" if pause else "conflict",
             conflict_paths=tuple(one.path for one in delta.conflicts),
             current_commit=stopped or None,
-            said="" if delta.conflicts else str(refusal("rebase", said).message)[:500] if said else "",
+            said="" if delta.conflicts else str(git_error("rebase", said).message)[:500] if said else "",
         )
 
     def _lost(self, request: RebaseExecuteRequest) -> list[Loss]:
-        upstream = commit_now(self._git, request.plan.upstream)
+        upstream = resolve_commit_now(self._git, request.plan.upstream)
         pushed = self._losses.pushed("HEAD", base=upstream) if self._losses.head else 0
         sent = counted(pushed, "commit", verbs=("was", "were"))
         lost = [Loss(said=f"{sent} pushed: others may have them", kind="history")] if pushed else []
         dropped = [one.commit_sha[:9] for one in request.plan.steps if one.action == "drop"]
-        onto = commit_now(self._git, request.plan.onto) if request.plan.onto else upstream
+        onto = resolve_commit_now(self._git, request.plan.onto) if request.plan.onto else upstream
         return lost + lost_commits(dropped, "that are dropped") + self._lost_in_place(onto)
 
     def _lost_in_place(self, onto: str) -> list[Loss]:
@@ -322,7 +322,7 @@ class Rebase:
         lost = {path for named in self._moved(onto) for path in self._losses.ignored(named)}
         return self._losses.files(sorted(lost), "everything")
 
-    def _moved(self, onto: str) -> list[Named]:
+    def _moved(self, onto: str) -> list[ChangedPaths]:
         head = self._losses.head
         if head is None:
             return []
@@ -330,7 +330,7 @@ class Rebase:
         return [self._losses.differing(head, onto), self._losses.differing(base, head)]
 
     def _lost_by_leaving(self) -> list[Loss]:
-        return resolved_work(self._losses, all_work=True)
+        return resolution_losses(self._losses, all_work=True)
 
 
 def _refuse_other(planned: list[str], given: list[str]) -> None:
@@ -360,6 +360,6 @@ def _branch(folder: Path) -> str:
 
 def _text(path: Path) -> str:
     try:
-        return plain_bytes(path).decode("utf-8", "replace").strip()
+        return read_plain_file(path).decode("utf-8", "replace").strip()
     except OSError:
         return ""

@@ -57,7 +57,7 @@ class Todo:
                 raise InvalidArgument(f"{action} takes no message", hint="use reword to change a message")
 
     @contextmanager
-    def laid_out(self, folder: Path) -> Iterator[dict[str, str]]:
+    def write_files(self, folder: Path) -> Iterator[dict[str, str]]:
         """The environment in which git finds the steps; messages move into its own folder with the first of them."""
         with tempfile.TemporaryDirectory(prefix="codeplane-") as place:
             kept = Path(place) / _KEPT

@@ -4,9 +4,9 @@ import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from codeplane.git.read.refusal import redacted
+from codeplane.git.read.git_error import redact_urls
 from codeplane.git.safety.command import Git
-from codeplane.git.write.revision import checked
+from codeplane.git.write.revision import check_ref
 from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import RefNotFound
 
@@ -22,19 +22,19 @@ class RemoteName:
         return f"{self.name} ({self.url})"
 
 
-def remote_now(git: Git, given: str, *, push: bool = False) -> RemoteName:
+def find_remote(git: Git, given: str, *, push: bool = False) -> RemoteName:
     """The remote of that name, or the one that git would take without a name; RefNotFound when there is none."""
     names = git.ask("remote").line.splitlines()
     name = given or _usual(git, names)
     if name not in names:
-        near = difflib.get_close_matches(checked(name), names, n=3, cutoff=0.5)
+        near = difflib.get_close_matches(check_ref(name), names, n=3, cutoff=0.5)
         hint = f"did you mean {' or '.join(near)}?" if near else "see git_remotes; addresses are not taken here"
-        raise RefNotFound(f"there is no remote {shown(redacted(name)[:200])!r}", hint=hint)
+        raise RefNotFound(f"there is no remote {shown(redact_urls(name)[:200])!r}", hint=hint)
     done = git.ask("remote", "get-url", *(["--push"] if push else []), name, check=False)
-    return RemoteName(name=name, url=redacted(done.line) or "no address")
+    return RemoteName(name=name, url=redact_urls(done.line) or "no address")
 
 
-async def talking(git: Git) -> Mapping[str, str]:
+async def remote_environment(git: Git) -> Mapping[str, str]:
     """The environment in which git talks to remotes: ssh, the user's own, asks nobody."""
     done = await git.run("config", "--get", "core.sshCommand", check=False)
     return {"GIT_SSH_COMMAND": f"{done.line or 'ssh'} -oBatchMode=yes"}

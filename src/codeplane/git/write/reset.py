@@ -6,13 +6,13 @@ from typing import Literal
 
 from pydantic import Field
 
-from codeplane.git.safety.loss import Loss, judged, lost_commits, previewed
-from codeplane.git.safety.losses import Losses
-from codeplane.git.safety.obstacles import Named, named_in_raw, named_in_tree
-from codeplane.git.write.answered import Changed
-from codeplane.git.write.foreseen import Foreseen
-from codeplane.git.write.revision import MAX_REF, commit_now, commit_of
-from codeplane.git.write.writing import Writer
+from codeplane.git.safety.loss import Loss, assess_losses, lost_commits, preview_losses
+from codeplane.git.safety.loss_finder import LossFinder
+from codeplane.git.safety.obstacles import ChangedPaths, parse_raw_diff, parse_tree_listing
+from codeplane.git.write.git_delta import Changed
+from codeplane.git.write.preview_facts import PreviewFacts
+from codeplane.git.write.revision import MAX_REF, resolve_commit, resolve_commit_now
+from codeplane.git.write.writer import Writer
 from codeplane.kernel.call import Call
 from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, foresees, operation, previews
 from codeplane.kernel.place import InWorkspace
@@ -35,15 +35,15 @@ class Reset:
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
         self._git = writer.git
-        self._losses = Losses(writer.git)
-        self._foreseen = Foreseen(writer.git)
+        self._losses = LossFinder(writer.git)
+        self._foreseen = PreviewFacts(writer.git)
 
     @operation("git.reset", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def reset(self, call: Call, request: ResetRequest) -> Changed:
         """Move the branch to a commit; hard throws changes away, which stay under a recovery ref and in undo."""
         async with self._writer.writing(call, "reset") as writing:
             unborn = await asyncio.to_thread(self._is_unborn, request)
-            target = None if unborn else await commit_of(self._git, request.ref)
+            target = None if unborn else await resolve_commit(self._git, request.ref)
             before = writing.before
             if request.mode == "hard":
                 moved = await asyncio.to_thread(self._moved, target)
@@ -61,13 +61,13 @@ class Reset:
         if request.mode != "hard":
             return ()
         unborn, head = self._is_unborn(request), self._losses.head
-        moved = self._moved(None if unborn else commit_now(self._git, request.ref))
+        moved = self._moved(None if unborn else resolve_commit_now(self._git, request.ref))
         return [*moved.paths, *(self._losses.edited(against=head) if head else ())]
 
     @assesses("git.reset")
     def assess_reset(self, request: ResetRequest) -> Assessment:
         """What is lost makes it destructive: commits that nothing else reaches, changes that hard overwrites."""
-        return judged(self._lost(request))
+        return assess_losses(self._lost(request))
 
     @previews("git.reset")
     async def preview_reset(self, request: ResetRequest) -> Preview:
@@ -75,12 +75,12 @@ class Reset:
         return await asyncio.to_thread(self._previewed, request)
 
     def _previewed(self, request: ResetRequest) -> Preview:
-        target = "no commit yet" if self._is_unborn(request) else commit_now(self._git, request.ref)
+        target = "no commit yet" if self._is_unborn(request) else resolve_commit_now(self._git, request.ref)
         follows = {"soft": "only the branch", "mixed": "the branch and the index", "hard": "branch, index and files"}
         facts = [f"{self._foreseen.head()} → {target}", f"moves {follows[request.mode]}"]
         # The index is given up as a whole, what is staged and nowhere else too.
         bound = [] if request.mode == "soft" else [self._foreseen.index()]
-        return previewed(f"Reset {request.mode} to {request.ref}", self._lost(request), facts, bound=bound)
+        return preview_losses(f"Reset {request.mode} to {request.ref}", self._lost(request), facts, bound=bound)
 
     def _is_unborn(self, request: ResetRequest) -> bool:
         """Whether there is no commit yet, and the index alone is meant."""
@@ -90,7 +90,7 @@ class Reset:
         if self._is_unborn(request):
             staged = sorted(self._moved(None).files) if request.mode == "hard" else []
             return self._losses.files(staged, "everything")
-        target, head = commit_now(self._git, request.ref), self._losses.head
+        target, head = resolve_commit_now(self._git, request.ref), self._losses.head
         lost: list[Loss] = []
         edited: list[str] = []
         if head is not None:
@@ -106,13 +106,13 @@ class Reset:
             lost += self._losses.files([path for path in unknown if path not in told], "untracked work")
         return lost
 
-    def _moved(self, target: str | None) -> Named:
+    def _moved(self, target: str | None) -> ChangedPaths:
         """What the index, or the commit that is checked out, has otherwise than the target; all of it without one."""
         if target is None:
-            return named_in_tree(self._git.ask("ls-files", "--stage", "-z").fields)
+            return parse_tree_listing(self._git.ask("ls-files", "--stage", "-z").fields)
         options = ("--cached", "--raw", "-z", "--no-renames", "--no-abbrev", "--no-ext-diff")
-        staged = named_in_raw(self._git.ask("diff", *options, target, "--").fields)
+        staged = parse_raw_diff(self._git.ask("diff", *options, target, "--").fields)
         head = self._losses.head
         between = self._losses.differing(head, target) if head else staged
         files = staged.files | between.files
-        return Named(paths=staged.paths | between.paths, links=(staged.links | between.links) - files)
+        return ChangedPaths(paths=staged.paths | between.paths, links=(staged.links | between.links) - files)

@@ -1,10 +1,10 @@
 """What was done by hand since git stopped at conflicts."""
 
 from codeplane.git.safety.loss import Loss
-from codeplane.git.safety.losses import Losses
+from codeplane.git.safety.loss_finder import LossFinder
 
 
-def resolved(losses: Losses, *, all_work: bool = False) -> list[str]:
+def resolved_files(losses: LossFinder, *, all_work: bool = False) -> list[str]:
     """The files that are no longer as git left them when it stopped, of those that giving up would write anew.
 
     A merge or pick that is given up leaves alone what is not staged; with `all_work`, as of a rebase, nothing is.
@@ -21,6 +21,6 @@ def resolved(losses: Losses, *, all_work: bool = False) -> list[str]:
     return [path for path in edited if path in staged]
 
 
-def resolved_work(losses: Losses, *, all_work: bool = False) -> list[Loss]:
+def resolution_losses(losses: LossFinder, *, all_work: bool = False) -> list[Loss]:
     """The same, told as a loss."""
-    return losses.files(resolved(losses, all_work=all_work), "resolutions")
+    return losses.files(resolved_files(losses, all_work=all_work), "resolutions")

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from codeplane.edit.delta import Delta
-from codeplane.edit.history.kept import Kept, Sides
-from codeplane.edit.history.sides import MAX_SIDE
-from codeplane.git.safety.recovery import PREFIX
-from codeplane.git.write.answered import MAX_REFS
-from codeplane.git.write.compared import file_deltas
-from codeplane.git.write.described import moves
-from codeplane.git.write.picture import Picture, pictured
-from codeplane.git.write.reversible import Reversible, Side, entries_at
+from codeplane.edit.history.file_versions import MAX_SIDE
+from codeplane.edit.history.mutation_record import FileVersions, MutationRecord
+from codeplane.git.safety.recovery_refs import PREFIX
+from codeplane.git.write.added_worktree import AddedWorktree
+from codeplane.git.write.file_changes import file_deltas
+from codeplane.git.write.git_delta import MAX_REFS
+from codeplane.git.write.git_snapshot import GitSnapshot, take_snapshot
+from codeplane.git.write.mutation_title import describe_moves
+from codeplane.git.write.reversible_change import ReversibleChange, Side, entries_at
 from codeplane.git.write.worktree_places import BESIDE
-from codeplane.git.write.worktree_undo import AddedWorktree
-from codeplane.git.write.writing import Writer
+from codeplane.git.write.writer import Writer
 from codeplane.index.files.paths import shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import CannotUndo
@@ -34,12 +34,12 @@ class GitReversal:
         self._writer = writer
         self._git = writer.git
 
-    async def undo(self, call: Call, kept: Kept) -> Delta:
+    async def undo(self, call: Call, kept: MutationRecord) -> Delta:
         """Put everything back as it was before."""
         found = _reversible(kept)
         return await self._cross(call, kept, found, found.after, found.before, "undo")
 
-    async def redo(self, call: Call, kept: Kept) -> Delta:
+    async def redo(self, call: Call, kept: MutationRecord) -> Delta:
         """Do it again after an undo."""
         found = _reversible(kept)
         if found.after.state != found.before.state:
@@ -50,7 +50,7 @@ class GitReversal:
             )
         return await self._cross(call, kept, found, found.before, found.after, "redo")
 
-    async def sides(self, kept: Kept, paths: Sequence[str]) -> list[Sides]:
+    async def file_versions(self, kept: MutationRecord, paths: Sequence[str]) -> list[FileVersions]:
         """Some of its files as they were before it, and as it left them; git's store has both."""
         found = _reversible(kept)
         wanted = {path: (found.before.files.get(path), found.after.files.get(path)) for path in paths}
@@ -58,10 +58,10 @@ class GitReversal:
         contents = await self._writer.contents.small(oids, most=MAX_SIDE)
         gone = "git does not have one of its sides any more, or it is too large to show"
 
-        def side(path: str, before: str | None, after: str | None) -> Sides:
+        def side(path: str, before: str | None, after: str | None) -> FileVersions:
             old, new = (contents.get(entry.split(" ")[1]) if entry else None for entry in (before, after))
             lost = (before is not None and old is None) or (after is not None and new is None)
-            return Sides(
+            return FileVersions(
                 path=path,
                 before=old,
                 after=new,
@@ -72,27 +72,29 @@ class GitReversal:
 
         return [side(path, *both) for path, both in wanted.items()]
 
-    def beside(self, kept: Kept) -> tuple[str, ...]:
+    def other_changes(self, kept: MutationRecord) -> tuple[str, ...]:
         """Head, refs, stashes and what is under way: from where each goes to where."""
         found = _reversible(kept)
         start, goal = (found.after, found.before) if kept.state == "applied" else (found.before, found.after)
         lines = _told_of(AddedWorktree.of(kept), "undo" if kept.state == "applied" else "redo")
         return (*_crossed(start, goal, found), *lines)
 
-    async def _cross(self, call: Call, kept: Kept, found: Reversible, start: Side, goal: Side, verb: str) -> Delta:
+    async def _cross(
+        self, call: Call, kept: MutationRecord, found: ReversibleChange, start: Side, goal: Side, verb: str
+    ) -> Delta:
         writer = self._writer
         for path in goal.files:
             call.may_write(path)
-        async with writer.locks.everything():
+        async with writer.locks.hold_all():
             writer.keeper.pending.refuse_while_running()
-            now = await pictured(self._git)
-            files = await writer.contents.taken(start.files, write=False)
+            now = await take_snapshot(self._git)
+            files = await writer.contents.capture(start.files, write=False)
             begun = f"{PREFIX}{kept.mutation_id}/{verb}-begun"
             # What a crash, or a lock in the way, left half done is on either side: nothing of it is anybody's work.
             either = (start, goal) if begun in now.recoveries else (start,)
             moved = _moved(now, either, found, files)
             added = AddedWorktree.of(kept)
-            if added is not None and (changed := await added.moved(self._git, there=verb == "undo")):
+            if added is not None and (changed := await added.describe_changes(self._git, there=verb == "undo")):
                 moved.append(changed)
             if moved:
                 raise CannotUndo(f"{verb} of {kept.what}: {'; '.join(moved)}; nothing was changed")
@@ -103,7 +105,7 @@ class GitReversal:
             await writer.recovery.keep(kept.mutation_id, name=verb, what=verb, files=old, commits=commits, tags=tags)
             await self._git.run("update-ref", begun, f"{PREFIX}{kept.mutation_id}/{verb}")
             differences = await writer.contents.changes(start.files, goal.files)
-            await writer.contents.put_back({path: entry for path, entry in goal.files.items() if entry != files[path]})
+            await writer.contents.restore({path: entry for path, entry in goal.files.items() if entry != files[path]})
             if added is not None and verb == "undo":
                 await added.remove(self._git)
             await self._quit(now, goal)
@@ -131,7 +133,7 @@ class GitReversal:
             refs=(*_told(now, found, goal), *_told_of(added, verb)),
         )
 
-    async def _note(self, call: Call, kept: Kept, verb: str, *, done: bool) -> None:
+    async def _note(self, call: Call, kept: MutationRecord, verb: str, *, done: bool) -> None:
         pending = self._writer.keeper.pending
         await asyncio.to_thread(pending.note, call.call_id, what=verb, mutation_id=kept.mutation_id, done=done)
 
@@ -147,11 +149,11 @@ class GitReversal:
         commits = [oid for oid, kind in kinds if kind == "commit"]
         return commits, [oid for oid, kind in kinds if kind != "commit"]
 
-    async def _quit(self, now: Picture, goal: Side) -> None:
+    async def _quit(self, now: GitSnapshot, goal: Side) -> None:
         if now.state != goal.state:
             await self._git.run(_QUIT[now.state], "--quit")
 
-    async def _index(self, found: Reversible, goal: Side) -> None:
+    async def _index(self, found: ReversibleChange, goal: Side) -> None:
         paths = sorted(found.index_paths)
         if not paths:
             return
@@ -173,7 +175,7 @@ class GitReversal:
             await self._git.run("rm", "--cached", "--quiet", "--force", "--", *goal.intended)
             await self._git.run("-C", place, "add", "--intent-to-add", "--force", "--", *goal.intended, env=env)
 
-    async def _refs(self, now: Picture, goal: Side, why: str) -> None:
+    async def _refs(self, now: GitSnapshot, goal: Side, why: str) -> None:
         moving = {ref: oid for ref, oid in goal.refs.items() if now.refs.get(ref) != oid}
         gone = [f"delete {ref} {now.refs[ref]}" for ref, oid in moving.items() if oid is None]
         new = [f"create {ref} {oid}" for ref, oid in moving.items() if oid and ref not in now.refs]
@@ -189,7 +191,7 @@ class GitReversal:
         elif goal.head is not None and (now.symbolic is not None or now.head != goal.head):
             await self._git.run("update-ref", "--no-deref", "-m", why, "HEAD", goal.head)
 
-    async def _stashes(self, now: Picture, goal: Side) -> None:
+    async def _stashes(self, now: GitSnapshot, goal: Side) -> None:
         if goal.stashes is None or goal.stashes == now.stashes:
             return
         if goal.stashes == now.stashes[1:]:
@@ -228,9 +230,9 @@ def _empty(path: Path, mode: str) -> None:
         path.touch(_PROGRAM if mode == f"100{_PROGRAM:o}" else _FILE)
 
 
-def _told(now: Picture, found: Reversible, goal: Side) -> tuple[str, ...]:
+def _told(now: GitSnapshot, found: ReversibleChange, goal: Side) -> tuple[str, ...]:
     """What moves beside files, a line each."""
-    lines = moves(now, goal.symbolic, goal.head, goal.refs.items())
+    lines = describe_moves(now, goal.symbolic, goal.head, goal.refs.items())
     if goal.stashes is not None and goal.stashes != now.stashes:
         lines.append(f"stashes {len(now.stashes)} → {len(goal.stashes)}")
     if now.state != goal.state:
@@ -241,7 +243,7 @@ def _told(now: Picture, found: Reversible, goal: Side) -> tuple[str, ...]:
     return tuple(lines[:MAX_REFS])
 
 
-def _crossed(start: Side, goal: Side, found: Reversible) -> tuple[str, ...]:
+def _crossed(start: Side, goal: Side, found: ReversibleChange) -> tuple[str, ...]:
     """What differs between two sides beside files, with ids in full: whoever decides can look at them."""
     lines = []
     if start.symbolic != goal.symbolic:
@@ -261,14 +263,16 @@ def _crossed(start: Side, goal: Side, found: Reversible) -> tuple[str, ...]:
     return (*lines[:MAX_REFS], *([f"and {left} more"] if left > 0 else []))
 
 
-def _reversible(kept: Kept) -> Reversible:
+def _reversible(kept: MutationRecord) -> ReversibleChange:
     try:
-        return Reversible.of_json(kept.details)
+        return ReversibleChange.of_json(kept.details)
     except (KeyError, TypeError, ValueError) as error:
         raise CannotUndo(f"{kept.mutation_id} was kept in a form that is no longer known") from error
 
 
-def _moved(now: Picture, sides: tuple[Side, ...], found: Reversible, files: dict[str, str | None]) -> list[str]:
+def _moved(
+    now: GitSnapshot, sides: tuple[Side, ...], found: ReversibleChange, files: dict[str, str | None]
+) -> list[str]:
     """What is as none of the sides has it, in words."""
     moved = []
     if now.state not in {side.state for side in sides}:

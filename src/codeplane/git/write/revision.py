@@ -29,7 +29,7 @@ _RULES = (
 )
 
 
-def checked(ref: str) -> str:
+def check_ref(ref: str) -> str:
     """The name, unless git would take it for an option or for several."""
     if not ref or len(ref) > MAX_REF or ref.startswith(("-", "^")) or any(char < " " or char == "\x7f" for char in ref):
         raise InvalidArgument(
@@ -63,31 +63,31 @@ def exact(commit: str) -> str:
     return f"{commit}^0"
 
 
-async def commit_of(git: Git, ref: str) -> str:
+async def resolve_commit(git: Git, ref: str) -> str:
     """The commit that a name stands for; RefNotFound with the nearest names when there is none, InvalidArgument when
     it stands for several."""
-    return await asyncio.to_thread(commit_now, git, ref)
+    return await asyncio.to_thread(resolve_commit_now, git, ref)
 
 
-def commit_now(git: Git, ref: str) -> str:
+def resolve_commit_now(git: Git, ref: str) -> str:
     """The same at once, for judgements."""
-    done = git.ask(*_RESOLVE, f"{checked(ref)}^{{commit}}", check=False)
+    done = git.ask(*_RESOLVE, f"{check_ref(ref)}^{{commit}}", check=False)
     if done.code != 0 or not done.line:
-        raise not_found(ref, git.ask("for-each-ref", "--format=%(refname:short)", *_SHOWN).line.splitlines())
+        raise ref_not_found(ref, git.ask("for-each-ref", "--format=%(refname:short)", *_SHOWN).line.splitlines())
     if ref not in _HEAD:
         for name in dict.fromkeys(_AMBIGUOUS.findall(done.err)):
             _refuse_ambiguous(git, name, [done.line] if name == ref else [])
     return done.line
 
 
-async def revision_of(git: Git, ref: str) -> Revision:
+async def resolve_revision(git: Git, ref: str) -> Revision:
     """The commit that a name stands for, and the ref of that name."""
-    return await asyncio.to_thread(revision_now, git, ref)
+    return await asyncio.to_thread(resolve_revision_now, git, ref)
 
 
-def revision_now(git: Git, ref: str) -> Revision:
+def resolve_revision_now(git: Git, ref: str) -> Revision:
     """The same at once."""
-    commit = commit_now(git, ref)
+    commit = resolve_commit_now(git, ref)
     if ref in _HEAD:
         return Revision(commit=commit, ref=None)
     full = f"{_HEADS}{ref}"
@@ -127,17 +127,17 @@ def _ambiguous(name: str, meant: list[str]) -> InvalidArgument:
     )
 
 
-async def branch_of(git: Git, name: str) -> str:
+async def resolve_branch(git: Git, name: str) -> str:
     """The commit of a local branch, by its short name."""
     return await _named(git, _HEADS, name, "branch", "git_branches")
 
 
-async def tag_of(git: Git, name: str) -> str:
+async def resolve_tag(git: Git, name: str) -> str:
     """The object of a tag."""
     return await _named(git, _TAGS, name, "tag", "git_tags")
 
 
-async def fresh_name(git: Git, prefix: str, name: str) -> str:
+async def check_new_name(git: Git, prefix: str, name: str) -> str:
     """A name that a branch or tag can have; whether one has it already is for git to say."""
     kind = "tag" if prefix == _TAGS else "branch"
     fits = _is_name(name) and name not in ("HEAD", "@")
@@ -146,7 +146,7 @@ async def fresh_name(git: Git, prefix: str, name: str) -> str:
     return name
 
 
-def known_name(name: str, kind: str, listing: str) -> str:
+def check_existing_name(name: str, kind: str, listing: str) -> str:
     """A name that a branch or tag may have; RefNotFound when none ever can."""
     if not _is_name(name):
         raise RefNotFound(f"there is no {kind} {shown(name[:200])!r}", hint=f"see {listing}")
@@ -158,7 +158,7 @@ def _is_name(name: str) -> bool:
     return 0 < len(name) <= MAX_REF and not name.startswith("-") and all(char > " " and char != "\x7f" for char in name)
 
 
-def not_found(ref: str, names: list[str]) -> RefNotFound:
+def ref_not_found(ref: str, names: list[str]) -> RefNotFound:
     """What is said of a name that nothing has."""
     near = difflib.get_close_matches(ref, names, n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(map(shown, near))}?" if near else None
@@ -166,7 +166,7 @@ def not_found(ref: str, names: list[str]) -> RefNotFound:
 
 
 async def _named(git: Git, prefix: str, name: str, kind: str, listing: str) -> str:
-    known_name(name, kind, listing)
+    check_existing_name(name, kind, listing)
     done = await git.run("show-ref", "--verify", "--hash", f"{prefix}{name}", check=False)
     if done.code == 0 and done.line:
         return done.line

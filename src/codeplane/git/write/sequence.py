@@ -7,7 +7,7 @@ import asyncio
 import re
 from pathlib import Path
 
-from codeplane.git.read.opened import plain_bytes
+from codeplane.git.read.repository import read_plain_file
 from codeplane.git.safety.command import Git
 from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import GitRefused
@@ -102,6 +102,6 @@ def _text(path: Path) -> str:
 
 def _raw(path: Path) -> str:
     try:
-        return plain_bytes(path).decode("utf-8", "replace")
+        return read_plain_file(path).decode("utf-8", "replace")
     except OSError:
         return ""

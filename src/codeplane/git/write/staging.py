@@ -6,12 +6,12 @@ from dataclasses import replace
 
 from pydantic import Field
 
-from codeplane.git.safety.loss import Loss, few_of, judged, previewed
-from codeplane.git.safety.losses import Losses
-from codeplane.git.write.answered import Changed
-from codeplane.git.write.foreseen import Foreseen
-from codeplane.git.write.picture import links_in
-from codeplane.git.write.writing import Writer
+from codeplane.git.safety.loss import Loss, assess_losses, few_of, preview_losses
+from codeplane.git.safety.loss_finder import LossFinder
+from codeplane.git.write.git_delta import Changed
+from codeplane.git.write.git_snapshot import submodule_paths
+from codeplane.git.write.preview_facts import PreviewFacts
+from codeplane.git.write.writer import Writer
 from codeplane.index.files.paths import canonical
 from codeplane.kernel.call import Call
 from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, foresees, operation, previews
@@ -45,8 +45,8 @@ class Staging:
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
         self._git = writer.git
-        self._losses = Losses(writer.git)
-        self._foreseen = Foreseen(writer.git, writer.secrets)
+        self._losses = LossFinder(writer.git)
+        self._foreseen = PreviewFacts(writer.git, writer.secrets)
 
     @operation("git.stage", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def stage(self, call: Call, request: StageRequest) -> Changed:
@@ -54,7 +54,7 @@ class Staging:
         paths = self._writer.paths(call, request.paths)
         async with self._writer.writing(call, "stage") as writing:
             self._writer.refuse_secrets(call, await self._writer.below(call, paths))
-            await self._add(paths, links_in(writing.before))
+            await self._add(paths, submodule_paths(writing.before))
             return Changed(delta=await writing.finished(compared="index"))
 
     async def _add(self, paths: list[str], links: frozenset[str]) -> None:
@@ -121,7 +121,7 @@ class Staging:
     def assess_discard(self, call: Call | None, request: DiscardRequest) -> Assessment:
         """Nothing is lost where nothing was changed."""
         self._writer.refuse_secret_changes(call, self.foresee_discard(request))
-        return judged(self._lost(request))
+        return assess_losses(self._lost(request))
 
     @previews("git.discard")
     async def preview_discard(self, request: DiscardRequest) -> Preview:
@@ -131,7 +131,7 @@ class Staging:
     def _previewed(self, request: DiscardRequest) -> Preview:
         lost = self._lost(request)
         paths = [canonical(path, root=self._git.root) or "." for path in request.paths]
-        told = previewed(
+        told = preview_losses(
             f"Discard changes that are not staged in {few_of(paths)}",
             lost,
             ["files that git does not know go too"] if request.untracked else [],

@@ -7,16 +7,16 @@ from collections.abc import Iterable
 from pydantic import Field
 
 from codeplane.git.read.conflict import Conflict
-from codeplane.git.read.refusal import few
-from codeplane.git.safety.loss import Loss, few_of, judged, previewed
-from codeplane.git.safety.losses import Losses
-from codeplane.git.safety.obstacles import Named, named_in_raw
-from codeplane.git.write.answered import Stoppable
+from codeplane.git.read.git_error import name_first
+from codeplane.git.safety.loss import Loss, assess_losses, few_of, preview_losses
+from codeplane.git.safety.loss_finder import LossFinder
+from codeplane.git.safety.obstacles import ChangedPaths, parse_raw_diff
 from codeplane.git.write.commits import MAX_MESSAGE
-from codeplane.git.write.foreseen import Foreseen, listing
+from codeplane.git.write.git_delta import Stoppable
+from codeplane.git.write.git_snapshot import submodule_paths
 from codeplane.git.write.merges import stopped_or_raise
-from codeplane.git.write.picture import links_in
-from codeplane.git.write.writing import Writer, Writing
+from codeplane.git.write.preview_facts import PreviewFacts, listing
+from codeplane.git.write.writer import GitMutation, Writer
 from codeplane.index.files.paths import canonical, shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.counted import counted
@@ -66,14 +66,14 @@ class StashResult(Stoppable):
         return f"{first if self.success else 'conflicts; the stash is still there'}\n{self.delta.text()}"
 
 
-class Stashing:
+class Stashes:
     """Puts work aside, and takes it up again."""
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
         self._git = writer.git
-        self._losses = Losses(writer.git)
-        self._foreseen = Foreseen(writer.git)
+        self._losses = LossFinder(writer.git)
+        self._foreseen = PreviewFacts(writer.git)
 
     @operation("git.stash_push", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def push(self, call: Call, request: StashPushRequest) -> StashResult:
@@ -85,9 +85,9 @@ class Stashing:
             before = writing.before
             if before.head is None:
                 raise GitRefused("there is no commit yet, and a stash is kept on top of one", hint="git_commit first")
-            if not paths and (inside := await asyncio.to_thread(self._git.unnamed, links_in(before))):
+            if not paths and (inside := await asyncio.to_thread(self._git.unnamed, submodule_paths(before))):
                 raise GitRefused(
-                    f"git would enter {few(inside)}, which .gitmodules does not name, and run what is set there",
+                    f"git would enter {name_first(inside)}, which .gitmodules does not name, and run what is set there",
                     hint="name it in .gitmodules, or give paths",
                 )
             reached = before.changed | (before.untracked if request.include_untracked else frozenset())
@@ -146,7 +146,7 @@ class Stashing:
     @assesses("git.stash_push")
     def assess_push(self, request: StashPushRequest) -> Assessment:
         """What is ignored and lies where a file comes back would be lost."""
-        return judged(self._lost_by_push())
+        return assess_losses(self._lost_by_push())
 
     @previews("git.stash_push")
     async def preview_push(self, request: StashPushRequest) -> Preview:
@@ -156,7 +156,7 @@ class Stashing:
     @assesses("git.stash_pop")
     def assess_pop(self, request: StashPopRequest) -> Assessment:
         """What is ignored and lies where a file is to come would be lost."""
-        return judged(self._lost_by_bringing(request))
+        return assess_losses(self._lost_by_bringing(request))
 
     @previews("git.stash_pop")
     async def preview_pop(self, request: StashPopRequest) -> Preview:
@@ -166,7 +166,7 @@ class Stashing:
     @assesses("git.stash_apply")
     def assess_apply(self, request: StashApplyRequest) -> Assessment:
         """What is ignored and lies where a file is to come would be lost."""
-        return judged(self._lost_by_bringing(request))
+        return assess_losses(self._lost_by_bringing(request))
 
     @previews("git.stash_apply")
     async def preview_apply(self, request: StashApplyRequest) -> Preview:
@@ -176,7 +176,7 @@ class Stashing:
     @assesses("git.stash_drop")
     def assess_drop(self, request: StashDropRequest) -> Assessment:
         """The stashed work would be lost."""
-        return judged(self._lost(request), kinds=("delete",))
+        return assess_losses(self._lost(request), kinds=("delete",))
 
     @previews("git.stash_drop")
     async def preview_drop(self, request: StashDropRequest) -> Preview:
@@ -193,16 +193,16 @@ class Stashing:
         facts += listing(f"put aside: {counted(len(named), 'file')}", named, len(named))
         files = [self._git.root / path for path in (*changed, *fresh)]
         bound = [self._foreseen.index(), *map(os.fsencode, paths)]
-        return previewed("Put changes aside", self._lost_by_push(), facts, bound=bound, files=files)
+        return preview_losses("Put changes aside", self._lost_by_push(), facts, bound=bound, files=files)
 
     def _previewed_bringing(self, request: StashPopRequest, *, keeps: bool) -> Preview:
         facts = [self._stash(request.index), f"onto {self._foreseen.head()}"]
         facts += ["what was staged is staged again"] if request.restore_index else []
         facts += ["the stash stays"] if keeps else ["the stash is forgotten then"]
-        return previewed(f"Bring stash {request.index} back", self._lost_by_bringing(request), facts)
+        return preview_losses(f"Bring stash {request.index} back", self._lost_by_bringing(request), facts)
 
     def _previewed_drop(self, request: StashDropRequest) -> Preview:
-        return previewed(f"Forget stash {request.index}", self._lost(request), [self._stash(request.index)])
+        return preview_losses(f"Forget stash {request.index}", self._lost(request), [self._stash(request.index)])
 
     def _stash(self, index: int) -> str:
         """The stash by its id: numbers move on with every other one."""
@@ -229,14 +229,14 @@ class Stashing:
         if self._losses.head is None:
             return []
         options = ("--raw", "-z", "--no-renames", "--no-ext-diff")
-        named = named_in_raw(self._git.ask("diff", *options, "HEAD", "--").fields)
+        named = parse_raw_diff(self._git.ask("diff", *options, "HEAD", "--").fields)
         return self._losses.files(self._losses.ignored(named), _ALL)
 
     def _lost_by_bringing(self, request: StashPopRequest) -> list[Loss]:
         lost = {path for named in self._brought(request) for path in self._losses.ignored(named)}
         return self._losses.files(sorted(lost), _ALL)
 
-    def _brought(self, request: StashPopRequest) -> list[Named]:
+    def _brought(self, request: StashPopRequest) -> list[ChangedPaths]:
         """What is in the stash, and what of it git did not track then."""
         name = f"stash@{{{request.index}}}"
         done = self._git.ask("rev-list", "--parents", "--max-count=1", name, "--", check=False)
@@ -259,7 +259,7 @@ class Stashing:
         ]
 
 
-def _chosen(writing: Writing, index: int) -> str:
+def _chosen(writing: GitMutation, index: int) -> str:
     stashes = writing.before.stashes
     if index >= len(stashes):
         raise RefNotFound(f"there are {len(stashes)} stashes, and none is number {index}", hint="see git_stash_list")

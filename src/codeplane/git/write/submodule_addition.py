@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from codeplane.git.read.opened import git_dir_of
+from codeplane.git.read.repository import git_dir_of
 from codeplane.git.safety.command import Git
 from codeplane.git.write.submodule_settings import GITMODULES, SubmoduleSettings
 from codeplane.index.files.paths import shown

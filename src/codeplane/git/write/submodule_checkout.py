@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codeplane.git.safety.command import Git
-from codeplane.git.write.remote_names import talking
+from codeplane.git.write.remote_names import remote_environment
 from codeplane.git.write.submodule_addition import (
     SubmoduleAddition,
     git_folder,
@@ -17,7 +17,7 @@ from codeplane.git.write.submodule_addition import (
     unset_new,
 )
 from codeplane.git.write.submodule_settings import SubmoduleSettings
-from codeplane.git.write.writing import Writer, Writing, to_its_end
+from codeplane.git.write.writer import GitMutation, Writer, run_to_end
 from codeplane.index.files.paths import shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import CodePlaneError, RefNotFound
@@ -54,7 +54,7 @@ class SubmoduleCheckout:
         self._writer = writer
         self._call = call
 
-    async def add(self, writing: Writing, url: str, path: str, branch: str) -> None:
+    async def add(self, writing: GitMutation, url: str, path: str, branch: str) -> None:
         """Clone a repository into a new folder of the work tree, and stage it as a submodule."""
         git = self._writer.git
         options = ["--branch", branch] if branch else []
@@ -66,7 +66,7 @@ class SubmoduleCheckout:
             # What it needs is there by now: nothing is fetched or checked out.
             await git.run("submodule", "--quiet", "add", *options, "--", url, path, env=_NO_TRANSPORT)
         except (Exception, asyncio.CancelledError):
-            await to_its_end(addition.take_back(git))
+            await run_to_end(addition.take_back(git))
             raise
 
     async def _clone(self, git: Git, url: str, path: str, branch: str) -> None:
@@ -113,7 +113,7 @@ class SubmoduleCheckout:
                     git.at(git.root / one.path), f"{prefix}{one.path}/", (), init=init, recursive=recursive
                 )
         except (Exception, asyncio.CancelledError):
-            await to_its_end(_take_back(git, before, settings.keys))
+            await run_to_end(_take_back(git, before, settings.keys))
             raise
 
     async def _check_tree(self, inner: Git, commit: str, path: str) -> None:
@@ -123,7 +123,7 @@ class SubmoduleCheckout:
 
     async def _talk(self, git: Git, *arguments: str, env: Mapping[str, str] | None = None) -> None:
         limit = git.config.remote_timeout_sec
-        await git.run(*arguments, env={**await talking(git), **(env or {})}, timeout=limit, remote=True)
+        await git.run(*arguments, env={**await remote_environment(git), **(env or {})}, timeout=limit, remote=True)
 
 
 async def _variables(git: Git, path: str) -> dict[str, str]:

@@ -4,13 +4,13 @@ import asyncio
 
 from pydantic import Field
 
-from codeplane.git.safety.loss import Loss, judged, lost_commits, previewed
-from codeplane.git.safety.losses import Losses
-from codeplane.git.write.answered import Changed
+from codeplane.git.safety.loss import Loss, assess_losses, lost_commits, preview_losses
+from codeplane.git.safety.loss_finder import LossFinder
 from codeplane.git.write.commits import MAX_MESSAGE
-from codeplane.git.write.foreseen import Foreseen
-from codeplane.git.write.revision import MAX_REF, commit_of, fresh_name, known_name, tag_of
-from codeplane.git.write.writing import Writer
+from codeplane.git.write.git_delta import Changed
+from codeplane.git.write.preview_facts import PreviewFacts
+from codeplane.git.write.revision import MAX_REF, check_existing_name, check_new_name, resolve_commit, resolve_tag
+from codeplane.git.write.writer import Writer
 from codeplane.kernel.call import Call
 from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, operation, previews
 from codeplane.kernel.place import InWorkspace
@@ -38,13 +38,13 @@ class Tags:
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
         self._git = writer.git
-        self._losses = Losses(writer.git)
+        self._losses = LossFinder(writer.git)
 
     @operation("git.create_tag", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def create(self, call: Call, request: CreateTagRequest) -> Changed:
         """Tag a commit; with a message the tag is annotated."""
-        name = await fresh_name(self._git, _TAGS, request.name)
-        await commit_of(self._git, request.ref)
+        name = await check_new_name(self._git, _TAGS, request.name)
+        await resolve_commit(self._git, request.ref)
         options = ["--annotate", "--file=-"] if request.message else []
         async with self._writer.writing(call, "create_tag") as writing:
             given = request.message.encode() if request.message else None
@@ -55,14 +55,14 @@ class Tags:
     async def delete(self, call: Call, request: DeleteTagRequest) -> Changed:
         """Remove a tag here; a remote keeps its own."""
         async with self._writer.writing(call, "delete_tag") as writing:
-            await writing.loses(tags=[await tag_of(self._git, request.name)], work=False)
+            await writing.loses(tags=[await resolve_tag(self._git, request.name)], work=False)
             await self._git.run("tag", "--delete", request.name)
             return Changed(delta=await writing.finished())
 
     @assesses("git.delete_tag")
     def assess_delete(self, request: DeleteTagRequest) -> Assessment:
         """Commits that only the tag reaches would be lost."""
-        return judged(self._lost(request), kinds=("delete",))
+        return assess_losses(self._lost(request), kinds=("delete",))
 
     @previews("git.delete_tag")
     async def preview_delete(self, request: DeleteTagRequest) -> Preview:
@@ -71,11 +71,11 @@ class Tags:
 
     def _previewed(self, request: DeleteTagRequest) -> Preview:
         lost = self._lost(request)
-        facts = [f"it is at {Foreseen(self._git).named(f'{_TAGS}{request.name}')}"]
-        return previewed(f"Remove the tag {request.name}", lost, facts)
+        facts = [f"it is at {PreviewFacts(self._git).named(f'{_TAGS}{request.name}')}"]
+        return preview_losses(f"Remove the tag {request.name}", lost, facts)
 
     def _lost(self, request: DeleteTagRequest) -> list[Loss]:
-        ref = f"{_TAGS}{known_name(request.name, 'tag', 'git_tags')}"
+        ref = f"{_TAGS}{check_existing_name(request.name, 'tag', 'git_tags')}"
         if not self._git.ask("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}", check=False).line:
             return []
         return lost_commits(self._losses.commits(ref, gone=ref), "that only this tag reaches")

@@ -5,7 +5,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from codeplane.git.read.opened import common
+from codeplane.git.read.repository import common_dir
 from codeplane.git.safety.command import Git
 from codeplane.git.write.exclude_file import ExcludeFile, pattern_of
 from codeplane.index.files.paths import canonical, is_ours, shown
@@ -70,7 +70,7 @@ class WorktreePlaces:
         return Place(folder=root / path, inside=path)
 
     def _refuse_outside(self, real: Path, given: str) -> None:
-        shared = Path(os.path.realpath(common(self._git.folder)))
+        shared = Path(os.path.realpath(common_dir(self._git.folder)))
         if _is_ours(real) or real == shared or shared in real.parents:
             raise PathDenied(f"{shown(given)!r} belongs to git or to CodePlane")
         if real in self._git.root.parents:
@@ -112,7 +112,7 @@ async def exclude_worktree(git: Git, path: str) -> bytes | None:
     if asked.code == 0:
         return None
     pattern = pattern_of(PurePath(path))
-    await asyncio.to_thread(ExcludeFile(common(git.folder)).add, pattern)
+    await asyncio.to_thread(ExcludeFile(common_dir(git.folder)).add, pattern)
     return pattern
 
 
@@ -122,7 +122,7 @@ def forget_excluded(git: Git) -> None:
     inside = [(path, root) for path in paths for root in paths if root in path.parents]
     kept = {pattern_of(path.relative_to(root)) for path, root in inside}
     git.refuse_new_links()
-    ExcludeFile(common(git.folder)).keep_only(kept)
+    ExcludeFile(common_dir(git.folder)).keep_only(kept)
 
 
 def _is_ours(path: Path) -> bool:

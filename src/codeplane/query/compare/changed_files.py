@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from codeplane.git.read.reading import Reading
+from codeplane.git.read.reader import GitReader
 from codeplane.query.compare.states import GitState, WorkTree
 
 Status = Literal["added", "modified", "deleted", "renamed"]
@@ -41,7 +41,7 @@ class Differing:
 
 
 async def differing(
-    reading: Reading, base: GitState, target: GitState | WorkTree, paths: Sequence[str]
+    reading: GitReader, base: GitState, target: GitState | WorkTree, paths: Sequence[str]
 ) -> list[Differing]:
     """The files that differ, in the order of their paths; of the work tree also those that git has not."""
     # Neither needs the other, and a process takes its time.
@@ -55,7 +55,9 @@ async def differing(
     return [found[path] for path in sorted(found)]
 
 
-async def _untracked(reading: Reading, base: GitState, target: GitState | WorkTree, paths: Sequence[str]) -> list[str]:
+async def _untracked(
+    reading: GitReader, base: GitState, target: GitState | WorkTree, paths: Sequence[str]
+) -> list[str]:
     """The files of the work tree that the state does not know and no rule of git's leaves out."""
     if isinstance(target, GitState):
         return []
@@ -66,7 +68,7 @@ async def _untracked(reading: Reading, base: GitState, target: GitState | WorkTr
 
 
 async def _changed(
-    reading: Reading, base: GitState, target: GitState | WorkTree, paths: Sequence[str]
+    reading: GitReader, base: GitState, target: GitState | WorkTree, paths: Sequence[str]
 ) -> list[Differing]:
     if base.commit is None:
         return []

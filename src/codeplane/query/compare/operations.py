@@ -11,8 +11,8 @@ from typing import Literal
 from pydantic import Field
 
 from codeplane.code.resolve.world import World
-from codeplane.git.read.pages import Continued, Pages
-from codeplane.git.read.reading import Before, Reading
+from codeplane.git.read.pages import PagedRequest, Pages
+from codeplane.git.read.reader import Before, GitReader
 from codeplane.index.parser_pool import Parsers
 from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.call import Call
@@ -44,7 +44,7 @@ _OTHERS = 200
 _MARKDOWN = 500
 
 
-class SemanticDiffRequest(Continued):
+class SemanticDiffRequest(PagedRequest):
     """Which states, and where."""
 
     base: str = Field("HEAD", max_length=1000, description="ref, a...b or epoch:N")
@@ -90,7 +90,7 @@ class CompareOperations:
         """`home` is where texts lie while they are parsed; `before` is what encloses git."""
         self._root = root
         self._knowledge = knowledge
-        self._reading = Reading(
+        self._reading = GitReader(
             root=root, environment=environment, timeout_sec=timeout_sec, before=before, secrets=secrets, runs=runs
         )
         self._loading = Loading(
@@ -145,7 +145,7 @@ class CompareOperations:
             )
             if is_markdown
             else None,
-            offset=self._pages.opened(call, request)["first"] if request.cursor else 0,
+            offset=self._pages.position(call, request)["first"] if request.cursor else 0,
             pagination=page.pagination,
         )
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from codeplane.code.facts.language import languages
 from codeplane.code.facts.model import Facts
-from codeplane.git.read.reading import Reading
-from codeplane.git.read.store import Store
-from codeplane.git.read.withheld import Withheld
+from codeplane.git.read.hidden_paths import HiddenPaths
+from codeplane.git.read.object_store import ObjectStore
+from codeplane.git.read.reader import GitReader
 from codeplane.index.fact_store import FactStore
 from codeplane.index.files.paths import shown
 from codeplane.index.snapshot import Snapshot
@@ -50,16 +50,16 @@ class Loaded:
 class Loading:
     """Reads and parses both sides of what differs."""
 
-    def __init__(self, *, reading: Reading, store: FactStore, parsing: Parsing) -> None:
+    def __init__(self, *, reading: GitReader, store: FactStore, parsing: Parsing) -> None:
         self._reading = reading
         self._store = store
         self._parsing = parsing
-        self._objects = Store(reading.root)
+        self._objects = ObjectStore(reading.root)
 
     async def loaded(self, files: Sequence[Differing], snapshot: Snapshot) -> Loaded:
         """The outlines of files; objects are read from git, and what has none from the snapshot."""
         found = Loaded()
-        withheld = await asyncio.to_thread(Withheld, self._reading.root, self._reading.secrets)
+        withheld = await asyncio.to_thread(HiddenPaths, self._reading.root, self._reading.secrets)
         wanted = [one for one in files if _is_wanted(one, withheld, snapshot, found)]
         if len(wanted) > MAX_FILES:
             found.notes.append(f"only {MAX_FILES} of {len(wanted)} files were looked into; name fewer with paths")
@@ -178,7 +178,7 @@ class Loading:
         return facts if fits else None
 
 
-def _is_wanted(one: Differing, withheld: Withheld, snapshot: Snapshot, found: Loaded) -> bool:
+def _is_wanted(one: Differing, withheld: HiddenPaths, snapshot: Snapshot, found: Loaded) -> bool:
     """Whether a file is code that may be looked into; what is not is noted."""
     note = None
     if MODULE in (one.old_mode, one.new_mode):

@@ -5,7 +5,7 @@ import os
 import re
 from dataclasses import dataclass
 
-from codeplane.git.read.reading import Reading
+from codeplane.git.read.reader import GitReader
 from codeplane.kernel.errors import InvalidArgument, NotFound, RefNotFound
 
 _EPOCH = re.compile(r"epoch:(\d{1,15})")
@@ -60,7 +60,7 @@ def epoch_of(name: str, *, first: int, last: int) -> EpochState:
     return EpochState(epoch=number, said=f"epoch {number}")
 
 
-async def states(reading: Reading, base: str, target: str | None) -> tuple[GitState, GitState | WorkTree]:
+async def states(reading: GitReader, base: str, target: str | None) -> tuple[GitState, GitState | WorkTree]:
     """The commits two names stand for; `a...b` begins where both parted, `a..b` at a."""
     for name in (base, *([target] if target is not None else [])):
         _refuse_path(name)
@@ -94,7 +94,7 @@ def _refuse_path(name: str) -> None:
         raise InvalidArgument(f"{name[:100]!r} is a path, not a state", hint=_HINT)
 
 
-async def _commit(reading: Reading, name: str) -> str:
+async def _commit(reading: GitReader, name: str) -> str:
     try:
         return await reading.commit(name)
     except RefNotFound:

@@ -12,7 +12,7 @@ from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
 from codeplane.code.facts.language import languages
-from codeplane.git.read.tracked_state import GitStatus
+from codeplane.git.read.file_status import GitStatus
 from codeplane.index.files.encoding import decode
 from codeplane.index.files.file import TOO_LARGE, FileRead, read, text_digest
 from codeplane.index.files.ignore import IgnoreRules

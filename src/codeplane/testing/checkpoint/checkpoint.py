@@ -10,11 +10,11 @@ from pydantic import Field
 
 from codeplane.git.safety.contents import Entry
 from codeplane.git.write.commits import MAX_MESSAGE, CommitRequest, CommitResult, Commits
-from codeplane.git.write.foreseen import listing
-from codeplane.git.write.picture import Picture, pictured
-from codeplane.git.write.revision import commit_of
+from codeplane.git.write.git_snapshot import GitSnapshot, take_snapshot
+from codeplane.git.write.preview_facts import listing
+from codeplane.git.write.revision import resolve_commit
 from codeplane.git.write.staging import StageRequest, Staging
-from codeplane.git.write.writing import Writer
+from codeplane.git.write.writer import Writer
 from codeplane.index.files.paths import canonical, shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.counted import counted
@@ -121,7 +121,7 @@ class CheckpointOperations:
     async def checkpoint(self, call: Call, request: CheckpointRequest) -> CheckpointResult:
         """Lint, run the tests that reach the changes, then commit them all (or `paths`) with this message. Stops at the
         first new red, committing nothing; failures that HEAD has too do not stop it. undo takes the commit back."""
-        before = await pictured(self._writer.git)
+        before = await take_snapshot(self._writer.git)
         wanted = [canonical(path, root=self._root) for path in request.paths]
         changed = self._changed(before, wanted)
         inner = await asyncio.to_thread(repositories, self._root, sorted(before.untracked & set(changed)))
@@ -145,7 +145,7 @@ class CheckpointOperations:
         refuse_generated(before.untracked & set(changed), wanted)
         if before.conflicts:
             self._writer.refuse_busy(before)
-        contents = await self._writer.contents.taken(changed, write=False)
+        contents = await self._writer.contents.capture(changed, write=False)
         names = tuple(map(shown, changed[:_MAX_FILES]))
         lint: tuple[Linted, ...] = ()
         if request.lint and self._linters:
@@ -188,7 +188,7 @@ class CheckpointOperations:
     @previews("checkpoint")
     async def preview_checkpoint(self, request: CheckpointRequest) -> Preview:
         """What would be committed with which message, after which commands."""
-        picture = await pictured(self._writer.git)
+        picture = await take_snapshot(self._writer.git)
         changed = self._changed(picture, [canonical(path, root=self._root) for path in request.paths])
         inner = await asyncio.to_thread(repositories, self._root, sorted(picture.untracked & set(changed)))
         changed = [path for path in changed if not any(path.startswith(one) for one in inner)]
@@ -205,7 +205,7 @@ class CheckpointOperations:
             tests = await self._tests.preview_run(self._asked(request, changed))
             facts += [f"after tests: {tests.summary}", tests.body]
             facts.append("tests that fail are run again as they are at the last commit, in a copy of it")
-        contents = await self._writer.contents.taken(changed, write=False)
+        contents = await self._writer.contents.capture(changed, write=False)
         state = digest(repr(sorted(contents.items())).encode("utf-8", "backslashreplace"))
         facts.append(f"Only while these files are as they are now: {state[:_DIGITS]}")
         first = request.message.partition("\n")[0][:_MAX_SUBJECT]
@@ -222,7 +222,7 @@ class CheckpointOperations:
         return None
 
     @staticmethod
-    def _changed(picture: Picture, wanted: Sequence[str]) -> list[str]:
+    def _changed(picture: GitSnapshot, wanted: Sequence[str]) -> list[str]:
         """The files that differ from HEAD, those git does not know yet among them."""
         return sorted(
             path
@@ -260,7 +260,7 @@ class CheckpointOperations:
 
     async def _refuse_changed(self, contents: dict[str, Entry]) -> None:
         """What is committed is what was tested, or nothing is."""
-        now = await self._writer.contents.taken(contents, write=False)
+        now = await self._writer.contents.capture(contents, write=False)
         if moved := sorted(path for path in contents if now.get(path) != contents[path]):
             raise FileChanged(
                 f"changed while it was being tested: {', '.join(map(shown, moved[:5]))}",
@@ -268,7 +268,7 @@ class CheckpointOperations:
                 details={"paths": [shown(path) for path in moved[:100]]},
             )
 
-    async def _commit(self, call: Call, message: str, before: Picture, changed: list[str]) -> CommitResult:
+    async def _commit(self, call: Call, message: str, before: GitSnapshot, changed: list[str]) -> CommitResult:
         if before.state != "none" or len(changed) > _MAX_PATHS:
             # Git commits the middle of a merge only as a whole.
             for start in range(0, len(changed), _MAX_PATHS):
@@ -289,7 +289,7 @@ class CheckpointOperations:
         events: list[Event] = await call.log.query(EventQuery(stream=STREAM, types=(MADE,), newest=True, limit=20))
         for event in sorted(events, key=lambda one: one.position, reverse=True):
             try:
-                made = await commit_of(self._writer.git, str(event.payload["commit"]))
+                made = await resolve_commit(self._writer.git, str(event.payload["commit"]))
             except RefNotFound:
                 continue
             done = await self._writer.git.run("merge-base", "--is-ancestor", made, commit, check=False)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.edit.entry import Change
-from codeplane.edit.history.mutations import MANIFEST
+from codeplane.edit.batch import Change
+from codeplane.edit.history.mutation_store import MANIFEST
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.diagnosis.examination import examined
 from tests.edit.batches import Place, applying, killed

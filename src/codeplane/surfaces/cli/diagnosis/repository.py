@@ -13,11 +13,11 @@ _ATTRIBUTES_BYTES = 1_000_000
 
 def repository(workspace: Workspace) -> Check:
     """A repository that is none, that git does not trust, that cannot be read, or that has no commit yet."""
-    from codeplane.git.read.opened import opened
+    from codeplane.git.read.repository import open_repository
 
     root = workspace.root
     try:
-        found = opened(root)
+        found = open_repository(root)
     except CodePlaneError as error:
         if isinstance(error, NotGit) and error.hint == NotGit.default_hint:
             return warn("repository", f"{root} has no git; git operations are refused", "git init")
@@ -36,7 +36,7 @@ def repository(workspace: Workspace) -> Check:
 
 def worktree(workspace: Workspace) -> Check:
     """A merge or rebase that is under way, or a lock that a killed git left: git refuses what is asked of it."""
-    from codeplane.git.read.opened import git_dir_of
+    from codeplane.git.read.repository import git_dir_of
     from codeplane.git.read.state import progress_in, state_in
 
     try:
@@ -56,14 +56,14 @@ def worktree(workspace: Workspace) -> Check:
 
 def hooks(workspace: Workspace) -> Check:
     """A folder of hooks that is not there, and hooks that git skips without a word."""
-    from codeplane.git.read.opened import common, opened
+    from codeplane.git.read.repository import common_dir, open_repository
 
     try:
-        found = opened(workspace.root)
+        found = open_repository(workspace.root)
     except CodePlaneError:
         return ok("hooks", "no git here")
     named = next((one.value for one in found.config if one.name == "core.hookspath"), None)
-    folder = workspace.root / Path(named).expanduser() if named else common(Path(found.path)) / "hooks"
+    folder = workspace.root / Path(named).expanduser() if named else common_dir(Path(found.path)) / "hooks"
     if named and not folder.is_dir():
         said = f"core.hooksPath names {named}, which is not there: no hook runs"
         return warn("hooks", said, "git config --unset core.hooksPath, or make the folder")

@@ -111,11 +111,11 @@ def _unfit(workspace: Workspace, config: "Config") -> str:
 
 def recovery(workspace: Workspace) -> Check:
     """Recovery refs of earlier versions that hold secrets files, which every sandbox can read."""
-    from codeplane.git.safety.recovery_secrets import asking, held_secrets
+    from codeplane.git.safety.recovery_secrets import find_recovery_secrets, git_asker
 
     if not (workspace.root / ".git").exists():
         return ok("recovery", "no git here")
-    held = held_secrets(workspace.root, asking(workspace.root))
+    held = find_recovery_secrets(workspace.root, git_asker(workspace.root))
     if not held:
         return ok("recovery", "no recovery ref holds a secrets file")
     some = [f"{ref} ({', '.join(sorted(files)[:_NAMED])})" for ref, files in list(held.items())[:_NAMED]]

@@ -1,0 +1,269 @@
+"""Compares two versions of files: changed definitions and new syntax errors."""
+
+import asyncio
+import os
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+from codeplane.code.facts.language import Language, languages
+from codeplane.code.facts.model import Definition, Facts, unpacked
+from codeplane.edit.line_diff import Hunk, diff_lines, split_lines
+from codeplane.index.files.file import identity_of
+from codeplane.index.files.paths import shown
+from codeplane.index.parse_worker import Parsed, Source
+from codeplane.index.parser_pool import Parsers
+
+MAX_PARSED = 1024 * 1024
+_MAX_BYTES = 8 * 1024 * 1024
+_MAX_FACTS = 64 * 1024 * 1024
+_START = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Texts:
+    """Contents before and after a change, by path; a created or deleted file is on one side only."""
+
+    before: Mapping[str, bytes]
+    after: Mapping[str, bytes]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyntaxDiff:
+    """Changed definitions (`+` added, `-` removed), and descriptions of new syntax errors."""
+
+    symbols: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()
+    around: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
+    """By shown path, the innermost definition around each hunk of the file, in order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Version:
+    """One file on one side."""
+
+    path: str
+    text: bytes
+    language: Language
+    is_after: bool
+
+
+class SyntaxComparer:
+    """Parse both versions of files in the worker processes and compare them."""
+
+    def __init__(self, *, parsers: Parsers, known: Callable[[str, str], Facts | None], folder: Path) -> None:
+        """`known` returns the facts for a path and content digest when the index has them."""
+        self._parsers = parsers
+        self._known = known
+        self._folder = folder
+        # One at a time, so that callers share the warm process, and in a thread of its own, so that waiting callers
+        # take no thread from those that write.
+        self._turns = ThreadPoolExecutor(1, thread_name_prefix="codeplane-syntax")
+
+    async def compare(self, texts: Texts) -> SyntaxDiff:
+        """Compare the texts before and after."""
+        return await asyncio.get_running_loop().run_in_executor(self._turns, copy_context().run, self._compare, texts)
+
+    def _compare(self, texts: Texts) -> SyntaxDiff:
+        versions, too_large = _versions(texts)
+        if not versions:
+            return SyntaxDiff(errors=_too_large_warning(too_large))
+        try:
+            with NamedTemporaryFile(dir=self._folder, prefix="parse-") as file:
+                parsed = self._parse(versions, Path(file.name), file.fileno())
+        except Exception as error:  # the call must be answered whatever fails here
+            return SyntaxDiff(errors=(f"syntax was not checked: {error}",))
+        symbols: list[str] = []
+        errors: list[str] = []
+        around: dict[str, list[str | None]] = {}
+        for path in dict.fromkeys(version.path for version in versions):
+            before, after = parsed.get((path, False)), parsed.get((path, True))
+            hunks = diff_lines(split_lines(texts.before.get(path, b"")), split_lines(texts.after.get(path, b"")))
+            symbols += _changed_symbols(path, hunks, before, after)
+            around[shown(path)] = list(_enclosing_symbols(hunks, before, after))
+            if after is not None and (line := after.new_error_line(before)):
+                errors.append(f"syntax error at {shown(path)}:{line}")
+        return SyntaxDiff(symbols=tuple(symbols), errors=(*errors, *_too_large_warning(too_large)), around=around)
+
+    def _parse(self, versions: list[_Version], content: Path, descriptor: int) -> "dict[tuple[str, bool], _Parse]":
+        # Start with a newline, since an empty file cannot be mapped.
+        os.write(descriptor, b"\n")
+        sources, offset = [], 1
+        for key, version in enumerate(versions):
+            _write(descriptor, version.text)
+            sources.append(
+                Source(
+                    key=key,
+                    name=os.fsencode(version.path).decode("latin-1"),
+                    language=version.language.name,
+                    offset=offset,
+                    length=len(version.text),
+                )
+            )
+            offset += len(version.text)
+        digests = [identity_of(version.text) for version in versions]
+        known = (self._known(version.path, digest) for version, digest in zip(versions, digests, strict=True))
+        known_facts = {key: facts for key, facts in enumerate(known) if facts}
+        parses = {key: _Parse(facts=facts, broken=bool(facts.errors)) for key, facts in known_facts.items()}
+        unknown = [source for source in sources if source.key not in known_facts]
+        for key, parsed in self._run_parsers(content, unknown, check=False).items() if unknown else ():
+            parses[key] = _Parse(facts=_facts(parsed), broken=bool(parsed.problem))
+            if parsed.facts and versions[key].is_after:
+                self._parsers.keep(versions[key].path, digests[key], versions[key].language.name, parsed)
+        by_side = {(versions[key].path, versions[key].is_after): parse for key, parse in parses.items()}
+        broken = [path for path, is_after in by_side if is_after and _is_broken_twice(by_side, path)]
+        if again := [source for source in sources if versions[source.key].path in broken]:
+            for key, parsed in self._run_parsers(content, again, check=True).items():
+                side = (versions[key].path, versions[key].is_after)
+                by_side[side] = replace(by_side[side], errors=parsed.errors)
+        return by_side
+
+    def _run_parsers(self, content: Path, sources: list[Source], *, check: bool) -> dict[int, Parsed]:
+        batches = self._parsers.parse(content, sources, check=check)
+        return {parsed.key: parsed for batch in batches for parsed in batch}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Parse:
+    """The parse result of one version."""
+
+    facts: Facts | None
+    broken: bool
+    errors: int | None = None
+
+    def new_error_line(self, before: "_Parse | None") -> int:
+        """Return the line of the first error if there are more errors than before, else 0."""
+        line = self.facts.errors if self.facts is not None else 0
+        if not line or before is None or not before.broken:
+            return line
+        more = self.errors is not None and before.errors is not None and self.errors > before.errors
+        return line if more else 0
+
+
+def _is_broken_twice(parses: Mapping[tuple[str, bool], _Parse], path: str) -> bool:
+    """Whether both versions have errors, so that only their number shows a new one."""
+    return all((parse := parses.get((path, side))) is not None and parse.broken for side in (False, True))
+
+
+def _versions(texts: Texts) -> tuple[list[_Version], list[str]]:
+    """Return the versions to parse, and the paths that are too large."""
+    versions: list[_Version] = []
+    too_large: list[str] = []
+    total = 0
+    for is_after, side in ((False, texts.before), (True, texts.after)):
+        for path, text in side.items():
+            language = languages().of(path, text[:_START])
+            if language is None or b"\0" in text:
+                continue
+            total += len(text)
+            if len(text) > MAX_PARSED or total > _MAX_BYTES:
+                too_large.append(path)
+            else:
+                versions.append(_Version(path=path, text=text, language=language, is_after=is_after))
+    return [version for version in versions if version.path not in too_large], too_large
+
+
+def _too_large_warning(paths: list[str]) -> tuple[str, ...]:
+    different = sorted(set(paths))
+    return (f"too large to be parsed: {', '.join(map(shown, different[:5]))}",) if different else ()
+
+
+def _changed_symbols(path: str, hunks: Sequence[Hunk], before: _Parse | None, after: _Parse | None) -> Iterator[str]:
+    """Return the innermost definitions around every hunk, of both versions."""
+    old, new = _symbol_paths(before), _symbol_paths(after)
+    in_old = _touched(before, [(hunk.start + 1, hunk.end) for hunk in hunks])
+    in_new = _touched(after, [(hunk.new_start + 1, hunk.new_end) for hunk in hunks])
+    for name in dict.fromkeys(definition.path for definition in (*in_old, *in_new)):
+        sign = "" if name in old and name in new else "-" if name in old else "+"
+        yield f"{sign}{shown(path)}:{name}"
+
+
+def _enclosing_symbols(hunks: Sequence[Hunk], before: _Parse | None, after: _Parse | None) -> Iterator[str | None]:
+    """Return the smallest definition around each hunk, in the new version or, for a deletion, in the old one."""
+    for hunk in hunks:
+        if hunk.insertions:
+            yield _innermost(after, hunk.new_start + 1, hunk.new_end)
+        else:
+            yield _innermost(before, hunk.start + 1, max(hunk.end, hunk.start + 1))
+
+
+def _innermost(parse: _Parse | None, first: int, last: int) -> str | None:
+    if parse is None or parse.facts is None:
+        return None
+    enclosing = [
+        definition
+        for definition in parse.facts.definitions
+        if definition.line <= first and last <= definition.line + definition.lines_after
+    ]
+    return min(enclosing, key=lambda definition: definition.end - definition.start).path if enclosing else None
+
+
+def _symbol_paths(parse: _Parse | None) -> set[str]:
+    if parse is None or parse.facts is None:
+        return set()
+    return {definition.path for definition in parse.facts.definitions}
+
+
+def _touched(parse: _Parse | None, spans: list[tuple[int, int]]) -> Iterator[Definition]:
+    """Return the innermost definitions that these spans of lines touch."""
+    if parse is None or parse.facts is None:
+        return
+    for start, end in spans:
+        touched = [
+            definition
+            for definition in parse.facts.definitions
+            if definition.line <= end and start <= definition.line + definition.lines_after
+        ]
+        inner = _directly_inside(touched)
+        for place, definition in enumerate(touched):
+            # Not one whose touched lines are all inside other touched definitions.
+            if not _cover(inner[place], max(start, definition.line), min(end, definition.end_line)):
+                yield definition
+
+
+def _directly_inside(definitions: Sequence[Definition]) -> list[list[Definition]]:
+    """Return for each definition those directly inside it, in order."""
+    inner: list[list[Definition]] = [[] for _ in definitions]
+    order = sorted(range(len(definitions)), key=lambda at: (definitions[at].start, -definitions[at].end))
+    outer: list[int] = []
+    for at in order:
+        definition = definitions[at]
+        # Definitions of one statement, as in `a, b = 1, 2`, are siblings.
+        while outer and not _is_inside(definition, definitions[outer[-1]]):
+            outer.pop()
+        if outer:
+            inner[outer[-1]].append(definition)
+        outer.append(at)
+    return inner
+
+
+def _is_inside(inner: Definition, outer: Definition) -> bool:
+    return (
+        outer.start <= inner.start and inner.end <= outer.end and (inner.start, inner.end) != (outer.start, outer.end)
+    )
+
+
+def _cover(definitions: Sequence[Definition], first: int, last: int) -> bool:
+    """Whether the definitions, which are in order, cover every line."""
+    line = first
+    for definition in definitions:
+        if definition.line > line:
+            return False
+        line = max(line, definition.end_line + 1)
+    return bool(definitions) and line > last
+
+
+def _facts(parsed: Parsed) -> Facts | None:
+    if not parsed.facts:
+        return None
+    return unpacked(zlib.decompressobj().decompress(parsed.facts, _MAX_FACTS))
+
+
+def _write(descriptor: int, content: bytes) -> None:
+    view = memoryview(content)
+    while view:
+        view = view[os.write(descriptor, view) :]

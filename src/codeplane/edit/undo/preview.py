@@ -1,0 +1,65 @@
+"""Previews of an undo or redo: what moves, and the diff of its files."""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from codeplane.edit.history.mutation_record import FileVersions, MutationRecord, Reversal
+from codeplane.edit.undo.show import file_change
+from codeplane.git.read.hidden_paths import HiddenPaths
+from codeplane.index.files.paths import shown
+from codeplane.kernel.clock import rfc3339
+from codeplane.kernel.counted import counted
+from codeplane.kernel.operation import Preview
+from codeplane.kernel.secret_files import SecretRules
+
+# The mutation that the approved call must undo, whatever happened in the session since.
+MUTATION = "mutation_id"
+_MAX_FILES = 100
+_MAX_DIFFS = 48_000
+
+
+class UndoPreview:
+    """Preview an undo or redo from the mutation record."""
+
+    def __init__(self, *, root: Path, reversals: Mapping[str, Reversal], secrets: SecretRules) -> None:
+        self._root = root
+        self._secrets = secrets
+        self._reversals = reversals
+
+    async def preview(self, kept: MutationRecord) -> Preview:
+        """Preview the undo of an applied mutation, or the redo of an undone one."""
+        reversal = self._reversals.get(kept.kind)
+        is_undo = kept.state == "applied"
+        versions = await reversal.file_versions(kept, kept.paths[:_MAX_FILES]) if reversal is not None else []
+        if is_undo:
+            versions = [_swap(file) for file in versions]
+        files = await asyncio.to_thread(lambda: [*self._files(versions)])
+        head = f"{kept.mutation_id} of {rfc3339(kept.at_ns)[:19]}, {counted(len(kept.paths), 'file')}"
+        more = [f"and {counted(len(kept.paths) - _MAX_FILES, 'more file')}"] if len(kept.paths) > _MAX_FILES else []
+        others = reversal.other_changes(kept) if reversal is not None else ()
+        return Preview(
+            summary=f"{'Undo' if is_undo else 'Redo'} {shown(kept.what)}",
+            body="\n".join([head, *others, *files, *more]),
+            pins={MUTATION: kept.mutation_id},
+        )
+
+    def _files(self, versions: Sequence[FileVersions]) -> Iterator[str]:
+        withheld, room = HiddenPaths(self._root, self._secrets), _MAX_DIFFS
+        for version in versions:
+            hidden = any(withheld.covers(path) for path in (version.path, version.old_path) if path)
+            file = file_change(version, hidden=hidden, room=room)
+            room -= len(file.diff)
+            yield file.text()
+
+
+def _swap(file: FileVersions) -> FileVersions:
+    return FileVersions(
+        path=file.old_path or file.path,
+        old_path=file.path if file.old_path else None,
+        before=file.after,
+        after=file.before,
+        was_there=file.is_there,
+        is_there=file.was_there,
+        note=file.note,
+    )

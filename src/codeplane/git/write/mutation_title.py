@@ -1,0 +1,62 @@
+"""A git mutation in one line, so that a list of them tells what each did."""
+
+from collections.abc import Iterable, Sequence
+
+from codeplane.git.write.git_snapshot import GitSnapshot
+from codeplane.index.files.paths import shown
+
+SHORT = 7
+_NAMED = 3
+
+
+def mutation_title(what: str, before: GitSnapshot, after: GitSnapshot, subject: str | None) -> str:
+    """The operation with the commit it made, the branch it went to, or the refs and files it changed."""
+    if after.state not in ("none", before.state):
+        return f"{what} (stopped)"
+    if before.symbolic != after.symbolic and before.refs == after.refs:
+        return f"{what} {shown(after.branch) if after.branch else (after.head or '')[:SHORT]}"
+    if before.head != after.head:
+        return " ".join(part for part in (what, (after.head or "")[:SHORT], shown(subject or "")) if part)
+    if moved := moved_refs(before.refs, after.refs):
+        return f"{what} {_few([short_ref(ref) for ref in moved])}"
+    if paths := sorted({line.partition(b"\t")[2] for line in before.index ^ after.index}):
+        return f"{what} {_few([shown(path.decode('utf-8', 'surrogateescape')) for path in paths])}"
+    return what
+
+
+def moved_refs(before: dict[str, str], after: dict[str, str]) -> list[str]:
+    """The refs that came, went or moved."""
+    return sorted(ref for ref in before.keys() | after.keys() if before.get(ref) != after.get(ref))
+
+
+def describe_moves(
+    before: GitSnapshot, symbolic: str | None, head: str | None, refs: Iterable[tuple[str, str | None]]
+) -> list[str]:
+    """How head and refs go from what they are to what they shall be, a line each."""
+    lines = []
+    if before.symbolic != symbolic:
+        lines.append(f"HEAD {_place(before.symbolic, before.head)} → {_place(symbolic, head)}")
+    elif symbolic is None and before.head != head:
+        lines.append(f"HEAD {_short(before.head)} → {_short(head)}")
+    for ref, oid in refs:
+        if before.refs.get(ref) != oid:
+            lines.append(f"{shown(short_ref(ref))} {_short(before.refs.get(ref))} → {_short(oid)}")
+    return lines
+
+
+def short_ref(ref: str) -> str:
+    """A branch or tag as people call it."""
+    return ref.removeprefix("refs/").removeprefix("heads/").removeprefix("tags/")
+
+
+def _place(symbolic: str | None, head: str | None) -> str:
+    return shown(short_ref(symbolic)) if symbolic else _short(head)
+
+
+def _short(oid: str | None) -> str:
+    return oid[:SHORT] if oid else "none"
+
+
+def _few(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{', '.join(names[:_NAMED])}{more}"

@@ -1,0 +1,277 @@
+"""Git mutations under way, written down before git begins: the next run can tell what became of them."""
+
+import fcntl
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import cast
+
+from codeplane.git.read.state import State
+from codeplane.git.safety.contents import Entry
+from codeplane.git.write.git_snapshot import GitSnapshot
+from codeplane.kernel.errors import GitBusy
+from codeplane.kernel.json import JsonObject
+from codeplane.processes.open_files import commands_holding
+
+Step = Callable[[str], None]
+_BEGUN, _INDEX, _REACHED, _RUNNING = "begun.json", "index", "reached.json", "running"
+_SUBMODULE = "submodule.json"
+_MAX_NOTES = 200
+_LOOKS, _LOOK_SEC = 40, 0.05
+_IN_BACKGROUND = frozenset({"maintenance", "gc", "daemon"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartedMutation:
+    """A mutation as it begins; `reached` are the files it may write, `undoes` the refs that an undo moves back."""
+
+    mutation_id: str
+    what: str
+    at_ns: int
+    session_id: str | None
+    call_id: str | None
+    undoable: bool
+    undoes: tuple[str, ...]
+    sign: str
+    before: GitSnapshot
+    reached: Mapping[str, Entry] | None = None
+    # The folder of the work tree that it adds.
+    worktree: str | None = None
+    # What there was before the submodule that it adds.
+    submodule: JsonObject | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallNote:
+    """How the change of one call stands; not `done` is all that is known of one that was begun, or failed."""
+
+    what: str
+    mutation_id: str | None
+    done: bool
+
+
+class PendingMutations:
+    """A folder for each mutation under way. It outlives this process; after a power cut a part may be missing, and
+    then nothing is claimed of it."""
+
+    def __init__(self, folder: Path, *, step: Step = lambda name: None) -> None:
+        """`step` is told before and after everything that happens here, so that tests can stop there."""
+        self._folder = folder
+        self._step = step
+        self._running: dict[str, int] = {}
+        # Of the last run, those that git still works on.
+        self.left: dict[str, StartedMutation] = {}
+
+    def begin(self, started: StartedMutation) -> None:
+        """Write down how everything stands."""
+        place = self._folder / started.mutation_id
+        self._step("before begin")
+        place.mkdir(parents=True)
+        self._hold(started.mutation_id, place / _RUNNING)
+        (place / _INDEX).write_bytes(b"\0".join(started.before.index))
+        self._step("index written")
+        _write(place / _BEGUN, _to_json(started))
+        self._step("begun")
+
+    def reaches(self, started: StartedMutation) -> None:
+        """Add which files it may write, before it does."""
+        _write(self._folder / started.mutation_id / _REACHED, dict(started.reached or {}))
+        self._step("reached")
+
+    def adds_submodule(self, started: StartedMutation) -> None:
+        """Add what there was before the submodule that it adds."""
+        _write(self._folder / started.mutation_id / _SUBMODULE, started.submodule)
+        self._step("submodule written")
+
+    def end(self, mutation_id: str) -> None:
+        """Forget one that is over."""
+        self._step("before end")
+        if (held := self._running.pop(mutation_id, None)) is not None:
+            os.close(held)
+        place = self._folder / mutation_id
+        # Without its beginning it counts as none, however much of it is left.
+        (place / _BEGUN).unlink(missing_ok=True)
+        self._step("beginning gone")
+        shutil.rmtree(place, ignore_errors=True)
+
+    def held(self, mutation_id: str) -> tuple[int, ...]:
+        """What git, and whatever it starts, has to hold open while it works on a mutation."""
+        return (self._running[mutation_id],) if mutation_id in self._running else ()
+
+    def is_git_running(self, mutation_id: str) -> bool:
+        """Whether git itself still works on a mutation of the last run, or waits for a hook."""
+        held = commands_holding(self._folder / mutation_id / _RUNNING)
+        return any(_is_git(command) for command in held)
+
+    def refuse_while_running(self) -> None:
+        """GitBusy while git of the last run still works on a mutation: what comes of it is not known yet."""
+        for mutation_id, started in self.left.items():
+            raise GitBusy(
+                f"git of the last run still runs: {started.what} ({mutation_id})",
+                hint="wait until it has ended, or end it; status says when it has",
+            )
+
+    def is_running(self, mutation_id: str) -> bool:
+        """Whether something that git started for a mutation of the last run is still there; waits a moment for it."""
+        try:
+            descriptor = os.open(self._folder / mutation_id / _RUNNING, os.O_RDWR | os.O_CLOEXEC)
+        except OSError:
+            return True
+        try:
+            for _ in range(_LOOKS):
+                with suppress(BlockingIOError):
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    return False
+                time.sleep(_LOOK_SEC)
+            return True
+        finally:
+            os.close(descriptor)
+
+    def note(self, call_id: str, *, what: str, mutation_id: str | None, done: bool) -> None:
+        """Keep for a while how the change of a call stands, for a later run whose log does not say."""
+        with suppress(OSError):
+            self._notes.mkdir(parents=True, exist_ok=True)
+            _write(self._notes / call_id, {"what": what, "mutation_id": mutation_id, "done": done})
+            for old in sorted(os.listdir(self._notes))[:-_MAX_NOTES]:  # noqa: PTH208
+                (self._notes / old).unlink(missing_ok=True)
+
+    def notes(self) -> dict[str, CallNote]:
+        """What was kept, by the call."""
+        found: dict[str, CallNote] = {}
+        with suppress(OSError):
+            for name in os.listdir(self._notes):  # noqa: PTH208
+                with suppress(OSError, ValueError, KeyError, TypeError):
+                    raw = json.loads((self._notes / name).read_bytes())
+                    found[name] = CallNote(
+                        what=str(raw["what"]), mutation_id=raw["mutation_id"], done=bool(raw["done"])
+                    )
+        return found
+
+    @property
+    def _notes(self) -> Path:
+        return self._folder.with_name(f"{self._folder.name}-ended")
+
+    def _hold(self, mutation_id: str, file: Path) -> None:
+        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._running[mutation_id] = descriptor
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+
+    def all(self) -> list[StartedMutation]:
+        """Those that the last run left, the oldest first; what was never begun, or is torn, is cleared."""
+        found = []
+        for name in self._names():
+            started = self._read(self._folder / name)
+            if started is None:
+                shutil.rmtree(self._folder / name, ignore_errors=True)
+            else:
+                found.append(started)
+        return found
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was left."""
+        return not self._names()
+
+    def _names(self) -> list[str]:
+        with suppress(OSError):
+            return sorted(os.listdir(self._folder))  # noqa: PTH208
+        return []
+
+    def _read(self, place: Path) -> StartedMutation | None:
+        try:
+            raw = json.loads((place / _BEGUN).read_bytes())
+            lines = (place / _INDEX).read_bytes().split(b"\0")
+            started = _of_json(raw, frozenset(line for line in lines if line))
+        except (OSError, ValueError, TypeError, KeyError):
+            return None
+        with suppress(OSError, ValueError):
+            started = replace(started, reached=cast(dict[str, Entry], json.loads((place / _REACHED).read_bytes())))
+        with suppress(OSError, ValueError):
+            started = replace(started, submodule=cast(JsonObject, json.loads((place / _SUBMODULE).read_bytes())))
+        return started if started.mutation_id == place.name else None
+
+
+def _is_git(command: list[str]) -> bool:
+    """Whether it is a git that somebody waits for, and none that goes on in the background."""
+    if not command or not Path(command[0]).name.startswith("git"):
+        return False
+    return not any(word.endswith("--daemon") or word in _IN_BACKGROUND for word in command)
+
+
+def _write(path: Path, raw: object) -> None:
+    part = path.with_name(f".{path.name}.part")
+    # Escaped, names that are not UTF-8 survive.
+    part.write_bytes(json.dumps(raw, ensure_ascii=True, separators=(",", ":")).encode())
+    part.replace(path)
+
+
+def _to_json(started: StartedMutation) -> JsonObject:
+    before = started.before
+    return {
+        "mutation_id": started.mutation_id,
+        "what": started.what,
+        "at_ns": started.at_ns,
+        "session_id": started.session_id,
+        "call_id": started.call_id,
+        "undoable": started.undoable,
+        "undoes": started.undoes,
+        "sign": started.sign,
+        "worktree": started.worktree,
+        "before": {
+            "symbolic": before.symbolic,
+            "head": before.head,
+            "refs": before.refs,
+            "stashes": before.stashes,
+            "settings": before.settings,
+            "state": before.state,
+            "intended": sorted(before.intended),
+            "changed": sorted(before.changed),
+            "staged": sorted(before.staged),
+            "untracked": sorted(before.untracked),
+        },
+    }
+
+
+def _of_json(raw: JsonObject, index: frozenset[bytes]) -> StartedMutation:
+    before = cast(dict[str, object], raw["before"])
+    return StartedMutation(
+        mutation_id=str(raw["mutation_id"]),
+        what=str(raw["what"]),
+        at_ns=cast(int, raw["at_ns"]),
+        session_id=cast(str | None, raw["session_id"]),
+        call_id=cast(str | None, raw.get("call_id")),
+        worktree=cast(str | None, raw.get("worktree")),
+        undoable=bool(raw["undoable"]),
+        undoes=tuple(cast(list[str], raw["undoes"])),
+        sign=str(raw["sign"]),
+        before=GitSnapshot(
+            symbolic=cast(str | None, before["symbolic"]),
+            head=cast(str | None, before["head"]),
+            refs=cast(dict[str, str], before["refs"]),
+            # Only for those who tidy up, and who look for themselves.
+            recoveries={},
+            stashes=_pairs(before["stashes"]),
+            settings=_pairs(before["settings"]),
+            index=index,
+            intended=_names(before["intended"]),
+            changed=_names(before["changed"]),
+            staged=_names(before["staged"]),
+            untracked=_names(before["untracked"]),
+            # What undo needs of them is in the index.
+            conflicts=(),
+            state=cast(State, before["state"]),
+        ),
+    )
+
+
+def _pairs(raw: object) -> tuple[tuple[str, str], ...]:
+    return tuple((one, other) for one, other in cast(list[tuple[str, str]], raw))
+
+
+def _names(raw: object) -> frozenset[str]:
+    return frozenset(cast(list[str], raw))

@@ -1,0 +1,97 @@
+"""What an approved push sends, exactly: objects by their ids, so that nothing that moved since goes in their place."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+
+from codeplane.git.safety.command import Git
+from codeplane.git.write.exchange import Exchange
+from codeplane.kernel.errors import GitRefused
+
+_REF, _TIP, _TARGET, _SEEN, _PLUS, _TAGS = "ref", "tip", "target", "seen", "plus", "tags"
+_HEADS, _TAG_REFS = "refs/heads/", "refs/tags/"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PushSpec:
+    """A ref's object as it was shown, where it goes, and what was there when last seen; `tags` where they go along."""
+
+    ref: str
+    tip: str
+    target: str
+    seen: str
+    plus: bool
+    tags: str
+
+    @classmethod
+    def of(cls, git: Git, exchange: Exchange, ref: str, *, tags: bool) -> "PushSpec":
+        """What a push of the ref would send now."""
+        target = exchange.destination(ref)
+        return cls(
+            ref=ref,
+            tip=git.ask("rev-parse", "--verify", "--quiet", ref).line,
+            target=target,
+            seen=exchange.tracked(target) or "",
+            plus=exchange.is_forced(ref),
+            tags=_digest(_tags(git)) if tags else "",
+        )
+
+    @classmethod
+    def pinned(cls, pins: Mapping[str, str]) -> "PushSpec | None":
+        """What a person was shown, or None where nobody was asked."""
+        if not pins.get(_TIP):
+            return None
+        return cls(
+            ref=pins[_REF],
+            tip=pins[_TIP],
+            target=pins[_TARGET],
+            seen=pins[_SEEN],
+            plus=bool(pins[_PLUS]),
+            tags=pins[_TAGS],
+        )
+
+    @property
+    def pins(self) -> dict[str, str]:
+        """What the push is held to when a person says yes."""
+        return {
+            _REF: self.ref,
+            _TIP: self.tip,
+            _TARGET: self.target,
+            _SEEN: self.seen,
+            _PLUS: "+" if self.plus else "",
+            _TAGS: self.tags,
+        }
+
+    def specs(self, git: Git, *, all_tags: bool, along: bool) -> list[str]:
+        """The refspecs of a push, `along` with tags that git adds by itself; raises when the tags are others now."""
+        found = _tags(git) if all_tags or along else []
+        if (all_tags or along) and _digest(found) != self.tags:
+            raise GitRefused("the tags are not those that were shown", hint="git_push again: it is asked about anew")
+        own = [f"{'+' if self.plus else ''}{self.tip}:{self.target}"]
+        sent = [f"{oid}:{ref}" for oid, ref in found if all_tags and ref != self.target]
+        return [*own, *sent]
+
+    def lease(self) -> str:
+        """The option that replaces what is there only when it is what was last seen; unseen, it must not be there."""
+        return f"--force-with-lease={self.target}:{self.seen}"
+
+    async def tracks(self, git: Git, remote: str) -> None:
+        """Make what was pushed the upstream of the branch, as git does for a push by name."""
+        if not (self.ref.startswith(_HEADS) and self.target.startswith(_HEADS)):
+            return
+        section = f"branch.{self.ref.removeprefix(_HEADS)}"
+        await git.run("config", "--local", "--replace-all", f"{section}.remote", remote)
+        await git.run("config", "--local", "--replace-all", f"{section}.merge", self.target)
+        asked = await git.run("config", "--get", "branch.autoSetupRebase", check=False)
+        if asked.line in ("always", "remote"):
+            await git.run("config", "--local", "--replace-all", f"{section}.rebase", "true")
+
+
+def _tags(git: Git) -> list[tuple[str, str]]:
+    listed = git.ask("for-each-ref", "--format=%(objectname) %(refname)", _TAG_REFS)
+    found = (line.partition(" ") for line in listed.line.splitlines())
+    return [(oid, ref) for oid, _, ref in found]
+
+
+def _digest(tags: list[tuple[str, str]]) -> str:
+    return sha256(repr(tags).encode("utf-8", "surrogateescape")).hexdigest()

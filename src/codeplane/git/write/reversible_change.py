@@ -1,0 +1,138 @@
+"""What a git mutation left different, both sides of it, so that either can be had again."""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from codeplane.git.safety.contents import Entry
+from codeplane.git.write.git_snapshot import GitSnapshot
+from codeplane.kernel.json import JsonObject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One side; only what differs between the two is in it, the head and the state always."""
+
+    symbolic: str | None
+    head: str | None
+    state: str
+    refs: Mapping[str, str | None]
+    stashes: tuple[tuple[str, str], ...] | None
+    settings: tuple[tuple[str, str], ...]
+    index: tuple[str, ...]
+    intended: tuple[str, ...]
+    files: Mapping[str, Entry]
+
+    def to_json(self) -> JsonObject:
+        """The side as it is kept."""
+        return {
+            "symbolic": self.symbolic,
+            "head": self.head,
+            "state": self.state,
+            "refs": dict(self.refs),
+            "stashes": [list(one) for one in self.stashes] if self.stashes is not None else None,
+            "settings": [list(one) for one in self.settings],
+            "index": list(self.index),
+            "intended": list(self.intended),
+            "files": dict(self.files),
+        }
+
+    @classmethod
+    def of_json(cls, raw: JsonObject) -> "Side":
+        """The side that was kept; KeyError or TypeError when it was written in another form."""
+        stashes = raw["stashes"]
+        return cls(
+            symbolic=cast(str | None, raw["symbolic"]),
+            head=cast(str | None, raw["head"]),
+            state=str(raw["state"]),
+            refs=cast(dict[str, str | None], raw["refs"]),
+            stashes=_pairs(stashes) if stashes is not None else None,
+            settings=_pairs(raw["settings"]),
+            index=tuple(cast(list[str], raw["index"])),
+            intended=tuple(cast(list[str], raw["intended"])),
+            files=cast(dict[str, Entry], raw["files"]),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReversibleChange:
+    """Both sides of a mutation; `branches` are those whose settings it changed."""
+
+    before: Side
+    after: Side
+    branches: tuple[str, ...]
+
+    @classmethod
+    def between(
+        cls,
+        before: GitSnapshot,
+        after: GitSnapshot,
+        files: Mapping[str, tuple[Entry, Entry]],
+        prefixes: tuple[str, ...],
+    ) -> "ReversibleChange":
+        """What differs between two moments; of the refs, those with one of the prefixes."""
+        refs = [
+            ref
+            for ref in sorted(before.refs.keys() | after.refs.keys())
+            if before.refs.get(ref) != after.refs.get(ref) and ref.startswith(prefixes)
+        ]
+        branches = tuple(sorted({_branch(key) for key, _ in set(before.settings) ^ set(after.settings)}))
+
+        def side(one: GitSnapshot, other: GitSnapshot, at: int) -> Side:
+            paths = {_path(line) for line in one.index ^ other.index} | (one.intended ^ other.intended)
+            return Side(
+                symbolic=one.symbolic,
+                head=one.head,
+                state=one.state,
+                refs={ref: one.refs.get(ref) for ref in refs},
+                stashes=one.stashes if one.stashes != other.stashes else None,
+                settings=tuple(pair for pair in one.settings if _branch(pair[0]) in branches),
+                index=tuple(sorted(os.fsdecode(line) for line in one.index if _path(line) in paths)),
+                intended=tuple(sorted(one.intended & paths)),
+                files={path: sides[at] for path, sides in files.items()},
+            )
+
+        return cls(before=side(before, after, 0), after=side(after, before, 1), branches=branches)
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether both sides are the same."""
+        return self.before == self.after
+
+    @property
+    def index_paths(self) -> set[str]:
+        """The paths whose entries in the index differ."""
+        return {line.partition("\t")[2] for line in (*self.before.index, *self.after.index)}
+
+    def to_json(self) -> JsonObject:
+        """Both sides as they are kept."""
+        return {"before": self.before.to_json(), "after": self.after.to_json(), "branches": list(self.branches)}
+
+    @classmethod
+    def of_json(cls, raw: JsonObject) -> "ReversibleChange":
+        """Both sides as they were kept."""
+        return cls(
+            before=Side.of_json(cast(JsonObject, raw["before"])),
+            after=Side.of_json(cast(JsonObject, raw["after"])),
+            branches=tuple(cast(list[str], raw["branches"])),
+        )
+
+
+def entries_at(picture: GitSnapshot, paths: Iterable[str]) -> tuple[str, ...]:
+    """The lines of the index that are about these paths."""
+    wanted = set(paths)
+    return tuple(sorted(os.fsdecode(line) for line in picture.index if _path(line) in wanted))
+
+
+def _path(line: bytes) -> str:
+    return os.fsdecode(line.partition(b"\t")[2])
+
+
+def _branch(key: str) -> str:
+    """`topic` of `branch.topic.merge`."""
+    return key.removeprefix("branch.").rpartition(".")[0]
+
+
+def _pairs(raw: object) -> tuple[tuple[str, str], ...]:
+    return tuple((str(one), str(other)) for one, other in cast(list[list[str]], raw))
