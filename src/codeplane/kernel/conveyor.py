@@ -22,7 +22,7 @@ from codeplane.kernel.stages.execute import Execute
 from codeplane.kernel.stages.idempotency import KeyClaims
 from codeplane.kernel.stages.identify import Identify
 from codeplane.kernel.stages.ports import StagePorts
-from codeplane.kernel.stages.progress import Admitted, Executing, Progress, Received
+from codeplane.kernel.stages.progress import Admitted, Progress, Received
 from codeplane.kernel.stages.record import Ended, Recorder
 from codeplane.kernel.stages.stream import Stream
 from codeplane.kernel.stages.validate import Validate
@@ -133,15 +133,16 @@ class Conveyor:
             if admitted.replay is not None:
                 outcome = await self._replay(progress, admitted, admitted.replay)
             elif admitted.identified.call.operation.streaming:
-                progress.reached = Executing(admitted=admitted)
+                progress.executed = True
                 async with aclosing(self._stream.items(progress, self._execute.items(admitted))) as items:
                     async for item in items:
                         yield item
                 yield await self._finish(progress)
                 return
             else:
-                progress.reached = Executing(admitted=admitted)
-                outcome = await self._finish(progress, result=await self._execute.result(admitted))
+                progress.executed = True
+                result, result_json = await self._execute.result(admitted)
+                outcome = await self._finish(progress, result=result, result_json=result_json)
             if progress.received.streams and outcome.result is not None:
                 yield outcome.result
             yield outcome
@@ -173,13 +174,18 @@ class Conveyor:
                 name[:100], clock=ports.clock, traceparent=caller.traceparent, seen=ports.tracer is not None
             ),
         )
-        return Progress(received, received)
+        return Progress(received)
 
     async def _finish(
-        self, progress: Progress, *, result: Result | None = None, error: CodePlaneError | None = None
+        self,
+        progress: Progress,
+        *,
+        result: Result | None = None,
+        result_json: str | None = None,
+        error: CodePlaneError | None = None,
     ) -> Outcome:
         with progress.received.trace.stage(self._recorder.name):
-            ended = await self._recorder.finished(progress, result=result, error=error)
+            ended = await self._recorder.finished(progress, result=result, result_json=result_json, error=error)
             return self._stream.answer(progress, ended)
 
     async def _replay(self, progress: Progress, admitted: Admitted, stored: StoredOutcome) -> Outcome:

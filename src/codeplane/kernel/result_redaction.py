@@ -15,18 +15,18 @@ class ResultRedaction:
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
 
-    def result(self, call: Call, result: Result) -> Result:
-        """Return the result as its caller may see it."""
+    def result(self, call: Call, result: Result) -> tuple[Result, str | None]:
+        """Return the result as its caller may see it, with its JSON where that had to be made."""
         if result.secret or call.actor.is_person:
-            return result
+            return result, None
         redactor = self._redactor
-        if redactor.is_clean(result.model_dump_json()):
-            return result
+        if redactor.is_clean(encoded := result.model_dump_json()):
+            return result, encoded
         redacted = type(result).model_validate(redactor.json(result.model_dump(mode="json"), assignments=False))
         differs = redacted != result if call.caller.reads_structure else redacted.text() != result.text()
         if differs and LEFT_OUT not in call.warnings:
             call.warn(LEFT_OUT)
-        return redacted
+        return redacted, None
 
     def text(self, actor: Actor, text: str) -> str:
         """Return text beside an answer, such as a warning, as the actor may see it."""

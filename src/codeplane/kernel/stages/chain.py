@@ -42,8 +42,10 @@ class Chain(Generic[First, Last]):
 
     async def run(self, progress: Progress) -> Last:
         """Take a call through all stages; where one raises, `progress` says how far the call came."""
-        trace = progress.received.trace
+        received = progress.received
+        reached: Reached = received
         for stage in self.stages:
-            with trace.stage(stage.name):
-                progress.reached = await stage.run(progress.reached)
-        return cast(Last, progress.reached)
+            with received.trace.stage(stage.name):
+                reached = await stage.run(reached)
+                progress.reach(reached)
+        return cast(Last, reached)

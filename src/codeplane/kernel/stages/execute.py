@@ -21,8 +21,8 @@ class Execute:
     clock: Clock
     redaction: ResultRedaction
 
-    async def result(self, admitted: Admitted) -> Result:
-        """The answer of an operation that gives one."""
+    async def result(self, admitted: Admitted) -> tuple[Result, str | None]:
+        """The answer of an operation that gives one, with its JSON where that was made already."""
         identified = admitted.identified
         received, call = identified.received, identified.call
         with received.trace.stage(self.name):
@@ -46,4 +46,4 @@ class Execute:
                         item = await anext(results, None)
                 if item is None:
                     return
-                yield self.redaction.result(call, item)
+                yield self.redaction.result(call, item)[0]

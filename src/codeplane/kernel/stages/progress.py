@@ -108,54 +108,27 @@ class Admitted:
         return self.authorised.identified
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Executing:
-    """Its handler has started."""
-
-    admitted: Admitted
-
-
-Reached: TypeAlias = Received | Validated | Identified | Authorised | Approved | Admitted | Executing
+Reached: TypeAlias = Received | Validated | Identified | Authorised | Approved | Admitted
 
 
 @dataclass(slots=True)
 class Progress:
-    """The last step that one call has reached."""
+    """The last step that one call has reached, and those on the way there that others ask for."""
 
     received: Received
-    reached: Reached
+    identified: Identified | None = None
+    authorised: Authorised | None = None
+    admitted: Admitted | None = None
+    executed: bool = False
 
-    @property
-    def admitted(self) -> Admitted | None:
-        """Set once every check has passed."""
-        match self.reached:
-            case Executing(admitted=admitted):
-                return admitted
-            case Admitted() as admitted:
-                return admitted
-        return None
-
-    @property
-    def authorised(self) -> Authorised | None:
-        """Set once the rules have been asked."""
-        match self.reached:
-            case Authorised() as authorised:
-                return authorised
-            case Approved(authorised=authorised):
-                return authorised
-        return self.admitted.authorised if self.admitted is not None else None
-
-    @property
-    def identified(self) -> Identified | None:
-        """Set once the call belongs to somebody and to a task."""
-        if isinstance(self.reached, Identified):
-            return self.reached
-        return self.authorised.identified if self.authorised is not None else None
-
-    @property
-    def executed(self) -> bool:
-        """Whether the handler has started."""
-        return isinstance(self.reached, Executing)
+    def reach(self, reached: Reached) -> None:
+        """Note one more step."""
+        if isinstance(reached, Identified):
+            self.identified = reached
+        elif isinstance(reached, Authorised):
+            self.authorised = reached
+        elif isinstance(reached, Admitted):
+            self.admitted = reached
 
     @property
     def operation(self) -> Operation | None:

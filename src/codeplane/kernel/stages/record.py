@@ -40,14 +40,22 @@ class Recorder:
     async def intent(self, admitted: Admitted) -> None:
         """Record that a mutation is about to run; returns when that is durable."""
         identified = admitted.identified
-        progress = Progress(identified.received, admitted)
+        progress = Progress(
+            identified.received, identified=identified, authorised=admitted.authorised, admitted=admitted
+        )
         await self._ports.log.append([_record(progress, identified).started()])
 
     async def finished(
-        self, progress: Progress, *, result: Result | None = None, error: CodePlaneError | None
+        self,
+        progress: Progress,
+        *,
+        result: Result | None = None,
+        result_json: str | None = None,
+        error: CodePlaneError | None,
     ) -> Ended:
         """Record how a call ended, or the refusal of one that never belonged to a task."""
-        result_json = result.model_dump_json() if result is not None else "null"
+        if result_json is None:
+            result_json = result.model_dump_json() if result is not None else "null"
         lost: CodePlaneError | None = None
         if progress.identified is not None:
             encoded = result_json.encode() if result is not None else None
