@@ -1,7 +1,7 @@
 """A real Chromium, driven by Playwright; tests that need it say loudly when it is not there."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 PATIENCE_MS = 180_000
+WIDTH, HEIGHT = 1280, 800
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -55,8 +56,8 @@ def signed_in(
     chromium: "Browser",
     server: Server,
     *,
-    width: int = 1280,
-    height: int = 800,
+    width: int = WIDTH,
+    height: int = HEIGHT,
     dark: bool = False,
     through: str | None = None,
 ) -> "Page":
@@ -70,3 +71,21 @@ def signed_in(
     page.goto(link(server, through))
     page.wait_for_url("**/dashboard")
     return page
+
+
+@contextmanager
+def watched(page: "Page", server: Server) -> "Iterator[Page]":
+    """A page for a while; whatever it complains of meanwhile, and whatever it asks of others, is a failure."""
+    complaints: list[str] = []
+    elsewhere: list[str] = []
+    listeners: dict[str, Callable[..., None]] = {
+        "console": lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None,
+        "pageerror": lambda error: complaints.append(str(error)),
+        "request": lambda asked: elsewhere.append(asked.url) if not asked.url.startswith(server.url) else None,
+    }
+    for event, listener in listeners.items():
+        page.on(event, listener)  # type: ignore[call-overload]  # one signature for each event
+    yield page
+    for event, listener in listeners.items():
+        page.remove_listener(event, listener)
+    assert complaints == [] and elsewhere == []

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.browser.chromium import browser, missing, signed_in
+from tests.browser.chromium import browser, missing, signed_in, watched
 from tests.browser.scenario import play, repository, served
 from tests.harness import Server
 
@@ -45,11 +45,6 @@ def owner(chromium: "Browser", shop: Server) -> "Iterator[BrowserContext]":
 def page(owner: "BrowserContext", shop: Server) -> "Iterator[Page]":
     """A page of the owner's; whatever it complains of fails the test."""
     opened = owner.new_page()
-    complaints: list[str] = []
-    elsewhere: list[str] = []
-    opened.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
-    opened.on("pageerror", lambda error: complaints.append(str(error)))
-    opened.on("request", lambda asked: elsewhere.append(asked.url) if not asked.url.startswith(shop.url) else None)
-    yield opened
-    opened.close()
-    assert complaints == [] and elsewhere == []
+    with watched(opened, shop):
+        yield opened
+        opened.close()

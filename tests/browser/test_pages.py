@@ -1,11 +1,13 @@
 """Every page in a real browser: nothing breaks, nobody is shut out, and a phone is wide enough."""
 
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.browser.chromium import HEIGHT, WIDTH, watched
 from tests.browser.scenario import FOUND
 from tests.browser.screenshots import PAGES
 from tests.harness import Server
@@ -15,7 +17,7 @@ from tests.testing.node import installed
 pytestmark = requirement("WEB-02")
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import BrowserContext, Dialog, Page
 
 EVERY = [*PAGES, *FOUND]
 _RULES = "axe.run({resultTypes: ['violations']})"
@@ -28,6 +30,23 @@ def axe() -> str:
         return (installed(Path(__file__).parent / "npm") / "axe-core" / "axe.min.js").read_text()
     except (subprocess.SubprocessError, OSError) as error:
         pytest.skip(f"NOT TESTED: axe-core cannot be installed: {error}")
+
+
+@pytest.fixture(scope="module")
+def tab(owner: "BrowserContext") -> "Iterator[Page]":
+    """One page for all of these tests: a process for each would take longer to start than to draw what it shows."""
+    opened = owner.new_page()
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def page(tab: "Page", shop: Server) -> "Iterator[Page]":
+    """The page as it was opened, but for where it is; whatever it complains of fails the test."""
+    tab.set_viewport_size({"width": WIDTH, "height": HEIGHT})
+    tab.emulate_media(color_scheme="null", reduced_motion="null")
+    with watched(tab, shop):
+        yield tab
 
 
 def address(server: Server, name: str) -> str:
@@ -73,7 +92,15 @@ def test_searching_in_a_mode(page: "Page", shop: Server, mode: str) -> None:
 
 
 def test_markup_from_outside_does_nothing(page: "Page", shop: Server) -> None:
-    page.on("dialog", lambda dialog: pytest.fail(f"a script ran: {dialog.message}"))
+    dialogs: list[str] = []
+
+    def note(dialog: "Dialog") -> None:
+        dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    page.on("dialog", note)
     for name in EVERY:
         page.goto(address(shop, name))
         assert page.locator("main img").count() == 0
+    page.remove_listener("dialog", note)
+    assert dialogs == [], "a script ran"
