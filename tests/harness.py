@@ -138,7 +138,7 @@ def start(
     command = [*(program or (CPL, "up", "--json")), "--repo", str(repo)]
     # Whoever waits for a person here says so: nobody else would answer.
     command += [part for item in ("approvals.wait_sec=0", *overrides) for part in ("--set", item)]
-    process = _process(command, environ)
+    process = spawn(command, environ)
     line = _first_line(process)
     if not line:
         said = process.stderr.read().decode() if process.stderr else ""
@@ -149,8 +149,8 @@ def start(
     return Server(repo=repo, process=process, facts=json.loads(line), arguments=command)
 
 
-def _process(command: Sequence[str], environ: Mapping[str, str] | None) -> subprocess.Popen[bytes] | WarmProcess:
-    """A process with pipes, forked where it can be; only `cpl` and modules of ours can."""
+def spawn(command: Sequence[str], environ: Mapping[str, str] | None) -> subprocess.Popen[bytes] | WarmProcess:
+    """Start a process with pipes, forked where it can be; only `cpl` and modules of ours can."""
     if can_be_forked(environ) and command[0] == CPL:
         return WarmProcess(command, environ=environ)
     if can_be_forked(environ) and command[:2] == [sys.executable, "-m"]:

@@ -1,17 +1,18 @@
 """`cpl demo` in a process of its own, with a temporary folder of its own to leave nothing in."""
 
-import os
 import shutil
 import signal
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from io import TextIOWrapper
 from pathlib import Path
 
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.client import Client
 from codeplane.surfaces.cli.discovery import find_server
-from tests.harness import CPL
+from tests.harness import CPL, spawn
+from tests.warm_process import WarmProcess
 
 SECONDS = 120
 # So long nobody waits: what is waited for here comes sooner, or never.
@@ -21,14 +22,15 @@ FOREVER = ("--answer-after", "600")
 class Demo:
     """A demo that plays."""
 
-    def __init__(self, process: "subprocess.Popen[str]") -> None:
+    def __init__(self, process: "subprocess.Popen[bytes] | WarmProcess") -> None:
+        assert process.stdout is not None and process.stderr is not None
         self._process = process
+        self._stdout, self._stderr = TextIOWrapper(process.stdout), TextIOWrapper(process.stderr)
         self.lines: list[str] = []
 
     def until(self, text: str) -> str:
         """Read on to the line that has this in it."""
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
+        for line in self._stdout:
             self.lines.append(line.rstrip("\n"))
             if text in line:
                 return self.lines[-1]
@@ -40,18 +42,16 @@ class Demo:
 
     def end(self) -> tuple[int, str]:
         """Its exit code and what it complained about, once it has ended."""
-        assert self._process.stdout is not None and self._process.stderr is not None
-        self.lines += self._process.stdout.read().splitlines()
-        return self._process.wait(timeout=SECONDS), self._process.stderr.read()
+        self.lines += self._stdout.read().splitlines()
+        return self._process.wait(timeout=SECONDS), self._stderr.read()
 
     def kill(self) -> None:
         """End what a failed test left."""
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGTERM)
             self._process.wait(timeout=SECONDS)
-        for pipe in (self._process.stdout, self._process.stderr):
-            if pipe is not None:
-                pipe.close()
+        for pipe in (self._stdout, self._stderr):
+            pipe.close()
 
     @property
     def output(self) -> str:
@@ -81,15 +81,7 @@ class Demo:
 @contextmanager
 def playing(folder: Path, *arguments: str, environ: Mapping[str, str] | None = None) -> Iterator[Demo]:
     """A demo without pauses that has `folder` for temporary files."""
-    process = subprocess.Popen(
-        [CPL, "demo", "--pace", "0", *arguments],
-        env={**os.environ, "TMPDIR": str(folder), **(environ or {})},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    demo = Demo(process)
+    demo = Demo(spawn([CPL, "demo", "--pace", "0", *arguments], {"TMPDIR": str(folder), **(environ or {})}))
     try:
         yield demo
     finally:
