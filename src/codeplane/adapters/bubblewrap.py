@@ -224,6 +224,8 @@ class Bubblewrap:
 def bubblewrap_of_other_work_tree(secrets: SecretFiles) -> str | None:
     """A bubblewrap on `PATH` that only lies in another work tree than the serving one, where it is not used."""
     path, (serving, *others) = os.environ.get("PATH", ""), secrets.roots()
+    if not others:
+        return None
     found = shutil.which("bwrap", path=path_outside(path, serving))
     usable = found and shutil.which("bwrap", path=path_outside(path, serving, *others))
     return None if usable else found

@@ -4,6 +4,7 @@ import difflib
 import inspect
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from types import MappingProxyType
 from typing import Literal, get_args, get_origin
 
@@ -48,6 +49,12 @@ class SettingKeys:
             if near:
                 return candidates[near[0]]
         return None
+
+
+@cache
+def keys_of(model: type[Section]) -> SettingKeys:
+    """The keys of a model, which are the same whenever settings are read."""
+    return SettingKeys(model)
 
 
 def _spread(model: type[Section], prefix: str) -> Iterator[tuple[str, Setting | None]]:

@@ -5,7 +5,7 @@ from typing import cast
 
 from pydantic import ValidationError
 
-from codeplane.adapters.setting_keys import SettingKeys
+from codeplane.adapters.setting_keys import keys_of
 from codeplane.adapters.setting_problem import REMOVED, SettingProblem, in_words, refusal, shown, unknown
 from codeplane.adapters.yaml_document import Document, KeyPath, Origin
 from codeplane.kernel.config import Config
@@ -25,7 +25,7 @@ class SettingLayers:
     """Collects settings and problems, and ends in a Config or in all problems at once."""
 
     def __init__(self) -> None:
-        self._keys = SettingKeys(Config)
+        self._keys = keys_of(Config)
         self._given: dict[str, _Given] = {}
         self._problems: list[SettingProblem] = []
 

@@ -6,11 +6,10 @@ from pathlib import Path
 
 def path_outside(path: str, *roots: Path) -> str:
     """A search path (`PATH`) without its folders in these work trees, and without those that depend on where one is."""
-    real = {Path(os.path.realpath(root)) for root in roots}
+    real = [os.path.realpath(root) for root in roots]
     folders = [folder for folder in path.split(os.pathsep) if Path(folder).is_absolute()]
-    return os.pathsep.join(folder for folder in folders if real.isdisjoint(_around(folder)))
+    return os.pathsep.join(folder for folder in folders if not _is_inside(os.path.realpath(folder), real))
 
 
-def _around(folder: str) -> tuple[Path, ...]:
-    place = Path(os.path.realpath(folder))
-    return place, *place.parents
+def _is_inside(place: str, roots: list[str]) -> bool:
+    return any(place == root or place.startswith(root.rstrip("/") + "/") for root in roots)
