@@ -36,14 +36,14 @@ down:
 test: export PYTHONDONTWRITEBYTECODE =
 test: dev
 	@sh tests/setup.sh
-	$(BIN)/python -m pytest $(PYTEST)
+	sh tests/in_memory.sh $(BIN)/python -m pytest $(PYTEST)
 
 # The same with every line and branch that runs noted, in the servers too, which takes half as long again.
 coverage: export PYTHONDONTWRITEBYTECODE =
 coverage: dev
 	@sh tests/setup.sh
 	$(BIN)/python -m coverage erase
-	$(BIN)/python -m coverage run -m pytest $(PYTEST)
+	sh tests/in_memory.sh $(BIN)/python -m coverage run -m pytest $(PYTEST)
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report
 
