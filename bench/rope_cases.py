@@ -28,7 +28,7 @@ from pathlib import Path
 import xxhash
 
 from bench.measure import machine, table
-from codeplane.code.facts.language import languages
+from codeplane.code.languages.registry import languages
 from codeplane.code.resolve.entity import Module
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import SharedModules, World

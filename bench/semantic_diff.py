@@ -27,7 +27,7 @@ from bench.measure import machine
 from bench.mutations import Mutation, mutations
 from codeplane.adapters.git_cli import clean_environment
 from codeplane.code.facts.extract import extractor
-from codeplane.code.facts.language import languages
+from codeplane.code.languages.registry import languages
 from codeplane.git.read.reader import GitReader
 from codeplane.index.fact_store import FactStore
 from codeplane.index.parser_pool import Parsers

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from codeplane.code.facts.language import languages
+from codeplane.code.languages.registry import languages
 
 # Packages that ship the TypeScript they are written in.
 PACKAGES = ("effect@3", "viem@2", "zod@4", "openai@6", "ethers@6", "rxjs@7", "@wagmi/core@3", "@tanstack/query-core@5")

@@ -614,6 +614,11 @@ REQUIREMENTS = (
         promise="every package stands in one order of knowledge without exceptions, and calls are followed through it",
     ),
     Requirement(
+        id="HSE-02",
+        source="design §3",
+        promise="what is known of a programming language is in its package; nothing else compares names of languages",
+    ),
+    Requirement(
         id="DSK-02",
         source="design §5",
         promise="what an earlier version left when it was killed is taken up: edits, git, undo, questions, log, index",

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from codeplane.code.facts.language import languages
+from codeplane.code.languages.registry import languages
 from codeplane.code.resolve.world import SharedModules, World
 from codeplane.index.fact_store import FactStore, FileParsed
 from codeplane.index.files.file import Stamp, digest_of

@@ -15,7 +15,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from codeplane.code.facts.language import tables_version
+from codeplane.code.facts.version import tables_version
 from codeplane.kernel.errors import ArchiveRefused
 from codeplane.kernel.json import JsonObject
 

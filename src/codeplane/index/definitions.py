@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from codeplane.code.facts.assembly import MAX_DEFINITIONS
-from codeplane.code.facts.language import languages
+from codeplane.code.languages.registry import languages
 from codeplane.index import terms
 from codeplane.index.parse_worker import Row, uid_of
 

@@ -4,7 +4,8 @@ import os
 import threading
 from collections.abc import Iterable, Sequence
 
-from codeplane.code.facts.language import Language, languages
+from codeplane.code.languages.language import Language
+from codeplane.code.languages.registry import languages
 from codeplane.index.content import ContentFile
 from codeplane.index.parse_worker import Source
 from codeplane.index.parser_pool import Parsers, Parsing

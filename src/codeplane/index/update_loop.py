@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
-from codeplane.code.facts.language import languages
+from codeplane.code.languages.registry import languages
 from codeplane.index.derived_index import Follower, Progress
 from codeplane.index.fact_store import FactStore
 from codeplane.index.snapshot import Snapshot

@@ -8,8 +8,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from codeplane.code.facts.language import languages
 from codeplane.code.facts.model import Facts
+from codeplane.code.languages.registry import languages
 from codeplane.index.snapshot import Known, Snapshot
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.vectors.chunks import REVISION, Chunk, chunk
@@ -17,7 +17,6 @@ from codeplane.vectors.embedder import Embedder
 from codeplane.vectors.store import Hit, VectorStore
 
 _PROSE = (".txt", ".rst", ".adoc", ".org", ".tex")
-_DATA = frozenset({"json", "yaml", "toml", "css", "html"})
 _MAX_FILE = 1024 * 1024
 _COMMIT_CHUNKS = 2000
 _NICE = 10
@@ -182,7 +181,7 @@ class Filler:
 def _speaks(path: str) -> bool:
     """Whether a file's words mean something: code and prose do, data and catalogues of texts do not."""
     language = languages().of(path)
-    return (language is not None and language.name not in _DATA) or path.lower().endswith(_PROSE)
+    return (language is not None and language.kind not in ("data", "markup")) or path.lower().endswith(_PROSE)
 
 
 def _worded(text: bytes, one: Chunk) -> str:

@@ -3,6 +3,7 @@
 import re
 
 from codeplane.code.facts.model import Definition, Facts
+from codeplane.code.languages.registry import LANGUAGES
 from codeplane.query.search.hit import decoded
 
 MAX_SIGNATURE = 160
@@ -39,7 +40,7 @@ def signature(facts: Facts, text: bytes, one: Definition) -> str:
 
 def doc(facts: Facts, text: bytes, one: Definition) -> str:
     """The first paragraph of a definition's docstring, or of the comment right above it; empty when there is none."""
-    if facts.language == "python":
+    if LANGUAGES[facts.language].docstrings:
         return _inside(text, one) if one.kind not in _VALUES else ""
     return _above(facts, text, one)
 
@@ -47,7 +48,7 @@ def doc(facts: Facts, text: bytes, one: Definition) -> str:
 def opening(facts: Facts, text: bytes, one: Definition, *, most: int) -> tuple[str, ...]:
     """The first lines of a definition's body that do something, each cut to what is read at a glance."""
     start = one.body
-    if facts.language == "python" and (said := _DOCSTRING.match(text, start, one.end)):
+    if LANGUAGES[facts.language].docstrings and (said := _DOCSTRING.match(text, start, one.end)):
         start = said.end()
     written = decoded(text[start : min(one.end, start + _MAX_OPENING)]).splitlines()
     lines = [line.strip() for line in written if line.strip()]
@@ -56,7 +57,7 @@ def opening(facts: Facts, text: bytes, one: Definition, *, most: int) -> tuple[s
 
 def first_words(facts: Facts, text: bytes) -> str:
     """The first paragraph of a module's docstring; above other languages' code licences stand, which say nothing."""
-    match = _DOCSTRING.match(text, 0, 8 * _MAX_DOC) if facts.language == "python" else None
+    match = _DOCSTRING.match(text, 0, 8 * _MAX_DOC) if LANGUAGES[facts.language].docstrings else None
     return _paragraph(decoded(match["text"]).splitlines()) if match else ""
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Protocol
 
-from codeplane.code.facts.language import languages
+from codeplane.code.languages.registry import languages
 from codeplane.index.files.paths import shown
 from codeplane.index.snapshot import Known
 from codeplane.kernel.config import CustomRunner, TestsConfig

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from codeplane.code.facts.language import languages
+from codeplane.code.languages.registry import languages
 from codeplane.code.resolve.world import World
 from codeplane.index.files.paths import shown
 from codeplane.index.snapshot import Snapshot
@@ -206,7 +206,7 @@ def _is_test_itself(target: Target) -> bool:
 
 def _is_code(path: str) -> bool:
     found = languages().of(path)
-    return found is not None and (found.family or found.name) not in ("html", "css", "markdown", "json_yaml")
+    return found is not None and found.names_things
 
 
 def _sorted(found: Iterable[Reached]) -> tuple[Reached, ...]:

@@ -5,12 +5,11 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from codeplane.code.facts.language import languages
-from codeplane.code.resolve.javascript_modules import JavaScriptModules
-from codeplane.code.resolve.python_modules import PythonModules
+from codeplane.code.languages.javascript.modules import JavaScriptModules
+from codeplane.code.languages.python.modules import PythonModules
+from codeplane.code.languages.registry import languages
 from codeplane.code.resolve.world import SharedModules, World
 
-_RESOLVED = frozenset({"python", "javascript"})
 _MAX_DISTANCE = 40
 
 
@@ -128,25 +127,23 @@ class Imports:
 
     def _held(self, path: str, digest: str) -> Held:
         language = languages().of(path)
-        if language is None or (language.family or language.name) not in _RESOLVED:
+        if language is None or not language.names.follows_imports:
             return Held(digest=digest, imported=frozenset(), words=frozenset())
         facts = self._world.facts(path)
         if facts is None:
             return Held(digest=digest, imported=frozenset(), words=None)
         words: set[str] | None = None
         found: set[str] = set()
-        if self._world.language(facts).family == "python":
+        if self._world.language(facts).names.dotted_modules:
             modules, words = self._python, set()
             for one in facts.imports:
                 words |= {*one.source.split("."), one.imported}
                 for module in modules.find(one.source, path):
                     found |= self._python_files(module, one.imported, modules)
         else:
-            others = self._javascript
-            if self._world.language(facts).family == "javascript":
-                sources = {one.source for one in facts.imports} | {one.source for one in facts.exports if one.source}
-                for source in sources:
-                    found.update(others.find(source, path))
+            sources = {one.source for one in facts.imports} | {one.source for one in facts.exports if one.source}
+            for source in sources:
+                found.update(self._javascript.find(source, path))
         return Held(digest=digest, imported=frozenset(found), words=None if words is None else frozenset(words))
 
     def _python_files(self, module: str, name: str, modules: PythonModules) -> set[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from codeplane.code.facts.language import languages
+from codeplane.code.languages.registry import languages
 from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore
 from codeplane.index.files.paths import shown
@@ -10,7 +10,6 @@ from codeplane.index.snapshot import Snapshot
 from codeplane.testing.changes import Lines
 from codeplane.testing.target import Target
 
-_RESOLVED = frozenset({"python", "javascript"})
 _MAX_HITS = 2000
 _MAX_NAMES = 50
 _MAX_FILES = 200
@@ -46,7 +45,7 @@ def same_place(targets: Sequence[Target], changed: Iterable[str]) -> Iterator[tu
     """Targets that are built with a changed file: Go's packages, Rust's crates, projects and modules of others."""
     for path in changed:
         language = languages().of(path)
-        if language is None or (language.family or language.name) in _RESOLVED:
+        if language is None or language.names.follows_imports:
             continue
         folder = path.rpartition("/")[0]
         for target in targets:
@@ -67,7 +66,7 @@ def by_name(
     files = {path: target for target in targets for path in (target.covers or (target.path,))}
     for path in changed:
         language = languages().of(path)
-        if language is None or (language.family or language.name) in _RESOLVED:
+        if language is None or language.names.follows_imports:
             continue
         stem = path.rpartition("/")[2].partition(".")[0].lower()
         for other, target in files.items():

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from codeplane.code.facts.extract import extractor
-from codeplane.code.facts.language import languages
+from codeplane.code.languages.registry import languages
 from tests.interaction.requirements import requirement
 
 SAMPLES = Path(__file__).parent / "samples"

@@ -5,10 +5,10 @@ import tree_sitter
 from tree_sitter_language_pack import get_language
 
 from codeplane.code.facts.extract import extractor
-from codeplane.code.facts.language import languages, query_of
 from codeplane.code.facts.rare import Divided, Match
+from codeplane.code.languages.registry import languages, query_of
 from codeplane.index.words import Vocabulary
-from tests.code.facts.test_languages import sampled
+from tests.code.languages.test_registry import sampled
 from tests.interaction.requirements import requirement
 
 pytestmark = requirement("FCT-15")

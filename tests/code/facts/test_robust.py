@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from codeplane.code.facts.assembly import MAX_DEFINITIONS
 from codeplane.code.facts.extract import MAX_PARSED, Unparsable, extractor
-from codeplane.code.facts.language import languages
+from codeplane.code.languages.registry import languages
 from tests.code.facts.reading import check, facts_of
-from tests.code.facts.test_languages import sampled
+from tests.code.languages.test_registry import sampled
 from tests.interaction.requirements import requirement
 
 NAMES = sorted(languages().by_name)

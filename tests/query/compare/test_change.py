@@ -36,6 +36,10 @@ def test_comments_layout_and_documentation_are_no_changes() -> None:
     assert compared("a.py", before, after) == []
     before = "export function f(a: number) {\n  // one\n  return a;\n}\n"
     assert compared("a.ts", before, "export function f(\n  a: number\n)\n{ /* two */ return a; }\n") == []
+    before = "type Query {\n  # one\n  user(id: ID): User\n}\n"
+    assert compared("a.graphql", before, before.replace("# one", "# two\n  # three")) == []
+    before = "def f(a)\n=begin\none\n=end\n  a\nend\n"
+    assert compared("a.rb", before, before.replace("one", "two")) == []
 
 
 @requirement("CMP-02")

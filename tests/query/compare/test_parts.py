@@ -2,20 +2,21 @@
 
 import pytest
 
+from codeplane.code.languages.contract import Shape
 from codeplane.query.compare.file_category import category
-from codeplane.query.compare.parameters import Parameter, Shape, parameters
+from codeplane.query.compare.parameters import Parameter, parameters
 from codeplane.query.compare.type_compatibility import narrows, widens
 from tests.interaction.requirements import requirement
 from tests.query.compare.versions import outline
 
 
-def read(said: str, shape: Shape, *, python: bool = False) -> tuple[Parameter, ...]:
-    return parameters(said.split(), shape, python=python)
+def read(said: str, shape: Shape) -> tuple[Parameter, ...]:
+    return parameters(said.split(), shape)
 
 
 @requirement("CMP-02")
 def test_parameters_as_languages_write_them() -> None:
-    python = read("a , / , b = 1 , * args , c , ** kw", "name_first", python=True)
+    python = read("a , / , b = 1 , * args , c , ** kw", "marked")
     assert [(one.name, one.how, one.is_required) for one in python] == [
         ("a", "positional_only", True),
         ("b", "positional", False),
@@ -23,9 +24,9 @@ def test_parameters_as_languages_write_them() -> None:
         ("c", "keyword_only", True),
         ("kw", "keyword_rest", False),
     ]
-    go = read("a , b int , rest ... string", "go")
+    go = read("a , b int , rest ... string", "grouped")
     assert [(one.name, one.type) for one in go] == [("a", "int"), ("b", "int"), ("rest", "... string")]
-    assert [(one.name, one.type) for one in read("int , string", "go")] == [("", "int"), ("", "string")]
+    assert [(one.name, one.type) for one in read("int , string", "grouped")] == [("", "int"), ("", "string")]
     java = read("final Map < String , Integer > m , int ... n", "type_first")
     assert [(one.name, one.type, one.how) for one in java] == [
         ("m", "Map < String , Integer >", "positional"),

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from codeplane.code.facts.extract import extractor
-from codeplane.code.facts.language import languages
+from codeplane.code.languages.registry import languages
 from codeplane.query.compare.change import Change, FileOutlines
 from codeplane.query.compare.comparison import Comparison
 from codeplane.query.compare.outline import Outline

@@ -3,7 +3,7 @@
 import pytest
 
 from codeplane.code.facts.extract import extractor
-from codeplane.code.facts.language import languages
+from codeplane.code.languages.registry import languages
 from codeplane.query.signature import MAX_SIGNATURE, doc, signature
 from tests.interaction.requirements import requirement
 

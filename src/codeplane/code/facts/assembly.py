@@ -11,7 +11,6 @@ import xxhash
 
 from codeplane.code.facts.draft import Draft, Homes, PlacedScope
 from codeplane.code.facts.found import Captures, Found
-from codeplane.code.facts.language import Language
 from codeplane.code.facts.model import (
     NO_TARGET,
     REASONS,
@@ -25,6 +24,7 @@ from codeplane.code.facts.model import (
     packed_spans,
     packed_steps,
 )
+from codeplane.code.languages.language import Language
 
 MAX_DEFINITIONS = 20_000
 _MAX_NAME = 200
@@ -292,7 +292,7 @@ class Assembly:
 
     def _is_static(self, one: Draft) -> bool:
         """Whether a member is a class's own, beside which instances may have another of its name."""
-        return self._language.family == "javascript" and b"static" in self._text[one.start : one.name_at].split()
+        return self._language.classes.static_members and b"static" in self._text[one.start : one.name_at].split()
 
     def _definitions(self) -> list[Definition]:
         """Each with its container, its path and its place among equals; what a class says twice is said once."""

@@ -26,10 +26,10 @@ import tree_sitter
 
 from codeplane.code.facts.assembly import Assembly
 from codeplane.code.facts.found import Found, patterns_of
-from codeplane.code.facts.language import Language, query_of
 from codeplane.code.facts.model import Facts
 from codeplane.code.facts.rare import Divided
-from codeplane.code.facts.readable import readable, separated
+from codeplane.code.languages.language import Language
+from codeplane.code.languages.registry import query_of
 
 MAX_PARSED = 4 * 1024 * 1024
 
@@ -82,9 +82,10 @@ class Extractor:
     def _parsed(self, text: bytes) -> tree_sitter.Tree:
         """The tree of a text; where it has errors, that of another way to write it, if that has fewer."""
         # Known beforehand, as a parse that runs into what its grammar does not know takes twice as long.
-        text = readable(self._language.name, text)
+        repair = self._language.source_repair
+        text = repair.before_parsing(text) if repair is not None else text
         tree = self._parser.parse(text)
-        if tree.root_node.has_error and (other := separated(self._language.name, text)) is not None:
+        if repair is not None and tree.root_node.has_error and (other := repair.after_errors(text)) is not None:
             second = self._parser.parse(other)
             if _broken(second.root_node) < _broken(tree.root_node):
                 return second

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from codeplane.code.facts.model import Definition, Facts
+from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.resolve.entity import Bound, Entity, Instance, Module, Outside
 from codeplane.code.resolve.expression import says_type
 from codeplane.code.resolve.given_places import says_nothing
@@ -77,7 +78,9 @@ class Assignments:
 
     def to_module(self, bound: Bound) -> Iterator[Entity | None]:
         """What other files give a module's variable."""
-        for path, facts, at in self._members(bound.name, "python"):
+        own = self._world.facts(bound.file)
+        family = LANGUAGES[own.language].family_name if own is not None else ""
+        for path, facts, at in self._members(bound.name, family):
             if path != bound.file and self._owner(path, facts, at) == Module(bound.file):
                 yield self._given(path, facts, at, bound.name)
 
@@ -112,7 +115,7 @@ class Assignments:
     def _is_filled(self, of: Bound) -> bool:
         """Whether a class of Python puts members into its instances by names that are not written."""
         facts = self._world.facts(of.file)
-        if facts is None or facts.language != "python":
+        if facts is None or not LANGUAGES[facts.language].classes.rebindable:
             return False
         if of not in self._filled:
             text = self._world.text(of.file)

@@ -2,8 +2,8 @@
 
 import re
 
-from codeplane.code.facts.language import scripts
 from codeplane.code.facts.model import REASONS, Facts
+from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.resolve.entity import Bound, Entity, Instance, Module, Outside
 from codeplane.code.resolve.evidence import decorators
 from codeplane.code.resolve.expression import chains, extended
@@ -64,7 +64,7 @@ class Classes(Names):
                     continue
                 if definition.kind in CLASSES:
                     found = Bound(one.file, body, name)
-                    if not self._scripted(facts):
+                    if not LANGUAGES[facts.language].classes.static_members:
                         # With one base nothing stands between a class and it, unless a subclass puts it there.
                         near = not skip_own or len(self._bases(of)) == 1
                         seen = whole or one == of or (near and one in self._before_unseen(of))
@@ -89,7 +89,7 @@ class Classes(Names):
     def has_both(self, member: Bound) -> bool:
         """Whether a class of JavaScript has a static member and another one under one name."""
         facts = self._world.facts(member.file)
-        return facts is not None and self._scripted(facts) and len(self._ways(member)) > 1
+        return facts is not None and LANGUAGES[facts.language].classes.static_members and len(self._ways(member)) > 1
 
     def _ways(self, member: Bound) -> set[str]:
         """How a class of JavaScript comes to a member: by assignment, statically, or as any."""
@@ -160,10 +160,6 @@ class Classes(Names):
             scope = one.parent
         return None
 
-    @staticmethod
-    def _scripted(facts: Facts) -> bool:
-        return facts.language in scripts()
-
     def packages_below(self, of: Bound) -> frozenset[str]:
         """The packages of others that a class builds on, or says it implements something of."""
         bases = (base for one in self.line_of(of)[0] for base in self._bases(one, implemented=True))
@@ -185,12 +181,12 @@ class Classes(Names):
         return bool(kinds & CLASSES) and kinds.isdisjoint({"interface"} | VARIABLES)
 
     def _is_twice(self, of: Bound) -> bool:
-        """Whether a class of Python is written more than once, so that it is one of them."""
+        """Whether a class is written more than once, so that it is one of them."""
         definitions = self.definitions(of)
         if len(definitions) < 2:
             return False
         facts = self._world.facts(of.file)
-        return facts is not None and facts.language == "python"
+        return facts is not None and LANGUAGES[facts.language].classes.rebindable
 
     def is_replaced(self, of: Bound) -> bool:
         """Whether a class's name may stand for something else: assigned to again, or decorated by who knows what."""
@@ -201,7 +197,7 @@ class Classes(Names):
 
     def _is_replaced(self, of: Bound) -> bool:
         facts = self._world.facts(of.file)
-        if facts is None or facts.language != "python":
+        if facts is None or not LANGUAGES[facts.language].classes.rebindable:
             return False
         if any(one.kind not in CLASSES for _, one in self.definitions(of)):
             return True
@@ -283,7 +279,7 @@ class Classes(Names):
 
     def _makes_others(self, of: Bound) -> bool:
         facts = self._world.facts(of.file)
-        if facts is None or facts.language != "python":
+        if facts is None or not LANGUAGES[facts.language].classes.rebindable:
             return False
         if self._overrides_making(of, "__new__"):
             return True
@@ -329,12 +325,12 @@ class Classes(Names):
             return []
         found: list[tuple[Entity, ...]] = []
         text = self._world.text(of.file)
-        scripted = self._scripted(facts)
+        has_clauses = LANGUAGES[facts.language].classes.heritage_clauses
         for _, one in self.definitions(of):
-            if one.kind in CLASSES and one.bases is None and scripted and _HERITAGE.match(text, one.name_at):
+            if one.kind in CLASSES and one.bases is None and has_clauses and _HERITAGE.match(text, one.name_at):
                 found.append(())
             if one.kind in CLASSES and one.bases is not None:
-                told = extended(text, *one.bases) if scripted and not implemented else chains(text, *one.bases)
+                told = extended(text, *one.bases) if has_clauses and not implemented else chains(text, *one.bases)
                 for chain in told:
                     if chain is None:
                         found.append(())

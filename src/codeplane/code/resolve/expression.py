@@ -9,7 +9,6 @@ _WORD = bytes(one >= 128 or chr(one).isalnum() or chr(one) in "_$" for one in ra
 _SPACE = b" \t\r\n\\"
 _AFTER_OPERATOR = b"." + _SPACE
 _MAX_CALL = 2_000
-_ARROWS = {"c": (b"->",), "cpp": (b"->", b"::"), "php": (b"->", b"::"), "rust": (b"::",)}
 _MAX_CHAIN = 8
 _CHAIN = re.compile(rb"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*(?:\s*\.\s*[A-Za-z_$\x80-\xff][\w$\x80-\xff]*)*")
 _OPTIONAL = re.compile(rb"^(?:typing\.)?(?:Optional|ClassVar|Final)\[(.*)\]$", re.DOTALL)
@@ -78,10 +77,10 @@ def receiver(text: bytes, member_at: int, said: Said) -> tuple[Step, ...] | None
     return None
 
 
-def is_reached(language: str, text: bytes, member_at: int) -> bool:
-    """Whether a name stands behind `->` or `::`, where a language has them: it is a member, of what is not followed."""
+def is_reached(operators: tuple[bytes, ...], text: bytes, member_at: int) -> bool:
+    """Whether a name stands behind an operator such as `->` or `::`: it is a member, of what is not followed."""
     # With a space between, an arrow is that of a type.
-    return text[max(0, member_at - 2) : member_at] in _ARROWS.get(language, ())
+    return text[max(0, member_at - 2) : member_at] in operators
 
 
 def shape(text: bytes, member_at: int) -> str:

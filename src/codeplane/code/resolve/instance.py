@@ -3,8 +3,8 @@
 import re
 from typing import Literal
 
-from codeplane.code.facts.language import scripts
 from codeplane.code.facts.model import Definition, Facts, Scope
+from codeplane.code.languages.registry import LANGUAGES
 
 # A class's own members, or those of its instances; nothing where a language does not keep them apart.
 Side = Literal["", "static", "instance"]
@@ -38,7 +38,7 @@ def is_static(text: bytes, one: Definition) -> bool:
 def side_of(facts: Facts, text: bytes, one: Definition) -> Side:
     """Whose member a definition in a class of JavaScript is: its instances may have another of the same name."""
     around = facts.scopes[one.scope].kind
-    if facts.language not in scripts() or around not in ("class", "interface"):
+    if not LANGUAGES[facts.language].classes.static_members or around not in ("class", "interface"):
         return ""
     if around == "interface":
         return "instance"

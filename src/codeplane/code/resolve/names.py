@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from codeplane.code.facts.model import REASONS, Definition, Export, Facts, Import
+from codeplane.code.languages.modules import is_package
+from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.resolve.entity import Bound, Entity, Module, Outside
 from codeplane.code.resolve.exported import given_whole
-from codeplane.code.resolve.go_packages import is_package
 from codeplane.code.resolve.instance import Side
 from codeplane.code.resolve.world import World
 
@@ -17,7 +18,7 @@ _WHOLE = frozenset({"js_require"})
 _MAX_HOPS = 30
 # What is in these runs when they are called.
 _LATER = frozenset({"function", "lambda"})
-_TYPED, _TYPES = frozenset({"typescript", "tsx"}), frozenset({"type", "interface"})
+_TYPES = frozenset({"type", "interface"})
 _ASKED = re.compile(rb"\btypeof\s+\Z")
 _VALUES = frozenset({"constant", "field", "property", "variable"})
 
@@ -70,9 +71,10 @@ class Names:
         scope = facts.scope_at(offset)
         if facts.in_outer(offset):
             scope = max(facts.scopes[scope].parent, 0)
-        if facts.language in _TYPED:
+        rules = LANGUAGES[facts.language].names
+        if rules.type_queries:
             return self._typed_in(path, facts, scope, offset, name)
-        in_class = facts.language == "python" and facts.scopes[scope].kind == "class"
+        in_class = rules.reads_module_early and facts.scopes[scope].kind == "class"
         # Before a class has a name of its own, the module's is read, whatever stands between.
         return 0 if in_class and self._is_too_early(path, facts, scope, offset, name) else scope
 
@@ -135,7 +137,8 @@ class Names:
         if modules is None:
             return ()
         whole = one.imported == ""
-        source = one.source.partition(".")[0] if whole and not one.alias and facts.language == "python" else one.source
+        first = whole and not one.alias and LANGUAGES[facts.language].import_binds == "first"
+        source = one.source.partition(".")[0] if first else one.source
         places = modules.find(source, path)
         if not places:
             return (Outside(source),) if modules.outside(source) else ()
@@ -164,7 +167,7 @@ class Names:
         return [(index, facts.definitions[index]) for index in there]
 
     def _lexical(self, path: str, facts: Facts, offset: int, name: str) -> Meaning:
-        if facts.star and facts.language == "python":
+        if facts.star and LANGUAGES[facts.language].names.binds_stars:
             brought = self._before_own(path, facts, offset, name)
             if brought is not None:
                 return brought
@@ -186,16 +189,15 @@ class Names:
         return Meaning(entities=found, certain=len(found) == 1, how="name")
 
     def _in_package(self, path: str, facts: Facts, name: str) -> tuple[Entity, ...]:
-        """What the other files of a Go package define under a name."""
-        if facts.language != "go":
-            return ()
-        return self._top_level(self._world.go().beside(path), name)
+        """What the other files of a package define under a name, where they share their names."""
+        modules = self._world.modules(facts)
+        beside = modules.beside(path) if modules is not None else ()
+        return self._top_level(beside, name) if beside else ()
 
     def are_linked(self, one: Bound, other: Bound) -> bool:
         """Whether top-level names of two files may be one symbol, in a language that links them."""
-        if not one.file.endswith(".go"):
-            return True
-        return other.file in self._world.go().beside(one.file)
+        beside = self._world.beside(one.file)
+        return not beside or other.file in beside
 
     def _top_level(self, paths: Iterable[str], name: str) -> tuple[Entity, ...]:
         """The definitions of a name at the top of some files; what a file imports is its own."""
@@ -232,10 +234,8 @@ class Names:
 
     def guesses(self, path: str, facts: Facts, one: Import) -> bool:
         """Whether the module of an import may be another: there are several, or it was found by its name alone."""
-        if facts.language != "python":
-            return False
-        python = self._world.python()
-        return python.guessed(one.source, path) or len(python.find(one.source, path)) > 1
+        modules = self._world.modules(facts)
+        return modules is not None and modules.is_guess(one.source, path)
 
     def _is_guess(self, bound: Bound, facts: Facts) -> bool:
         rows = facts.rows(bound.scope, bound.name)
@@ -266,7 +266,7 @@ class Names:
 
     def _exported(self, module: str, name: str, hops: int) -> tuple[Entity, ...]:
         if is_package(module):
-            return self._top_level(self._world.go().exporting(module), name) if name[:1].isupper() else ()
+            return self._top_level(self._world.go().exporting(module, name), name)
         facts = self._world.facts(module)
         if facts is None:
             return self._submodule(module, name)
@@ -315,10 +315,8 @@ class Names:
         return _unique(found)
 
     def _submodule(self, module: str, name: str) -> tuple[Entity, ...]:
-        if module.endswith((".py", ".pyi")) or "." not in module.rpartition("/")[2]:
-            found = self._world.python().submodule(module, name)
-            return (Module(found),) if found is not None else ()
-        return ()
+        found = self._world.python().submodule(module, name)
+        return (Module(found),) if found is not None else ()
 
 
 def gives_by_star(facts: Facts, name: str) -> bool:

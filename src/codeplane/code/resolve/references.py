@@ -9,8 +9,9 @@ from typing import Literal
 import numpy as np
 from msgspec import Struct
 
-from codeplane.code.facts.language import Language, languages, scripts
 from codeplane.code.facts.model import Definition, Facts
+from codeplane.code.languages.language import Language
+from codeplane.code.languages.registry import LANGUAGES, languages
 from codeplane.code.resolve.entity import Bound, Outside
 from codeplane.code.resolve.expression import is_short, shape
 from codeplane.code.resolve.instance import Side
@@ -86,7 +87,7 @@ def references(
         if facts is None or world.language(facts).group not in asked.groups:
             continue
         text = world.text(path)
-        offsets = unsigned(facts.language, text, name, occurrences(text, name))
+        offsets = unsigned(world.language(facts).names.private_sign, text, name, occurrences(text, name))
         in_code = names_alone(world.language(facts), text, name, _in_code(facts, offsets))
         doubted = _doubted(facts, text, offsets) if facts.errors and len(in_code) < len(offsets) else frozenset()
         defining = {at for of in asked.by_file.get(path, ()) for at in _defining(resolver, facts, of)}
@@ -193,9 +194,8 @@ def occurrences(text: bytes, name: str) -> list[int]:
     return found
 
 
-def unsigned(language: str, text: bytes, name: str, offsets: list[int]) -> list[int]:
+def unsigned(sign: str, text: bytes, name: str, offsets: list[int]) -> list[int]:
     """The places of a name without those that a sign before makes another one's: `#name` of a class, `@name`."""
-    sign = "#" if language in scripts() else "@" if language == "ruby" else ""
     if not sign or name.startswith(sign):
         return offsets
     mark = sign.encode()
@@ -226,11 +226,11 @@ def _judged(
     resolver: Resolver, text: bytes, facts: Facts, path: str, offset: int, asked: _Asked, *, receivers: bool
 ) -> Reference | None:
     meaning = resolver.at(path, offset, asked.bounds[0].name)
-    language = languages().by_name[facts.language]
+    language = LANGUAGES[facts.language]
     tier = _tier(meaning, path, asked, implicit=not language.explicit_members)
     if meaning.how == "label" and not asked.shaped and _is_declared(resolver, facts, path, offset):
         return None
-    if meaning.how == "name" and facts.language in scripts():
+    if meaning.how == "name" and language.names.shorthand_properties:
         tier = _tier_in_object(resolver, text, facts, path, offset, asked, tier)
     implicit = tier == "UNKNOWN" and meaning.how == "name" and not asked.plain and not language.explicit_members
     if implicit and resolver.defined_at(path, facts, offset) is not None:
@@ -259,15 +259,15 @@ def _tier_beside(
     """
     if asked.local:
         return None
-    elsewhere = all(one.file != own.file and resolver.are_linked(one, own) for one in asked.bounds)
-    if language.linked and elsewhere and facts.scopes[own.scope].kind in ("file", "namespace"):
+    outermost = language.linked and facts.scopes[own.scope].kind in ("file", "namespace")
+    if outermost and all(one.file != own.file and resolver.are_linked(one, own) for one in asked.bounds):
         return "ANCHORED"
     end = offset + len(own.name.encode())
     marks = _MARKS.search(text, max(0, offset - _FEW), offset)
-    if language.name == "rust" and asked.member and is_short(text, marks.start() if marks else offset, end):
+    if language.names.shorthand_fields and asked.member and is_short(text, marks.start() if marks else offset, end):
         # `P { count }` is a field and a variable at once.
         return "UNKNOWN"
-    if language.name == "rust" and own.scope != 0 and own.name[:1].isupper():
+    if language.names.constant_patterns and own.scope != 0 and own.name[:1].isupper():
         # A pattern seems to bind what it only compares with.
         return "UNKNOWN"
     called = text[end : end + _FEW].lstrip()[:1] == b"("

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 
 from codeplane.code.facts.model import REASONS, Definition, Export, Facts
+from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.resolve.assignments import Assignments
 from codeplane.code.resolve.entity import Bound, Entity, Instance, Module, Outside
 from codeplane.code.resolve.evidence import binding_before, decorators, module_before
@@ -44,10 +45,11 @@ class Resolver(RustPaths):
             certain = bool(found) and not self.guesses(path, facts, one)
             return Meaning(entities=found, certain=certain, how="import")
         text = self._world.text(path)
-        if facts.language == "python" and (before := module_before(text, offset)) is not None:
+        rules = LANGUAGES[facts.language].names
+        if rules.dotted_modules and (before := module_before(text, offset)) is not None:
             modules = tuple(map(Module, self._world.python().find(f"{before}{name}", path)))
             return Meaning(entities=modules or (Outside(name),), certain=True, how="import")
-        if facts.exports and facts.language != "python":
+        if facts.exports and not rules.lists_exports:
             given = self._given.get(path)
             if given is None:
                 given = self._given[path] = exported_places(facts, text)
@@ -55,10 +57,10 @@ class Resolver(RustPaths):
                 return self._passed_on(path, facts, given[offset])
         if facts.is_label(offset):
             return Meaning(entities=(), certain=False, how="label")
-        if facts.language == "rust" and (parts := path_before(text, offset)) != ():
+        if rules.module_paths and (parts := path_before(text, offset)) != ():
             return self._at_path(path, facts, parts, offset, name)
         steps = receiver(text, offset, facts.in_text)
-        if steps == () and not is_reached(facts.language, text, offset):
+        if steps == () and not is_reached(rules.unfollowed_operators, text, offset):
             return self._lexical(path, facts, offset, name)
         if not steps:
             return Meaning(entities=(), certain=False, how="member")
@@ -97,7 +99,7 @@ class Resolver(RustPaths):
             return Meaning(entities=found, certain=len(found) == 1, how="member")
         of = owner.of if isinstance(owner, Instance) else owner
         side: Side = ""
-        if self._scripted(facts):
+        if LANGUAGES[facts.language].classes.static_members:
             side = "instance" if isinstance(owner, Instance) else "static"
         member, whole = self.member(of, name, skip_own=skip_own, side=side)
         if member is None:
@@ -120,7 +122,8 @@ class Resolver(RustPaths):
             found = self._owning(path, facts, steps, offset, reached)
             if not self._typing:
                 held[key] = found
-        if facts.language == "python" and found[0] is not None and self._is_narrowed(path, facts, steps, found[0]):
+        flow_sensitive = LANGUAGES[facts.language].names.flow_sensitive
+        if flow_sensitive and found[0] is not None and self._is_narrowed(path, facts, steps, found[0]):
             return None, False
         return found
 
@@ -143,7 +146,7 @@ class Resolver(RustPaths):
 
     def _reaching(self, path: str, facts: Facts, scope: int, first: Step) -> int:
         """The one of several bindings in a scope that reaches a use, or -1 where that is not certain."""
-        if facts.language != "python":
+        if not LANGUAGES[facts.language].names.flow_sensitive:
             return -1
         rows = facts.rows(scope, first.name)
         if len(rows) < 2 or self._set_elsewhere(Bound(path, scope, first.name), facts):
@@ -154,17 +157,18 @@ class Resolver(RustPaths):
         self, path: str, facts: Facts, steps: tuple[Step, ...], offset: int, reached: int = -1
     ) -> tuple[Entity | None, bool]:
         first = steps[0]
-        scripted = self._scripted(facts)
-        if first.name == "super" and (first.called or facts.language != "python"):
-            above = self._of_this(path, facts, offset) if scripted else self.enclosing_class(path, facts, offset)
+        rules = LANGUAGES[facts.language]
+        own_this = rules.classes.function_this
+        if first.name == "super" and (first.called or not rules.classes.calls_super):
+            above = self._of_this(path, facts, offset) if own_this else self.enclosing_class(path, facts, offset)
             if first.called and above is not None and not self._begins_at(path, first, above):
                 return None, False
             return (above, True) if above is not None and len(steps) == 1 else (None, False)
         current: Entity | None
-        if first.name == "this" and facts.language != "python":
-            around = self.enclosing_class(path, facts, offset) if not scripted else None
-            current = self._of_this(path, facts, offset) if scripted else Instance(around) if around else None
-        elif scripted and self._is_exports(path, facts, steps):
+        if first.name == "this" and rules.classes.has_this:
+            around = self.enclosing_class(path, facts, offset) if not own_this else None
+            current = self._of_this(path, facts, offset) if own_this else Instance(around) if around else None
+        elif rules.names.commonjs and self._is_exports(path, facts, steps):
             steps = steps[1:] if first.name == "module" else steps
             current = Module(path)
         else:

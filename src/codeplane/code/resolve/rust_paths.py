@@ -4,6 +4,7 @@ import re
 from abc import ABC
 
 from codeplane.code.facts.model import Facts
+from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.resolve.entity import Bound, Entity, Module, Outside
 from codeplane.code.resolve.names import Meaning
 from codeplane.code.resolve.values import Values
@@ -133,7 +134,7 @@ class RustPaths(Values, ABC):
         in_trait = False
         for file, position in listed:
             facts = self._world.facts(file)
-            if facts is None or facts.language != "rust" or position >= len(facts.definitions):
+            if facts is None or not LANGUAGES[facts.language].names.module_paths or position >= len(facts.definitions):
                 continue
             one = facts.definitions[position]
             owner = facts.definitions[one.container] if one.container >= 0 else None

@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 
 from codeplane.code.facts.model import NO_TARGET, REASONS, Facts
+from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.resolve.assignments import Assignments
 from codeplane.code.resolve.classes import NAMESPACES, VARIABLES, Classes
 from codeplane.code.resolve.entity import Bound, Entity, Instance, Outside
@@ -29,8 +30,6 @@ _FIELDS = frozenset({"field", "property"})
 _FURTHER_OUT = frozenset({REASONS.index("GLOBAL"), REASONS.index("NONLOCAL")})
 # A method that more classes have is not followed into all of them.
 _MAX_HEIRS = 400
-# Languages in which a first value does not say what comes later.
-_UNTYPED = frozenset({"javascript", "python"})
 
 
 class Values(Classes, ABC):
@@ -69,7 +68,7 @@ class Values(Classes, ABC):
         text = self._world.text(path)
         return (
             self._declared_here(path, facts, text, end)
-            if self._scripted(facts)
+            if LANGUAGES[facts.language].names.declares_types
             else self._given_here(path, facts, text, end)
         )
 
@@ -79,7 +78,9 @@ class Values(Classes, ABC):
     def _returned(self, of: Bound, *, called: bool, awaited: bool = False) -> Entity | None:
         """What calling a function gives, or reading a property, by what all its definitions say."""
         facts, definitions = self._world.facts(of.file), [one for _, one in self.definitions(of)]
-        if facts is None or facts.language != "python" or not definitions or self.is_rebound(of, facts):
+        if facts is None or not LANGUAGES[facts.language].names.follows_values:
+            return None
+        if not definitions or self.is_rebound(of, facts):
             return None
         text = self._world.text(of.file)
         found: set[Entity | None] = set()
@@ -111,7 +112,9 @@ class Values(Classes, ABC):
         above = Bound(of.file, owner.scope, owner.name)
         for path, position in self._world.named(of.name, limit=_MAX_HEIRS)[0]:
             there = self._world.facts(path)
-            if there is None or there.language != "python" or position >= len(there.definitions):
+            if there is None or not LANGUAGES[there.language].names.follows_values:
+                continue
+            if position >= len(there.definitions):
                 continue
             one = there.definitions[position]
             scope = there.scopes[one.scope]
@@ -157,9 +160,10 @@ class Values(Classes, ABC):
         rows = facts.rows(bound.scope, bound.name)
         places = [(facts.bind_at(row), facts.bind_reason(row)) for row in rows]
         definitions = self.definitions(bound)
-        if facts.language == "python" and any(one.kind in _FUNCTIONS for _, one in definitions):
+        rules = LANGUAGES[facts.language].names
+        if rules.follows_values and any(one.kind in _FUNCTIONS for _, one in definitions):
             return self._returned(bound, called=False)
-        if facts.scopes[bound.scope].kind == "class" and facts.language in _UNTYPED and not self._assignments.judging:
+        if facts.scopes[bound.scope].kind == "class" and rules.untyped and not self._assignments.judging:
             return self._assignments.member(bound)
         places += [(one.name_at, NO_TARGET) for _, one in definitions if one.kind in _FIELDS]
         if only >= 0:
@@ -175,14 +179,14 @@ class Values(Classes, ABC):
             if reason == _PARAM and text[at - 1 : at] == b"*":
                 # The type is that of what it holds.
                 return None
-            if reason == _PARAM and facts.language in _UNTYPED and not says_type(text, end):
+            if reason == _PARAM and rules.untyped and not says_type(text, end):
                 # A default says what may be given, not what is.
                 return None
             if not says_nothing(text, end) or says_type(text, end):
                 found.add(self.given_at(bound.file, facts, end))
         if None in found or len(found) != 1:
             return None
-        if only < 0 and facts.language == "python" and bound.scope == 0 and not isinstance(next(iter(found)), Outside):
+        if only < 0 and rules.open_modules and bound.scope == 0 and not isinstance(next(iter(found)), Outside):
             if sets_globals(text, bound.name):
                 return None
             found.update(self._assignments.to_module(bound))
@@ -190,11 +194,12 @@ class Values(Classes, ABC):
 
     def _set_elsewhere(self, bound: Bound, facts: Facts) -> list[tuple[int, int]]:
         """Where other scopes of a file give a variable a value: by `global` and `nonlocal`, or just so."""
-        if facts.language == "javascript":
+        how = LANGUAGES[facts.language].names.outer_assignment
+        if how == "plain":
             here = [facts.bind_at(row) for row in facts.rows(bound.scope, bound.name)]
             there = self._given_plainly(bound.file, facts, bound.name).get(bound, ())
             return [(at, NO_TARGET) for at in there if at not in here]
-        if facts.language != "python" or not facts.reaches_out:
+        if how != "declared" or not facts.reaches_out:
             return []
         found = []
         for scope, rows in self._reaching_out(bound.file, facts, bound.name):
@@ -243,7 +248,7 @@ class Values(Classes, ABC):
         chain = made or copied(text, end)
         if chain is None:
             return None
-        if facts.language != "python":
+        if not LANGUAGES[facts.language].names.follows_values:
             named = self._class_named(path, facts, made) if made else None
             return named if made and self._gives(named, made[0]) else None
         steps = steps_of(*chain, called=made is not None)
@@ -289,8 +294,10 @@ class Values(Classes, ABC):
         """Whether a parameter is the first of a method: the instance or the class itself."""
         scope = facts.scopes[bound.scope]
         outer = facts.scopes[scope.parent] if scope.parent >= 0 else None
-        methods = self._world.language(facts).methods_in
-        if facts.language != "python" or outer is None or outer.kind not in methods or scope.definition < 0:
+        language = LANGUAGES[facts.language]
+        if not language.classes.receiver_parameter or outer is None or scope.definition < 0:
+            return False
+        if outer.kind not in language.methods_in:
             return False
         first = facts.first_parameters.get(bound.scope, -1)
         above = decorators(self._world.text(bound.file), facts.definitions[scope.definition])

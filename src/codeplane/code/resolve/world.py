@@ -3,27 +3,21 @@
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
-from codeplane.code.facts.language import Language, languages
 from codeplane.code.facts.model import Facts
+from codeplane.code.languages.go import GO
+from codeplane.code.languages.go.packages import GoPackages
+from codeplane.code.languages.javascript import JAVASCRIPT
+from codeplane.code.languages.javascript.modules import JavaScriptModules
+from codeplane.code.languages.language import Language
+from codeplane.code.languages.module_layouts import MODULE_LAYOUTS
+from codeplane.code.languages.modules import ModuleLayout, Modules
+from codeplane.code.languages.python import PYTHON
+from codeplane.code.languages.python.modules import PythonModules
+from codeplane.code.languages.registry import LANGUAGES, languages
 from codeplane.code.resolve.given_members import GivenMembers
-from codeplane.code.resolve.go_packages import GoPackages
-from codeplane.code.resolve.javascript_modules import JavaScriptModules
-from codeplane.code.resolve.python_modules import PythonModules
-from codeplane.code.resolve.rust_modules import RustModules
 from codeplane.index.fact_store import FactStore
 from codeplane.index.snapshot import Known, Snapshot
-
-
-class Modules(Protocol):
-    """Finds the file a module is."""
-
-    def find(self, source: str, importer: str) -> tuple[str, ...]: ...
-
-    def outside(self, source: str) -> bool:
-        """Whether a module that was not found is certainly not of this repository."""
-        ...
 
 
 @dataclass(slots=True, kw_only=True)
@@ -115,18 +109,17 @@ class World:
 
     def language(self, facts: Facts) -> Language:
         """The table of a file's language."""
-        return languages().by_name[facts.language]
+        return LANGUAGES[facts.language]
 
     def modules(self, facts: Facts) -> Modules | None:
         """How modules are found in a file's language, where that is known."""
-        family = self.language(facts).family
-        if family == "python":
-            return self._shared.python(self.snapshot)
-        if family == "go":
-            return self._shared.go(self.snapshot)
-        if family == "rust":
-            return self._shared.rust(self.snapshot)
-        return self._shared.javascript(self.snapshot) if family == "javascript" else None
+        return self._shared.of_family(LANGUAGES[facts.language].family, self.snapshot)
+
+    def beside(self, path: str) -> Sequence[str]:
+        """The files that share their outermost names with a file; none where files do not."""
+        language = languages().of(path)
+        modules = self._shared.of_family(language.family, self.snapshot) if language is not None else None
+        return modules.beside(path) if modules is not None else ()
 
     def go(self) -> GoPackages:
         """Go's packages."""
@@ -138,47 +131,42 @@ class World:
 
 
 class SharedModules:
-    """The modules of the newest snapshot asked about, kept while the paths stay the same; and where members are set."""
+    """The modules of the newest snapshot asked about, kept while they stay the same; and where members are set."""
 
     def __init__(self) -> None:
         self.given = GivenMembers()
-        self._python: tuple[Mapping[str, Known], PythonModules] | None = None
-        self._javascript: tuple[Mapping[str, Known], JavaScriptModules] | None = None
-        self._go: tuple[Mapping[str, Known], GoPackages] | None = None
-        self._rust: tuple[Mapping[str, Known], RustModules] | None = None
+        self._modules: dict[str, tuple[Mapping[str, Known], Modules]] = {}
+
+    def of_family(self, family: str | None, snapshot: Snapshot) -> Modules | None:
+        """The modules of a family of languages; None for one that has none."""
+        layout = MODULE_LAYOUTS.get(family) if family is not None else None
+        if layout is None or family is None:
+            return None
+        held = self._modules.get(family)
+        if held is None or held[0] is not snapshot.files:
+            same = held is not None and _same(held[0], snapshot.files, layout)
+            modules = held[1] if held is not None and same else _found(layout, snapshot)
+            # Noted for the next caller: to compare all paths takes longer than most questions about a module.
+            held = self._modules[family] = (snapshot.files, modules)
+        return held[1]
 
     def python(self, snapshot: Snapshot) -> PythonModules:
-        """Python's modules: they depend on paths alone."""
-        held = self._python
-        if held is None or held[0] is not snapshot.files:
-            same = held is not None and held[0].keys() == snapshot.files.keys()
-            modules = held[1] if held is not None and same else PythonModules(snapshot.files)
-            # Noted for the next who asks: to compare all paths takes longer than most questions about a module.
-            held = self._python = (snapshot.files, modules)
-        return held[1]
+        """Python's modules."""
+        modules = self.of_family(PYTHON.family, snapshot)
+        assert isinstance(modules, PythonModules)
+        return modules
 
     def javascript(self, snapshot: Snapshot) -> JavaScriptModules:
-        """JavaScript's modules: some files rename them."""
-        held = self._javascript
-        if held is None or held[0] is not snapshot.files:
-            same = held is not None and _same_modules(held[0], snapshot.files)
-            modules = held[1] if held is not None and same else _javascript(snapshot)
-            held = self._javascript = (snapshot.files, modules)
-        return held[1]
+        """JavaScript's modules."""
+        modules = self.of_family(JAVASCRIPT.family, snapshot)
+        assert isinstance(modules, JavaScriptModules)
+        return modules
 
     def go(self, snapshot: Snapshot) -> GoPackages:
-        """Go's packages: they depend on the first lines of files too, so each snapshot has its own."""
-        held = self._go
-        if held is None or held[0] is not snapshot.files:
-            held = self._go = (snapshot.files, GoPackages(snapshot.files, lambda path: _text(snapshot, path)))
-        return held[1]
-
-    def rust(self, snapshot: Snapshot) -> RustModules:
-        """Rust's modules: manifests name the crates."""
-        held = self._rust
-        if held is None or held[0] is not snapshot.files:
-            held = self._rust = (snapshot.files, RustModules(snapshot.files, lambda path: _text(snapshot, path)))
-        return held[1]
+        """Go's packages."""
+        modules = self.of_family(GO.family, snapshot)
+        assert isinstance(modules, GoPackages)
+        return modules
 
 
 def _is_of(path: str, family: str) -> bool:
@@ -186,20 +174,15 @@ def _is_of(path: str, family: str) -> bool:
     return language is not None and language.family == family
 
 
-def _javascript(snapshot: Snapshot) -> JavaScriptModules:
-    return JavaScriptModules(snapshot.files, lambda path: _text(snapshot, path))
+def _found(layout: ModuleLayout, snapshot: Snapshot) -> Modules:
+    return layout.find_all(snapshot.files, lambda path: _text(snapshot, path))
 
 
-def _same_modules(one: Mapping[str, Known], other: Mapping[str, Known]) -> bool:
-    if one.keys() != other.keys():
+def _same(before: Mapping[str, Known], now: Mapping[str, Known], layout: ModuleLayout) -> bool:
+    """Whether the paths are the same, and so are the contents that decide."""
+    if layout.manifests is None or before.keys() != now.keys():
         return False
-    renaming = [path for path in one if path.endswith(".json") and _renames(path)]
-    return all(one[path].digest == other[path].digest for path in renaming)
-
-
-def _renames(path: str) -> bool:
-    name = path.rpartition("/")[2]
-    return name == "package.json" or name.startswith(("tsconfig", "jsconfig"))
+    return all(before[path].digest == now[path].digest for path in layout.manifests(before))
 
 
 def _text(snapshot: Snapshot, path: str) -> bytes | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from codeplane.code.facts.language import languages
+from codeplane.code.languages.registry import languages
 from codeplane.index.contexts.contexts import Contexts
 from codeplane.index.contexts.contexts_file import NAME, ContextsFile
 from codeplane.index.contexts.family import families_of

@@ -1,19 +1,14 @@
 """What a class builds on: whether it is still all that it was."""
 
-import builtins
 import re
 from collections.abc import Sequence
 
-from codeplane.code.facts.language import scripts
 from codeplane.query.compare.header import Header
 from codeplane.query.compare.outline import Outline
 from codeplane.query.compare.rules import PROMISES
 from codeplane.query.compare.tokens import tight
 from codeplane.query.compare.verdict import Verdict
 
-_SCRIPT_ERRORS = frozenset(
-    {"EvalError", "RangeError", "ReferenceError", "SyntaxError", "TypeError", "URIError", "AggregateError"}
-)
 _MOST = 50
 
 
@@ -36,17 +31,15 @@ def judge_bases(found: Verdict, old: Outline, old_place: int, new: Outline, new_
 
 
 def _is_kept(old: Outline, base: str, two: Header, above: frozenset[str]) -> bool:
-    name = _name(base)
-    if old.language == "python":
-        if name == "object" or (name.rpartition(".")[2] == "Generic" and two.generics):
-            return True
-        made = None if _is_own(old, name) else _builtin(name)
-        return name in above or (made is not None and any(_extends(other, made) for other in above))
-    if old.language in scripts():
-        if base.startswith("implements "):
-            return True
-        return name in above or (name == "Error" and not _is_own(old, name) and not _SCRIPT_ERRORS.isdisjoint(above))
-    return False
+    rules, name = old.rules, _name(base)
+    if rules.builtins is None:
+        return False
+    if base.startswith("implements ") or (name and name == rules.implied_base):
+        return True
+    if rules.generic_base and name.rpartition(".")[2] == rules.generic_base and two.generics:
+        return True
+    extends = rules.builtins.extends
+    return name in above or (not _is_own(old, name) and any(extends(other, name) for other in above))
 
 
 def _said(bases: Sequence[str]) -> str:
@@ -65,20 +58,12 @@ def _above(outline: Outline, header: Header) -> frozenset[str]:
         found.add(name)
         if name in places:
             waiting += outline.parts(places[name]).header.bases
-    if outline.language == "python":
-        # A name that the file binds itself is not the one that is built in, whatever is above it.
-        return frozenset(f"\0{name}" if _is_own(outline, name) and _builtin(name) else name for name in found)
-    return frozenset(found)
-
-
-def _extends(name: str, made: type) -> bool:
-    other = _builtin(name)
-    return other is not None and issubclass(other, made)
-
-
-def _builtin(name: str) -> type | None:
-    found = getattr(builtins, name, None) if name.isidentifier() else None
-    return found if isinstance(found, type) else None
+    builtins = outline.rules.builtins
+    if builtins is None:
+        return frozenset(found)
+    # A name that the file binds itself is not the one that is built in, whatever is above it.
+    hidden = {name for name in found if builtins.can_be_hidden(name) and _is_own(outline, name)}
+    return frozenset(f"\0{name}" if name in hidden else name for name in found)
 
 
 def _is_own(outline: Outline, name: str) -> bool:

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from codeplane.code.languages.contract import Visibility
 from codeplane.query.compare.lines import LineChange
 from codeplane.query.compare.outline import Outline
 from codeplane.query.compare.pairing import Pair
-from codeplane.query.compare.rules import Visibility
 
 Kind = Literal["added", "removed", "signature_changed", "body_changed", "renamed", "moved"]
 Risk = Literal["low", "medium", "high", "unknown"]

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from codeplane.code.languages.contract import Visibility
 from codeplane.query.compare.change import Change, FileOutlines, Kind, Risk, order
 from codeplane.query.compare.compatibility import layout_breaks, on_added, on_changed
 from codeplane.query.compare.constructors import is_constructor, needs_nothing
@@ -11,7 +12,7 @@ from codeplane.query.compare.outline import Entity, Outline
 from codeplane.query.compare.overloads import Side, is_hidden, joined
 from codeplane.query.compare.pairing import Pair, Pairing
 from codeplane.query.compare.reexports import Known, Passing
-from codeplane.query.compare.rules import CALLABLES, VALUES, Visibility
+from codeplane.query.compare.rules import CALLABLES, VALUES
 from codeplane.query.compare.tokens import words
 
 _SEEN = ("public", "protected")

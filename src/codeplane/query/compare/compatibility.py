@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from codeplane.code.facts.language import scripts
+from codeplane.code.languages.contract import Contract
 from codeplane.query.compare.base_classes import judge_bases
 from codeplane.query.compare.constructors import takes_away
 from codeplane.query.compare.fields import field_of, is_tuple, judge_field, judge_made, judge_order
@@ -17,7 +17,7 @@ from codeplane.query.compare.pairing import Pair
 from codeplane.query.compare.parameter_changes import judge_calls
 from codeplane.query.compare.parameters import Parameter
 from codeplane.query.compare.qualifiers import gives_no_more
-from codeplane.query.compare.rules import CALLABLES, ORDER, PROMISES, VALUES, Rules
+from codeplane.query.compare.rules import CALLABLES, ORDER, PROMISES, VALUES
 from codeplane.query.compare.tokens import tight
 from codeplane.query.compare.traits import Implemented, lost
 from codeplane.query.compare.type_compatibility import narrows, widens
@@ -49,17 +49,17 @@ def on_added(new: Outline, place: int, old: Outline | None) -> list[str]:
         return [f"{around.name} can no longer be made with nothing"]
     if "deleted" in header.modifiers:
         return ["it is refused now"]
-    if new.language == "rust" and around.kind == "trait" and one.kind == "type":
+    if new.language.classes.traits and around.kind == "trait" and one.kind == "type":
         return [] if header.rest else [f"{around.name} asks for it now"]
-    if new.language == "python" and any(re.match(r"(?:\w+ \. )*Protocol\b", base) for base in holder.bases):
+    if new.rules.protocols and any(re.match(r"(?:\w+ \. )*Protocol\b", base) for base in holder.bases):
         return [f"{around.name} asks for it now"] if around.kind == "class" else []
     if around.kind in PROMISES and one.kind != "type":
         needed = not header.optional and not (header.has_body and one.kind in CALLABLES)
-        if new.language == "java" and (header.modifiers & {"default", "static", "private"} or one.kind == "field"):
+        if new.rules.default_methods and (header.modifiers & {"default", "static", "private"} or one.kind == "field"):
             needed = False
-        if new.language == "java" and around.kind == "annotation" and "default" in header.rest.split():
+        if new.rules.default_methods and around.kind == "annotation" and "default" in header.rest.split():
             needed = False
-        if new.language == "rust" and one.kind == "constant" and header.has_body:
+        if new.language.classes.traits and one.kind == "constant" and header.has_body:
             needed = False
         return [f"{around.name} asks for it now"] if needed and one.kind != "enum_member" else []
     if "abstract" in header.modifiers or any("abstractmethod" in mark for mark in header.marks):
@@ -98,25 +98,25 @@ def on_changed(pair: Pair, elsewhere: Implemented = frozenset()) -> Verdict:
         if after.kind == "type" and _is_same_by_name(pair.new, two, before.kind):
             found.say(f"a name for {two.rest.split()[1]} now", breaks=False, tag="kind_changed")
             return found
-        if pair.new.language == "python" and _judge_lambda(found, pair):
+        if rules.lambda_values and _judge_lambda(found, pair):
             return found
         called = before.kind in CALLABLES and _way(one) != "property"
         calls = after.kind in CALLABLES and _way(two) != "property"
         _judge_kind(found, before.kind, after.kind, still=not called and not calls)
         return found
     _judge_words(found, before.kind, one, two, rules)
-    _judge_marks(found, one, two, pair.new.language)
-    if pair.new.language == "rust" and before.kind in _IMPLEMENTING:
+    _judge_marks(found, one, two, rules)
+    if pair.new.language.classes.traits and before.kind in _IMPLEMENTING:
         gone = lost(pair.old, pair.old_place, pair.new, pair.new_place, elsewhere)
         if gone:
             found.say(f"no longer has {', '.join(gone)}", breaks=True, tag="decorators_changed")
-    if pair.new.language == "csharp":
+    if rules.operators:
         judge_operators(found, pair.old, pair.old_place, pair.new, pair.new_place)
     if one.parameters != two.parameters:
         _judge_parameters(found, pair, one, two)
-    _judge_types(found, before.kind, one, two, rules, pair.new.language)
+    _judge_types(found, before.kind, one, two, rules)
     judge_bases(found, pair.old, pair.old_place, pair.new, pair.new_place)
-    if pair.new.language == "python":
+    if rules.field_classes:
         judge_field(found, pair.old, pair.old_place, pair.new, pair.new_place)
         judge_order(found, pair.old, pair.old_place, pair.new, pair.new_place)
         judge_made(found, pair.old, pair.old_place, pair.new, pair.new_place)
@@ -136,7 +136,7 @@ def _judge_kind(found: Verdict, before: str, after: str, *, still: bool) -> None
     found.say(f"a {before} before, a {after} now", breaks=not values, tag="kind_changed")
 
 
-def _judge_words(found: Verdict, kind: str, one: Header, two: Header, rules: Rules) -> None:
+def _judge_words(found: Verdict, kind: str, one: Header, two: Header, rules: Contract) -> None:
     for word in sorted(two.modifiers - one.modifiers):
         if word == "*":
             found.say("a generator now", breaks=not gives_the_same(one, two))
@@ -154,14 +154,14 @@ def _judge_words(found: Verdict, kind: str, one: Header, two: Header, rules: Rul
             found.say(f"no longer {word}", breaks=word in rules.removed)
 
 
-def _judge_marks(found: Verdict, one: Header, two: Header, language: str) -> None:
+def _judge_marks(found: Verdict, one: Header, two: Header, rules: Contract) -> None:
     if one.marks == two.marks:
         return
-    if language == "rust":
+    if rules.non_exhaustive:
         came = "non_exhaustive" in " ".join(two.marks) and "non_exhaustive" not in " ".join(one.marks)
         if came:
             found.say("non_exhaustive now", breaks=True, tag="decorators_changed")
-    if language == "python":
+    if rules.decorators:
         before, after = _way(one), _way(two)
         if before != after:
             breaks = {before, after} != {"static method", "class method"}
@@ -188,43 +188,43 @@ def _judge_parameters(found: Verdict, pair: Pair, one: Header, two: Header) -> N
     found.tag("parameters_changed")
     rules = pair.new.rules
     old, new = list(one.parameters or ()), list(two.parameters or ())
-    if pair.new.language == "python":
+    if pair.new.language.classes.receiver_parameter:
         is_method = pair.now.kind == "method"
         old, new = _given(old, one, is_method=is_method), _given(new, two, is_method=is_method)
-    judge_calls(found, old, new, rules, pair.new.language)
+    judge_calls(found, old, new, rules)
 
 
-def _judge_types(found: Verdict, kind: str, one: Header, two: Header, rules: Rules, language: str) -> None:
-    before, first = type_parameters(one, language)
-    after, second = type_parameters(two, language)
-    judge_generics(found, before, after, typed=rules.typed, inferred=kind in CALLABLES and language in scripts())
+def _judge_types(found: Verdict, kind: str, one: Header, two: Header, rules: Contract) -> None:
+    before, first = type_parameters(one, rules)
+    after, second = type_parameters(two, rules)
+    judge_generics(found, before, after, typed=rules.typed, inferred=kind in CALLABLES and rules.infers_type_arguments)
     if one.returns != two.returns:
-        if language in ("typescript", "tsx"):
+        if rules.unions:
             breaks = bool(one.returns) and bool(two.returns) and not narrows(one.returns, two.returns)
             breaks = breaks if kind in CALLABLES else one.returns != two.returns and bool(one.returns)
         else:
             breaks = rules.typed and (bool(one.returns) or kind in CALLABLES)
-            breaks = breaks and not (kind in CALLABLES and gives_no_more(one.returns, two.returns, language))
+            breaks = breaks and not (kind in CALLABLES and gives_no_more(one.returns, two.returns, rules))
         what = "gives" if kind in CALLABLES else "is"
         told = f"{what} {_plain(two.returns)} now, {_plain(one.returns)} before"
         found.say(told, breaks=breaks, tag="return_type_changed")
     if first != second and kind != "export":
         virtual = "virtual" in two.modifiers
-        _judge_rest(found, kind, first, second, rules, language, virtual=virtual)
+        _judge_rest(found, kind, first, second, rules, virtual=virtual)
     elif first != second:
         found.say(f"comes from {two.rest.split()[-1]} now", breaks=False)
 
 
-def _judge_rest(found: Verdict, kind: str, one: str, two: str, rules: Rules, language: str, *, virtual: bool) -> None:
-    if language == "cpp" and kind in CALLABLES:
+def _judge_rest(found: Verdict, kind: str, one: str, two: str, rules: Contract, *, virtual: bool) -> None:
+    if rules.qualified_methods and kind in CALLABLES:
         had, has = set(one.split()), set(two.split())
         for word in sorted(had ^ has):
             breaks = word != "noexcept" and (word in had or word != "const" or virtual)
             found.say(f"{word} now" if word in has else f"no longer {word}", breaks=breaks)
-    elif kind == "type" and language in ("typescript", "tsx"):
+    elif kind == "type" and rules.unions:
         before, after = one.removeprefix("= "), two.removeprefix("= ")
         found.say("the type is another", breaks=not widens(before, after, members=True))
-    elif language == "go" and kind == "method":
+    elif rules.pointer_receivers and kind == "method":
         found.say("of a pointer now" if two == "*" else "of a value now", breaks=two == "*")
     elif kind == "property":
         narrower = one == "set" and two == "init"
@@ -233,7 +233,7 @@ def _judge_rest(found: Verdict, kind: str, one: str, two: str, rules: Rules, lan
     elif one.startswith("throws") or two.startswith("throws"):
         more = set(two.split()) - set(one.split()) - {"throws", ","}
         found.say(f"throws {', '.join(sorted(more))}" if more else "throws less", breaks=bool(more))
-    elif kind == "enum_member" and language == "java":
+    elif kind == "enum_member" and rules.enum_constructors:
         found.say("made from other values", breaks=False)
     else:
         found.say(f"{_plain(two)} now, {_plain(one)} before", breaks=rules.typed)
@@ -245,8 +245,8 @@ def layout_breaks(pair: Pair) -> bool:
     kind = pair.now.kind
     if kind in VALUES or kind in CALLABLES:
         return False
-    typed = pair.new.rules.typed
-    return typed and (kind in _CONTAINED or (kind in PROMISES and pair.new.language in ("go", "typescript", "tsx")))
+    rules = pair.new.rules
+    return rules.typed and (kind in _CONTAINED or (kind in PROMISES and rules.whole_interfaces))
 
 
 def _given(parameters: list[Parameter], header: Header, *, is_method: bool) -> list[Parameter]:
@@ -288,7 +288,7 @@ def _judge_lambda(found: Verdict, pair: Pair) -> bool:
     if before is None or after is None:
         return False
     found.say("a function all the same", breaks=False, tag="kind_changed")
-    judge_calls(found, before, after, pair.new.rules, pair.new.language)
+    judge_calls(found, before, after, pair.new.rules)
     return True
 
 

@@ -1,32 +1,28 @@
 """How values of a class are made where nobody wrote it down, and what a constructor that is written takes away."""
 
-from codeplane.code.facts.language import scripts
 from codeplane.query.compare.fields import is_made_of_fields
 from codeplane.query.compare.outline import Outline
 from codeplane.query.compare.rules import ORDER
 
-# Where constructors are not inherited, and where they are.
-_OWN = frozenset({"java", "csharp", "cpp"})
-_INHERITED = frozenset({"python", "php", *scripts()})
 _NAMES = frozenset({"constructor", "__init__", "__construct"})
 
 
 def takes_away(old: Outline | None, new: Outline, place: int) -> bool:
     """Whether a constructor that came leaves no way to make a value with nothing, as there was without one."""
     one = new.entities[place]
-    if old is None or not old.known or new.language not in _OWN | _INHERITED or not is_constructor(new, place):
+    if old is None or not old.known or not new.rules.constructors or not is_constructor(new, place):
         return False
     around = new.entities[one.parent]
     before = old.named.get((-1, around.kind, around.name), ()) if around.parent < 0 else ()
     if (
         len(before) != 1
         or around.kind not in ("class", "struct")
-        or (around.kind, new.language) == ("struct", "csharp")
+        or (around.kind == "struct" and new.rules.structs_need_nothing)
     ):
         return False
     header = old.parts(before[0]).header
     above = [base for base in header.bases if base != "object" and not base.startswith("implements ")]
-    if (new.language in _INHERITED and above) or header.parameters or is_made_of_fields(header):
+    if (new.rules.constructors == "inherited" and above) or header.parameters or is_made_of_fields(header):
         return False
     if "abstract" in header.modifiers or any(is_constructor(old, each) for each in old.children.get(before[0], ())):
         return False
@@ -47,7 +43,7 @@ def is_constructor(outline: Outline, place: int) -> bool:
 def needs_nothing(outline: Outline, place: int) -> bool:
     """Whether it can be called with nothing but the object itself."""
     given = outline.parts(place).header.parameters or ()
-    return not any(one.is_required for one in (given[1:] if outline.language == "python" else given))
+    return not any(one.is_required for one in (given[1:] if outline.language.classes.receiver_parameter else given))
 
 
 def _has_own(outline: Outline, place: int) -> bool:

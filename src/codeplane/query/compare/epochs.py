@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 
-from codeplane.code.facts.language import languages
+from codeplane.code.languages.registry import language_named, languages
 from codeplane.index.fact_store import FactStore
 from codeplane.index.snapshot import Snapshot
 from codeplane.query.compare.change import FileOutlines
 from codeplane.query.compare.changed_files import Differing, Status
 from codeplane.query.compare.outline import Outline
-from codeplane.query.compare.outline_loader import DATA, Loaded
+from codeplane.query.compare.outline_loader import Loaded
 
 NOTE = "epochs keep names and signatures: what bodies did, and what exactly changed in a signature, is not known"
 
@@ -24,7 +24,7 @@ def between(store: FactStore, snapshot: Snapshot, base: int, target: int, keep: 
             continue
         language = languages().of(path)
         name = (new or old or (0, ""))[1] or (language.name if language else "")
-        if not keep(path) or not name or name in DATA:
+        if not keep(path) or not name or language_named(name).kind != "code":
             continue
         if old is not None and new is not None and _named(store, path, base) == _named(store, path, target):
             # Written anew, and as it was.

@@ -34,7 +34,7 @@ def is_made_of_fields(header: Header) -> bool:
 def field_of(outline: Outline, place: int) -> Field | None:
     """How a definition is given where its class is made; None for what is no field of such a class."""
     one = outline.entities[place]
-    if outline.language != "python" or one.parent < 0 or one.kind not in ("variable", "constant"):
+    if not outline.rules.field_classes or one.parent < 0 or one.kind not in ("variable", "constant"):
         return None
     holder = outline.parts(one.parent).header
     if outline.facts is None or one.definition is None or not is_made_of_fields(holder):

@@ -3,6 +3,7 @@
 import re
 
 from codeplane.code.facts.model import Definition, Facts
+from codeplane.code.languages.registry import LANGUAGES
 from codeplane.query.compare.header import Header
 
 _YIELD = re.compile(rb"\byield\b")
@@ -17,7 +18,7 @@ _PROMISED = frozenset({"Iterator", "Iterable", "AsyncIterator", "AsyncIterable"}
 
 def yields(facts: Facts, text: bytes, one: Definition) -> bool:
     """Whether a Python function is a generator: a `yield` of its own, not of a function inside it."""
-    if facts.language != "python" or text.find(b"yield", one.body, one.end) < 0:
+    if not LANGUAGES[facts.language].contract.generators_by_body or text.find(b"yield", one.body, one.end) < 0:
         return False
     inner = [
         (scope.start, scope.end)

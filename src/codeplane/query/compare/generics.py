@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from codeplane.code.languages.contract import Contract
 from codeplane.query.compare.header import Header
 from codeplane.query.compare.outline import Outline
 from codeplane.query.compare.tokens import split_at
@@ -23,19 +24,19 @@ class TypeParameter:
     default: bool = False
 
 
-def type_parameters(header: Header, language: str) -> tuple[list[TypeParameter], str]:
+def type_parameters(header: Header, rules: Contract) -> tuple[list[TypeParameter], str]:
     """The type parameters with all that is asked of them, and the rest of the head without what it asks."""
-    found = [_read(part, language) for part in split_at(header.generics.split(" ")[1:-1], ",", angles=True)]
-    if language == "go":
+    found = [_read(part, rules) for part in split_at(header.generics.split(" ")[1:-1], ",", angles=True)]
+    if rules.shape == "grouped":
         found = _shared(found)
     tokens = header.rest.split(" ")
     if "where" not in tokens:
         return found, header.rest
     cut = tokens.index("where")
     asked: dict[str, set[str]] = {}
-    for clause in _clauses(tokens[cut + 1 :], language):
+    for clause in _clauses(tokens[cut + 1 :], rules):
         name, _, kinds = " ".join(clause).partition(" : ")
-        asked.setdefault(name, set()).update(_each(kinds.split(" "), "," if language == "csharp" else "+"))
+        asked.setdefault(name, set()).update(_each(kinds.split(" "), "," if rules.where_clauses else "+"))
     names = {one.name for one in found}
     found = [replace(one, asked=one.asked | frozenset(asked.get(one.name, ()))) for one in found]
     rest = tokens[:cut] + [f"{name}: {' + '.join(sorted(asked[name]))}" for name in asked if name not in names]
@@ -46,8 +47,8 @@ def as_called_now(old: Outline, old_place: int, new: Outline, new_place: int, he
     """A head of the earlier state with its type parameters, and those around it, called as they are in the later."""
     names: dict[str, str] = {}
     while old_place >= 0 and new_place >= 0:
-        before, _ = type_parameters(old.parts(old_place).header, old.language)
-        after, _ = type_parameters(new.parts(new_place).header, new.language)
+        before, _ = type_parameters(old.parts(old_place).header, old.rules)
+        after, _ = type_parameters(new.parts(new_place).header, new.rules)
         if len(before) == len(after):
             for one, two in zip(before, after, strict=True):
                 names.setdefault(one.name, two.name)
@@ -88,7 +89,7 @@ def judge_generics(
         found.say("takes more types", breaks=False)
 
 
-def _read(part: Sequence[str], language: str) -> TypeParameter:
+def _read(part: Sequence[str], rules: Contract) -> TypeParameter:
     said = list(part)
     cut = said.index("=") if "=" in said else len(said)
     head = [token for token in said[:cut] if token not in _WORDS]
@@ -96,11 +97,10 @@ def _read(part: Sequence[str], language: str) -> TypeParameter:
     head = head[1:] if head[:1] in (["+"], ["-"]) else head
     if not head:
         return TypeParameter(name="", default=default)
-    if language == "cpp":
+    if rules.templates:
         return TypeParameter(name=head[-1], asked=frozenset(head[:-1]), default=default)
     asked = head[2:] if head[1:2] and head[1] in _SIGNS else head[1:]
-    sign = "&" if language in ("java", "typescript", "tsx") else "+"
-    return TypeParameter(name=head[0], asked=frozenset(_each(asked, sign)), default=default)
+    return TypeParameter(name=head[0], asked=frozenset(_each(asked, rules.bound_sign)), default=default)
 
 
 def _shared(found: Sequence[TypeParameter]) -> list[TypeParameter]:
@@ -120,8 +120,8 @@ def _each(tokens: Sequence[str], sign: str) -> list[str]:
     return [one for one in said if one not in _NOTHING]
 
 
-def _clauses(tokens: Sequence[str], language: str) -> list[list[str]]:
-    if language != "csharp":
+def _clauses(tokens: Sequence[str], rules: Contract) -> list[list[str]]:
+    if not rules.where_clauses:
         return split_at(tokens, ",", angles=True)
     found: list[list[str]] = [[]]
     for token in tokens:

@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from codeplane.code.facts.language import scripts
+from codeplane.code.languages.contract import Contract
 from codeplane.query.compare.parameters import Parameter, parameters
-from codeplane.query.compare.rules import CALLABLES, VALUES, Rules
+from codeplane.query.compare.rules import CALLABLES, VALUES
 from codeplane.query.compare.tokens import balanced, split_at
 
 _LINKS = frozenset({"extends", "implements", "with", "permits", "derives"})
 _ENDS = frozenset({"{", ";"})
-_C_LIKE = frozenset({"c", "cpp"})
 # What stands where a body would, and what it makes of a function.
 _INSTEAD = {"0": "abstract", "delete": "deleted"}
 _OWN_SETTERS = frozenset({"private", "protected", "internal", "fileprivate"})
@@ -36,7 +35,6 @@ class Said:
     """A definition's tokens: before its name, after it, and where the body is marked off, the body's."""
 
     kind: str
-    language: str
     before: Sequence[str]
     after: Sequence[str]
     body: Sequence[str] | None
@@ -45,7 +43,7 @@ class Said:
     generics: Sequence[str] = ()
 
 
-def taken_apart(said: Said, rules: Rules) -> tuple[Header, list[str]]:
+def taken_apart(said: Said, rules: Contract) -> tuple[Header, list[str]]:
     """A definition's head, and the tokens of its body."""
     marks, before = _marked(said.before, rules)
     before = _first_of_list(before)
@@ -60,11 +58,11 @@ def taken_apart(said: Said, rules: Rules) -> tuple[Header, list[str]]:
 
 
 def _callable(
-    said: Said, rules: Rules, modifiers: frozenset[str], marks: tuple[str, ...], kind: list[str]
+    said: Said, rules: Contract, modifiers: frozenset[str], marks: tuple[str, ...], kind: list[str]
 ) -> tuple[Header, list[str]]:
     after = list(said.after)
     optional, more, at = False, set(modifiers), 0
-    if said.language in scripts():
+    if rules.function_values:
         if "*" in said.before:
             more.add("*")
         optional = after[:1] == ["?"]
@@ -78,22 +76,22 @@ def _callable(
     found: tuple[Parameter, ...] | None = None
     if after[at : at + 1] == ["("]:
         end = balanced(after, at)
-        inside = _any(after[at + 1 : end - 1]) if said.language == "go" else after[at + 1 : end - 1]
-        found = parameters(inside, rules.shape, python=said.language == "python")
+        inside = _any(after[at + 1 : end - 1]) if rules.shape == "grouped" else after[at + 1 : end - 1]
+        found = parameters(inside, rules.shape)
         at = end
-        while said.language == "scala" and after[at : at + 1] == ["("]:
+        while rules.curried and after[at : at + 1] == ["("]:
             end = balanced(after, at)
             found += parameters(after[at + 1 : end - 1], rules.shape)
             at = end
-    elif said.language in scripts() and after[at + 1 : at + 2] == ["=>"]:
+    elif rules.function_values and after[at + 1 : at + 2] == ["=>"]:
         found, at = (Parameter(name=after[at]),), at + 1
     rest, body = after[at:], list(said.body or ())
     has_body = said.body is not None
     if said.body is None:
-        cut = _body_at(rest, said.language)
+        cut = _body_at(rest, rules)
         rest, body = rest[:cut], rest[cut:]
         has_body = bool(body) and body != [";"]
-    if said.language in _C_LIKE:
+    if rules.c_declarations:
         if body[:1] == ["="] and body[1:2] and body[1] in _INSTEAD:
             more.add(_INSTEAD[body[1]])
             has_body = False
@@ -102,7 +100,7 @@ def _callable(
         if said.kind == "macro":
             rest, body, kind = [], [*rest, *body], []
     returns, rest = _returned(rest, rules, kind)
-    if rules.returns != "before" and kind and said.language == "go":
+    if kind and rules.pointer_receivers:
         rest = [*_receiver(kind), *rest]
     if rules.returns == "before" and rest[:1] == [":"]:
         # What a constructor hands to the one above it is its body's affair.
@@ -123,7 +121,7 @@ def _callable(
 
 
 def _value(
-    said: Said, rules: Rules, modifiers: frozenset[str], marks: tuple[str, ...], kind: list[str]
+    said: Said, rules: Contract, modifiers: frozenset[str], marks: tuple[str, ...], kind: list[str]
 ) -> tuple[Header, list[str]]:
     after = [*said.after, *(said.body or ())]
     while after[:1] == [","] and len(after) > 1:
@@ -138,7 +136,7 @@ def _value(
         return Header(modifiers=modifiers, marks=marks, rest=" ".join(layout), has_body=bool(value)), value
     if rules.returns == "before":
         found = kind
-    elif rules.shape == "go":
+    elif rules.shape == "grouped":
         cut = after.index("=") if "=" in after else len(after)
         if said.kind == "field" and after[-1:] and after[-1][:1] in ("`", '"'):
             # What others read out of a field is not what it is.
@@ -165,12 +163,12 @@ def _value(
 
 
 def _type(
-    said: Said, rules: Rules, modifiers: frozenset[str], marks: tuple[str, ...], kind: list[str]
+    said: Said, rules: Contract, modifiers: frozenset[str], marks: tuple[str, ...], kind: list[str]
 ) -> tuple[Header, list[str]]:
     after, body = list(said.after), list(said.body or ())
     generics, at = _generics(after, 0)
     generics = " ".join(said.generics) or generics
-    if said.language == "cpp" and after[at : at + 1] == ["final"]:
+    if rules.final_types and after[at : at + 1] == ["final"]:
         modifiers, at = modifiers | {"final"}, at + 1
     found: tuple[Parameter, ...] | None = None
     bases: list[str] = []
@@ -178,9 +176,9 @@ def _type(
         end = balanced(after, at)
         inside = after[at + 1 : end - 1]
         at = end
-        if said.language == "python":
+        if rules.type_parentheses == "bases":
             bases = [" ".join(part) for part in split_at(inside, ",", angles=False)]
-        elif said.language != "rust":
+        elif rules.type_parentheses == "parameters":
             found = parameters(inside, rules.shape)
         else:
             body = ["(", *inside, ")"]
@@ -192,11 +190,11 @@ def _type(
     if said.body is None:
         cut = next((at for at, token in enumerate(rest) if token in _ENDS), len(rest))
         rest, body = rest[:cut], [*body, *rest[cut:]]
-    if said.language not in ("python", "go"):
+    if rules.bases_follow:
         where = rest.index("where") if "where" in rest else len(rest)
-        bases = _bases(rest[:where], said.language)
+        bases = _bases(rest[:where], rules)
         rest = rest[where:]
-    elif said.language == "python":
+    elif rules.type_parentheses == "bases":
         rest = []
     return (
         Header(
@@ -231,11 +229,11 @@ def _any(tokens: Sequence[str]) -> list[str]:
     return found
 
 
-def _bases(tokens: Sequence[str], language: str) -> list[str]:
-    if language in scripts() and "implements" in tokens:
+def _bases(tokens: Sequence[str], rules: Contract) -> list[str]:
+    if rules.structural and "implements" in tokens:
         # Whoever has the members is one, whatever is said.
         cut = list(tokens).index("implements")
-        return [*_bases(tokens[:cut], language), *(f"implements {one}" for one in _bases(tokens[cut + 1 :], language))]
+        return [*_bases(tokens[:cut], rules), *(f"implements {one}" for one in _bases(tokens[cut + 1 :], rules))]
     found: list[str] = []
     for part in split_at([("," if token in _LINKS or token == ":" else token) for token in tokens], ",", angles=True):
         if part and part[-1] == ")" and "(" in part:
@@ -244,7 +242,7 @@ def _bases(tokens: Sequence[str], language: str) -> list[str]:
     return found
 
 
-def _marked(tokens: Sequence[str], rules: Rules) -> tuple[tuple[str, ...], list[str]]:
+def _marked(tokens: Sequence[str], rules: Contract) -> tuple[tuple[str, ...], list[str]]:
     """The annotations or attributes at the beginning, and what follows them."""
     found: list[str] = []
     at = 0
@@ -297,7 +295,7 @@ def _generics(tokens: Sequence[str], at: int) -> tuple[str, int]:
     return " ".join(tokens[at:end]), end
 
 
-def _returned(rest: list[str], rules: Rules, kind: list[str]) -> tuple[list[str], list[str]]:
+def _returned(rest: list[str], rules: Contract, kind: list[str]) -> tuple[list[str], list[str]]:
     if rules.returns == "before":
         return kind, rest
     if rules.returns == "after":
@@ -314,7 +312,7 @@ def _unnamed(results: list[str]) -> list[str]:
     """Go's results without what they are called inside."""
     if results[:1] != ["("] or balanced(results, 0) != len(results):
         return results
-    kinds = [one.type for one in parameters(results[1:-1], "go")]
+    kinds = [one.type for one in parameters(results[1:-1], "grouped")]
     return kinds if len(kinds) == 1 else ["(", *" , ".join(kinds).split(" "), ")"]
 
 
@@ -323,9 +321,9 @@ def _receiver(kind: Sequence[str]) -> list[str]:
     return ["*"] if "*" in kind else []
 
 
-def _body_at(rest: Sequence[str], language: str) -> int:
+def _body_at(rest: Sequence[str], rules: Contract) -> int:
     """Where a body that the grammar does not mark off begins."""
-    signs = {"{", "=>", "="} if language not in scripts() else {"{"}
+    signs = {"{"} if rules.function_values else {"{", "=>", "="}
     for at in _plain_places(rest):
         if rest[at] in signs or (rest[at] == ";" and at == len(rest) - 1):
             return at

@@ -3,6 +3,7 @@
 import re
 
 from codeplane.code.facts.model import Definition
+from codeplane.code.languages.contract import Contract
 from codeplane.query.compare.source_scan import start_of, template_from
 
 _MARKED = re.compile(rb"[ \t]*(?:@|#\[)")
@@ -10,12 +11,12 @@ _ENDED = re.compile(rb"[)\]}\s,]*$")
 _FARTHEST = 4000
 
 
-def marked_from(language: str, text: bytes, one: Definition) -> int:
+def marked_from(rules: Contract, text: bytes, one: Definition) -> int:
     """That place; where nothing stands above it, its own beginning."""
-    if language == "cpp":
+    if rules.templates:
         return template_from(text, one)
-    if language == "kotlin" and one.start == one.name_at:
-        return start_of(language, text, one)
+    if rules.bare_values and one.start == one.name_at:
+        return start_of(rules, text, one)
     line = text.rfind(b"\n", 0, one.start) + 1
     if text[line : one.start].strip() and not text[line : one.start].strip().startswith((b"export", b"@")):
         return one.start

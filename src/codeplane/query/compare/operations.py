@@ -236,7 +236,7 @@ class CompareOperations:
             if outline is None or outline.path in touched or isinstance(base, EpochState):
                 continue
             file = loaded.differing[outline.path]
-            others.append(Unparsed(file=file, language=outline.language, note=_unstructured(files)))
+            others.append(Unparsed(file=file, language=outline.language.name, note=_unstructured(files)))
         others.sort(key=lambda one: one.file.path)
         impacts = Impacts(world, self._knowledge.store, is_present=is_present)
         # Fail-open: what is not settled stays as it was judged.

@@ -4,15 +4,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from codeplane.code.facts.language import scripts
 from codeplane.code.facts.model import Definition, Facts
+from codeplane.code.languages.contract import Contract, Visibility
+from codeplane.code.languages.language import Language
+from codeplane.code.languages.registry import LANGUAGES, language_named
 from codeplane.index.path_kinds import is_test
 from codeplane.query.compare.generators import yields
 from codeplane.query.compare.header import Header, Said, taken_apart
 from codeplane.query.compare.marked import marked_from
 from codeplane.query.compare.passed import passed_through
 from codeplane.query.compare.reexports import Passing, is_private
-from codeplane.query.compare.rules import CALLABLES, ORDER, Rules, Visibility, rules_of
+from codeplane.query.compare.rules import CALLABLES, ORDER
 from codeplane.query.compare.source_scan import implemented, start_of, type_only, unnamed
 from codeplane.query.compare.tokens import Span, balanced, body_of, code_of, without_docstring
 from codeplane.query.compare.visibility import seen_by_itself
@@ -20,8 +22,6 @@ from codeplane.query.compare.visibility import seen_by_itself
 _MERE = frozenset({",", ";", "{", "}", "pass", "...", "\x02", "\x03"})
 # What is nested deeper is part of what it is in.
 _DEEPEST = 40
-# What a type of these says of its members is compared as the type, whole.
-_OBJECT_TYPES = frozenset({"astro", "svelte", "tsx", "typescript", "vue"})
 _PLACES = frozenset({"namespace", "module"})
 # What can have its constructor's parameters in its head, each of which is a field, too.
 _HEADED = frozenset({"class", "record", "struct", "enum", "object"})
@@ -57,8 +57,8 @@ class Outline:
         self.path = path
         self.text = text
         self.facts: Facts | None = facts
-        self.language = facts.language
-        self.rules: Rules = rules_of(facts.language)
+        self.language: Language = LANGUAGES[facts.language]
+        self.rules: Contract = self.language.contract
         self.entities: list[Entity] = []
         # What packages around it give away, where somebody knows.
         self.passing: Passing | None = None
@@ -71,9 +71,9 @@ class Outline:
     def of_rows(cls, path: str, language: str, rows: Iterable[Sequence[object]]) -> "Outline":
         """What an epoch kept of a file: (kind, name, lexical path, signature, line), without its text."""
         made = cls.__new__(cls)
-        made.path, made.text, made.facts, made.language = path, b"", None, language
+        made.path, made.text, made.facts, made.language = path, b"", None, language_named(language)
         made.passing = None
-        made.rules, made._outer, made._parts = rules_of(language), [], {}
+        made.rules, made._outer, made._parts = made.language.contract, [], {}
         made.entities, made._seen = [], {}
         places: dict[str, int] = {}
         closed: set[str] = set()
@@ -85,7 +85,7 @@ class Outline:
             if kind in CALLABLES:
                 closed.add(str(lexical))
             around = made.entities[places[above]].kind if above in places else ""
-            if kind == "field" and around == "type" and language in _OBJECT_TYPES:
+            if kind == "field" and around == "type" and made.rules.object_types:
                 continue
             places.setdefault(str(lexical), len(made.entities))
             made.entities.append(
@@ -141,7 +141,7 @@ class Outline:
         if self.facts is None:
             return frozenset(defined)
         given = {one.name for one in self.facts.exports}
-        if self.language not in scripts():
+        if self.rules.visible != "exported":
             return frozenset(given | defined | {one.local for one in self.facts.imports if one.scope == 0})
         # What such a file imports, or keeps to itself, is to be had by nobody else.
         return frozenset(given if given else defined)
@@ -149,22 +149,22 @@ class Outline:
     @cached_property
     def type_only(self) -> frozenset[str]:
         """The names of which a script gives away the type alone."""
-        return type_only(self.text) if self.language in scripts() else frozenset()
+        return type_only(self.text) if self.rules.visible == "exported" else frozenset()
 
     @cached_property
     def implemented(self) -> frozenset[tuple[str, str]]:
         """The traits that a Rust file gives to types, each with the type's name."""
-        return implemented(self.text) if self.language == "rust" else frozenset()
+        return implemented(self.text) if self.language.classes.traits else frozenset()
 
     @cached_property
     def unnamed(self) -> tuple[Span, ...]:
         """The namespaces that no other file can reach."""
-        return unnamed(self.text) if self.language == "cpp" else ()
+        return unnamed(self.text) if self.rules.unnamed_namespaces else ()
 
     def given_as(self, place: int) -> frozenset[str]:
         """The names that others know a definition of the file by."""
         name = self.entities[place].name
-        if self.facts is None or self.language not in scripts() or self.entities[place].kind == "export":
+        if self.facts is None or self.rules.visible != "exported" or self.entities[place].kind == "export":
             return frozenset({name})
         found = {one.name for one in self.facts.exports if not one.source and (one.local or one.name) == name}
         return frozenset(found or {name})
@@ -262,7 +262,7 @@ class Outline:
                 continue
             if above >= 0 and (facts.definitions[above].kind in CALLABLES or depths[above] >= _DEEPEST):
                 continue
-            if one.kind == "field" and facts.scopes[one.scope].kind == "type" and self.language in _OBJECT_TYPES:
+            if one.kind == "field" and facts.scopes[one.scope].kind == "type" and self.rules.object_types:
                 continue
             if facts.scopes[one.scope].definition < 0 and facts.scopes[one.scope].kind in ("function", "lambda"):
                 continue
@@ -280,7 +280,7 @@ class Outline:
                     position=position,
                 )
             )
-            self._outer.append(marked_from(self.language, self.text, one))
+            self._outer.append(marked_from(self.rules, self.text, one))
         # A container may stand after what belongs to it.
         self._take_late(facts, places)
         self._take_exports(facts)
@@ -303,7 +303,7 @@ class Outline:
                     position=position,
                 )
             )
-            self._outer.append(marked_from(self.language, self.text, one))
+            self._outer.append(marked_from(self.rules, self.text, one))
 
     def _take_exports(self, facts: Facts) -> None:
         """Names that a file passes on or gives another name."""
@@ -317,7 +317,7 @@ class Outline:
 
     def start_of(self, one: Definition) -> int:
         """Where what is said of a definition begins."""
-        return start_of(self.language, self.text, one)
+        return start_of(self.rules, self.text, one)
 
     def _own(self, place: int, start: int, end: int) -> list[Span]:
         spans: list[Span] = []
@@ -352,11 +352,10 @@ class Outline:
         if has_body:
             begin = without_docstring(facts, text, definition.body, definition.end)
             body = body_of(facts, text, self._own(place, begin, definition.end))
-        if one.kind == "macro" and self.language in ("c", "cpp") and text[name_end : name_end + 1] != b"(":
+        if one.kind == "macro" and self.rules.c_declarations and text[name_end : name_end + 1] != b"(":
             after, body = [], [*after, *(body or ())]
         said = Said(
             kind=one.kind,
-            language=self.language,
             before=code_of(facts, text, [(self.start_of(definition), definition.name_at)]),
             after=after,
             body=body,

@@ -5,8 +5,8 @@ import stat
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from codeplane.code.facts.language import languages
 from codeplane.code.facts.model import Facts
+from codeplane.code.languages.registry import languages
 from codeplane.git.read.hidden_paths import HiddenPaths
 from codeplane.git.read.object_store import ObjectStore
 from codeplane.git.read.reader import GitReader
@@ -25,7 +25,6 @@ MAX_FILE = 2 * 1024 * 1024
 _START = 200
 _NAMED = 10
 # What these define is data, or words.
-DATA = frozenset({"json", "yaml", "toml", "markdown", "html", "css", "dockerfile", "hcl"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +120,7 @@ class Loading:
         for one, before, after in sides:
             problem = _problem(one, before, after, there, snapshot)
             language = languages().of(one.path, after[:_START]) or languages().of(one.before, before[:_START])
-            if problem is not None or language is None or language.name in DATA:
+            if problem is not None or language is None or language.kind != "code":
                 name = language.name if language else None
                 found.others.append(Unparsed(file=one, language=name, note=problem))
                 continue
@@ -189,7 +188,7 @@ def _is_wanted(one: Differing, withheld: HiddenPaths, snapshot: Snapshot, found:
     elif withheld.covers(one.path) or withheld.covers(one.before):
         note = "left out by the rules for secrets or by .cplignore"
     language = languages().of(one.path)
-    if note is None and language is not None and language.name not in DATA:
+    if note is None and language is not None and language.kind == "code":
         return True
     if note is None and language is None and "." not in one.path.rpartition("/")[2]:
         # Its first line may name the program that reads it.

@@ -3,14 +3,11 @@
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 
-from codeplane.code.facts.language import scripts
 from codeplane.query.compare.change import Change
 from codeplane.query.compare.outline import Outline
 from codeplane.query.compare.pairing import Pair
 from codeplane.query.compare.rules import CALLABLES
 
-# Where a name stands for one thing, however often it is declared.
-_ONE_NAME = frozenset({"python", *scripts()})
 _JOINED = CALLABLES | {"property"}
 _ACCESSORS = frozenset({"setter", "deleter", "getter"})
 Side = tuple[Outline | None, int]
@@ -22,9 +19,9 @@ def is_hidden(outline: Outline, place: int) -> bool:
     one = outline.entities[place]
     header = outline.parts(place).header
     others = [other for other in outline.named.get((one.parent, one.kind, one.name), ()) if other != place]
-    if outline.language in ("typescript", "tsx"):
+    if outline.rules.overloads == "without_body":
         return header.has_body and any(not outline.parts(other).header.has_body for other in others)
-    if outline.language == "python" and _is_declared(outline, place):
+    if outline.rules.overloads == "decorated" and _is_declared(outline, place):
         return any(not _is_declared(outline, other) for other in others)
     return False
 
@@ -110,7 +107,7 @@ def _told(change: Change) -> tuple[tuple[str, ...], bool]:
 def _is_joinable(change: Change) -> bool:
     outline = change.pair.new or change.pair.old
     kinds = {one.kind for one in (change.pair.before, change.pair.after) if one is not None and not change.is_module}
-    return outline is not None and outline.language in _ONE_NAME and bool(kinds) and kinds <= _JOINED
+    return outline is not None and outline.rules.one_name and bool(kinds) and kinds <= _JOINED
 
 
 def _is_part(change: Change, sides: Sides) -> bool:

@@ -2,25 +2,23 @@
 
 from collections.abc import Sequence
 
+from codeplane.code.languages.contract import Contract
 from codeplane.query.compare.parameters import Parameter
 from codeplane.query.compare.qualifiers import accepts
-from codeplane.query.compare.rules import Rules
 from codeplane.query.compare.tokens import tight
 from codeplane.query.compare.verdict import Verdict
 
 
-def judge_calls(
-    found: Verdict, old: Sequence[Parameter], new: Sequence[Parameter], rules: Rules, language: str
-) -> None:
+def judge_calls(found: Verdict, old: Sequence[Parameter], new: Sequence[Parameter], rules: Contract) -> None:
     """Note what other parameters do to those who call."""
     if old and old[0].receiver and not (new and new[0].receiver):
         found.say("no extension any more", breaks=True, tag="parameters_changed")
     if rules.calls == "keywords":
         _by_keywords(found, old, new)
     elif rules.calls == "optional":
-        _by_position(found, old, new, rules, language)
+        _by_position(found, old, new, rules)
     else:
-        _exactly(found, old, new, rules, language)
+        _exactly(found, old, new, rules)
 
 
 def _by_keywords(found: Verdict, old: Sequence[Parameter], new: Sequence[Parameter]) -> None:
@@ -76,9 +74,7 @@ def _by_keywords(found: Verdict, old: Sequence[Parameter], new: Sequence[Paramet
         found.say(reason, breaks=one.is_required, tag="parameters_changed", widens=widens)
 
 
-def _by_position(
-    found: Verdict, old: Sequence[Parameter], new: Sequence[Parameter], rules: Rules, language: str
-) -> None:
+def _by_position(found: Verdict, old: Sequence[Parameter], new: Sequence[Parameter], rules: Contract) -> None:
     """Calls give parameters by place, and may leave out the last ones that are optional."""
     names, others = [one.name for one in old], [one.name for one in new]
     for at, one in enumerate(old):
@@ -109,7 +105,7 @@ def _by_position(
             reason = f"{other.name} may be left out" if one.is_required else f"default of {other.name} changed"
             found.say(reason, breaks=False, tag="parameters_changed", widens=one.is_required)
         if rules.typed and one.type != other.type:
-            breaks = bool(one.type) and bool(other.type) and not accepts(one, other, language)
+            breaks = bool(one.type) and bool(other.type) and not accepts(one, other, rules)
             breaks = breaks or (not one.type and bool(other.type) and other.type not in ("any", "unknown"))
             found.say(
                 f"{tight(other.name)} is {tight(other.type) or 'of any type'} now",
@@ -135,7 +131,7 @@ def _judge_named(found: Verdict, old: Sequence[Parameter], new: Sequence[Paramet
             found.say(f"{one.name} has no default any more", breaks=True, tag="parameters_changed")
 
 
-def _judge_pattern(found: Verdict, one: Parameter, other: Parameter, rules: Rules) -> None:
+def _judge_pattern(found: Verdict, one: Parameter, other: Parameter, rules: Contract) -> None:
     """Another name in the same place; of an object that is taken apart, other members."""
     if one.name.startswith("{") and other.name.startswith("{"):
         lost = set(one.name.split()) - set(other.name.split())
@@ -146,9 +142,9 @@ def _judge_pattern(found: Verdict, one: Parameter, other: Parameter, rules: Rule
         found.say(reason, breaks=rules.names_count, tag="parameters_changed")
 
 
-def _exactly(found: Verdict, old: Sequence[Parameter], new: Sequence[Parameter], rules: Rules, language: str) -> None:
+def _exactly(found: Verdict, old: Sequence[Parameter], new: Sequence[Parameter], rules: Contract) -> None:
     """Calls give all parameters as they are declared."""
-    if len(old) == len(new) and all(_fits(one, other, language) for one, other in zip(old, new, strict=True)):
+    if len(old) == len(new) and all(_fits(one, other, rules) for one, other in zip(old, new, strict=True)):
         for one, other in zip(old, new, strict=True):
             if one.type != other.type and one.type and other.type:
                 reason = f"{other.name} is {tight(other.type)} now"
@@ -164,10 +160,10 @@ def _exactly(found: Verdict, old: Sequence[Parameter], new: Sequence[Parameter],
     found.say(f"({shown[0]}) before, ({shown[1]}) now", breaks=True, tag="parameters_changed")
 
 
-def _fits(one: Parameter, other: Parameter, language: str) -> bool:
+def _fits(one: Parameter, other: Parameter, rules: Contract) -> bool:
     """Whether what was given in a place still can be."""
-    more = language == "java" and (one.how, other.how) == ("positional", "rest")
-    return (one.how == other.how or more) and accepts(one, other, language)
+    more = rules.array_varargs and (one.how, other.how) == ("positional", "rest")
+    return (one.how == other.how or more) and accepts(one, other, rules)
 
 
 def _placed(parameters: Sequence[Parameter]) -> list[Parameter]:

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from codeplane.code.languages.contract import Shape
 from codeplane.query.compare.tokens import balanced, split_at, words
 
-Shape = Literal["name_first", "type_first", "go", "bare"]
 How = Literal["positional", "positional_only", "keyword_only", "rest", "keyword_rest"]
 _MODIFIERS = words(
     "final val var const mut ref out in params this readonly public private protected internal override lateinit"
@@ -32,19 +32,19 @@ class Parameter:
         return not self.optional and not self.default and self.how not in ("rest", "keyword_rest")
 
 
-def parameters(tokens: Sequence[str], shape: Shape, *, python: bool = False) -> tuple[Parameter, ...]:
+def parameters(tokens: Sequence[str], shape: Shape) -> tuple[Parameter, ...]:
     """The parameters between (and without) the parentheses."""
-    parts = [_unmarked(part) for part in split_at(tokens, ",", angles=shape != "bare" and not python)]
+    parts = [_unmarked(part) for part in split_at(tokens, ",", angles=shape not in ("bare", "marked"))]
     parts = [part for part in parts if part]
-    if python:
-        return _python(parts)
-    if shape == "go":
-        return _go(parts)
+    if shape == "marked":
+        return _marked(parts)
+    if shape == "grouped":
+        return _grouped(parts)
     read = {"name_first": _name_first, "type_first": _type_first, "bare": _bare}[shape]
     return tuple(read(part) for part in parts)
 
 
-def _python(parts: Sequence[Sequence[str]]) -> tuple[Parameter, ...]:
+def _marked(parts: Sequence[Sequence[str]]) -> tuple[Parameter, ...]:
     found: list[Parameter] = []
     how: How = "positional"
     for part in parts:
@@ -101,7 +101,7 @@ def _type_first(part: Sequence[str]) -> Parameter:
     return Parameter(name=name, how=how, type=" ".join(kind), default=" ".join(default), receiver=head[:1] == ["this"])
 
 
-def _go(parts: Sequence[Sequence[str]]) -> tuple[Parameter, ...]:
+def _grouped(parts: Sequence[Sequence[str]]) -> tuple[Parameter, ...]:
     """`a, b int`: a name alone has the type of the next that has one, unless none has a name."""
     named = any(len(part) > 1 and part[0].isidentifier() and part[1] not in (".", "[", "(") for part in parts)
     named = named or any(

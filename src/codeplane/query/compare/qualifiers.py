@@ -1,34 +1,31 @@
 """Types that take, or give, what others did, as far as a word or a sign around them tells."""
 
+from codeplane.code.languages.contract import Contract
 from codeplane.query.compare.parameters import Parameter
 from codeplane.query.compare.type_compatibility import widens
 
-_C_LIKE = frozenset({"c", "cpp"})
-_QUESTIONED = frozenset({"kotlin", "swift", "csharp"})
-# What a method does to what it is called on, from least to most.
-_SELVES = ("& self", "& mut self", "self", "mut self")
 
-
-def accepts(before: Parameter, after: Parameter, language: str) -> bool:
+def accepts(before: Parameter, after: Parameter, rules: Contract) -> bool:
     """Whether whatever was given for a parameter still can be."""
     one, two = before.type or before.name, after.type or after.name
     if one == two:
         return True
-    if language in _C_LIKE:
+    if rules.c_declarations:
         one, two = _by_value(one), _by_value(two)
         return one == two or two == f"const {one} &" or (two == f"const {one}" and one[-1:] in ("*", "&"))
-    if language in _QUESTIONED:
+    if rules.nullable_types:
         return two == f"{one} ?"
-    if language == "rust" and one in _SELVES and two in _SELVES:
-        return _SELVES.index(two) < _SELVES.index(one) or {one, two} == {"self", "mut self"}
-    if language == "java" and after.how == "rest":
+    modes = rules.self_modes
+    if one in modes and two in modes:
+        return modes.index(two) < modes.index(one) or {one, two} == {"self", "mut self"}
+    if rules.array_varargs and after.how == "rest":
         return one.removesuffix("[ ]").strip() == two.replace("...", "").strip()
-    return language in ("typescript", "tsx") and bool(before.type) and bool(after.type) and widens(one, two)
+    return rules.unions and bool(before.type) and bool(after.type) and widens(one, two)
 
 
-def gives_no_more(before: str, after: str, language: str) -> bool:
+def gives_no_more(before: str, after: str, rules: Contract) -> bool:
     """Whether what comes back is always something that could come back before."""
-    return language in ("kotlin", "swift") and before == f"{after} ?"
+    return rules.nullable_results and before == f"{after} ?"
 
 
 def _by_value(said: str) -> str:

@@ -49,7 +49,7 @@ class Passing:
         while folder:
             place = f"{folder}/__init__.py"
             facts = self._changed.get(place) or self._known(place)
-            if facts is not None and facts.language == "python":
+            if facts is not None:
                 yield folder, facts
             folder = folder.rpartition("/")[0]
 

@@ -2,7 +2,6 @@
 
 import os
 
-from codeplane.code.facts.language import languages
 from codeplane.index.fact_store import FactStore
 from codeplane.index.files.paths import shown
 from codeplane.index.parse_worker import uid_of
@@ -105,11 +104,10 @@ class Rendering:
     def _uid(self, outline: Outline, place: int) -> str | None:
         """The id by which the index knows a definition, if it does."""
         one = outline.entities[place].definition
-        language = languages().by_name.get(outline.language)
-        if one is None or language is None:
+        if one is None:
             return None
         name = os.fsencode(outline.path).decode("latin-1")
-        uid = uid_of(language.family or language.name, name, one).hex()
+        uid = uid_of(outline.language.family_name, name, one).hex()
         return uid if self._store.with_uid(uid) is not None else None
 
 

@@ -3,6 +3,7 @@
 import re
 
 from codeplane.code.facts.model import Definition
+from codeplane.code.languages.contract import Contract
 from codeplane.query.compare.tokens import Span
 
 _TEMPLATE = re.compile(rb"\btemplate\s*<")
@@ -59,8 +60,8 @@ def template_from(text: bytes, one: Definition) -> int:
     return one.start
 
 
-def start_of(language: str, text: bytes, one: Definition) -> int:
-    """Where what is said of a definition begins; Kotlin's grammar has a value outside of classes as its name alone."""
-    if language != "kotlin" or one.start != one.name_at:
+def start_of(rules: Contract, text: bytes, one: Definition) -> int:
+    """Where what is said of a definition begins, also where the grammar knows a value by its name alone."""
+    if not rules.bare_values or one.start != one.name_at:
         return one.start
     return max(text.rfind(sign, 0, one.start) for sign in (b"\n", b";", b"{")) + 1

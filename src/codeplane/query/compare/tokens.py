@@ -3,20 +3,11 @@
 import re
 from collections.abc import Sequence
 
-from codeplane.code.facts.language import scripts
 from codeplane.code.facts.model import Facts
+from codeplane.code.languages.registry import LANGUAGES
 
 _TOKEN = re.compile(r"[^\W\d][\w$]*|[$#][\w$]+|\d[\w.]*|->|=>|\.\.\.|\*\*|::|\?\.|[^\w\s]", re.UNICODE)
-_COMMENTS: dict[str, tuple[bytes, ...]] = {
-    **dict.fromkeys(("python", "ruby", "bash", "elixir", "yaml", "toml", "dockerfile"), (b"#",)),
-    **dict.fromkeys(("php", "hcl", "nix"), (b"#", b"//", b"/*")),
-    **dict.fromkeys(("sql", "lua", "haskell"), (b"--", b"{-", b"/*")),
-    "html": (b"<!--",),
-    "markdown": (b"<!--",),
-}
-_C_LIKE = (b"//", b"/*")
 _QUOTES = frozenset(b"\"'`")
-_INDENTED = frozenset({"python"})
 # A line's end after these words ends the statement, whatever follows.
 _ENDING = frozenset({"return", "break", "continue", "throw", "yield"})
 _DOCSTRING = re.compile(rb"[rRuU]?(?:\"{3}|'{3}|\"|')")
@@ -45,7 +36,7 @@ def code_of(facts: Facts, text: bytes, spans: Sequence[Span]) -> list[str]:
 
 def body_of(facts: Facts, text: bytes, spans: Sequence[Span]) -> list[str]:
     """The same for what is done: how far lines are indented counts where it decides what belongs together."""
-    if facts.language not in _INDENTED:
+    if not LANGUAGES[facts.language].indented:
         return code_of(facts, text, spans)
     found: list[str] = []
     for start, end in spans:
@@ -55,7 +46,7 @@ def body_of(facts: Facts, text: bytes, spans: Sequence[Span]) -> list[str]:
 
 def without_docstring(facts: Facts, text: bytes, start: int, end: int) -> int:
     """Where a body begins after the words its author put first about it."""
-    if facts.language not in _INDENTED or not _DOCSTRING.match(text, start):
+    if not LANGUAGES[facts.language].docstrings or not _DOCSTRING.match(text, start):
         return start
     for first, last in _texts(facts, start, end):
         return last if first == start else start
@@ -66,7 +57,7 @@ def is_comment(language: str, text: bytes, first: int) -> bool:
     """Whether a stretch of text that is no code is a comment, not a string."""
     if first and text[first - 1] in _QUOTES:
         return False
-    return text.startswith(_COMMENTS.get(language, _C_LIKE), first)
+    return text.startswith(LANGUAGES[language].comments.openings, first)
 
 
 def _tokens(facts: Facts, text: bytes, start: int, end: int) -> list[str]:
@@ -89,7 +80,7 @@ def _string(said: bytes) -> str:
 def _split(facts: Facts, code: bytes) -> list[str]:
     said = code.decode("utf-8", "replace")
     tokens = _TOKEN.findall(said)
-    if facts.language in scripts() and not _ENDING.isdisjoint(tokens):
+    if LANGUAGES[facts.language].contract.line_ends_statement and not _ENDING.isdisjoint(tokens):
         said = re.sub(rf"\b({'|'.join(_ENDING)})[ \t]*\r?\n", r"\1 ; ", said)
         return _TOKEN.findall(said)
     return tokens

@@ -3,8 +3,9 @@
 import re
 from typing import TYPE_CHECKING
 
+from codeplane.code.languages.contract import Visibility
 from codeplane.query.compare.header import Header
-from codeplane.query.compare.rules import PROMISES, Visibility
+from codeplane.query.compare.rules import PROMISES
 from codeplane.query.compare.tokens import code_of
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def seen_by_itself(outline: "Outline", one: "Entity", place: int) -> Visibility:
 
 
 def _by_underscore(outline: "Outline", one: "Entity") -> Visibility:
-    if outline.language == "ruby" and one.parent >= 0 and one.definition is not None:
+    if outline.rules.visibility_sections and one.parent >= 0 and one.definition is not None:
         # Ruby says it once for all that follows.
         holder = outline.entities[one.parent].definition
         said = _RUBY_SECTION.findall(outline.text, holder.start if holder is not None else 0, one.definition.start)
@@ -53,7 +54,7 @@ def _by_underscore(outline: "Outline", one: "Entity") -> Visibility:
             return "private" if said[-1] == b"private" else "protected"
     if one.name.startswith("_") and not (one.name.startswith("__") and one.name.endswith("__")):
         return "private"
-    if one.parent >= 0 or outline.language != "python":
+    if one.parent >= 0 or not outline.rules.private_modules:
         return "public"
     if outline.is_private_module and not outline.is_passed_on(one.name):
         return "internal"
@@ -88,7 +89,7 @@ def _by_pub(outline: "Outline", one: "Entity", place: int) -> Visibility:
 
 def _by_modifier(outline: "Outline", one: "Entity", header: Header) -> Visibility:
     said = header.modifiers | set(_before(outline, one))
-    if "public" in said or ("open" in said and outline.language == "swift"):
+    if "public" in said or ("open" in said and outline.rules.open_is_public):
         return "public"
     if "protected" in said:
         return "internal" if "private" in said else "protected"

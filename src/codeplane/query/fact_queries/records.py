@@ -1,10 +1,14 @@
 """The facts of 002 §7.3 as callers see them; lines and columns count from 1, ends are exclusive columns."""
 
 from codeplane.code.facts.model import Reason
+from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.resolve.references import Role
 from codeplane.code.resolve.tier import Tier
 from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
+
+# Families in which a list of names, where there is one, says what a module exports.
+_LISTING = frozenset(language.family_name for language in LANGUAGES.values() if language.names.lists_exports)
 
 
 class DefFact(Result):
@@ -116,7 +120,7 @@ class ExportSurface(Result):
         said = f"surface {self.surface_id}: {counted(self.entry_count, 'name')}, hash {self.surface_hash}"
         if self.entry_count:
             return said
-        implicit = "; without __all__ every name at the top can be imported" if self.unit_id == "python" else ""
+        implicit = "; without __all__ every name at the top can be imported" if self.unit_id in _LISTING else ""
         return f"{said}; nothing is exported by name{implicit}"
 
 

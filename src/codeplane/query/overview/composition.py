@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from pydantic import Field
 
-from codeplane.code.facts.language import languages
+from codeplane.code.languages.registry import languages
 from codeplane.index.files.paths import shown
 from codeplane.index.snapshot import Known, Snapshot
 from codeplane.kernel.counted import counted

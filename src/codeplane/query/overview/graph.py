@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from codeplane.code.facts.language import languages
+from codeplane.code.languages.registry import languages
 from codeplane.index.fact_store import FactStore
 from codeplane.index.path_kinds import is_test
 from codeplane.query.overview.neighbourhood import Neighbourhood
@@ -28,8 +28,6 @@ _TELLING = re.compile(r"[a-z0-9][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]")
 _ASIDE = re.compile(
     r"(?:^|/)(?:vendor|vendored|_vendor|third_party|node_modules|dist|generated)/|\.min\.\w+$|_pb2(?:_grpc)?\.py$"
 )
-# Text and data have headings and keys, which name nothing that other files use.
-_NOT_CODE = frozenset({"html", "css", "markdown", "json_yaml"})
 _SMALL = frozenset({"field", "enum_member", "attribute", "argument", "local", "inherited", "index"})
 _VALUES = frozenset({"variable", "constant", "property"})
 _KINDS = {"class": 1.0, "interface": 1.0, "trait": 1.0, "struct": 1.0, "enum": 0.8, "type": 0.8, "function": 1.0}
@@ -139,7 +137,7 @@ class Graph:
 
 def graph_of(store: FactStore, *, max_files: int = MAX_FILES, max_definitions: int = MAX_DEFINITIONS) -> Graph:
     """The graph of what is parsed; beyond its bounds the files deepest down and the tests are left out, and said."""
-    files = [one for one in store.parsed_files() if _family(one[1]) not in _NOT_CODE]
+    files = [one for one in store.parsed_files() if _is_code(one[1])]
     parsed, cut = len(files), ""
     if parsed > max_files:
         files.sort(key=lambda one: (is_test(one[1]), one[1].count("/"), one[1]))
@@ -227,6 +225,12 @@ def _families(paths: Iterable[str]) -> NDArray[np.int64]:
     """A number for each file's family of languages: names of different families are different names."""
     known: dict[str, int] = {}
     return np.array([known.setdefault(_family(path), len(known)) for path in paths], dtype=np.int64)
+
+
+def _is_code(path: str) -> bool:
+    """Whether a file's names may be used by others: text and data have headings and keys, which are not."""
+    found = languages().of(path)
+    return found is None or found.names_things
 
 
 def _family(path: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from codeplane.code.facts.language import languages
+from codeplane.code.languages.registry import languages
 from codeplane.index.contexts.discovery import discover
 from codeplane.index.files.paths import shown
 from codeplane.index.path_kinds import is_test

@@ -1,11 +1,11 @@
 """What a repository takes from outside and what it gives: imports of others' modules, and names exported."""
 
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterable
 
 from codeplane.code.facts.model import Facts
+from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import World
@@ -17,6 +17,7 @@ from codeplane.kernel.operation import Result
 
 MAX_MODULES = 100
 MAX_EXPORTS = 200
+_MAX_PACKAGE = 100
 _FOR_SEC = 3.0
 _FRONTS = ("__init__.py", "__init__.pyi", "index.js", "index.ts", "index.tsx", "index.mjs", "lib.rs", "mod.rs")
 
@@ -109,7 +110,8 @@ def public_names(world: World, store: FactStore, paths: Iterable[str]) -> tuple[
 
 
 def _passed_on(facts: Facts, source: str, local: str) -> bool:
-    return facts.language == "python" and source.startswith(".") and local not in ("", "*") and local[0] != "_"
+    package = LANGUAGES[facts.language].contract.re_exports == "package"
+    return package and source.startswith(".") and local not in ("", "*") and local[0] != "_"
 
 
 def _uid(resolver: Resolver, store: FactStore, path: str, name: str) -> str | None:
@@ -128,12 +130,5 @@ def _outside(world: World, facts: Facts, path: str, source: str) -> str:
     modules = world.modules(facts)
     if modules is not None and modules.find(source, path):
         return ""
-    if facts.language == "python":
-        top = source.partition(".")[0]
-        return "" if top in sys.stdlib_module_names or world.python().find(top, path) else top
-    if source.startswith("node:"):
-        return ""
-    parts = source.split("/")
-    if world.language(facts).family == "javascript":
-        return "/".join(parts[: 2 if source.startswith("@") else 1])
-    return source if len(source) <= 100 else ""
+    package = modules.outside_package(source, path) if modules is not None else source
+    return package if len(package) <= _MAX_PACKAGE else ""

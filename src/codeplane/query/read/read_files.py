@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
-from codeplane.code.facts.language import languages
+from codeplane.code.languages.registry import languages
 from codeplane.git.read.file_status import GitStatus
 from codeplane.index.files.encoding import decode
 from codeplane.index.files.file import TOO_LARGE, FileRead, read, text_digest

@@ -2,24 +2,10 @@
 
 import difflib
 
-from codeplane.code.facts.language import languages
+from codeplane.code.languages.registry import LANGUAGES, languages
 from codeplane.kernel.errors import InvalidArgument
 
-_ALIASES = {
-    "c#": "csharp",
-    "c++": "cpp",
-    "golang": "go",
-    "js": "javascript",
-    "jsx": "javascript",
-    "kt": "kotlin",
-    "py": "python",
-    "rb": "ruby",
-    "rs": "rust",
-    "sh": "bash",
-    "shell": "bash",
-    "ts": "typescript",
-    "yml": "yaml",
-}
+_ALIASES = {alias: language.name for language in LANGUAGES.values() for alias in language.aliases}
 
 
 def known_language(name: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
-from codeplane.code.facts.language import languages
+from codeplane.code.languages.registry import languages
 from codeplane.index.files.ignore import as_text, compiled, is_pattern
 from codeplane.index.files.paths import canonical
 from codeplane.index.path_kinds import is_test

@@ -4,7 +4,7 @@ import re
 import time
 from collections.abc import Sequence
 
-from codeplane.code.facts.language import languages
+from codeplane.code.languages.registry import languages
 from codeplane.code.resolve.entity import Module
 from codeplane.code.resolve.references import Reference
 from codeplane.code.resolve.resolver import Resolver
@@ -30,11 +30,11 @@ def importing(
         modules = world.modules(facts) if facts is not None else None
         if facts is None or modules is None:
             continue
+        dotted = world.language(facts).names.dotted_modules
         for one in facts.imports:
-            python = facts.language == "python"
-            found_in = modules_of(world, one.source, path) if python else modules.find(one.source, path)
+            found_in = modules_of(world, one.source, path) if dotted else modules.find(one.source, path)
             places = set(found_in) & going
-            if python and not found_in:
+            if dotted and not found_in:
                 continue
             meant = resolver.imported(path, facts, one) if one.imported and not places else ()
             if places or any(isinstance(entity, Module) and entity.path in going for entity in meant):

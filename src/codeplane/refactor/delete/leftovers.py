@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from codeplane.code.facts.language import scripts
 from codeplane.code.facts.model import Facts
 from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.expression import receiver
@@ -32,7 +31,8 @@ class Leftovers:
         """Tell imports from uses; an import whose name is used is a use."""
         facts, text = self.world.facts(self.path), self.world.text(self.path)
         assert facts is not None
-        listed = givens(text, self.world.language(facts).grammar) if facts.language in scripts() else []
+        language = self.world.language(facts)
+        listed = givens(text, language.grammar) if language.names.aliases_exports else []
         lists = [(spec.start, spec.end) for one in listed for spec in one.specifiers]
         imports = [
             one
@@ -50,9 +50,9 @@ class Leftovers:
             # What is used stays imported, so that the place to mend is found.
             return
         sure = {one.offset for one in imports if one.tier in SURE}
-        if facts.language == "python":
+        if language.names.dotted_modules:
             self._python(facts, text, sure)
-        elif facts.language in scripts():
+        elif language.names.aliases_exports:
             self._javascript(text, listed, sure)
         else:
             # Imports of these languages are not taken out, and one that is left does not compile.

@@ -39,9 +39,10 @@ def _symbol(world: World, store: FactStore, target: Target, *, force: bool, dead
         raise NotRefactorable(f"{shown(bound.file)} is not a source of this repository that can be parsed")
     if facts.errors:
         raise NotRefactorable(f"{shown(bound.file)}:{facts.errors} has a syntax error", hint="mend it first")
-    if bound.name.startswith("__") and bound.name.endswith("__") and facts.language == "python" and not force:
+    language = world.language(facts)
+    if language.names.special_names and bound.name.startswith("__") and bound.name.endswith("__") and not force:
         raise StillUsed(
-            f"Python itself looks for {bound.name}",
+            f"{language.title} itself looks for {bound.name}",
             hint="send force: true if nothing depends on it",
             details={"total": 0},
         )
@@ -82,7 +83,7 @@ def _symbol(world: World, store: FactStore, target: Target, *, force: bool, dead
             files_scanned=len(by_file),
             unparsed=tuple(path for path in by_file if (known := world.facts(path)) is None or known.errors),
             truncated=late,
-            families=(world.language(facts).family or facts.language,),
+            families=(language.family_name,),
         ),
     )
 

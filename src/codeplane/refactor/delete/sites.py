@@ -72,21 +72,21 @@ def _only(facts: Facts, bound: Bound, one: Inner) -> bool:
 
 
 def _site(world: World, bound: Bound, facts: Facts, text: bytes, one: Inner, gone: list[tuple[int, int]]) -> Site:
-    python = facts.language == "python"
+    indented = world.language(facts).indented
     computes = (
         one.kind in ("assignment", "expression_statement", "lexical_declaration") and b"(" in text[one.start : one.end]
     )
     if not is_alone(text, one.start, one.end):
-        if not python:
+        if not indented:
             _refuse(bound, text, one.start, "something else is on its line", "put it on a line of its own first")
         return Site(start=one.start, end=one.end, span=removed(text, one.start, one.end, gone), computes=computes)
-    marks = (b"#",) if python else (b"//", b"/*", b"*", b"@", b"#")
+    marks = (b"#",) if indented else (b"//", b"/*", b"*", b"@", b"#")
     begin, until = _lines(text, one.start, one.end, marks)
-    if python and one.block == "block" and removed(text, one.start, one.end, gone).new:
+    if indented and one.block == "block" and removed(text, one.start, one.end, gone).new:
         return Site(
             start=one.start, end=one.end, span=Span(start=one.start, end=one.end, new="pass"), computes=computes
         )
-    if not python and one.alone and one.block not in _BRACED:
+    if not indented and one.alone and one.block not in _BRACED:
         _refuse(bound, text, one.start, "its block would be empty", "delete the block with it by hand")
     start, end = without_gap(text, begin, until)
     return Site(start=one.start, end=one.end, span=Span(start=start, end=end), computes=computes)

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Literal
 
+from codeplane.code.languages.python import PYTHON
+
 Flavour = Literal["markdown", "rst", "adoc", "plain"]
 
 _FENCE = re.compile(r"^[ \t>]*(`{3,}|~{3,})[ \t]*\{?\.?([\w+#-]*)")
@@ -38,7 +40,7 @@ def blocks(lines: list[str], flavour: Flavour) -> Iterator[tuple[int, str]]:
                 fence = found[1]
             continue
         if _DOCTEST.match(line):
-            yield number, "python"
+            yield number, PYTHON.name
             continue
         depth = len(line) - len(line.lstrip())
         blank = not line.strip()

@@ -6,21 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from codeplane.code.facts.model import Definition, Facts
+from codeplane.code.languages.comment_syntax import CommentSyntax
+from codeplane.code.languages.registry import LANGUAGES
 
-_SLASHES = ((b"//",), ((b"/*", b"*/"),))
-_HASH = ((b"#",), ())
-_LINES_AND_BLOCKS: dict[str, tuple[tuple[bytes, ...], tuple[tuple[bytes, bytes], ...]]] = {
-    "css": ((), ((b"/*", b"*/"),)),
-    "haskell": ((b"--",), ((b"{-", b"-}"),)),
-    "hcl": ((b"#", b"//"), ((b"/*", b"*/"),)),
-    "html": ((), ((b"<!--", b"-->"),)),
-    "lua": ((b"--",), ((b"--[[", b"]]"),)),
-    "nix": ((b"#",), ((b"/*", b"*/"),)),
-    "php": ((b"#", b"//"), ((b"/*", b"*/"),)),
-    "ruby": ((b"#",), ((b"=begin", b"=end"),)),
-    "sql": ((b"--",), ((b"/*", b"*/"),)),
-    **dict.fromkeys(("python", "bash", "elixir", "yaml", "toml", "dockerfile", "graphql"), _HASH),
-}
 # What stands right before a piece of a string, or of text between tags, and hardly ever before a comment.
 _BEFORE_TEXT = b"\"'`}>"
 _STARS = re.compile(r"(?m)^[ \t]*(?:\*(?!/)|//+[!/]?|#+:?|--+)|/\*+!?|\*+/")
@@ -47,7 +35,8 @@ class Remark:
 def remarks(facts: Facts, text: bytes, name: bytes) -> Iterator[Remark]:
     """The comments of a file that hold a name, and the docstrings of a Python one, in their order."""
     texts = facts.texts
-    spans = _Spans(facts.language, text, texts.tolist())
+    language = LANGUAGES[facts.language]
+    spans = _Spans(language.comments, text, texts.tolist())
     done, at = -1, text.find(name)
     while at >= 0:
         index = int(texts[:, 0].searchsorted(at, side="right")) - 1 if len(texts) else -1
@@ -58,7 +47,7 @@ def remarks(facts: Facts, text: bytes, name: bytes) -> Iterator[Remark]:
                 first, done = spans.around(index)
                 start, end = spans.all[first][0], spans.all[done][1]
                 yield Remark(start=start, end=end, raw=text[start:end], is_docstring=False)
-            elif facts.language == "python" and _is_docstring(facts, text, start, dict(spans.all)):
+            elif language.docstrings and _is_docstring(facts, text, start, dict(spans.all)):
                 yield Remark(start=start, end=end, raw=text[start:end], is_docstring=True)
         at = text.find(name, at + 1 if at >= end else max(at + 1, end))
 
@@ -66,13 +55,13 @@ def remarks(facts: Facts, text: bytes, name: bytes) -> Iterator[Remark]:
 class _Spans:
     """The strings and comments of a file, and which of them go together."""
 
-    def __init__(self, language: str, text: bytes, spans: list[tuple[int, int]]) -> None:
+    def __init__(self, syntax: CommentSyntax, text: bytes, spans: list[tuple[int, int]]) -> None:
         self.all = [(start, end) for start, end in spans]
-        self._language, self._text = language, text
+        self._syntax, self._text = syntax, text
 
     def is_comment(self, index: int) -> bool:
         """Whether a stretch is a comment."""
-        return _is_comment(self._language, self._text, *self.all[index])
+        return _is_comment(self._syntax, self._text, *self.all[index])
 
     def around(self, index: int) -> tuple[int, int]:
         """The first and last of the comments that one is a line of."""
@@ -90,16 +79,16 @@ class _Spans:
         return blank and self.is_comment(index) and self.is_comment(index + 1)
 
 
-def _is_comment(language: str, text: bytes, start: int, end: int) -> bool:
+def _is_comment(syntax: CommentSyntax, text: bytes, start: int, end: int) -> bool:
     if start and text[start - 1] in _BEFORE_TEXT:
         return False
     said = text[start:end].strip()
-    lines, blocks = _LINES_AND_BLOCKS.get(language, _SLASHES)
     if any(
-        said.startswith(opens) and said.find(closes, len(opens)) == len(said) - len(closes) for opens, closes in blocks
+        said.startswith(opens) and said.find(closes, len(opens)) == len(said) - len(closes)
+        for opens, closes in syntax.blocks
     ):
         return True
-    return any(all(line.lstrip().startswith(opens) for line in said.split(b"\n")) for opens in lines)
+    return any(all(line.lstrip().startswith(opens) for line in said.split(b"\n")) for opens in syntax.lines)
 
 
 def _is_docstring(facts: Facts, text: bytes, start: int, ends: dict[int, int]) -> bool:

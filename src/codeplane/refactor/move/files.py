@@ -6,9 +6,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from codeplane.code.facts.language import languages
+from codeplane.code.languages.javascript.modules import JavaScriptModules
+from codeplane.code.languages.registry import languages
 from codeplane.code.resolve.entity import Module
-from codeplane.code.resolve.javascript_modules import JavaScriptModules
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.tier import SURE
 from codeplane.code.resolve.world import World
@@ -42,21 +42,18 @@ def planned_file_move(world: World, store: FactStore, path: str, new_path: str, 
         for one in relocation.created
     ]
     python = [one for one in moves if one.endswith(_PYTHON)]
-    scripted = [one for one in moves if _family(one) == "javascript"]
+    moved = {"python": python, "javascript": [one for one in moves if _has_scripts(one)]}
     scanned: set[str] = set()
     late: list[str] = []
-    if python:
-        found, fears, seen, left = _python(world, store, relocation, path, new_path, python, deadline)
-        edits, dangers, scanned, late = [*edits, *found], [*dangers, *fears], scanned | seen, [*late, *left]
-    if scripted:
-        found, fears, seen, left = _javascript(world, store, relocation, path, scripted, deadline)
-        edits, dangers, scanned, late = [*edits, *found], [*dangers, *fears], scanned | seen, [*late, *left]
-        dangers += package_entries(world, moves)
+    for family, files in moved.items():
+        if files:
+            found, fears, seen, left = _PLANNERS[family](world, store, relocation, path, files, deadline)
+            edits, dangers, scanned, late = [*edits, *found], [*dangers, *fears], scanned | seen, [*late, *left]
     dangers += _others(moves)
     dangers += _own_places(world, python)
     dangers += path_mentions(world, moves, path)
     unparsed = tuple(sorted(one for one in scanned if (facts := world.facts(one)) is None or facts.errors))
-    families = tuple(name for name, some in (("python", python), ("javascript", scripted)) if some)
+    families = tuple(family for family, files in moved.items() if files)
     draft = Draft(
         title=f"move {path} to {new_path}",
         edits=_ordered(edits),
@@ -143,7 +140,6 @@ def _python(
     store: FactStore,
     relocation: Relocation,
     path: str,
-    new_path: str,
     moved_files: Sequence[str],
     deadline: float,
 ) -> tuple[list[Edit], list[Danger], set[str], list[str]]:
@@ -151,7 +147,7 @@ def _python(
     steps = steps_of(path)
     module = path if is_file else world.python().below("/".join(steps[:-1]), steps[-1:])
     moved = Moved(module=module or path, new_module=relocation.path(module or path))
-    candidates = {one for one, _ in store.files_with(moved.stem) if one.endswith(_PYTHON) or _family(one) == "python"}
+    candidates = {one for one, _ in store.files_with(moved.stem) if _has_modules(one)}
     ordered = sorted(one for one in candidates | set(moved_files) if one in world.snapshot.files)
     resolver = Resolver(world)
     given = passed_on(world, resolver, ordered, moved.stem)
@@ -194,7 +190,9 @@ def _beside(world: World, resolver: Resolver, module: str, stem: str) -> list[Da
         return [Danger(kind="name_taken", what=what, path=package)]
     for path in world.holding(stem):
         taking = world.facts(path)
-        for one in taking.imports if taking is not None and taking.star and taking.language == "python" else ():
+        if taking is None or not taking.star or not world.language(taking).names.binds_stars:
+            continue
+        for one in taking.imports:
             if one.imported == "*" and package in world.python().find(one.source, path):
                 what = f"{path} takes everything from {package}, and the module {stem} with it once that is loaded"
                 return [Danger(kind="name_taken", what=what, path=path, offset=one.at)]
@@ -240,13 +238,13 @@ def _javascript(
             # What lies in a folder or below it says `.` and `..` for the folder itself.
             home = "/".join(steps[:-1])
             candidates |= {found for found in world.snapshot.files if not home or found.startswith(f"{home}/")}
-    ordered = sorted(one for one in candidates if one in world.snapshot.files and _family(one) == "javascript")
+    ordered = sorted(one for one in candidates if one in world.snapshot.files and _has_scripts(one))
     edits: list[Edit] = []
     dangers: list[Danger] = []
     seen: set[str] = set()
     for index, one in enumerate(ordered):
         if time.monotonic() > deadline:
-            return edits, dangers, seen, ordered[index:]
+            return edits, [*dangers, *package_entries(world, relocation.moves)], seen, ordered[index:]
         facts = world.facts(one)
         seen.add(one)
         if facts is None:
@@ -258,7 +256,10 @@ def _javascript(
         made, fears = javascript_file(world, relocation, before, one)
         edits += made
         dangers += fears
-    return edits, dangers, seen, []
+    return edits, [*dangers, *package_entries(world, relocation.moves)], seen, []
+
+
+_PLANNERS = {"python": _python, "javascript": _javascript}
 
 
 def _own_places(world: World, moved: Sequence[str]) -> list[Danger]:
@@ -278,7 +279,7 @@ def _others(moves: dict[str, str]) -> list[Danger]:
     counts: dict[str, int] = {}
     for one in moves:
         language = languages().of(one)
-        if language is not None and language.family not in ("python", "javascript") and language.methods_in:
+        if language is not None and not language.names.follows_imports and language.methods_in:
             counts[language.name] = counts.get(language.name, 0) + 1
     return [
         Danger(kind="imports_not_followed", what=f"imports of {name} are not changed", count=count)
@@ -286,9 +287,16 @@ def _others(moves: dict[str, str]) -> list[Danger]:
     ]
 
 
-def _family(path: str) -> str | None:
+def _has_modules(path: str) -> bool:
+    """Whether a file is one of Python, whose modules have dotted names."""
     language = languages().of(path)
-    return language.family if language is not None else None
+    return language is not None and language.names.dotted_modules
+
+
+def _has_scripts(path: str) -> bool:
+    """Whether a file is one of JavaScript's family."""
+    language = languages().of(path)
+    return language is not None and language.names.aliases_exports
 
 
 def _ordered(edits: Sequence[Edit]) -> tuple[Edit, ...]:

@@ -2,11 +2,11 @@
 
 import re
 
-from codeplane.code.facts.language import languages
 from codeplane.code.facts.model import Facts
+from codeplane.code.languages.javascript.modules import JavaScriptModules
+from codeplane.code.languages.registry import languages
 from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.expression import receiver
-from codeplane.code.resolve.javascript_modules import JavaScriptModules
 from codeplane.code.resolve.references import occurrences
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import World
@@ -67,7 +67,7 @@ class ScriptImporters:
             if path in self._world.snapshot.files
             and path != self._bound.file
             and (language := known.of(path)) is not None
-            and language.family == "javascript"
+            and language.names.aliases_exports
         )
 
     def planned(self, path: str) -> tuple[list[Edit], list[Danger]]:

@@ -6,12 +6,12 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from codeplane.code.facts.language import languages
 from codeplane.code.facts.model import REASONS, Facts
+from codeplane.code.languages.javascript.config import joined
+from codeplane.code.languages.javascript.modules import JavaScriptModules
+from codeplane.code.languages.registry import languages
 from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.expression import receiver
-from codeplane.code.resolve.javascript_config import joined
-from codeplane.code.resolve.javascript_modules import JavaScriptModules
 from codeplane.code.resolve.references import occurrences
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.tier import Tier
@@ -45,9 +45,9 @@ def javascript_symbol(world: World, store: FactStore, bound: Bound, to_path: str
     facts, text = world.facts(bound.file), world.text(bound.file)
     assert facts is not None
     language = languages().of(to_path)
-    if language is None or language.family != "javascript":
+    if language is None or not language.names.aliases_exports:
         raise InvalidArgument(f"{shown(to_path)} is no JavaScript or TypeScript file", hint="name a file such as a.ts")
-    if facts.language != "javascript" and language.name == "javascript":
+    if world.language(facts).contract.typed and not language.contract.typed:
         raise InvalidArgument(f"{shown(to_path)} cannot hold TypeScript", hint="name a file that ends in .ts")
     modules = world.modules(facts)
     assert isinstance(modules, JavaScriptModules)
@@ -322,7 +322,7 @@ class _Symbol:
         if "default" in self.cut.exported:
             return ended(style, f"import {local} from {quoted(text, source)}")
         named = name if name == local else f"{name} as {local}"
-        word = "import type" if self.cut.is_type and facts and facts.language != "javascript" else "import"
+        word = "import type" if self.cut.is_type and facts and self.world.language(facts).contract.typed else "import"
         return ended(style, f"{word} {{ {named} }} from {quoted(text, source)}")
 
     def _added(self, path: str, statements: Sequence[str]) -> Span:

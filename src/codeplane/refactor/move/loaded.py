@@ -100,7 +100,7 @@ def _lost(later: Afterwards, before: Loading, after: Loading, deadline: float) -
         if time.monotonic() > deadline:
             return
         facts, old = later.facts(path), later.was(path)
-        if facts is None or facts.language != "python":
+        if facts is None or not later.language(facts).names.dotted_modules:
             continue
         was = before.world.facts(old) if old is not None else None
         sources = {one.source for one in was.imports} if was is not None else set()

@@ -95,7 +95,8 @@ class Loading:
         held = self._steps.get(path)
         if held is None:
             facts = self.world.facts(path) if path in self.world.snapshot.files else None
-            found = self._found(path, facts) if facts is not None and facts.language == "python" else ()
+            dotted = facts is not None and self.world.language(facts).names.dotted_modules
+            found = self._found(path, facts) if facts is not None and dotted else ()
             held = self._steps[path] = sorted(found, key=lambda one: one.at)
         return held
 

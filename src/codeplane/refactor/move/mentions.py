@@ -5,8 +5,8 @@ import posixpath
 import re
 from collections.abc import Iterator, Mapping
 
-from codeplane.code.facts.language import scripts
-from codeplane.code.resolve.javascript_config import joined
+from codeplane.code.languages.javascript.config import joined
+from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore
 from codeplane.refactor.draft import Danger, Edit
@@ -15,7 +15,6 @@ _UNPARSED = frozenset(
     {"setup.cfg", "tox.ini", "pytest.ini", "mypy.ini", ".flake8", "Procfile", "Makefile", ".coveragerc"}
 )
 _CONFIGS = re.compile(r"(?:^|/)(?:package|[tj]sconfig[^/]*)\.json$")
-_PROSE = frozenset({"markdown", "html", "css"})
 _BOUND = re.compile(rb"[\w.]")
 _MAX = 2_000
 
@@ -62,7 +61,8 @@ def _why(world: World, path: str, text: bytes, at: int, *, dotted: bool) -> str:
     name = path.rpartition("/")[2]
     facts = world.facts(path)
     line = text[text.rfind(b"\n", 0, at) + 1 : at]
-    if facts is not None and facts.language == "python":
+    language = LANGUAGES[facts.language] if facts is not None else None
+    if facts is not None and language is not None and language.names.names_in_strings:
         if not facts.in_text(at) or b"#" in line:
             return ""
         if re.search(rb"(?:patch|import_module|import_string|__import__|find_spec)\s*\(\s*[rf]?[\"']\Z", line):
@@ -72,7 +72,7 @@ def _why(world: World, path: str, text: bytes, at: int, *, dotted: bool) -> str:
         if re.search(rb"=\s*[\"']?\Z", line) and re.match(rb"[\w.]*:\w", text[at : at + 300]):
             return "an entry point names it"
         return "a setting names it" if dotted else ""
-    if facts is None or facts.language in _PROSE or facts.language in scripts():
+    if language is None or language.kind in ("prose", "markup") or language.names.follows_imports:
         return ""
     return "a setting names it" if dotted and name.endswith((".yaml", ".yml", ".json")) else ""
 

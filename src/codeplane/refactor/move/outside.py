@@ -17,14 +17,14 @@ def taken_outside(world: World, resolver: Resolver, module: str, name: str) -> s
     holding = set(world.holding(name))
     for path in sorted(holding & set(world.holding(stem)) - {module}):
         facts = world.facts(path)
-        for one in facts.imports if facts is not None and facts.language == "python" else ():
+        for one in facts.imports if facts is not None and world.language(facts).names.dotted_modules else ():
             if one.imported in (name, "*") and module in modules_of(world, one.source, path):
                 return f"{path} takes it from here"
         if facts is not None and through.search(world.text(path)):
             return f"{path} may reach it through this module"
     for path in sorted(holding - {module}):
         facts = world.facts(path)
-        if facts is None or facts.language != "python":
+        if facts is None or not world.language(facts).names.dotted_modules:
             continue
         text = world.text(path)
         for at in occurrences(text, name):

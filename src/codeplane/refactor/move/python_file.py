@@ -452,7 +452,7 @@ def passed_on(world: World, resolver: Resolver, paths: Sequence[str], stem: str)
     found: set[tuple[str, str]] = set()
     for path in paths:
         facts = world.facts(path)
-        for one in facts.imports if facts is not None and facts.language == "python" else ():
+        for one in facts.imports if facts is not None and world.language(facts).names.dotted_modules else ():
             if one.imported == stem:
                 for place in world.python().find(one.source, path):
                     if world.python().submodule(place, stem) is None:

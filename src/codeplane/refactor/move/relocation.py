@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from functools import cached_property
 
-from codeplane.code.resolve.javascript_modules import JavaScriptModules
-from codeplane.code.resolve.python_modules import PythonModules
+from codeplane.code.languages.javascript.modules import JavaScriptModules
+from codeplane.code.languages.python.modules import PythonModules
 from codeplane.code.resolve.world import World
 
 _MOST = 100

@@ -4,7 +4,7 @@ import posixpath
 from collections.abc import Iterator
 from typing import Literal
 
-from codeplane.code.resolve.javascript_config import Mapped, joined
+from codeplane.code.languages.javascript.config import Mapped, joined
 from codeplane.refactor.move.relocation import Relocation
 
 Form = Literal["whole", "swapped", "bare", "folder"]

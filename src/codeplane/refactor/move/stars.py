@@ -41,7 +41,7 @@ def _is_taken(before: Loading, package: str) -> bool:
     inside = [path for path in world.snapshot.files if path.startswith(package[: -len(_INIT) + 1])]
     for path in [*world.holding(name)[:_LOOKED_AT], *inside[:_LOOKED_AT]]:
         facts = world.facts(path)
-        if facts is None or not facts.star or facts.language != "python":
+        if facts is None or not facts.star or not world.language(facts).names.binds_stars:
             continue
         stars = (one for one in facts.imports if one.imported == "*")
         if any(package in world.python().find(one.source, path) for one in stars):

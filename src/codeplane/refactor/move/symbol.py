@@ -10,6 +10,8 @@ from codeplane.refactor.draft import Draft
 from codeplane.refactor.move.javascript_symbol import javascript_symbol
 from codeplane.refactor.move.python_symbol import python_symbol
 
+_PLANNERS = {"python": python_symbol, "javascript": javascript_symbol}
+
 
 def planned_symbol_move(world: World, store: FactStore, target: Target, to_path: str, *, deadline: float) -> Draft:
     """Plan the move of a function, class or constant to a module that is there or is made."""
@@ -24,10 +26,10 @@ def planned_symbol_move(world: World, store: FactStore, target: Target, to_path:
         raise InvalidArgument(f"{bound.name} is in {shown(to_path)} already", hint="name another file")
     if to_path not in world.snapshot.files and any(one.startswith(f"{to_path}/") for one in world.snapshot.files):
         raise InvalidArgument(f"{shown(to_path)} is a folder", hint="name the file the symbol goes to")
-    if world.language(facts).family == "python":
-        return python_symbol(world, store, bound, to_path, deadline=deadline)
-    if world.language(facts).family == "javascript":
-        return javascript_symbol(world, store, bound, to_path, deadline=deadline)
-    raise NotRefactorable(
-        f"symbols of {facts.language} cannot be moved", hint="Python, JavaScript and TypeScript can; or move the file"
-    )
+    planner = _PLANNERS.get(world.language(facts).family_name)
+    if planner is None:
+        raise NotRefactorable(
+            f"symbols of {facts.language} cannot be moved",
+            hint="Python, JavaScript and TypeScript can; or move the file",
+        )
+    return planner(world, store, bound, to_path, deadline=deadline)

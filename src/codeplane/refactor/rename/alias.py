@@ -2,8 +2,8 @@
 
 import re
 
-from codeplane.code.facts.language import scripts
 from codeplane.code.facts.model import REASONS, Export, Facts
+from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.exported import exported_places
 from codeplane.code.resolve.expression import receiver
@@ -49,9 +49,10 @@ def _alias(world: World, path: str, facts: Facts, at: int, name: str) -> Target 
     else:
         plain = at not in facts.labels and receiver(world.text(path), at, facts.in_text) == ()
         bound = resolver.lexical(path, facts, at, name) if plain and not facts.in_text(at) else None
-    if index is not None and facts.language in scripts():
+    aliases = LANGUAGES[facts.language].names.aliases_exports
+    if index is not None and aliases:
         _refuse_renamed(world, facts, path, Bound(path, facts.imports[index].scope, name))
-    elif bound is not None and facts.language in scripts():
+    elif bound is not None and aliases:
         _refuse_renamed(world, facts, path, bound)
     if bound is None or not is_alias(facts, bound):
         return None
@@ -70,7 +71,8 @@ def is_alias(facts: Facts, bound: Bound) -> bool:
 
 def _refuse_given(world: World, facts: Facts, path: str, at: int, name: str) -> None:
     """Refuse the name that an export gives to something of another name: who imports that would have to follow."""
-    given = exported_places(facts, world.text(path)).get(at) if facts.language in scripts() else None
+    aliases = LANGUAGES[facts.language].names.aliases_exports
+    given = exported_places(facts, world.text(path)).get(at) if aliases else None
     if given is not None and _gives(given, name):
         raise _given(path, given)
 

@@ -16,7 +16,7 @@ _FAR = 4_000
 
 def code_in_text(ground: Ground) -> Iterator[Danger]:
     """`eval`, `exec` and `locals()` that can see the subject: those that say its name, and those whose text is made."""
-    if ground.subject.language.name != "python":
+    if not ground.subject.language.names.evaluates_text:
         return
     for path, facts in ground.files(ground.name):
         text = ground.world.text(path)

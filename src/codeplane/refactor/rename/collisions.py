@@ -15,7 +15,6 @@ from codeplane.refactor.rename.keywords import calls_naming, reaches
 
 _MOST = 20
 # Languages in which all files of a folder share their outermost names.
-_FOLDER_WIDE = frozenset({"go", "java", "kotlin", "scala", "csharp"})
 
 Taken = tuple[str, int, str]
 
@@ -92,7 +91,7 @@ def _in_folder(ground: Ground) -> Iterator[Taken]:
     """Names that are next to the subject without being in its file: other files of a package, its modules."""
     path = ground.subject.bound.file
     folder = path.rpartition("/")[0]
-    if ground.subject.language.name in _FOLDER_WIDE:
+    if ground.subject.language.names.folder_packages:
         for one in ground.store.named(ground.new, limit=1_000):
             facts = ground.world.facts(one.file) if one.file.rpartition("/")[0] == folder else None
             if facts is not None and one.position < len(facts.definitions) and one.file != path:
@@ -107,7 +106,7 @@ def _in_folder(ground: Ground) -> Iterator[Taken]:
 
 def _by_star(ground: Ground) -> Iterator[Taken]:
     """Files that take everything from where the subject is, and have that name themselves."""
-    for path, facts in ground.files(ground.new) if ground.subject.language.name == "python" else ():
+    for path, facts in ground.files(ground.new) if ground.subject.language.names.binds_stars else ():
         if not facts.star or path == ground.subject.bound.file:
             continue
         if not _is_brought(ground, path, facts):
@@ -123,7 +122,7 @@ def _by_star(ground: Ground) -> Iterator[Taken]:
 def _brought_here(ground: Ground) -> Iterator[Taken]:
     """What the subject's own file takes with everything of another, and passes on."""
     path, facts = ground.subject.bound.file, ground.subject.facts
-    if facts.star and ground.subject.language.name == "python" and ground.resolver.export(path, ground.new):
+    if facts.star and ground.subject.language.names.binds_stars and ground.resolver.export(path, ground.new):
         star = next(one for one in facts.imports if one.imported == "*")
         yield path, star.at, "import * brings one of that name"
 
@@ -146,7 +145,9 @@ def _beside_modules(ground: Ground, edits: Sequence[Edit]) -> Iterator[Taken]:
 
 def _left_out(ground: Ground, edits: Sequence[Edit]) -> Iterator[Taken]:
     """Files that use the subject because they take everything: a name with an underscore is not among that."""
-    if not ground.new.startswith("_") or ground.name.startswith("_") or ground.subject.language.name != "python":
+    if not ground.subject.language.names.binds_stars:
+        return
+    if not ground.new.startswith("_") or ground.name.startswith("_"):
         return
     holding = dict(ground.files(ground.name))
     for path, facts in list(holding.items()):
@@ -186,7 +187,7 @@ def _lists(ground: Ground, path: str, facts: Facts) -> bool:
 def _in_calls(ground: Ground, edits: Sequence[Edit]) -> Iterator[Taken]:
     """Calls that already give an argument of the new name, which something else takes."""
     function = ground.subject.function
-    if function is None or ground.subject.language.name != "python":
+    if function is None or not ground.subject.language.names.named_arguments:
         return
     for path, facts in ground.files(ground.new):
         for call in calls_naming(ground, path, facts, ground.new):

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from codeplane.code.facts.language import scripts
+from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.evidence import decorators, is_property
 from codeplane.code.resolve.tier import SURE
@@ -22,7 +22,6 @@ _MOST = 20
 _SAID = re.compile(rb"\b(interface|type|const|let|var|function|class|enum)\s+$")
 _SELF = re.compile(rb"\bself\s*\.\s*$")
 _SET = re.compile(rb"[ \t]*(?::[^=\n]+)?=(?!=)")
-_EMBEDDED = frozenset({"vue", "svelte", "astro"})
 _HARMLESS = re.compile(
     rb"^\s*@(?:[\w.]+\.)?(?:property|staticmethod|classmethod|overload|override|abstractmethod|cached_property|wraps|"
     rb"cache|lru_cache|contextmanager|asynccontextmanager|final|dataclass|setter|getter|deleter|deprecated)\b"
@@ -84,7 +83,7 @@ def _at_run_time(ground: Ground, edits: Sequence[Edit]) -> Iterator[Danger]:
 def _twice(ground: Ground) -> Iterator[Danger]:
     """A method of a class of Python that its instances have something else for: both are renamed."""
     subject = ground.subject
-    if subject.language.name != "python" or subject.sort != "member":
+    if not subject.language.classes.rebindable or subject.sort != "member":
         return
     text = ground.world.text(subject.bound.file)
     found = [one for _, one in ground.resolver.definitions(subject.bound)]
@@ -102,7 +101,7 @@ def _twice(ground: Ground) -> Iterator[Danger]:
 def _both(ground: Ground) -> Iterator[Danger]:
     """A type of TypeScript and a value that share their name, which are imported as one: both are renamed."""
     subject = ground.subject
-    if subject.sort != "top" or subject.language.name not in scripts():
+    if subject.sort != "top" or not subject.language.names.types_and_values:
         return
     facts, text = subject.facts, ground.world.text(subject.bound.file)
     rows = facts.rows(0, subject.name)
@@ -126,7 +125,7 @@ def _in_strings(ground: Ground, edits: Sequence[Edit]) -> Iterator[Danger]:
             if quotes[0] == quotes[1] and quotes[0] in (b'"', b"'", b"`"):
                 count += 1
                 first = first or (path, at)
-            elif facts.language in _EMBEDDED:
+            elif LANGUAGES[facts.language].embedded:
                 beside += 1
         if beside:
             what = f"the markup of {shown(path)} may use it"
@@ -139,7 +138,7 @@ def _in_strings(ground: Ground, edits: Sequence[Edit]) -> Iterator[Danger]:
 
 def _stars(ground: Ground) -> Iterator[Danger]:
     """Files that take everything from a module that cannot be read, and use a name nothing there explains."""
-    if ground.subject.sort != "top" or ground.subject.language.name != "python":
+    if ground.subject.sort != "top" or not ground.subject.language.names.binds_stars:
         return
     for path, facts in ground.files(ground.name):
         if not facts.star or path == ground.subject.bound.file:
@@ -158,7 +157,7 @@ def _public(ground: Ground) -> Iterator[Danger]:
     subject = ground.subject
     if subject.sort not in ("top", "member") or subject.name.startswith(("_", "#")) or is_test(subject.bound.file):
         return
-    if subject.language.name == "go" and not subject.name[:1].isupper():
+    if subject.language.contract.visible == "capital" and not subject.name[:1].isupper():
         return
     facts = subject.facts
     given = any(one.local == subject.name or one.name == subject.name for one in facts.exports)
@@ -166,7 +165,7 @@ def _public(ground: Ground) -> Iterator[Danger]:
     if owner is not None:
         given = any(owner.name in (one.local, one.name) for one in facts.exports)
     implicit = subject.language.implicit_exports and not (owner is not None and owner.name.startswith("_"))
-    if given or implicit or (subject.language.name not in (*scripts(), "python")):
+    if given or implicit or not subject.language.names.follows_imports:
         yield Danger(
             kind="public_api",
             what=f"{subject.name} can be used from outside this repository",
@@ -176,10 +175,11 @@ def _public(ground: Ground) -> Iterator[Danger]:
 
 
 def _private(ground: Ground) -> Iterator[Danger]:
-    if ground.subject.language.name != "python" or ground.subject.sort not in ("member", "top"):
+    language = ground.subject.language
+    if not language.classes.mangles_private or ground.subject.sort not in ("member", "top"):
         return
     if is_dunder(ground.new):
-        yield Danger(kind="dunder", what=f"Python may look for {ground.new} itself")
+        yield Danger(kind="dunder", what=f"{language.title} may look for {ground.new} itself")
     elif ground.subject.sort == "member" and is_mangled(ground.new):
         yield Danger(kind="name_mangling", what=f"{ground.new} is the class's own: subclasses and others do not see it")
     elif ground.subject.sort == "member" and is_mangled(ground.name):
@@ -199,7 +199,7 @@ def _decorated(ground: Ground) -> Iterator[Danger]:
     """Decorators of others may hand a function's name, or those of its parameters, to somebody."""
     subject = ground.subject
     of = subject.function if subject.sort == "parameter" else subject.bound
-    if of is None or subject.language.name != "python":
+    if of is None or not subject.language.contract.decorators:
         return
     for _, one in ground.resolver.definitions(of):
         above = decorators(ground.world.text(of.file), one)

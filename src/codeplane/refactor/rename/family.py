@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.instance import Side, side_of
 from codeplane.refactor.rename.ground import Ground
@@ -28,7 +29,7 @@ class Family:
 def family_of(ground: Ground) -> Family:
     """The members that override the subject, or that it overrides, directly or through others of them."""
     subject = ground.subject
-    own = subject.language.name == "python" and is_mangled(subject.name)
+    own = subject.language.classes.mangles_private and is_mangled(subject.name)
     if subject.owner is None or own:
         # What a class keeps to itself nobody overrides.
         return Family(members=(subject.bound,), owners=(), outside=())
@@ -80,7 +81,7 @@ def _line(ground: Ground, of: Bound) -> frozenset[Bound]:
 
 def _implemented(ground: Ground, of: Bound) -> Iterator[Bound]:
     facts = ground.world.facts(of.file)
-    if facts is None or facts.language not in ("typescript", "tsx", "vue", "svelte", "astro"):
+    if facts is None or not LANGUAGES[facts.language].classes.declares_interfaces:
         return
     text = ground.world.text(of.file)
     for _, one in ground.resolver.definitions(of):
@@ -118,7 +119,7 @@ def _definers(ground: Ground, name: str, side: Side = "") -> Iterator[tuple[Boun
 
 def _joined(ground: Ground, found: list[Bound], waiting: list[Bound]) -> Bound | None:
     """A class that shares a subclass with one of the family: in it, one's member hides the other's."""
-    if ground.subject.language.name != "python" or len(waiting) > _MAX_JOINED:
+    if not ground.subject.language.classes.mixins or len(waiting) > _MAX_JOINED:
         if len(waiting) > _MAX_JOINED and "mixins" not in " ".join(ground.cut):
             ground.cut.append(f"{len(waiting)} other classes with that member were not looked at as mixins")
         return None

@@ -16,7 +16,7 @@ def is_asked_by_name(ground: Ground) -> bool:
     """Whether the subject is a fixture."""
     subject = ground.subject
     one = subject.definition
-    if subject.language.name != "python" or one is None or one.kind not in ("function", "method"):
+    if not subject.language.names.fixtures or one is None or one.kind not in ("function", "method"):
         return False
     return is_fixture(ground.world, subject.bound.file, one)
 

@@ -16,7 +16,7 @@ _FAR = 400
 
 def format_edits(ground: Ground, bounds: Sequence[Bound]) -> Iterator[Edit]:
     """An edit for every place of a format string that names one of these bindings."""
-    if ground.subject.language.name != "rust" or ground.subject.sort == "member":
+    if not ground.subject.language.names.format_strings or ground.subject.sort == "member":
         return
     for path, facts in ground.files(ground.name):
         text = ground.world.text(path)

@@ -101,8 +101,8 @@ class Ground:
         found = self._places.get((path, name))
         if found is None:
             facts, text = self.world.facts(path), self.world.text(path)
-            language = facts.language if facts is not None else ""
-            found = self._places[path, name] = unsigned(language, text, name, occurrences(text, name))
+            sign = self.world.language(facts).names.private_sign if facts is not None else ""
+            found = self._places[path, name] = unsigned(sign, text, name, occurrences(text, name))
         return found
 
     def shown_at(self, path: str, offset: int) -> dict[str, str | int]:

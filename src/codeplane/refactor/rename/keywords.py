@@ -40,7 +40,7 @@ class Call:
 def keyword_edits(ground: Ground) -> Iterator[Edit]:
     """An edit for every argument that is, or may be, the subject by its name."""
     subject = ground.subject
-    if subject.language.name != "python" or subject.sort not in ("parameter", "member"):
+    if not subject.language.names.named_arguments or subject.sort not in ("parameter", "member"):
         return
     if subject.sort == "parameter" and not _by_keyword(ground):
         return

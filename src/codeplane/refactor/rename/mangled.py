@@ -21,7 +21,7 @@ def spelled(of: str, name: str) -> str:
 def mangled_edits(ground: Ground) -> Iterator[Edit]:
     """An edit for every place that spells a class's own name out: the one that is renamed, or all its class has."""
     subject = ground.subject
-    if subject.language.name != "python":
+    if not subject.language.classes.mangles_private:
         return
     if subject.sort == "member" and subject.owner is not None and is_mangled(subject.name):
         was, new = spelled(subject.owner.name, subject.name), spelled(subject.owner.name, ground.new)

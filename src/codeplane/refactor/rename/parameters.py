@@ -20,7 +20,7 @@ def parameter_family(ground: Ground) -> tuple[Family, tuple[Ground, ...]]:
     """The methods that share a parameter with the subject's by overriding, and a ground for each of the others."""
     alone = Family(members=(ground.subject.bound,), owners=(), outside=())
     subject, function = ground.subject, ground.subject.function
-    if subject.sort != "parameter" or subject.language.name != "python" or function is None:
+    if subject.sort != "parameter" or not subject.language.names.named_arguments or function is None:
         return alone, ()
     of = subject.facts.scopes[function.scope].definition
     if subject.facts.scopes[function.scope].kind != "class" or of < 0:

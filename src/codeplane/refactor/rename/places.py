@@ -6,8 +6,8 @@ from itertools import groupby
 
 from msgspec import structs
 
-from codeplane.code.facts.language import scripts
 from codeplane.code.facts.model import REASONS, Facts
+from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.instance import Side, side_of
 from codeplane.code.resolve.references import Reference, occurrences, references
@@ -21,9 +21,6 @@ from codeplane.refactor.rename.spelling import Spelling
 from codeplane.refactor.rename.written import is_shorthand, under_new_name
 
 _IMPORT = REASONS.index("IMPORT_ALIAS")
-_TYPES = frozenset(
-    {"any", "bigint", "boolean", "never", "number", "object", "string", "symbol", "undefined", "unknown", "void"}
-)
 _WHY = {
     "PROVEN": "bound in this file",
     "STRONG": "followed through imports, or through a receiver whose class is written",
@@ -37,7 +34,8 @@ _ACCESS = (b".", b"->", b"::")
 def place_edits(ground: Ground, bounds: Sequence[Bound]) -> list[Edit]:
     """An edit for every place that is, or may be, a reference to one of these bindings."""
     found: list[Reference] = []
-    own = ground.subject.language.name == "python" and ground.subject.owner is not None and is_mangled(ground.name)
+    mangled = ground.subject.language.classes.mangles_private and is_mangled(ground.name)
+    own = mangled and ground.subject.owner is not None
     for one in references(ground.world, ground.store, bounds, receivers=False, resolver=ground.resolver):
         ground.looked_at.add(one.path)
         if _belongs(ground, bounds, one):
@@ -81,11 +79,12 @@ def _belongs(ground: Ground, bounds: Sequence[Bound], one: Reference) -> bool:
         return True
     if _is_other(ground, one.side):
         return False
-    if subject.name in _TYPES and facts.language in scripts() and one.tier in SURE:
+    rules = LANGUAGES[facts.language]
+    if subject.name in rules.names.builtin_types and one.tier in SURE:
         # A type that the language has, not a name that somebody gave.
         node = ground.syntax.node(one.path, one.offset, one.offset + ground.length)
         return node is not None and "identifier" in node.type and node.type != "type_identifier"
-    if facts.language != "python":
+    if not rules.classes.mangles_private:
         return True
     if one.offset in facts.labels:
         kind = subject.definition.kind if subject.definition is not None else ""
@@ -125,7 +124,8 @@ def _body_of(ground: Ground, of: Bound) -> tuple[str, int] | None:
 def _file_edits(ground: Ground, bounds: Sequence[Bound], path: str, among: Iterable[Reference]) -> Iterator[Edit]:
     facts, text, length = ground.world.facts(path), ground.world.text(path), ground.length
     assert facts is not None
-    plain = facts.language not in scripts() and facts.language != "rust"
+    rules = LANGUAGES[facts.language].names
+    plain = not rules.shorthand_properties and not rules.shorthand_fields
     for one in among:
         if plain and one.offset not in facts.imported_at:
             end = one.offset + length
@@ -157,6 +157,7 @@ def _edits(ground: Ground, bounds: Sequence[Bound], one: Reference, facts: Facts
     new, why = ground.new, _why(ground, one, text)
     index = facts.imported_at.get(start)
     short = is_shorthand(ground.syntax, facts, text, one.path, start, end)
+    language = LANGUAGES[facts.language]
     if index is not None:
         imported = facts.imports[index]
         ours = set(ground.resolver.imported(one.path, facts, imported)) & set(bounds)
@@ -164,11 +165,11 @@ def _edits(ground: Ground, bounds: Sequence[Bound], one: Reference, facts: Facts
             if imported.alias and start == imported.imported_at != imported.local_at:
                 return
             if not imported.alias:
-                written = under_new_name(facts.language, imported, ground.name, new, short=short)
+                written = under_new_name(language, imported, ground.name, new, short=short)
                 if written is None:
                     return
                 new, why = written, "another thing under the same name"
-    elif facts.language == "rust" and (begin := _short_field(ground, one.path, start, end)) >= 0:
+    elif language.names.shorthand_fields and (begin := _short_field(ground, one.path, start, end)) >= 0:
         # `mut` and `ref` belong to the variable.
         marks = text[begin:start].decode("utf-8", "replace")
         by_member = ground.subject.sort == "member"
@@ -220,7 +221,7 @@ def _other_imports(ground: Ground, bounds: Sequence[Bound], edits: Sequence[Edit
             if (home.file, start) in done or text[start:end] != ground.name.encode():
                 continue
             short = is_shorthand(ground.syntax, facts, text, home.file, start, end)
-            written = under_new_name(facts.language, one, ground.name, ground.new, short=short)
+            written = under_new_name(LANGUAGES[facts.language], one, ground.name, ground.new, short=short)
             new = ground.new if one.alias else written
             if new is None:
                 continue

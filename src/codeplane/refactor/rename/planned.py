@@ -146,7 +146,7 @@ def _surest(edits: Iterable[Edit]) -> tuple[Edit, ...]:
 def _refuse_mangling(ground: Ground, edits: Sequence[Edit]) -> None:
     """Refuse a name that Python makes a class's own, when it is used outside of that class."""
     subject = ground.subject
-    if subject.language.name != "python" or subject.owner is None or not is_mangled(ground.new):
+    if not subject.language.classes.mangles_private or subject.owner is None or not is_mangled(ground.new):
         return
     for edit in edits:
         facts = ground.world.facts(edit.path)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from codeplane.code.facts.model import Definition, Facts
+from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.references import references
 from codeplane.refactor.draft import Danger, Edit
@@ -15,36 +16,9 @@ from codeplane.refactor.rename.ground import Ground
 _MAX_DEFINERS = 2_000
 _MAX_NAMES = 500
 _MAX_HEAD = 300
-_FOLLOWED = frozenset({"python", "javascript"})
 _WORD = re.compile(rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*")
 _OVERRIDES = re.compile(rb"@Override\b|\boverride\b")
 _IMPLEMENTS = re.compile(rb"\bimpl\b[^{]*?\b(\w+)(?:<[^{]*>)?\s+for\b")
-# Methods of Go that its standard library calls through interfaces of its own.
-_CALLED_BY_GO = frozenset(
-    [
-        "As",
-        "Close",
-        "Error",
-        "Format",
-        "GoString",
-        "Is",
-        "Len",
-        "Less",
-        "MarshalJSON",
-        "MarshalText",
-        "Read",
-        "Scan",
-        "ServeHTTP",
-        "Set",
-        "String",
-        "Swap",
-        "UnmarshalJSON",
-        "UnmarshalText",
-        "Unwrap",
-        "Value",
-        "Write",
-    ]
-)
 _WHY = "a member of that name in a type that may share it by inheritance"
 
 
@@ -70,9 +44,10 @@ def foreign_bases(ground: Ground) -> Iterator[Danger]:
         return
     text = ground.world.text(ground.subject.bound.file)
     danger = ""
-    if facts.language == "go" and one.name in _CALLED_BY_GO:
-        danger = f"Go's own packages may call {one.name}"
-    elif facts.language == "rust" and (trait := _trait(facts, text, one)) and not _is_here(ground, trait):
+    language = LANGUAGES[facts.language]
+    if one.name in language.classes.library_methods:
+        danger = f"{language.title}'s own packages may call {one.name}"
+    elif language.classes.traits and (trait := _trait(facts, text, one)) and not _is_here(ground, trait):
         danger = f"{one.name} is a method of the trait {trait}, which is not here"
     elif (
         ground.subject.language.bare_members
@@ -88,7 +63,7 @@ def _is_asked(ground: Ground) -> bool:
     """Whether the subject is a member, be it one that names its owner, in a language whose bases are not followed."""
     subject, one = ground.subject, ground.subject.definition
     owned = subject.sort == "member" or (subject.sort == "top" and one is not None and one.kind == "method")
-    return owned and subject.language.family not in _FOLLOWED
+    return owned and not subject.language.names.follows_imports
 
 
 def _relatives(ground: Ground) -> Iterator[Bound]:
@@ -96,7 +71,8 @@ def _relatives(ground: Ground) -> Iterator[Bound]:
     if mine is None or not _is_asked(ground):
         return
     own = _owner_name(mine)
-    names = _kin(ground, own) if subject.language.name not in ("go", "rust") else frozenset[str]()
+    rules = subject.language.classes
+    names = frozenset[str]() if rules.implicit_interfaces or rules.traits else _kin(ground, own)
     listed = ground.store.named(subject.name, limit=_MAX_DEFINERS)
     for one in listed:
         known = ground.world.snapshot.files.get(one.file)
@@ -114,10 +90,11 @@ def _relatives(ground: Ground) -> Iterator[Bound]:
 
 
 def _may_share(ground: Ground, mine_in: Facts, mine: Definition, path: str, facts: Facts, other: Definition) -> bool:
-    """Whether two methods of Go or Rust may be one of an interface or a trait."""
-    if facts.language == "go":
+    """Whether two methods may be one of an interface or a trait that their types do not name."""
+    rules = LANGUAGES[facts.language].classes
+    if rules.implicit_interfaces:
         return "interface" in (_owner_kind(mine_in, mine), _owner_kind(facts, other))
-    if facts.language != "rust":
+    if not rules.traits:
         return False
     own = _trait(mine_in, ground.world.text(ground.subject.bound.file), mine)
     return own != "" and own == _trait(facts, ground.world.text(path), other)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from codeplane.code.facts.model import REASONS, Facts
+from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.resolve.entity import Bound, Module
 from codeplane.code.resolve.expression import receiver
 from codeplane.code.resolve.resolver import Resolver
@@ -48,7 +49,7 @@ class Spelling:
             if offset == one.imported_at and one.imported == self._name:
                 return self._taken(path, facts, one.source, one.imported)
             return self.along(Bound(path, one.scope, one.local))
-        given = [one for one in facts.exports if one.at == offset and facts.language != "python"]
+        given = [one for one in facts.exports if one.at == offset and not LANGUAGES[facts.language].names.lists_exports]
         if given and any(one.name == self._name and one.local not in (self._name, *_NAMELESS) for one in given):
             return False
         text = self._world.text(path)

@@ -25,7 +25,7 @@ _CASTS = re.compile(rb"\b(?:cast|TypeVar|NewType|ForwardRef)\s*\(\s*(?:[^()]*?[=
 
 def string_edits(ground: Ground, bounds: Sequence[Bound]) -> Iterator[Edit]:
     """An edit for every place in text that is, or may be, a use of the name."""
-    if ground.subject.language.name != "python" or ground.subject.sort == "local":
+    if not ground.subject.language.names.names_in_strings or ground.subject.sort == "local":
         return
     spelling = Spelling(ground.world, ground.resolver, bounds)
     for path, facts in ground.files(ground.name):

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from codeplane.code.facts.language import Language
 from codeplane.code.facts.model import REASONS, Definition, Facts
+from codeplane.code.languages.language import Language
 from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.evidence import decorators
 from codeplane.code.resolve.resolver import Resolver
@@ -16,7 +16,7 @@ from codeplane.index.path_kinds import is_copy, is_test
 from codeplane.kernel.errors import NotRefactorable
 from codeplane.query.search.symbols import Target
 from codeplane.refactor.rename.alias import is_alias
-from codeplane.refactor.rename.new_name import is_dunder, words_of
+from codeplane.refactor.rename.new_name import is_dunder
 
 Sort = Literal["top", "member", "parameter", "local"]
 _PARAM, _IMPORT = REASONS.index("PARAM"), REASONS.index("IMPORT_ALIAS")
@@ -70,7 +70,7 @@ def subject_of(world: World, resolver: Resolver, target: Target) -> Subject:
     facts = _facts(world, target.bound.file)
     bound = _meant(resolver, facts, target.bound)
     language = world.language(facts)
-    if words_of(language) is None:
+    if language.reserved is None:
         raise NotRefactorable(f"names in {language.name} have no references", hint="edit the files by text instead")
     definition = target.definition if bound == target.bound else None
     if definition is None:
@@ -110,7 +110,7 @@ def subject_of(world: World, resolver: Resolver, target: Target) -> Subject:
 
 
 def _is_loose(facts: Facts, language: Language, bound: Bound, definition: Definition | None, *, member: bool) -> bool:
-    if definition is None or language.family != "javascript" or member:
+    if definition is None or not language.names.object_literals or member:
         return False
     rows = facts.bound.get((bound.scope, bound.name), ())
     bound_there = any(facts.bind_at(row) == definition.name_at for row in rows)
@@ -156,13 +156,12 @@ def _facts(world: World, path: str) -> Facts:
 
 def _refused(world: World, resolver: Resolver, subject: Subject) -> None:
     name = subject.name
-    if subject.language.family == "javascript" and name == "constructor" and subject.sort == "member":
-        raise NotRefactorable("JavaScript itself looks for constructor", hint="rename the class instead")
-    if subject.language.name != "python":
-        return
-    if is_dunder(name) and subject.sort in ("member", "top"):
-        raise NotRefactorable(f"Python itself looks for {name}", hint="only names that code of yours uses can change")
-    if subject.sort == "parameter" and subject.function is not None and is_test(subject.bound.file):
+    rules, title = subject.language.names, subject.language.title
+    if name in rules.special_members and subject.sort == "member":
+        raise NotRefactorable(f"{title} itself looks for {name}", hint="rename the class instead")
+    if rules.special_names and is_dunder(name) and subject.sort in ("member", "top"):
+        raise NotRefactorable(f"{title} itself looks for {name}", hint="only names that code of yours uses can change")
+    if rules.fixtures and subject.sort == "parameter" and subject.function is not None and is_test(subject.bound.file):
         asking = next((one for _, one in resolver.definitions(subject.function)), None)
         named = asking is not None and asking.name.startswith("test")
         if asking is not None and (named or is_fixture(world, subject.bound.file, asking)):
@@ -184,7 +183,7 @@ def _holder(facts: Facts, bound: Bound) -> Bound | None:
 def _siblings(subject: Subject) -> Iterator[Bound]:
     """The parameter of that name in overloads and other branches: a call by keyword means all of them."""
     function, facts = subject.function, subject.facts
-    if function is None or subject.language.name != "python":
+    if function is None or not subject.language.names.named_arguments:
         return
     for index in facts.declared.get((function.scope, function.name), ()):
         body = facts.body_of.get(index, -1)
@@ -205,10 +204,12 @@ def _is_overloaded(world: World, resolver: Resolver, subject: Subject) -> bool:
 def _beside(world: World, subject: Subject) -> Iterator[Bound]:
     """The same symbol in the stub beside a module, or in the module beside a stub."""
     path = subject.bound.file
-    if subject.language.name != "python" or subject.sort == "local":
+    endings = subject.language.names.stubs
+    if endings is None or subject.sort == "local" or not path.endswith(endings):
         return
-    other = path.removesuffix("i") if path.endswith(".pyi") else f"{path}i"
-    if not path.endswith((".py", ".pyi")) or other not in world.snapshot.files:
+    module, stub = endings
+    other = f"{path.removesuffix(stub)}{module}" if path.endswith(stub) else f"{path.removesuffix(module)}{stub}"
+    if other not in world.snapshot.files:
         return
     facts = world.facts(other)
     if facts is None:
@@ -232,7 +233,7 @@ def _beside(world: World, subject: Subject) -> Iterator[Bound]:
 def _property(subject: Subject) -> Iterator[Bound]:
     """What a constructor's parameter and the field it declares are to each other: one symbol."""
     facts, at = subject.facts, subject.at
-    if subject.language.family != "javascript":
+    if not subject.language.names.parameter_properties:
         return
     if subject.sort == "member":
         for row, name in enumerate(facts.bind_names):

@@ -4,8 +4,9 @@ import re
 
 import tree_sitter
 
-from codeplane.code.facts.language import scripts
 from codeplane.code.facts.model import Facts, Import
+from codeplane.code.languages.language import Language
+from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.resolve.expression import is_short
 from codeplane.code.resolve.world import World
 
@@ -46,15 +47,15 @@ class Syntax:
 
 def is_shorthand(syntax: Syntax, facts: Facts, text: bytes, path: str, start: int, end: int) -> bool:
     """Whether a name stands for a property and a variable at once: a block that looks so does not count."""
-    if facts.language not in scripts() or not is_short(text, start, end):
+    if not LANGUAGES[facts.language].names.shorthand_properties or not is_short(text, start, end):
         return False
     node = syntax.node(path, start, end)
     return node is not None and node.type in _SHORT
 
 
-def under_new_name(language: str, one: Import, name: str, new: str, *, short: bool) -> str | None:
+def under_new_name(language: Language, one: Import, name: str, new: str, *, short: bool) -> str | None:
     """An import of something else that shall be known by the new name here; None when it cannot be written so."""
-    if language == "python":
+    if language.import_binds == "first":
         return f"{name} as {new}" if one.imported or one.source == name else None
     if one.imported in ("", "default"):
         return new

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from codeplane.code.facts.language import languages
+from codeplane.code.languages.registry import languages
 from codeplane.index.files.paths import shown
 from codeplane.index.path_kinds import is_copy
 from codeplane.index.snapshot import Known, Snapshot

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from codeplane.code.facts.readable import readable, separated
+from codeplane.code.languages.registry import LANGUAGES
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.query.search.language_names import known_language
 
@@ -11,45 +11,7 @@ if TYPE_CHECKING:
     from ast_grep_py import SgNode
 
 # Our name of a language, and the names of the grammars that read its files.
-GRAMMARS: dict[str, tuple[str, ...]] = {
-    **{
-        name: (name,)
-        for name in (
-            "bash",
-            "c",
-            "cpp",
-            "csharp",
-            "elixir",
-            "go",
-            "haskell",
-            "java",
-            "javascript",
-            "kotlin",
-            "lua",
-            "php",
-            "python",
-            "ruby",
-            "rust",
-            "scala",
-            "swift",
-            "tsx",
-        )
-    },
-    # Components are TypeScript too: a pattern that left them out would be half an answer.
-    "typescript": ("typescript", "tsx"),
-}
-# A statement at the top of a file is read as something else there: a call as a type, a declaration or an error.
-_AROUND: dict[str, tuple[tuple[str, str], ...]] = {
-    "python": (("", ""), ("", "\ndef f(): pass"), ("try:\n    pass\n", "")),
-    "c": (("void f() { ", "; }"), ("void f() { ", " }")),
-    "cpp": (("void f() { ", "; }"), ("void f() { ", " }")),
-    "csharp": (("class C { void M() { ", "; } }"), ("class C { void M() { ", " } }"), ("class C { ", " }")),
-    "go": (("package p\nfunc f() { ", " }"),),
-    "java": (("class C { void m() { ", "; } }"), ("class C { void m() { ", " } }"), ("class C { ", " }")),
-    "php": (("<?php ", ";"), ("<?php ", " ")),
-    "rust": (("fn f() { ", "; }"), ("fn f() { ", " }")),
-}
-_SIGHTED = frozenset({"typescript", "tsx"})
+GRAMMARS = {name: language.patterns for name, language in sorted(LANGUAGES.items()) if language.patterns}
 
 
 def known_grammar(language: str) -> str:
@@ -64,7 +26,7 @@ def known_grammar(language: str) -> str:
 
 def surroundings(grammar: str) -> Iterator[tuple[str, str]]:
     """What to put around a fragment, the likeliest first; nothing is the last resort, or the only one."""
-    yield from _AROUND.get(grammar, ())
+    yield from LANGUAGES[grammar].pattern_contexts
     yield "", ""
 
 
@@ -73,12 +35,13 @@ def tree(text: str, grammar: str) -> "SgNode":
     # A large extension, and only some calls need it.
     from ast_grep_py import SgRoot
 
-    if grammar not in _SIGHTED:
+    repair = LANGUAGES[grammar].source_repair
+    if repair is None:
         return SgRoot(text, grammar).root()
-    raw = readable(grammar, text.encode(errors="replace"))
+    raw = repair.before_parsing(text.encode(errors="replace"))
     root = SgRoot(raw.decode(), grammar).root()
     broken = len(faults(root))
-    if broken and (other := separated(grammar, raw)) is not None:
+    if broken and (other := repair.after_errors(raw)) is not None:
         second = SgRoot(other.decode(), grammar).root()
         return second if len(faults(second)) < broken else root
     return root

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from codeplane.code.facts.language import languages
+from codeplane.code.languages.registry import languages
 from codeplane.index.snapshot import Known, Snapshot
 from codeplane.query.search.byte_search import find
 from codeplane.query.search.scope import Keep

@@ -68,7 +68,7 @@ def judged(state: JsonObject, *, head: JsonValue, watch: bool, again: str = "cpl
 
 def _on_disk(workspace: Workspace) -> Check:
     """What can be told without a server; all of it is derived, and made again when it does not fit."""
-    from codeplane.code.facts.language import tables_version
+    from codeplane.code.facts.version import tables_version
     from codeplane.index.store import SCHEMA_VERSION
 
     if not (workspace.home / "index.db").exists():

@@ -1,7 +1,9 @@
 """Which file a Rust module is: `crate`, `self`, `super`, child modules, and the crates of a workspace."""
 
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+
+from codeplane.code.languages.modules import Modules, Read
 
 _ROOTS = ("main.rs", "lib.rs")
 _STANDARD = frozenset({"std", "core", "alloc", "proc_macro", "test"})
@@ -37,10 +39,10 @@ _PROGRAMS = frozenset({"tests", "examples", "benches", "bin"})
 _DEPENDENCIES = ("dependencies", "dev-dependencies", "build-dependencies")
 
 
-class RustModules:
+class RustModules(Modules):
     """The modules of a repository, by the paths of its files and by what its manifests name."""
 
-    def __init__(self, paths: Iterable[str], text: Callable[[str], bytes | None]) -> None:
+    def __init__(self, paths: Iterable[str], text: Read) -> None:
         paths = tuple(paths)
         self._files = frozenset(path for path in paths if path.endswith(".rs"))
         self._crates: dict[str, str] = {}

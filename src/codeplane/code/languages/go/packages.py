@@ -1,17 +1,19 @@
 """Which folder a Go package is, and which files of a folder are one package."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+
+from codeplane.code.languages.modules import Modules, Read
 
 _MODULE = re.compile(rb"(?m)^module[ \t]+\"?([^\s\"]+)")
 _PACKAGE = re.compile(rb"(?m)^package[ \t]+(\w+)")
 _TEST = "_test.go"
 
 
-class GoPackages:
+class GoPackages(Modules):
     """The packages of a repository: a package is named by its folder with a slash behind it."""
 
-    def __init__(self, paths: Iterable[str], text: Callable[[str], bytes | None]) -> None:
+    def __init__(self, paths: Iterable[str], text: Read) -> None:
         self._text = text
         self._files: dict[str, list[str]] = {}
         self._modules: dict[str, str] = {}
@@ -39,8 +41,10 @@ class GoPackages:
             return not any(source == one or source.startswith(f"{one}/") for one in self._modules)
         return bool(self._modules) and not any(source == one or source.startswith(f"{one}/") for one in self._modules)
 
-    def exporting(self, package: str) -> list[str]:
-        """The files whose names a package gives to others."""
+    def exporting(self, package: str, name: str) -> list[str]:
+        """The files of a package in which others may reach a name; a name that begins small is the package's own."""
+        if not name[:1].isupper():
+            return []
         return [path for path in self._files.get(package.removesuffix("/"), ()) if not path.endswith(_TEST)]
 
     def beside(self, path: str) -> list[str]:
@@ -51,8 +55,3 @@ class GoPackages:
     def _package(self, path: str) -> bytes:
         named = _PACKAGE.search(self._text(path) or b"")
         return named[1] if named is not None else b""
-
-
-def is_package(module: str) -> bool:
-    """Whether a module's place is a package of Go, not a file."""
-    return module.endswith("/")

@@ -3,13 +3,15 @@
 import sys
 from collections.abc import Iterable
 
+from codeplane.code.languages.modules import Modules
+
 _ENDINGS = (".py", ".pyi")
 _PROJECTS = ("pyproject.toml", "setup.py", "setup.cfg")
 _MOST_KNOWN = 20_000
 _USUAL_ROOTS = ("", "src", "lib")
 
 
-class PythonModules:
+class PythonModules(Modules):
     """The modules of a repository, by the paths of its files alone."""
 
     def __init__(self, paths: Iterable[str]) -> None:
@@ -84,6 +86,15 @@ class PythonModules:
     def outside(self, source: str) -> bool:
         """Whether a module that was not found is certainly not of this repository."""
         return not source.startswith(".")
+
+    def is_guess(self, source: str, importer: str) -> bool:
+        """Whether an import may mean another module: there are several, or it was found by its name alone."""
+        return self.guessed(source, importer) or len(self.find(source, importer)) > 1
+
+    def outside_package(self, source: str, importer: str) -> str:
+        """The first part of a dotted name; empty for the standard library and for modules of this repository."""
+        top = source.partition(".")[0]
+        return "" if top in sys.stdlib_module_names or self.find(top, importer) else top
 
     def submodule(self, module: str, name: str) -> str | None:
         """A module inside a package."""

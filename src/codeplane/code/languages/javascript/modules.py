@@ -3,7 +3,8 @@
 import posixpath
 from collections.abc import Iterable
 
-from codeplane.code.resolve.javascript_config import Configs, Mapped, Read, dependencies, imports, joined, targets
+from codeplane.code.languages.javascript.config import Configs, Mapped, dependencies, imports, joined, targets
+from codeplane.code.languages.modules import Modules, Read
 
 _ENDINGS = (".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".vue", ".svelte", ".astro", ".json")
 _WRITTEN_AS = {
@@ -24,7 +25,7 @@ _BUILT_IN = frozenset({
 # fmt: on
 
 
-class JavaScriptModules:
+class JavaScriptModules(Modules):
     """The modules of a repository, by its paths and the few files that rename them."""
 
     def __init__(self, paths: Iterable[str], read: Read) -> None:
@@ -55,6 +56,12 @@ class JavaScriptModules:
         if key not in self._found:
             self._found[key] = self._find(source, folder)
         return self._found[key]
+
+    def outside_package(self, source: str, importer: str) -> str:
+        """The package that a specifier begins with; empty for modules of the runtime."""
+        if source.startswith("node:"):
+            return ""
+        return "/".join(source.split("/")[: 2 if source.startswith("@") else 1])
 
     def outside(self, source: str) -> bool:
         """Whether a module that was not found is certainly not of this repository: the runtime's, or a dependency."""
@@ -184,3 +191,12 @@ def _head(source: str) -> str:
     """The package of a module."""
     parts = source.split("/")
     return "/".join(parts[:2]) if source.startswith("@") else parts[0]
+
+
+def module_manifests(paths: Iterable[str]) -> list[str]:
+    """The files that may give modules other names."""
+    return [path for path in paths if path.endswith(".json") and _is_manifest(path.rpartition("/")[2])]
+
+
+def _is_manifest(name: str) -> bool:
+    return name == "package.json" or name.startswith(("tsconfig", "jsconfig"))

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.code.facts.language import languages, query_of
 from codeplane.code.facts.model import packed, unpacked
+from codeplane.code.languages.registry import languages, query_of
 from tests.code.facts.reading import check, facts_of
 from tests.interaction.requirements import requirement
 
-SAMPLES = Path(__file__).parent / "samples"
+SAMPLES = Path(__file__).parent.parent / "facts" / "samples"
 FAMILIES = """javascript python go rust jvm dotnet ruby php swift elixir haskell terraform sql docker markdown json_yaml
     protobuf graphql config""".split()  # noqa: SIM905  # read as the list it is
 

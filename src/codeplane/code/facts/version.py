@@ -1,0 +1,27 @@
+"""The version of facts: those that another version made are made again."""
+
+from dataclasses import fields
+from functools import cache
+from hashlib import sha256
+
+from codeplane.code.facts.model import FORMAT
+from codeplane.code.languages.language import Language
+from codeplane.code.languages.registry import LANGUAGES, query_of
+
+
+@cache
+def tables_version() -> int:
+    """A number that changes with the plain fields of a language and with its queries."""
+    parts = [str(FORMAT), *(part for language in LANGUAGES.values() for part in (_plain(language), query_of(language)))]
+    return int(sha256("\0".join(parts).encode()).hexdigest()[:7], 16)
+
+
+def _plain(language: Language) -> str:
+    values = ((field.name, getattr(language, field.name)) for field in fields(language))
+    return repr(
+        [(name, _ordered(value)) for name, value in values if isinstance(value, str | bool | tuple | frozenset)]
+    )
+
+
+def _ordered(value: object) -> object:
+    return sorted(value) if isinstance(value, frozenset) else value

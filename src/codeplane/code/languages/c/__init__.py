@@ -1,0 +1,74 @@
+"""C and C++."""
+
+from codeplane.code.languages.c.keywords import C_RESERVED, CPP_RESERVED, CPP_SOFT
+from codeplane.code.languages.contract import Contract
+from codeplane.code.languages.language import Language
+from codeplane.code.languages.name_rules import NameRules
+from codeplane.code.languages.reserved_words import words
+
+_STATEMENT = (("void f() { ", "; }"), ("void f() { ", " }"))
+
+C = Language(
+    name="c",
+    package="c",
+    title="C",
+    extensions=("c", "h"),
+    query="c+c_family",
+    variables_in=frozenset({"file"}),
+    methods_in=frozenset({"class"}),
+    members_in=frozenset({"class"}),
+    members=(".", "->"),
+    import_binds="none",
+    linked="c",
+    reserved=C_RESERVED,
+    names=NameRules(unfollowed_operators=(b"->",)),
+    contract=Contract(
+        visible="static",
+        modifiers=words("static inline extern const struct enum union typedef"),
+        shape="type_first",
+        calls="exact",
+        typed=True,
+        returns="before",
+        c_declarations=True,
+    ),
+    patterns=("c",),
+    pattern_contexts=_STATEMENT,
+)
+CPP = Language(
+    name="cpp",
+    package="c",
+    title="C++",
+    extensions=("cc", "cpp", "cxx", "c++", "hh", "hpp", "hxx", "h++", "ipp", "tpp"),
+    aliases=("c++",),
+    query="cpp+c_family",
+    variables_in=frozenset({"file", "namespace"}),
+    methods_in=frozenset({"class"}),
+    members=(".", "->", "::"),
+    bare_members=True,
+    import_binds="none",
+    joint="::",
+    linked="c",
+    soft_keywords=CPP_SOFT,
+    reserved=CPP_RESERVED,
+    names=NameRules(unfollowed_operators=(b"->", b"::")),
+    contract=Contract(
+        visible="sections",
+        modifiers=words(
+            "static inline extern virtual explicit constexpr consteval friend class struct enum union typedef"
+        ),
+        added=words("explicit static abstract deleted final"),
+        removed=words("static virtual constexpr"),
+        shape="type_first",
+        typed=True,
+        returns="before",
+        constructors="own",
+        templates=True,
+        c_declarations=True,
+        final_types=True,
+        qualified_methods=True,
+        unnamed_namespaces=True,
+    ),
+    patterns=("cpp",),
+    pattern_contexts=_STATEMENT,
+)
+LANGUAGES = (C, CPP)

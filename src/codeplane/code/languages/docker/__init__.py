@@ -1,0 +1,19 @@
+"""Dockerfiles."""
+
+from codeplane.code.languages.comment_syntax import HASH
+from codeplane.code.languages.language import Language
+
+DOCKERFILE = Language(
+    name="dockerfile",
+    package="docker",
+    title="Dockerfile",
+    family="docker",
+    kind="configuration",
+    extensions=("dockerfile", "containerfile"),
+    filenames=("Dockerfile", "Containerfile"),
+    members=(),
+    import_binds="none",
+    members_in=frozenset({"file"}),
+    comments=HASH,
+)
+LANGUAGES = (DOCKERFILE,)

@@ -1,0 +1,46 @@
+"""Go."""
+
+from codeplane.code.languages.class_rules import ClassRules
+from codeplane.code.languages.contract import Contract
+from codeplane.code.languages.go.keywords import GO_RESERVED
+from codeplane.code.languages.language import Language
+from codeplane.code.languages.name_rules import NameRules
+from codeplane.code.languages.reserved_words import words
+
+GO = Language(
+    name="go",
+    package="go",
+    title="Go",
+    family="go",
+    extensions=("go",),
+    aliases=("golang",),
+    linked="go",
+    variables_in=frozenset({"file"}),
+    methods_in=frozenset({"class"}),
+    members_in=frozenset({"class"}),
+    explicit_members=True,
+    reserved=GO_RESERVED,
+    names=NameRules(folder_packages=True),
+    classes=ClassRules(
+        implicit_interfaces=True,
+        library_methods=words(
+            """As Close Error Format GoString Is Len Less MarshalJSON MarshalText Read Scan ServeHTTP Set String Swap
+            UnmarshalJSON UnmarshalText Unwrap Value Write"""
+        ),
+    ),
+    contract=Contract(
+        visible="capital",
+        module="folder",
+        modifiers=words("func type var const"),
+        shape="grouped",
+        calls="exact",
+        typed=True,
+        returns="after",
+        bases_follow=False,
+        whole_interfaces=True,
+        pointer_receivers=True,
+    ),
+    patterns=("go",),
+    pattern_contexts=(("package p\nfunc f() { ", " }"),),
+)
+LANGUAGES = (GO,)

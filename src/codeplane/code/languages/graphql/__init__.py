@@ -1,0 +1,17 @@
+"""GraphQL."""
+
+from codeplane.code.languages.comment_syntax import HASH
+from codeplane.code.languages.language import Language
+
+GRAPHQL = Language(
+    name="graphql",
+    package="graphql",
+    title="GraphQL",
+    family="graphql",
+    extensions=("graphql", "gql"),
+    methods_in=frozenset({"class"}),
+    members_in=frozenset({"class"}),
+    identifier=r"[$]?[^\W\d]\w*",
+    comments=HASH,
+)
+LANGUAGES = (GRAPHQL,)

@@ -1,0 +1,66 @@
+"""Java, Kotlin and Scala."""
+
+from codeplane.code.languages.jvm.contract import JAVA_CONTRACT, KOTLIN_CONTRACT, SCALA_CONTRACT
+from codeplane.code.languages.jvm.keywords import (
+    JAVA_RESERVED,
+    JAVA_SOFT,
+    KOTLIN_RESERVED,
+    KOTLIN_SOFT,
+    SCALA_RESERVED,
+    SCALA_SOFT,
+)
+from codeplane.code.languages.language import Language
+from codeplane.code.languages.name_rules import NameRules
+
+_NAMES = NameRules(folder_packages=True)
+
+JAVA = Language(
+    name="java",
+    package="jvm",
+    title="Java",
+    family="jvm",
+    extensions=("java",),
+    methods_in=frozenset({"class"}),
+    bare_members=True,
+    identifier=r"(?:[^\W\d]|[$])[\w$]*",
+    calls_apart=True,
+    soft_keywords=JAVA_SOFT,
+    reserved=JAVA_RESERVED,
+    names=_NAMES,
+    contract=JAVA_CONTRACT,
+    patterns=("java",),
+    pattern_contexts=(("class C { void m() { ", "; } }"), ("class C { void m() { ", " } }"), ("class C { ", " }")),
+)
+KOTLIN = Language(
+    name="kotlin",
+    package="jvm",
+    title="Kotlin",
+    family="jvm",
+    extensions=("kt", "kts"),
+    aliases=("kt",),
+    variables_in=frozenset({"file"}),
+    methods_in=frozenset({"class"}),
+    members=(".", "?.", "::"),
+    bare_members=True,
+    soft_keywords=KOTLIN_SOFT,
+    reserved=KOTLIN_RESERVED,
+    names=_NAMES,
+    contract=KOTLIN_CONTRACT,
+    patterns=("kotlin",),
+)
+SCALA = Language(
+    name="scala",
+    package="jvm",
+    title="Scala",
+    family="jvm",
+    extensions=("scala", "sc"),
+    variables_in=frozenset({"file"}),
+    methods_in=frozenset({"class"}),
+    bare_members=True,
+    soft_keywords=SCALA_SOFT,
+    reserved=SCALA_RESERVED,
+    names=_NAMES,
+    contract=SCALA_CONTRACT,
+    patterns=("scala",),
+)
+LANGUAGES = (JAVA, KOTLIN, SCALA)

@@ -1,0 +1,44 @@
+"""PHP."""
+
+from codeplane.code.languages.comment_syntax import CommentSyntax
+from codeplane.code.languages.contract import Contract
+from codeplane.code.languages.language import Language
+from codeplane.code.languages.name_rules import NameRules
+from codeplane.code.languages.php.keywords import PHP_RESERVED, PHP_SOFT
+from codeplane.code.languages.reserved_words import words
+
+PHP = Language(
+    name="php",
+    package="php",
+    title="PHP",
+    family="php",
+    extensions=("php", "phtml", "php5", "php7", "php8", "inc"),
+    shebangs=("php",),
+    variables_in=frozenset({"file"}),
+    methods_in=frozenset({"class"}),
+    members_in=frozenset({"class"}),
+    members=("->", "?->", "::"),
+    identifier=r"[$]?[^\W\d]\w*",
+    joint="\\",
+    import_binds="none",
+    explicit_members=True,
+    comments=CommentSyntax(lines=(b"#", b"//"), blocks=((b"/*", b"*/"),)),
+    soft_keywords=PHP_SOFT,
+    reserved=PHP_RESERVED,
+    names=NameRules(unfollowed_operators=(b"->", b"::")),
+    contract=Contract(
+        visible="modifier",
+        modifiers=words(
+            "public protected private static final abstract readonly function class interface trait const enum var"
+        ),
+        added=words("final abstract static readonly"),
+        removed=words("static"),
+        shape="type_first",
+        names_count=True,
+        returns=":",
+        constructors="inherited",
+    ),
+    patterns=("php",),
+    pattern_contexts=(("<?php ", ";"), ("<?php ", " ")),
+)
+LANGUAGES = (PHP,)

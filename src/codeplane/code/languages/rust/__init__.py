@@ -1,0 +1,57 @@
+"""Rust."""
+
+from codeplane.code.languages.class_rules import ClassRules
+from codeplane.code.languages.contract import Contract
+from codeplane.code.languages.language import Language
+from codeplane.code.languages.name_rules import NameRules
+from codeplane.code.languages.reserved_words import words
+from codeplane.code.languages.rust.keywords import RUST_RESERVED, RUST_SOFT
+
+RUST = Language(
+    name="rust",
+    package="rust",
+    title="Rust",
+    family="rust",
+    extensions=("rs",),
+    shebangs=("rust-script",),
+    aliases=("rs",),
+    methods_in=frozenset({"class"}),
+    members_in=frozenset({"class", "enum"}),
+    members=(".", "::"),
+    visible_names=True,
+    joint="::",
+    soft_keywords=RUST_SOFT,
+    reserved=RUST_RESERVED,
+    names=NameRules(
+        module_paths=True,
+        shorthand_fields=True,
+        constant_patterns=True,
+        format_strings=True,
+        unfollowed_operators=(b"::",),
+    ),
+    classes=ClassRules(traits=True),
+    contract=Contract(
+        visible="pub",
+        top="private",
+        member="private",
+        module="file",
+        re_exports="use",
+        modifiers=words(
+            "pub fn const async unsafe extern struct enum trait mod type static union default crate macro_rules"
+        ),
+        mark="#[",
+        added=words("async unsafe"),
+        removed=words("const async"),
+        calls="exact",
+        typed=True,
+        returns="->",
+        type_parentheses="fields",
+        closed_enums=True,
+        closed_structs=True,
+        non_exhaustive=True,
+        self_modes=("& self", "& mut self", "self", "mut self"),
+    ),
+    patterns=("rust",),
+    pattern_contexts=(("fn f() { ", "; }"), ("fn f() { ", " }")),
+)
+LANGUAGES = (RUST,)

@@ -1,0 +1,16 @@
+"""SQL."""
+
+from codeplane.code.languages.comment_syntax import CommentSyntax
+from codeplane.code.languages.language import Language
+
+SQL = Language(
+    name="sql",
+    package="sql",
+    title="SQL",
+    family="sql",
+    extensions=("sql",),
+    methods_in=frozenset({"class"}),
+    members_in=frozenset({"class"}),
+    comments=CommentSyntax(lines=(b"--",), blocks=((b"/*", b"*/"),)),
+)
+LANGUAGES = (SQL,)
