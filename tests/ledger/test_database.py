@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from codeplane.kernel.errors import LedgerCorrupt, SchemaTooNew, StorageFailed, StorageFull, StorageReadOnly
-from codeplane.kernel.ports import EventQuery, Said
+from codeplane.kernel.ports import EventQuery, PayloadCondition
 from codeplane.ledger import database
 from codeplane.ledger.database import MIGRATIONS, SCHEMA_VERSION, open_reader, open_writer, translate
 from codeplane.ledger.salvage import examine
@@ -202,7 +202,7 @@ def test_damage_that_sqlite_cannot_see_is_corrupt_too(tmp_path: Path) -> None:
                 with pytest.raises(LedgerCorrupt):
                     await log.read(stream=stream)
             with pytest.raises(LedgerCorrupt):
-                await log.query(EventQuery(said=(Said(field="status", value="ok"),)))
+                await log.query(EventQuery(conditions=(PayloadCondition(field="status", value="ok"),)))
             assert len(await log.read(stream="s3")) == 4
             assert len(await rows(log)) == 5
 

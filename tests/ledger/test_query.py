@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from codeplane.kernel.event import Correlation, Draft, Event
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.ports import EventQuery, Said
+from codeplane.kernel.ports import EventQuery, PayloadCondition
 from codeplane.ledger.finding import find
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import run
@@ -44,13 +44,13 @@ DRAFTS = [
 # More of them than are looked through one by one, and in more streams than are counted.
 FILLERS = [Draft(stream=f"filler/{number % 2100}", type="filler", payload={}) for number in range(5100)]
 SAID = [
-    Said(field="operation", value="git.*"),
-    Said(field="operation", value="git"),
-    Said(field="operation", value="ünï**"),
-    Said(field="status", value="ok"),
-    Said(field="status", value="ok", other=True),
-    Said(field="nothing", value="x"),
-    Said(field="surface", value="web", other=True, or_session=True),
+    PayloadCondition(field="operation", value="git.*"),
+    PayloadCondition(field="operation", value="git"),
+    PayloadCondition(field="operation", value="ünï**"),
+    PayloadCondition(field="status", value="ok"),
+    PayloadCondition(field="status", value="ok", other=True),
+    PayloadCondition(field="nothing", value="x"),
+    PayloadCondition(field="surface", value="web", other=True, or_session=True),
 ]
 
 
@@ -58,7 +58,7 @@ def alike(value: str, wanted: str) -> bool:
     return value.startswith(wanted[:-1]) if wanted.endswith("*") else value == wanted
 
 
-def says(event: Event, wanted: Said) -> bool:
+def says(event: Event, wanted: PayloadCondition) -> bool:
     found = event.payload.get(wanted.field)
     if found is None or (wanted.or_session and event.correlation.session_id is not None):
         return True
@@ -76,9 +76,9 @@ def fits(event: Event, query: EventQuery) -> bool:
         and (query.call_id is None or ids.call_id == query.call_id)
         and (query.stream is None or alike(event.stream, query.stream))
         and (query.actor is None or alike(event.actor, query.actor))
-        and all(says(event, said) for said in query.said)
+        and all(says(event, said) for said in query.conditions)
         and (ids.session_id not in query.quiet or event.payload.get("mutates") is not False)
-        and all(word in json.dumps(event.payload, ensure_ascii=False).lower() for word in query.holding)
+        and all(word in json.dumps(event.payload, ensure_ascii=False).lower() for word in query.words)
     )
 
 
@@ -97,9 +97,9 @@ def queries(last: int) -> st.SearchStrategy[EventQuery]:
         session_id=st.sampled_from([None, None, "s1", "s2"]),
         call_id=st.sampled_from([None, None, "c1"]),
         actor=st.sampled_from([None, None, "agent:x", "agent:*", "nobody"]),
-        said=st.lists(st.sampled_from(SAID), max_size=2).map(tuple),
+        conditions=st.lists(st.sampled_from(SAID), max_size=2).map(tuple),
         quiet=st.sampled_from([(), (), ("s1",), ("s1", "s2")]),
-        holding=st.sampled_from([(), (), ("git",), ("operation", "push"), ("nowhere",)]),
+        words=st.sampled_from([(), (), ("git",), ("operation", "push"), ("nowhere",)]),
         newest=st.booleans(),
     )
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from codeplane.kernel.event import Correlation, Draft
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.ports import EventQuery, Said
+from codeplane.kernel.ports import EventQuery, PayloadCondition
 from codeplane.observe.dashboard.skipping import Skipping
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import run
@@ -18,7 +18,7 @@ from tests.ledger.logs import opened
 pytestmark = requirement("WEB-03")
 
 _EVERY = EventQuery(newest=True, limit=10, types=("call.finished",), quiet=("looking",))
-_SOME = replace(_EVERY, said=(Said(field="operation", value="git.push"),))
+_SOME = replace(_EVERY, conditions=(PayloadCondition(field="operation", value="git.push"),))
 
 
 def drafts(looks: int, calls: int) -> list[Draft]:
@@ -52,7 +52,7 @@ def test_nothing_is_missed(data: st.DataObject) -> None:
                     after = data.draw(st.one_of(st.just(0), st.integers(0, until)))
                     query = data.draw(st.sampled_from([_EVERY, _SOME]))
                     query = replace(query, after=after, until=until, limit=data.draw(st.integers(1, 30)))
-                    found = await skipping.query(query, all_of_them=not query.said)
+                    found = await skipping.query(query, all_of_them=not query.conditions)
                     assert found == await log.query(query)
 
     with TemporaryDirectory() as folder:

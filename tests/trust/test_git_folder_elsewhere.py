@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.kernel.git_folders import git_folders
+from codeplane.disk.git_folders import git_folders
 from codeplane.kernel.json import JsonObject, JsonValue
 from tests.harness import cpl, git, make_repo
 from tests.interaction.requirements import requirement

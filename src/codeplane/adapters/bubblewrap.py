@@ -11,9 +11,9 @@ from typing import Protocol
 
 from codeplane.adapters import toolchains
 from codeplane.adapters.secret_files import Hidden, SecretFiles
+from codeplane.disk.git_folders import git_folders
+from codeplane.disk.program_path import path_outside
 from codeplane.kernel.errors import SandboxMissing
-from codeplane.kernel.git_folders import git_folders
-from codeplane.kernel.search_path import path_outside
 from codeplane.kernel.workspace import client_secrets
 
 _PROBE_SEC = 20.0

@@ -4,8 +4,8 @@ import os
 import subprocess
 from pathlib import Path
 
+from codeplane.disk.program_path import path_outside
 from codeplane.kernel.errors import NotFound, StorageFailed
-from codeplane.kernel.search_path import path_outside
 
 _TIMEOUT_SEC = 120.0
 _KEPT = (

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from codeplane.adapters.disk import refusal, replace_file
 from codeplane.adapters.pygit2_repo import GitRepo
+from codeplane.disk.git_folders import is_git_folder
 from codeplane.kernel.errors import ConfigInvalid, NotGit
-from codeplane.kernel.git_folders import is_git_folder
 from codeplane.kernel.workspace import Workspace
 
 _TAKEN_OUT = "git rm {} .codeplane && git commit -m 'Take out .codeplane'"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from codeplane.adapters.bubblewrap import mask_options, pin_options
 from codeplane.adapters.secret_files import Hidden, SecretFiles
-from codeplane.kernel.search_path import path_outside
+from codeplane.disk.program_path import path_outside
 from codeplane.kernel.workspace import OWN_FOLDER, client_secrets, install_record
 
 _PROBE_SEC = 20.0

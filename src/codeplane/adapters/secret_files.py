@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 
 from codeplane.adapters.linked_work_trees import linked_work_trees
+from codeplane.disk.program_path import path_outside
 from codeplane.kernel.errors import TooLarge
-from codeplane.kernel.search_path import path_outside
 from codeplane.kernel.secret_files import KEYS, SecretRules, is_secret_name
 from codeplane.kernel.secret_values import SecretMatcher, is_public, values_of
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from codeplane.adapters.bubblewrap import Bubblewrap
 from codeplane.adapters.linked_work_trees import git_files_inside
 from codeplane.adapters.secret_files import SecretFiles
-from codeplane.kernel.search_path import path_outside
+from codeplane.disk.program_path import path_outside
 
 _PROBE_SEC = 20.0
 _TMPFS_BYTES = 512 * 1024 * 1024

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pygit2
 
+from codeplane.disk.links import is_free_of_links
 from codeplane.edit.folder_descriptors import open_parent, stat_entry
 from codeplane.index.files.ignore import IgnoreRules
 from codeplane.index.files.include import NOTHING_INCLUDED, IncludeRules
 from codeplane.index.files.paths import canonical, is_ours, shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import PathDenied
-from codeplane.kernel.plain_path import is_plain
 from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
 
 _RULES = ".cplignore"
@@ -39,7 +39,7 @@ class Scope:
         if not name:
             raise PathDenied("the repository's root is not a file", hint="name a file")
         folder, _, last = name.rpartition("/")
-        if folder and not is_plain(str(self._root), folder):
+        if folder and not is_free_of_links(str(self._root), folder):
             real = Path(self._real(folder))
             if real != self._root and self._root not in real.parents:
                 raise PathDenied(f"{shown(name)} leads outside the repository through a link")

@@ -15,7 +15,7 @@ from codeplane.kernel.call import Call
 from codeplane.kernel.counted import ARE, counted
 from codeplane.kernel.errors import ArchiveRefused, InvalidArgument, NotFound
 from codeplane.kernel.operation import Budget, Result, Risk, operation
-from codeplane.kernel.place import InWorkspace
+from codeplane.kernel.workspace_request import WorkspaceRequest
 
 _ENDING = ".cplindex"
 # Without a number of repetitions: those would be compiled one by one, into 10 MB.
@@ -31,7 +31,7 @@ def _checked_name(value: str) -> str:
 _FileName = Annotated[str, AfterValidator(_checked_name)]
 
 
-class ExportRequest(InWorkspace):
+class ExportRequest(WorkspaceRequest):
     """What the archive is called."""
 
     name: _FileName = Field("", max_length=100, pattern=_NAME, description="of the file below .codeplane/exports")
@@ -53,7 +53,7 @@ class ExportResult(Result):
         return f"{self.path}: {size}, facts of {files} at {(self.commit or 'no commit')[:9]}{vectors}"
 
 
-class ImportRequest(InWorkspace):
+class ImportRequest(WorkspaceRequest):
     """Which archive."""
 
     name: _FileName = Field(min_length=1, max_length=100, pattern=_NAME, description="a file below .codeplane/exports")

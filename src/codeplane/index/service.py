@@ -23,8 +23,8 @@ from codeplane.kernel.errors import CodePlaneError, IndexNotReady
 from codeplane.kernel.event import Draft
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Budget, Result, Risk, operation
-from codeplane.kernel.place import InWorkspace
 from codeplane.kernel.ports import EventLog
+from codeplane.kernel.workspace_request import WorkspaceRequest
 
 STREAM = "index"
 _NAMED = 50
@@ -38,7 +38,7 @@ class Watcher(Protocol):
     def touched(self) -> AsyncIterator[set[str]]: ...
 
 
-class Nothing(InWorkspace):
+class Nothing(WorkspaceRequest):
     """No arguments."""
 
 

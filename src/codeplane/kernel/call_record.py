@@ -38,7 +38,7 @@ def action_stream(action_id: str) -> str:
     return f"action/{action_id}"
 
 
-def no_said_as(by: str, reason: str) -> str:
+def refusal_status(by: str, reason: str) -> str:
     """What a no to an action is: a person's, that of its time, or that of things as they were when it was to run."""
     if by != NO_PERSON:
         return "rejected"

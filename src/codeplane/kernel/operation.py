@@ -197,7 +197,7 @@ class Operation:
             return Assessment(risk=self.mark.risk)
         return self.assess(call, request)
 
-    def foreseen(self, request: Request) -> tuple[str, ...]:
+    def expected_paths(self, request: Request) -> tuple[str, ...]:
         """The files that this call comes upon on its way, as far as that can be told before; blocks."""
         if self.foresee is None:
             return ()

@@ -48,10 +48,10 @@ class EventLog(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
-    """What a field of the payload says, or begins with where the value ends in *; or, `other`, that it says otherwise.
+class PayloadCondition:
+    """A payload field has a value, or starts with it where the value ends in *; with `other`, it has another value.
 
-    Events that do not have the field fit either way; with `other`, so do those that have the field `or_has`, or, with
+    Events without the field match either way. With `other`, so do events that have the field `or_has` or, with
     `or_session`, a session.
     """
 
@@ -64,8 +64,11 @@ class Said:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventQuery:
-    """Which events of the whole log are wanted; those of `quiet` sessions only where they changed something. Of
-    `holding`, small ASCII letters, each word is in the payload."""
+    """Which events of the whole log are wanted.
+
+    `words`: lower-case words that must all occur in the payload. `quiet`: sessions of which only events that changed
+    something are wanted.
+    """
 
     after: int = 0
     until: int | None = None
@@ -76,8 +79,8 @@ class EventQuery:
     session_id: str | None = None
     call_id: str | None = None
     actor: str | None = None
-    said: tuple[Said, ...] = ()
-    holding: tuple[str, ...] = ()
+    conditions: tuple[PayloadCondition, ...] = ()
+    words: tuple[str, ...] = ()
     quiet: tuple[str, ...] = ()
     newest: bool = False
 

@@ -27,7 +27,7 @@ def fits(name: str, known: str) -> bool:
     return known.startswith(name.rstrip("….")) or bool(end and known.endswith(end))
 
 
-def the_one(name: str, known: Iterable[str], what: str, error: type[CodePlaneError], hint: str | None = None) -> str:
+def match_id(name: str, known: Iterable[str], what: str, error: type[CodePlaneError], hint: str | None = None) -> str:
     """The one id that is meant; the error when there is none, and with those that fit when there are several."""
     fitting = []
     for one in known:
@@ -46,7 +46,7 @@ def the_one(name: str, known: Iterable[str], what: str, error: type[CodePlaneErr
     return fitting[0]
 
 
-async def stored_one(
+async def match_stored_id(
     log: ProjectionStore, column: str, name: str, what: str, error: type[CodePlaneError], hint: str | None = None
 ) -> str:
     """The one id that is meant among those in a table, whose column is written as `table.column`."""
@@ -58,4 +58,4 @@ async def stored_one(
             OR (?2 != '' AND substr({column}, -length(?2)) = ?2) LIMIT {_LOOKED_AT}""",
         (name.rstrip("…."), end_of(name)),
     )
-    return the_one(name, [str(found) for (found,) in rows], what, error, hint)
+    return match_id(name, [str(found) for (found,) in rows], what, error, hint)

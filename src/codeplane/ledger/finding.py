@@ -75,7 +75,7 @@ def _told(where: _Where, query: EventQuery) -> _Where:
     """What is asked of an event's content: no index helps with that, but SQLite looks at it faster than we do."""
     if query.actor is not None:
         where = _like(where, "actor", query.actor)
-    for one in query.said:
+    for one in query.conditions:
         field = f"payload ->> '$.{one.field}'"
         assert one.field.isidentifier() and (not one.or_has or one.or_has.isidentifier())
         if one.other and one.or_has:
@@ -89,7 +89,7 @@ def _told(where: _Where, query: EventQuery) -> _Where:
         else:
             # Asked for once: to find it, SQLite takes the whole payload apart.
             where = _like(where, f"coalesce({field}, ?)", one.value, one.value.removesuffix("*"))
-    for word in query.holding:
+    for word in query.words:
         assert word.isalpha() and word.isascii()
         where = where.also("payload LIKE ?", f"%{word}%")
     if query.quiet:

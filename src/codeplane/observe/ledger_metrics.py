@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from codeplane.kernel.call_record import no_said_as
+from codeplane.kernel.call_record import refusal_status
 from codeplane.kernel.event import Event
 from codeplane.kernel.ports import EventLog, EventQuery
 
@@ -63,5 +63,5 @@ class LedgerMetrics(Collector):
             return
         outcome = {"action.created": "proposed"}.get(event.type, event.type.removeprefix("action."))
         if outcome == "rejected":
-            outcome = no_said_as(str(event.payload.get("by", "")), str(event.payload.get("reason", "")))
+            outcome = refusal_status(str(event.payload.get("by", "")), str(event.payload.get("reason", "")))
         self._actions[outcome] += 1

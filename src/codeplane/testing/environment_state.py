@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from codeplane.kernel.git_folders import git_folders
+from codeplane.disk.git_folders import git_folders
 from codeplane.kernel.ids import new_id
 
 _MAX_ENTRIES = 300_000

@@ -10,8 +10,8 @@ from pathlib import Path
 import pygit2
 from pygit2.enums import FileMode, FileStatus
 
+from codeplane.disk.git_folders import git_folders
 from codeplane.kernel.errors import NotGit, TooLarge
-from codeplane.kernel.git_folders import git_folders
 from codeplane.testing.target import Target
 
 _MAX_BYTES = 2 * 1024**3

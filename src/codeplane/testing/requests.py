@@ -3,17 +3,17 @@
 from pydantic import Field, field_validator, model_validator
 
 from codeplane.kernel.page import PageRequest
-from codeplane.kernel.place import InWorkspace
+from codeplane.kernel.workspace_request import WorkspaceRequest
 
 
-class DiscoverRequest(PageRequest, InWorkspace):
+class DiscoverRequest(PageRequest, WorkspaceRequest):
     """Where to look."""
 
     paths: tuple[str, ...] = Field((), max_length=1000, description="files or folders; everything without")
     limit: int = Field(100, ge=1, le=1000)
 
 
-class RunRequest(InWorkspace):
+class RunRequest(WorkspaceRequest):
     """Which tests, and how."""
 
     targets: tuple[str, ...] = Field((), max_length=5000, description="files, folders or path::test; all without")
@@ -53,13 +53,13 @@ class RunRequest(InWorkspace):
         return self.impacted or bool(self.since) or bool(self.paths)
 
 
-class StatusRequest(InWorkspace):
+class StatusRequest(WorkspaceRequest):
     """Which run."""
 
     run_id: str = Field("", max_length=100, description="the newest without it")
 
 
-class OutputRequest(InWorkspace):
+class OutputRequest(WorkspaceRequest):
     """What a process printed."""
 
     target: str = Field("", max_length=4096, description="the process that printed last without it")
@@ -68,5 +68,5 @@ class OutputRequest(InWorkspace):
     limit: int = Field(8000, ge=1, le=100_000, description="bytes as printed")
 
 
-class HistoryRequest(PageRequest, InWorkspace):
+class HistoryRequest(PageRequest, WorkspaceRequest):
     """A page of the runs that are kept."""

@@ -11,8 +11,8 @@ from codeplane.kernel.config import TrustConfig
 from codeplane.kernel.errors import CapabilityDenied, PolicyDenied
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Assessment, Operation, Request, Result
-from codeplane.kernel.place import InWorkspace
 from codeplane.kernel.ports import Decision, Verdict
+from codeplane.kernel.workspace_request import WorkspaceRequest
 from codeplane.trust.capabilities.grant import Grant
 from codeplane.trust.capabilities.grants import Grants
 from codeplane.trust.capabilities.held import Held
@@ -82,7 +82,7 @@ class CallAuthority:
 
     def _foreseen(self, operation: Operation, request: Request) -> tuple[str, ...]:
         """The files that the call comes upon on its way; PathDenied when one of them is nobody's to write."""
-        paths = operation.foreseen(request)
+        paths = operation.expected_paths(request)
         for path in paths:
             check_led(path, self._grants)
         return paths
@@ -164,4 +164,4 @@ def _is_decided(call: Call, path: str) -> bool:
 
 
 def _workspace(call: Call) -> str:
-    return (call.request.workspace or "") if isinstance(call.request, InWorkspace) else ""
+    return (call.request.workspace or "") if isinstance(call.request, WorkspaceRequest) else ""

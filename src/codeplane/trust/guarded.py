@@ -4,7 +4,7 @@ from pathlib import PurePosixPath
 from typing import Protocol
 
 from codeplane.kernel.errors import PathDenied
-from codeplane.kernel.own_folders import is_own
+from codeplane.kernel.reserved_folders import is_reserved
 
 _MAX_SHOWN = 200
 
@@ -23,7 +23,7 @@ def check_guarded(path: str) -> None:
     parts = PurePosixPath(path.replace("\\", "/")).parts
     if path.startswith(("/", "\\")) or path[1:2] == ":" or "\0" in path or any(map(_climbs, parts)):
         raise PathDenied(f"{shown} is not a path inside the repository")
-    if is_own(path):
+    if is_reserved(path):
         raise PathDenied(f"{shown} belongs to git or to CodePlane, which no operation writes")
 
 

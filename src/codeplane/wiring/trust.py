@@ -8,9 +8,9 @@ from codeplane.adapters.rego import Rego
 from codeplane.adapters.shell_processes import ShellProcesses
 from codeplane.adapters.shell_sandbox import ShellSandbox
 from codeplane.adapters.web_fetch import WebFetch, is_own
+from codeplane.disk.git_folders import git_folders
 from codeplane.kernel.catalogue import Disabled
 from codeplane.kernel.conveyor import Conveyor
-from codeplane.kernel.git_folders import git_folders
 from codeplane.kernel.json import JsonObject
 from codeplane.testing.environment import clean
 from codeplane.testing.suite import CACHE

@@ -17,7 +17,7 @@ from codeplane.edit.history.mutation_record import Kind, MutationRecord, State
 from codeplane.index.files.paths import shown
 from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.errors import CodePlaneError
-from codeplane.kernel.short_ids import fits, the_one
+from codeplane.kernel.short_ids import fits, match_id
 
 MANIFEST = "kept.json"
 _DAY_NS = 24 * 3600 * SECOND_NS
@@ -86,7 +86,7 @@ class MutationStore:
         kept = self.get(mutation_id)
         if kept is None:
             known = [record.mutation_id for record in self.all() if fits(mutation_id, record.mutation_id)]
-            kept = self.get(the_one(mutation_id, known, "mutation", error)) if known else None
+            kept = self.get(match_id(mutation_id, known, "mutation", error)) if known else None
         if kept is None:
             raise error(
                 f"{shown(mutation_id)} is not kept, or not any more: {self.retention}",

@@ -13,12 +13,12 @@ from codeplane.kernel.call import Call
 from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import GitRefused
 from codeplane.kernel.operation import Result, Risk, operation
-from codeplane.kernel.place import InWorkspace
+from codeplane.kernel.workspace_request import WorkspaceRequest
 
 Analysis = Literal["up_to_date", "fastforward", "normal", "unrelated", "unborn"]
 
 
-class MergeAnalysisRequest(InWorkspace):
+class MergeAnalysisRequest(WorkspaceRequest):
     """What would be merged into what."""
 
     ref: str = Field(max_length=1000, description="branch or commit to merge")

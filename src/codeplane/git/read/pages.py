@@ -13,12 +13,12 @@ from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.json import canonical as canonical_json
 from codeplane.kernel.page import Pagination
-from codeplane.kernel.place import InWorkspace
+from codeplane.kernel.workspace_request import WorkspaceRequest
 
 T = TypeVar("T")
 
 
-class PagedRequest(InWorkspace):
+class PagedRequest(WorkspaceRequest):
     """A request whose answer can have more pages."""
 
     cursor: str | None = Field(None, description="next_cursor of the page before")

@@ -6,12 +6,12 @@ from urllib.parse import urlsplit, urlunsplit
 from codeplane.git.read.reader import GitReader
 from codeplane.kernel.call import Call
 from codeplane.kernel.operation import Result, Risk, operation
-from codeplane.kernel.place import InWorkspace
+from codeplane.kernel.workspace_request import WorkspaceRequest
 
 _LINE = re.compile(r"(?P<name>.+?)\t(?P<url>.*) \((?P<way>fetch|push)\)(?: \[.*\])?")
 
 
-class RemotesRequest(InWorkspace):
+class RemotesRequest(WorkspaceRequest):
     """Every remote."""
 
 

@@ -6,14 +6,14 @@ from codeplane.git.read.commit_info import moment
 from codeplane.git.read.reader import GitReader
 from codeplane.kernel.call import Call
 from codeplane.kernel.operation import Result, Risk, operation
-from codeplane.kernel.place import InWorkspace
+from codeplane.kernel.workspace_request import WorkspaceRequest
 
 _MAX = 200
 _FORM = ("-z", "--date=raw", "--encoding=UTF-8", "--format=tformat:%H%x00%cd%x00%gs")
 _SUBJECT = re.compile(r"(?:WIP on|On) (?P<branch>.+?): (?P<message>.*)", re.DOTALL)
 
 
-class StashListRequest(InWorkspace):
+class StashListRequest(WorkspaceRequest):
     """Everything that is stashed."""
 
 

@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from codeplane.disk.git_folders import git_folders
 from codeplane.git.read.conflict import Conflict, conflict
 from codeplane.git.read.pages import PagedRequest, Pages
 from codeplane.git.read.reader import GitReader
@@ -15,7 +16,6 @@ from codeplane.git.read.state import State, progress_in, state_in
 from codeplane.index.files.paths import shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.cursor import Cursors
-from codeplane.kernel.git_folders import git_folders
 from codeplane.kernel.ids import digest
 from codeplane.kernel.operation import Result, Risk, operation
 from codeplane.kernel.page import Pagination

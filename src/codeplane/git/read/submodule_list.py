@@ -12,7 +12,7 @@ from codeplane.index.files.paths import inside, shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.operation import Result, Risk, operation
-from codeplane.kernel.place import InWorkspace
+from codeplane.kernel.workspace_request import WorkspaceRequest
 
 _AT_ONCE = 4
 _MAX = 500
@@ -21,7 +21,7 @@ _PLACES = (("--blob", "HEAD:.gitmodules"), ("--blob", ":.gitmodules"), ("--file"
 SubmoduleStatus = Literal["current", "changed", "uninitialized", "conflict"]
 
 
-class SubmodulesRequest(InWorkspace):
+class SubmodulesRequest(WorkspaceRequest):
     """Every submodule."""
 
 

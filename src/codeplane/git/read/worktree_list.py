@@ -6,10 +6,10 @@ from codeplane.git.read.reader import GitReader
 from codeplane.index.files.paths import shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.operation import Result, Risk, operation
-from codeplane.kernel.place import InWorkspace
+from codeplane.kernel.workspace_request import WorkspaceRequest
 
 
-class WorktreesRequest(InWorkspace):
+class WorktreesRequest(WorkspaceRequest):
     """Every work tree."""
 
 

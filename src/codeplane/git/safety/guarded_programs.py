@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
+from codeplane.disk.program_path import path_outside
 from codeplane.git.read.repository import common_dir, git_dir_of
 from codeplane.git.read.submodule_guard import settings_as_variables
 from codeplane.git.safety import hook_watch
@@ -21,7 +22,6 @@ from codeplane.git.safety.settings import Settings, settings_of
 from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.ids import digest
 from codeplane.kernel.online_runs import OnlineRuns
-from codeplane.kernel.search_path import path_outside
 
 _ASK_SEC = 20.0
 # Settings can hold for some branches alone, and no file tells of that.

@@ -4,10 +4,10 @@ import json
 import os
 from pathlib import Path
 
+from codeplane.disk.git_folders import git_folders
 from codeplane.git.safety.hook_watch import links_in
 from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import GitRefused
-from codeplane.kernel.git_folders import git_folders
 from codeplane.kernel.ids import new_id
 
 

@@ -12,7 +12,7 @@ from codeplane.index.files.paths import shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import GitRefused, ServerRunning
-from codeplane.kernel.own_folders import is_codeplanes
+from codeplane.kernel.reserved_folders import is_codeplanes
 from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
 from codeplane.kernel.workspace import Workspace
 

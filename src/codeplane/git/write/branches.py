@@ -12,27 +12,27 @@ from codeplane.git.write.revision import MAX_REF, check_existing_name, check_new
 from codeplane.git.write.writer import Writer
 from codeplane.kernel.call import Call
 from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, operation, previews
-from codeplane.kernel.place import InWorkspace
+from codeplane.kernel.workspace_request import WorkspaceRequest
 
 HEADS = "refs/heads/"
 _NAME = Field(min_length=1, max_length=250)
 
 
-class CreateBranchRequest(InWorkspace):
+class CreateBranchRequest(WorkspaceRequest):
     """Which branch, and from where."""
 
     name: str = _NAME
     ref: str = Field("HEAD", max_length=MAX_REF)
 
 
-class DeleteBranchRequest(InWorkspace):
+class DeleteBranchRequest(WorkspaceRequest):
     """Which branch."""
 
     name: str = _NAME
     force: bool = Field(False, description="also when its commits are merged nowhere")
 
 
-class RenameBranchRequest(InWorkspace):
+class RenameBranchRequest(WorkspaceRequest):
     """Which branch, and its new name."""
 
     name: str = _NAME

@@ -31,10 +31,10 @@ from codeplane.index.files.paths import canonical
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import InvalidArgument, RefNotFound
 from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, foresees, operation, previews
-from codeplane.kernel.place import InWorkspace
+from codeplane.kernel.workspace_request import WorkspaceRequest
 
 
-class CheckoutRequest(InWorkspace):
+class CheckoutRequest(WorkspaceRequest):
     """What to check out."""
 
     ref: str = Field(

@@ -30,7 +30,7 @@ from codeplane.kernel.operation import (
     operation,
     previews,
 )
-from codeplane.kernel.place import InWorkspace
+from codeplane.kernel.workspace_request import WorkspaceRequest
 
 MAX_MESSAGE = 100_000
 _MAX_SAID = 1500
@@ -52,7 +52,7 @@ class Author(Request):
         return f"--author={self.name} <{self.email}>"
 
 
-class CommitRequest(InWorkspace):
+class CommitRequest(WorkspaceRequest):
     """What to commit."""
 
     message: str = Field(min_length=1, max_length=MAX_MESSAGE)
@@ -63,7 +63,7 @@ class CommitRequest(InWorkspace):
     allow_empty: bool = False
 
 
-class AmendRequest(InWorkspace):
+class AmendRequest(WorkspaceRequest):
     """What to change about the last commit; what is staged goes into it."""
 
     message: str = Field("", max_length=MAX_MESSAGE, description="instead of the present one")

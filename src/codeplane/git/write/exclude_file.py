@@ -4,9 +4,9 @@ import os
 from collections.abc import Collection
 from pathlib import Path, PurePath
 
+from codeplane.disk.git_folders import git_folders
 from codeplane.git.read.repository import common_dir, git_dir_of, read_plain_file
 from codeplane.kernel.errors import GitRefused, InvalidArgument
-from codeplane.kernel.git_folders import git_folders
 from codeplane.kernel.ids import new_id
 
 _MARK = b"# CodePlane: a further work tree"

@@ -23,10 +23,10 @@ from codeplane.git.write.writer import Writer
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import GitRefused, InvalidArgument
 from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, foresees, operation, previews
-from codeplane.kernel.place import InWorkspace
+from codeplane.kernel.workspace_request import WorkspaceRequest
 
 
-class MergeRequest(InWorkspace):
+class MergeRequest(WorkspaceRequest):
     """What to merge into the branch that is checked out."""
 
     ref: str = Field("", max_length=MAX_REF, description="branch, tag or commit")

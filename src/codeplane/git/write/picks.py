@@ -22,7 +22,7 @@ from codeplane.git.write.writer import Writer
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import GitRefused, InvalidArgument
 from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, foresees, operation, previews
-from codeplane.kernel.place import InWorkspace
+from codeplane.kernel.workspace_request import WorkspaceRequest
 
 _COMMANDS: dict[Literal["cherrypick", "revert"], str] = {"cherrypick": "cherry-pick", "revert": "revert"}
 # What git says on its output when a commit would be empty.
@@ -31,7 +31,7 @@ _COMMIT = Field("", max_length=MAX_REF, description="branch, tag or commit")
 _MAINLINE = Field(0, ge=0, le=16, description="for a merge: which parent it is compared with, from 1")
 
 
-class CherrypickRequest(InWorkspace):
+class CherrypickRequest(WorkspaceRequest):
     """Which commit."""
 
     commit: str = _COMMIT
@@ -39,7 +39,7 @@ class CherrypickRequest(InWorkspace):
     action: Literal["start", "continue", "skip", "abort"] = "start"
 
 
-class RevertRequest(InWorkspace):
+class RevertRequest(WorkspaceRequest):
     """Which commit."""
 
     commit: str = _COMMIT

@@ -35,26 +35,26 @@ from codeplane.kernel.operation import (
     operation,
     previews,
 )
-from codeplane.kernel.place import InWorkspace
+from codeplane.kernel.workspace_request import WorkspaceRequest
 
 _MAX_STEPS = 5000
 _MAX_NAMED = 30
 
 
-class RebasePlanRequest(InWorkspace):
+class RebasePlanRequest(WorkspaceRequest):
     """What the branch is to be put upon."""
 
     upstream: str = Field(min_length=1, max_length=MAX_REF)
     onto: str = Field("", max_length=MAX_REF, description="another base than upstream")
 
 
-class RebaseExecuteRequest(InWorkspace):
+class RebaseExecuteRequest(WorkspaceRequest):
     """The plan."""
 
     plan: PlanGiven
 
 
-class RebaseStateRequest(InWorkspace):
+class RebaseStateRequest(WorkspaceRequest):
     """No arguments."""
 
 

@@ -26,14 +26,14 @@ from codeplane.index.files.paths import shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import GitRefused, InvalidArgument
 from codeplane.kernel.operation import Assessment, Budget, Kind, Preview, Result, Risk, assesses, operation, previews
-from codeplane.kernel.place import InWorkspace
+from codeplane.kernel.workspace_request import WorkspaceRequest
 
 _HEADS = "refs/heads/"
 _REMOTE = Field("", max_length=250, description="its name; the branch's own, or origin, without it")
 _MAX_SAID = 1000
 
 
-class FetchRequest(InWorkspace):
+class FetchRequest(WorkspaceRequest):
     """From where."""
 
     remote: str = _REMOTE
@@ -42,7 +42,7 @@ class FetchRequest(InWorkspace):
     complete: bool = Field(False, description="in a partial clone: also every object that was left out")
 
 
-class PullRequest(InWorkspace):
+class PullRequest(WorkspaceRequest):
     """From where, and what becomes of commits on both sides."""
 
     remote: str = _REMOTE
@@ -50,7 +50,7 @@ class PullRequest(InWorkspace):
     mode: Literal["ff-only", "merge", "rebase"] = "ff-only"
 
 
-class PushRequest(InWorkspace):
+class PushRequest(WorkspaceRequest):
     """What to push, and where."""
 
     remote: str = _REMOTE

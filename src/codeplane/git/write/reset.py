@@ -15,12 +15,12 @@ from codeplane.git.write.revision import MAX_REF, resolve_commit, resolve_commit
 from codeplane.git.write.writer import Writer
 from codeplane.kernel.call import Call
 from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, foresees, operation, previews
-from codeplane.kernel.place import InWorkspace
+from codeplane.kernel.workspace_request import WorkspaceRequest
 
 _HEAD = "HEAD"
 
 
-class ResetRequest(InWorkspace):
+class ResetRequest(WorkspaceRequest):
     """Where to, and how much follows."""
 
     ref: str = Field("HEAD", min_length=1, max_length=MAX_REF)

@@ -15,24 +15,24 @@ from codeplane.git.write.writer import Writer
 from codeplane.index.files.paths import canonical
 from codeplane.kernel.call import Call
 from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, foresees, operation, previews
-from codeplane.kernel.place import InWorkspace
+from codeplane.kernel.workspace_request import WorkspaceRequest
 
 _PATHS = Field(min_length=1, max_length=5000, description="files or folders; . is everything")
 
 
-class StageRequest(InWorkspace):
+class StageRequest(WorkspaceRequest):
     """Which files."""
 
     paths: tuple[str, ...] = _PATHS
 
 
-class UnstageRequest(InWorkspace):
+class UnstageRequest(WorkspaceRequest):
     """Which files."""
 
     paths: tuple[str, ...] = _PATHS
 
 
-class DiscardRequest(InWorkspace):
+class DiscardRequest(WorkspaceRequest):
     """Which files."""
 
     paths: tuple[str, ...] = _PATHS

@@ -22,14 +22,14 @@ from codeplane.kernel.call import Call
 from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import GitRefused, RefNotFound
 from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, foresees, operation, previews
-from codeplane.kernel.place import InWorkspace
+from codeplane.kernel.workspace_request import WorkspaceRequest
 
 _INDEX = Field(0, ge=0, le=100_000, description="which one, the newest is 0")
 
 _ALL = "everything"
 
 
-class StashPushRequest(InWorkspace):
+class StashPushRequest(WorkspaceRequest):
     """What to put aside."""
 
     message: str = Field("", max_length=MAX_MESSAGE)
@@ -37,7 +37,7 @@ class StashPushRequest(InWorkspace):
     paths: tuple[str, ...] = Field((), max_length=5000, description="only these")
 
 
-class StashPopRequest(InWorkspace):
+class StashPopRequest(WorkspaceRequest):
     """Which stash."""
 
     index: int = _INDEX
@@ -48,7 +48,7 @@ class StashApplyRequest(StashPopRequest):
     """Which stash."""
 
 
-class StashDropRequest(InWorkspace):
+class StashDropRequest(WorkspaceRequest):
     """Which stash."""
 
     index: int = _INDEX

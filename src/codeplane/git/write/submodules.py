@@ -26,13 +26,13 @@ from codeplane.index.workspaces.remote import MAX_URL, Remote
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import InvalidArgument, NotFound
 from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, operation, previews
-from codeplane.kernel.place import InWorkspace
+from codeplane.kernel.workspace_request import WorkspaceRequest
 
 _PATHS = Field((), max_length=500, description="else all of them")
 _PATH = Field(min_length=1, max_length=4096)
 
 
-class SubmoduleInitRequest(InWorkspace):
+class SubmoduleInitRequest(WorkspaceRequest):
     """Which submodules."""
 
     paths: tuple[str, ...] = _PATHS
@@ -49,7 +49,7 @@ class SubmoduleUpdateRequest(SubmoduleInitRequest):
     init: bool = True
 
 
-class SubmoduleAddRequest(InWorkspace):
+class SubmoduleAddRequest(WorkspaceRequest):
     """What to add, and where."""
 
     url: str = Field(min_length=1, max_length=MAX_URL, description="https, ssh, git@host:path, git or file")
@@ -57,7 +57,7 @@ class SubmoduleAddRequest(InWorkspace):
     branch: str = Field("", max_length=250)
 
 
-class SubmoduleDeinitRequest(InWorkspace):
+class SubmoduleDeinitRequest(WorkspaceRequest):
     """Which submodule."""
 
     path: str = _PATH

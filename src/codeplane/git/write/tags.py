@@ -13,12 +13,12 @@ from codeplane.git.write.revision import MAX_REF, check_existing_name, check_new
 from codeplane.git.write.writer import Writer
 from codeplane.kernel.call import Call
 from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, operation, previews
-from codeplane.kernel.place import InWorkspace
+from codeplane.kernel.workspace_request import WorkspaceRequest
 
 _TAGS = "refs/tags/"
 
 
-class CreateTagRequest(InWorkspace):
+class CreateTagRequest(WorkspaceRequest):
     """Which tag, and where."""
 
     name: str = Field(min_length=1, max_length=250)
@@ -26,7 +26,7 @@ class CreateTagRequest(InWorkspace):
     message: str = Field("", max_length=MAX_MESSAGE, description="makes it an annotated tag")
 
 
-class DeleteTagRequest(InWorkspace):
+class DeleteTagRequest(WorkspaceRequest):
     """Which tag."""
 
     name: str = Field(min_length=1, max_length=250)

@@ -36,15 +36,15 @@ from codeplane.kernel.operation import (
     operation,
     previews,
 )
-from codeplane.kernel.own_folders import is_codeplanes
-from codeplane.kernel.place import InWorkspace
+from codeplane.kernel.reserved_folders import is_codeplanes
+from codeplane.kernel.workspace_request import WorkspaceRequest
 
 _MAX_IGNORED = 20_000
 _WORK = "work"
 _NAME = Field(min_length=1, max_length=4096, description="its folder's name, or its path")
 
 
-class WorktreeAddRequest(InWorkspace):
+class WorktreeAddRequest(WorkspaceRequest):
     """Where, and what is checked out there."""
 
     synonyms: ClassVar[Mapping[str, str]] = {"name": "path", "folder": "path", "directory": "path"}
@@ -54,7 +54,7 @@ class WorktreeAddRequest(InWorkspace):
     branch: str = Field("", max_length=250, description="make this new branch for it, at ref")
 
 
-class WorktreeRequest(InWorkspace):
+class WorktreeRequest(WorkspaceRequest):
     """Which work tree."""
 
     synonyms: ClassVar[Mapping[str, str]] = {"path": "name", "folder": "name", "directory": "name"}
@@ -82,7 +82,7 @@ class WorktreeUnlockRequest(WorktreeRequest):
     """Which work tree."""
 
 
-class WorktreePruneRequest(InWorkspace):
+class WorktreePruneRequest(WorkspaceRequest):
     """No arguments."""
 
 

@@ -23,7 +23,7 @@ from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import CodePlaneError, NotFound
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.operation import Result, Risk, operation
-from codeplane.kernel.place import InWorkspace
+from codeplane.kernel.workspace_request import WorkspaceRequest
 
 _SHOWN = 200
 _DISCOVERY_SEC = 2.0
@@ -46,7 +46,7 @@ class ContextInfo(Result):
         return f"{self.id}  {self.status}  {counted(self.files, 'file')}  root={self.root or '.'}{why}"
 
 
-class ListRequest(InWorkspace):
+class ListRequest(WorkspaceRequest):
     """Which contexts."""
 
     family: str | None = Field(None, description="only this language family")
@@ -69,7 +69,7 @@ class ListResult(Result):
         return "\n".join(lines) or "[no contexts]"
 
 
-class OfRequest(InWorkspace):
+class OfRequest(WorkspaceRequest):
     """Whose context."""
 
     path: str

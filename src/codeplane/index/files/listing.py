@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from codeplane.disk.git_folders import git_folders
 from codeplane.index.files.ignore import IgnoreRules
 from codeplane.index.files.include import BEYOND, MAX_INCLUDED, NOTHING_INCLUDED, IncludeRules
-from codeplane.kernel.git_folders import git_folders
 from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
 
 SUBMODULE = 0o160000

@@ -4,9 +4,9 @@ import os
 import re
 from pathlib import Path
 
+from codeplane.disk.git_folders import git_folders
+from codeplane.disk.links import is_free_of_links
 from codeplane.kernel.errors import NotFound, PathDenied
-from codeplane.kernel.git_folders import git_folders
-from codeplane.kernel.plain_path import is_plain
 
 _MAX_PATH = 4096
 _WRITTEN = re.compile(rb"\\x(0[1-9a-f]|1[0-9a-f]|[89a-f][0-9a-f])")
@@ -42,7 +42,7 @@ def canonical(path: str, *, root: Path) -> str:
 def inside(root: Path, path: str) -> Path:
     """The file a canonical path names, with no link on the way that leads outside the root."""
     target = root / path
-    if is_plain(str(root), path) and not is_ours(path, root=root):
+    if is_free_of_links(str(root), path) and not is_ours(path, root=root):
         return target
     real = Path(os.path.realpath(target.parent)) / target.name
     if real != root and root not in real.parents:

@@ -4,9 +4,9 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from codeplane.disk.git_folders import git_places
 from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import InvalidArgument, NotFound, PathDenied
-from codeplane.kernel.git_folders import git_places
 from codeplane.kernel.secret_files import is_secret_name
 
 _MAX_SHOWN = 200

@@ -10,11 +10,11 @@ from codeplane.kernel.call import Call
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.errors import SessionClosed, SessionNotFound
 from codeplane.kernel.operation import Operation
-from codeplane.kernel.place import InWorkspace
 from codeplane.kernel.ports import Authority, EventLog, Identity, Task, Tasks
 from codeplane.kernel.result_redaction import ResultRedaction
 from codeplane.kernel.stages.idempotency import KeyClaims
 from codeplane.kernel.stages.progress import Identified, Received, Validated
+from codeplane.kernel.workspace_request import WorkspaceRequest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,7 @@ class Identify:
         received, request = validated.received, validated.request
         operation, workspace = validated.operation, ""
         actor = received.actor = actor_of(received.caller, operation.name, self.identity)
-        if isinstance(request, InWorkspace) and request.workspace:
+        if isinstance(request, WorkspaceRequest) and request.workspace:
             workspace = request.workspace
             # Handler, assessment and preview of that workspace.
             operation = received.operation = self.elsewhere(workspace).get(operation.name)

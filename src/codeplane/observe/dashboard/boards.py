@@ -12,7 +12,7 @@ from codeplane.kernel.clock import SECOND_NS, Clock, rfc3339
 from codeplane.kernel.counted import counted
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import NotFound
-from codeplane.kernel.failing import WELL
+from codeplane.kernel.failure import NOT_FAILED
 from codeplane.kernel.operation import Request, Result, Risk, operation
 from codeplane.kernel.page import PageRequest, Pagination
 from codeplane.kernel.ports import EventQuery, Ledger
@@ -20,7 +20,7 @@ from codeplane.observe.dashboard.call_row import said_of
 
 # Rows of `operations` that failed; names of errors are words, so that they need no quoting.
 _FAILED = (
-    f"(status NOT IN ({', '.join(repr(name) for name in sorted(WELL))})"
+    f"(status NOT IN ({', '.join(repr(name) for name in sorted(NOT_FAILED))})"
     " OR (status = 'ok' AND failure_class IS NOT NULL))"
 )
 _COLUMNS = (

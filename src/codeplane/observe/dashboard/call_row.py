@@ -7,10 +7,10 @@ from pydantic import Field
 from codeplane.kernel.call_record import CALL_FINISHED, CALL_REFUSED, CALL_REPLAYED, CALL_STARTED
 from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.event import Event
-from codeplane.kernel.failing import REFUSED, failure_said, is_failure
+from codeplane.kernel.failure import REFUSED, failure_in_words, is_failure
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
 from codeplane.kernel.operation import Request, Result
-from codeplane.kernel.ports import Said
+from codeplane.kernel.ports import PayloadCondition
 
 _SHOWN = 160
 # Words that are looked for in an event before it is read; a row says "and 3 more" though its event does not.
@@ -43,11 +43,15 @@ class CallFilter(Request):
     text: str | None = Field(None, max_length=200, description="these letters in what was asked")
     dashboard: bool = Field(False, description="also what the dashboard itself reads")
 
-    def outcome_said(self) -> tuple[Said, ...]:
+    def outcome_said(self) -> tuple[PayloadCondition, ...]:
         """What of the outcome can be asked of an event itself; actions are decided on later."""
         if self.outcome == "failed":
-            return (Said(field="status", value="ok", other=True, or_has="failure_class"),)
-        return (Said(field="status", value=self.outcome),) if self.outcome and self.outcome not in _GROUPS else ()
+            return (PayloadCondition(field="status", value="ok", other=True, or_has="failure_class"),)
+        return (
+            (PayloadCondition(field="status", value=self.outcome),)
+            if self.outcome and self.outcome not in _GROUPS
+            else ()
+        )
 
     def words(self) -> tuple[str, ...]:
         """What of the letters looked for is certainly an event's own: words of a row that are made for it are not."""
@@ -211,7 +215,7 @@ def _status(event: Event) -> str:
 
 
 def _failure(event: Event) -> str | None:
-    return failure_said(_text(event.payload.get("failure_class"))) if event.type == CALL_FINISHED else None
+    return failure_in_words(_text(event.payload.get("failure_class"))) if event.type == CALL_FINISHED else None
 
 
 def _ended(wanted: str | None, status: str, failure: str | None, *, phase: str) -> bool:

@@ -13,12 +13,12 @@ from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import StreamGap
 from codeplane.kernel.event import Event, Gap, Heartbeat
-from codeplane.kernel.failing import REFUSED, failure_said
+from codeplane.kernel.failure import REFUSED, failure_in_words
 from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonValue, canonical
 from codeplane.kernel.operation import Result, Risk, operation
 from codeplane.kernel.page import PageRequest, Pagination
-from codeplane.kernel.ports import EventQuery, Ledger, Said, StreamObserver
+from codeplane.kernel.ports import EventQuery, Ledger, PayloadCondition, StreamObserver
 from codeplane.observe.dashboard.call_row import (
     ACTIONS,
     CALLS,
@@ -36,7 +36,7 @@ Followed = AsyncGenerator[Event | Heartbeat | Gap, None]
 _CHUNK, _SEEN = 500, 1000
 _LOOKED_BACK = 20_000
 # What the dashboard reads without anybody being signed in.
-_NOT_OURS = Said(field="surface", value="web", other=True, or_session=True)
+_NOT_OURS = PayloadCondition(field="surface", value="web", other=True, or_session=True)
 _QUIET = 1000
 # A follower that is further behind has to look anew: telling everyone all of a long log would hold up everyone else.
 _BACKLOG = 2000
@@ -199,18 +199,23 @@ class CallOperations:
             task_id=request.for_task_id,
             session_id=request.in_session,
             actor=request.actor or None,
-            holding=request.words(),
-            said=(*((Said(field="operation", value=request.operation),) if request.operation else ()), *outcome),
+            words=request.words(),
+            conditions=(
+                *((PayloadCondition(field="operation", value=request.operation),) if request.operation else ()),
+                *outcome,
+            ),
         )
         if request.dashboard:
             return query
         looking = await self._log.select(_LOOKING, (_QUIET,))
-        return replace(query, quiet=tuple(str(session_id) for (session_id,) in looking), said=(*query.said, _NOT_OURS))
+        return replace(
+            query, quiet=tuple(str(session_id) for (session_id,) in looking), conditions=(*query.conditions, _NOT_OURS)
+        )
 
     async def _found(self, query: EventQuery) -> list[Event]:
-        if _NOT_OURS not in query.said or query.task_id or query.session_id:
+        if _NOT_OURS not in query.conditions or query.task_id or query.session_id:
             return await self._log.query(query)
-        every = query.said == (_NOT_OURS,) and not query.holding and query.actor is None and query.types == _ENDS
+        every = query.conditions == (_NOT_OURS,) and not query.words and query.actor is None and query.types == _ENDS
         return await self._skipping.query(query, all_of_them=every)
 
     def _may_fit(self, event: Event, wanted: CallFilter) -> bool:
@@ -250,7 +255,7 @@ class CallOperations:
         if not ran:
             return list(rows)
         found = await self._log.select(_FOUND.format(marks=", ".join("?" * len(ran))), ran)
-        failures = {str(action_id): failure_said(_cell(failure)) for action_id, failure in found}
+        failures = {str(action_id): failure_in_words(_cell(failure)) for action_id, failure in found}
         return [row.model_copy(update={"failure": failures[row.key]}) if row.key in failures else row for row in rows]
 
     async def _actions(self, events: Sequence[Event], *, every: bool, outcome: str | None) -> dict[str, CallRow]:

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.clock import SECOND_NS, Clock
-from codeplane.kernel.failing import is_failure
+from codeplane.kernel.failure import is_failure
 from codeplane.kernel.operation import Request, Result, Risk, operation
 from codeplane.kernel.ports import ProjectionStore
 

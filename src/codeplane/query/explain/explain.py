@@ -22,7 +22,7 @@ from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import NotFound
 from codeplane.kernel.operation import Risk, operation
-from codeplane.kernel.place import InWorkspace
+from codeplane.kernel.workspace_request import WorkspaceRequest
 from codeplane.query.consistent_read import settled
 from codeplane.query.explain.explanation import ExplainResult, Explanation, Member, ReferenceSummary, SymbolEntry
 from codeplane.query.explain.file_outline import outlined
@@ -45,7 +45,7 @@ _FOR_SEC = 2.0
 _MAX_NEAR = 50_000
 
 
-class ExplainRequest(InWorkspace):
+class ExplainRequest(WorkspaceRequest):
     """Which symbol, and how long the answer may be."""
 
     symbol: str = Field(

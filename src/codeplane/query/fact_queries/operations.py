@@ -14,7 +14,7 @@ from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import InvalidArgument, NotFound
 from codeplane.kernel.operation import Result, Risk, operation
-from codeplane.kernel.place import InWorkspace
+from codeplane.kernel.workspace_request import WorkspaceRequest
 from codeplane.query.consistent_read import Settled, settled
 from codeplane.query.fact_queries.queries import Bounded, FactQueries
 from codeplane.query.fact_queries.records import (
@@ -37,13 +37,13 @@ _UNIT = Field(None, max_length=100, description="a language or its family, such 
 _LIMIT = Field(50, ge=1, le=500)
 
 
-class DefinitionRequest(InWorkspace):
+class DefinitionRequest(WorkspaceRequest):
     """One definition."""
 
     def_uid: str = Field(min_length=1, max_length=100)
 
 
-class DefinitionsRequest(InWorkspace):
+class DefinitionsRequest(WorkspaceRequest):
     """Definitions of a name."""
 
     name: str = Field(min_length=1, max_length=500)
@@ -51,7 +51,7 @@ class DefinitionsRequest(InWorkspace):
     limit: int = _LIMIT
 
 
-class ReferencesRequest(InWorkspace):
+class ReferencesRequest(WorkspaceRequest):
     """References to a definition; with a tier, those alone."""
 
     def_uid: str = Field(min_length=1, max_length=100)
@@ -59,7 +59,7 @@ class ReferencesRequest(InWorkspace):
     limit: int = _LIMIT
 
 
-class ScopesRequest(InWorkspace):
+class ScopesRequest(WorkspaceRequest):
     """The scopes of a file, or one by its id."""
 
     path: str | None = Field(None, max_length=4096)
@@ -67,7 +67,7 @@ class ScopesRequest(InWorkspace):
     limit: int = _LIMIT
 
 
-class BindingsRequest(InWorkspace):
+class BindingsRequest(WorkspaceRequest):
     """The names bound in a scope, or one of them."""
 
     scope_id: str = Field(min_length=1, max_length=4200)
@@ -75,7 +75,7 @@ class BindingsRequest(InWorkspace):
     limit: int = _LIMIT
 
 
-class ImportsRequest(InWorkspace):
+class ImportsRequest(WorkspaceRequest):
     """The imports of a file, or one by its id."""
 
     path: str | None = Field(None, max_length=4096)
@@ -83,14 +83,14 @@ class ImportsRequest(InWorkspace):
     limit: int = _LIMIT
 
 
-class ExportsRequest(InWorkspace):
+class ExportsRequest(WorkspaceRequest):
     """What a file, or the files of a folder, give away."""
 
     path: str = Field(max_length=4096, description="a file or a folder")
     limit: int = _LIMIT
 
 
-class AnchorGroupsRequest(InWorkspace):
+class AnchorGroupsRequest(WorkspaceRequest):
     """Ambiguous references, by token and shape of receiver."""
 
     member_token: str | None = Field(None, max_length=500)
@@ -99,7 +99,7 @@ class AnchorGroupsRequest(InWorkspace):
     limit: int = Field(20, ge=1, le=100)
 
 
-class DynamicAccessRequest(InWorkspace):
+class DynamicAccessRequest(WorkspaceRequest):
     """Places that reach names by text; of a file, a folder or a unit."""
 
     path: str | None = Field(None, max_length=4096)

@@ -10,12 +10,12 @@ from codeplane.index.files.paths import shown
 from codeplane.index.snapshot import Known, Snapshot
 from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
-from codeplane.kernel.place import InWorkspace
+from codeplane.kernel.workspace_request import WorkspaceRequest
 
 OTHER = "other"
 
 
-class MakeUpRequest(InWorkspace):
+class MakeUpRequest(WorkspaceRequest):
     """Which folder; the whole repository without."""
 
     folder: str = Field("", max_length=4096)

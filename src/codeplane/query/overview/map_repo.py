@@ -21,7 +21,7 @@ from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import CursorExpired
 from codeplane.kernel.operation import Result, Risk, operation
 from codeplane.kernel.page import Pagination
-from codeplane.kernel.place import InWorkspace
+from codeplane.kernel.workspace_request import WorkspaceRequest
 from codeplane.query.budget import fitting
 from codeplane.query.consistent_read import settled
 from codeplane.query.folders import folders_of
@@ -55,7 +55,7 @@ Part = OneOf["structure", "languages", "entry_points", "dependencies", "test_lay
 _DEFAULT: tuple[Part, ...] = ("structure", "languages", "entry_points", "test_layout")
 
 
-class MapRequest(InWorkspace):
+class MapRequest(WorkspaceRequest):
     """What the map shows, what it is about, and how long it may be."""
 
     include: tuple[Part, ...] = Field(

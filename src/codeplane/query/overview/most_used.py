@@ -8,7 +8,7 @@ from codeplane.index.files.paths import shown
 from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
-from codeplane.kernel.place import InWorkspace
+from codeplane.kernel.workspace_request import WorkspaceRequest
 from codeplane.query.overview.graph import Graph
 from codeplane.query.overview.outline import best_first
 from codeplane.query.signature import signature
@@ -18,7 +18,7 @@ _LOOKED_AT = 4
 _CLOSED = frozenset({"function", "method"})
 
 
-class MostUsedRequest(InWorkspace):
+class MostUsedRequest(WorkspaceRequest):
     """How many."""
 
     limit: int = Field(20, ge=1, le=100)

@@ -18,7 +18,7 @@ from codeplane.kernel.ids import digest
 from codeplane.kernel.json import canonical as canonical_json
 from codeplane.kernel.operation import Result, Risk, operation
 from codeplane.kernel.page import PageRequest, Pagination
-from codeplane.kernel.place import InWorkspace
+from codeplane.kernel.workspace_request import WorkspaceRequest
 from codeplane.query.consistent_read import settled
 from codeplane.query.folders import Folder, folders_of
 from codeplane.query.knowledge import Knowledge
@@ -28,7 +28,7 @@ _ALL_THE_WAY = 1000
 _NAMED = 50
 
 
-class ListRequest(PageRequest, InWorkspace):
+class ListRequest(PageRequest, WorkspaceRequest):
     """Which folder, and how deep."""
 
     path: str = Field("", max_length=4096, description="a folder; the root without it")

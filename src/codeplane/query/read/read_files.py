@@ -22,10 +22,10 @@ from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import CodePlaneError, InvalidArgument, NotFound
 from codeplane.kernel.operation import Request, Result, Risk, operation
-from codeplane.kernel.place import InWorkspace
 from codeplane.kernel.ports import RepoState
 from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
 from codeplane.kernel.trace import span
+from codeplane.kernel.workspace_request import WorkspaceRequest
 from codeplane.query.knowledge import Knowledge
 from codeplane.query.read.symbol_lines import Lines, is_name, named_lines
 
@@ -51,7 +51,7 @@ class Range(Request):
         return self.start_line == 1 and self.end_line is None
 
 
-class ReadRequest(InWorkspace):
+class ReadRequest(WorkspaceRequest):
     """Which files, and which lines of them."""
 
     paths: tuple[str, ...] = Field(

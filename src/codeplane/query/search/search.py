@@ -25,8 +25,8 @@ from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonObject, canonical
 from codeplane.kernel.operation import Risk, operation
 from codeplane.kernel.page import PageRequest, Pagination
-from codeplane.kernel.place import InWorkspace
 from codeplane.kernel.trace import span
+from codeplane.kernel.workspace_request import WorkspaceRequest
 from codeplane.query.knowledge import Knowledge
 from codeplane.query.search.advice import on_kinds, on_path, on_undefined
 from codeplane.query.search.hit import Hit, SearchResult, line_hit
@@ -71,7 +71,7 @@ _WORD = re.compile(r"[\"'`(\[]*[^\W\d_][\w'’.-]*[\"'`)\]]*[,.;:!?]*$")
 _LEAST_WORDS, _SHARE_OF_WORDS = 3, 0.6
 
 
-class SearchRequest(PageRequest, InWorkspace):
+class SearchRequest(PageRequest, WorkspaceRequest):
     """What to look for, and where."""
 
     query: str = Field(min_length=1, max_length=MAX_PATTERN)

@@ -14,8 +14,8 @@ from codeplane.kernel.clock import Clock
 from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import NotFound, ScipRefused
 from codeplane.kernel.operation import Budget, Result, Risk, operation
-from codeplane.kernel.place import InWorkspace
 from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
+from codeplane.kernel.workspace_request import WorkspaceRequest
 from codeplane.query.knowledge import Knowledge
 from codeplane.query.search.scope import scope
 from codeplane.refactor.scip.checked import accepted
@@ -26,7 +26,7 @@ _MAX_BYTES = 512 * 1024 * 1024
 _NAMED = 10
 
 
-class ScipImportRequest(InWorkspace):
+class ScipImportRequest(WorkspaceRequest):
     """An index that an indexer wrote, and how that indexer ended."""
 
     path: str = Field("index.scip", max_length=4096, description="the file, inside the repository")
@@ -35,11 +35,11 @@ class ScipImportRequest(InWorkspace):
     paths: tuple[str, ...] = Field((), description="what it was made of, if not of everything", max_length=100)
 
 
-class ScipStatusRequest(InWorkspace):
+class ScipStatusRequest(WorkspaceRequest):
     """Nothing to say."""
 
 
-class ScipDropRequest(InWorkspace):
+class ScipDropRequest(WorkspaceRequest):
     """Which index, by the path it was imported from; all without one."""
 
     path: str | None = Field(None, max_length=4096)

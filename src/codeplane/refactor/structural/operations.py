@@ -18,7 +18,7 @@ from codeplane.kernel.ids import digest
 from codeplane.kernel.json import canonical
 from codeplane.kernel.operation import Result, Risk, operation
 from codeplane.kernel.page import PageRequest, Pagination
-from codeplane.kernel.place import InWorkspace
+from codeplane.kernel.workspace_request import WorkspaceRequest
 from codeplane.query.consistent_read import Settled, settled
 from codeplane.query.knowledge import Knowledge
 from codeplane.query.search.scope import Keep, scope
@@ -32,7 +32,7 @@ _MAX_TEXT = 300
 _MAX_CAPTURE = 100
 
 
-class StructuralRequest(PageRequest, InWorkspace):
+class StructuralRequest(PageRequest, WorkspaceRequest):
     """A pattern, and where to look for it."""
 
     pattern: str = Field(

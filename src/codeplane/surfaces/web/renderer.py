@@ -6,7 +6,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader
 
-from codeplane.kernel.failing import REFUSED
+from codeplane.kernel.failure import REFUSED
 from codeplane.kernel.json import JsonValue
 from codeplane.surfaces.web import wording
 from codeplane.surfaces.web.drawing import sparkline

@@ -23,8 +23,8 @@ from codeplane.kernel.event import Event
 from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Assessment, Budget, Preview, Result, Risk, assesses, operation, previews
-from codeplane.kernel.place import InWorkspace
 from codeplane.kernel.ports import EventQuery
+from codeplane.kernel.workspace_request import WorkspaceRequest
 from codeplane.testing.checkpoint.baseline_result import BaselineResult
 from codeplane.testing.checkpoint.lint import Linted, Linters
 from codeplane.testing.checkpoint.since import Since, between
@@ -42,7 +42,7 @@ _MAX_SUBJECT = 200
 _DIGITS = 24
 
 
-class CheckpointRequest(InWorkspace):
+class CheckpointRequest(WorkspaceRequest):
     """What to commit, and what must hold first."""
 
     message: str = Field(min_length=1, max_length=MAX_MESSAGE)

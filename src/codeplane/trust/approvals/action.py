@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from codeplane.kernel.actor import Actor, ActorKind
-from codeplane.kernel.call_record import EXPIRED_REASON, NO_PERSON, action_stream, no_said_as
+from codeplane.kernel.call_record import EXPIRED_REASON, NO_PERSON, action_stream, refusal_status
 from codeplane.kernel.errors import OutcomeUnknown
 from codeplane.kernel.ids import digest
 from codeplane.kernel.json import canonical
@@ -89,7 +89,7 @@ class Action:
         if self.status is ActionStatus.EXECUTED:
             return self.status.value if self.outcome == "ok" else "FAILED"
         if self.status is ActionStatus.REJECTED:
-            return no_said_as(self.decided_by or "", self.reason or "").upper()
+            return refusal_status(self.decided_by or "", self.reason or "").upper()
         return self.status.value
 
 

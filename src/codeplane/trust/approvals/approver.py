@@ -28,7 +28,7 @@ from codeplane.kernel.json import canonical
 from codeplane.kernel.operation import Risk
 from codeplane.kernel.ports import Ledger, Question
 from codeplane.kernel.redaction import Redactor
-from codeplane.kernel.short_ids import stored_one
+from codeplane.kernel.short_ids import match_stored_id
 from codeplane.trust.approvals.action import (
     CLIENT,
     COLUMNS,
@@ -127,7 +127,7 @@ class Approvals:
         one = f"SELECT {COLUMNS} FROM actions WHERE action_id = ?"
         rows = await self._log.select(one, (action_id,))
         if not rows:
-            meant = await stored_one(self._log, "actions.action_id", action_id, "action", ApprovalNotFound)
+            meant = await match_stored_id(self._log, "actions.action_id", action_id, "action", ApprovalNotFound)
             rows = await self._log.select(one, (meant,))
         return from_row(rows[0])
 
@@ -163,7 +163,7 @@ class Approvals:
 
     async def forget(self, answer_id: str, by: str) -> str:
         """Take a remembered answer back; its whole id."""
-        answer_id = await stored_one(
+        answer_id = await match_stored_id(
             self._log, "remembered.answer_id", answer_id, "answer", ApprovalNotFound, "see: cpl approvals trusted"
         )
         await self._log.append([forgotten(answer_id, by)])

@@ -14,7 +14,7 @@ from codeplane.kernel.json import JsonValue, canonical, dumps
 from codeplane.kernel.operation import Budget, Risk, operation
 from codeplane.kernel.page import Pagination
 from codeplane.kernel.ports import Ledger
-from codeplane.kernel.short_ids import stored_one
+from codeplane.kernel.short_ids import match_stored_id
 from codeplane.trust.audit.entry import AuditEntry, AuditExport, AuditFilter, AuditPage, AuditRequest, entry_of
 from codeplane.trust.audit.table import COLUMNS
 
@@ -88,7 +88,7 @@ class AuditOperations:
         name = asked.action_id
         if name is None or name.endswith("*"):
             return asked
-        meant = await stored_one(self._log, "audit.action_id", name, "action", ApprovalNotFound)
+        meant = await match_stored_id(self._log, "audit.action_id", name, "action", ApprovalNotFound)
         return asked.model_copy(update={"action_id": meant})
 
 

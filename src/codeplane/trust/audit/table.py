@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from codeplane.kernel.call_record import ACTION_EXECUTED, CALL_FINISHED, CALL_REFUSED, CALL_REPLAYED, no_said_as
+from codeplane.kernel.call_record import ACTION_EXECUTED, CALL_FINISHED, CALL_REFUSED, CALL_REPLAYED, refusal_status
 from codeplane.kernel.event import Event
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
 from codeplane.ledger.projection import RETENTION_APPLIED, Tables
@@ -117,7 +117,7 @@ def _outcome(event: Event) -> str:
     if event.type == CALL_REPLAYED:
         return "replayed"
     if event.type == REJECTED:
-        return no_said_as(str(event.payload.get("by", "")), str(event.payload.get("reason", "")))
+        return refusal_status(str(event.payload.get("by", "")), str(event.payload.get("reason", "")))
     if event.type == ACTION_EXECUTED and event.payload.get("outcome") not in (None, "ok"):
         # It was let run, and came to nothing all the same.
         return str(event.payload["outcome"])

@@ -3,16 +3,16 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from codeplane.disk.git_folders import GitFolders
 from codeplane.kernel.actor import Actor, ActorKind
 from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.config import TrustConfig
 from codeplane.kernel.errors import CapabilityDenied, GrantNotFound, Overloaded, PathDenied
 from codeplane.kernel.event import Correlation, Draft, Source
-from codeplane.kernel.git_folders import GitFolders
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Assessment, Operation
 from codeplane.kernel.ports import Ledger
-from codeplane.kernel.short_ids import the_one
+from codeplane.kernel.short_ids import match_id
 from codeplane.trust.capabilities.grant import CAPABILITIES, Grant, GrantContext, Holder
 from codeplane.trust.capabilities.held import Held
 from codeplane.trust.capabilities.paths import RealPath, scope_of
@@ -150,7 +150,7 @@ class Grants:
             for one in self._live.values()
             if self._lives(one) and holder in (None, one.grant.holder)
         }
-        return found[the_one(grant_id, found, "live grant", GrantNotFound)]
+        return found[match_id(grant_id, found, "live grant", GrantNotFound)]
 
     def held_by(self, actor_id: str) -> list[Grant]:
         """The grants that live of an agent, by its bare name, and of those who act in the name of a device."""

@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
-from codeplane.kernel.plain_path import is_plain
+from codeplane.disk.links import is_free_of_links
 
 T = TypeVar("T")
 
@@ -101,7 +101,7 @@ def real_below(root: Path) -> RealPath:
     prefix = base.rstrip(os.sep) + os.sep
 
     def real(path: str) -> str | None:
-        if is_plain(base, path):
+        if is_free_of_links(base, path):
             return path
         found = os.path.realpath(prefix + path)
         return found[len(prefix) :].replace(os.sep, "/") if found.startswith(prefix) else None

@@ -21,7 +21,7 @@ from codeplane.kernel.errors import (
 from codeplane.kernel.ids import new_id
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.ports import ProjectionStore
-from codeplane.kernel.short_ids import the_one
+from codeplane.kernel.short_ids import match_id
 from codeplane.trust.identity.agent_token import LEEWAY_SEC, Claims, TokenContext, signed, understand_tokens, verified
 from codeplane.trust.identity.changes import Changes
 from codeplane.trust.identity.devices import Recorder
@@ -192,7 +192,7 @@ class Agents:
         if not name.startswith(_TOKEN) or name in self._by_id:
             return name
         good = [one.token_id for one in self if self.is_live(one)]
-        return the_one(name, good, "live token", NotFound, "see those that there are: cpl agents")
+        return match_id(name, good, "live token", NotFound, "see those that there are: cpl agents")
 
     async def revoke(self, record: Recorder, name: str, *, reason: str) -> tuple[Issued, ...]:
         """End one token with its sessions, or all of an agent; their running streams end with them."""

@@ -13,7 +13,7 @@ from codeplane.kernel.errors import DeviceNotFound, Overloaded, PairingRefused, 
 from codeplane.kernel.event import Draft
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.ports import Ledger
-from codeplane.kernel.short_ids import the_one
+from codeplane.kernel.short_ids import match_id
 from codeplane.trust.identity.changes import Changes
 from codeplane.trust.identity.device import PAIRED, RENEWED, REVOKED, ROTATED, Device, DeviceTable, device_stream
 from codeplane.trust.identity.lifetime import Lifetime
@@ -186,7 +186,7 @@ class Devices:
 
     async def revoke(self, record: Recorder, name: str, *, reason: str) -> Device:
         """End a device, named by its id or a beginning or end that only it has; its running streams end with it."""
-        device_id = the_one(name, self._by_id, "device", DeviceNotFound)
+        device_id = match_id(name, self._by_id, "device", DeviceNotFound)
 
         async def settle() -> Device:
             device = self._by_id[device_id]

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from codeplane.kernel.call_record import no_said_as
+from codeplane.kernel.call_record import refusal_status
 from codeplane.kernel.event import Event
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.ledger.projection import RETENTION_APPLIED, Tables
@@ -109,7 +109,7 @@ def _settled(event: Event) -> str:
     said = event.type.removeprefix("action.")
     if said != "rejected":
         return said
-    return no_said_as(str(event.payload.get("by", "")), str(event.payload.get("reason", "")))
+    return refusal_status(str(event.payload.get("by", "")), str(event.payload.get("reason", "")))
 
 
 def _text(value: JsonValue) -> str:

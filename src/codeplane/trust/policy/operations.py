@@ -286,7 +286,7 @@ class PolicyOperations:
     async def _foreseen(found: Operation, request: ExplainRequest) -> tuple[str, ...]:
         if not request.arguments and not _needs_nothing(found):
             return ()
-        return await asyncio.to_thread(found.foreseen, parse(found, request.arguments))
+        return await asyncio.to_thread(found.expected_paths, parse(found, request.arguments))
 
     def _known(self, name: str) -> Operation:
         return self._catalogue.get(name)

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 from pydantic import Field, field_validator
 
+from codeplane.disk.git_folders import git_folders
 from codeplane.kernel.config import ShellConfig
 from codeplane.kernel.errors import InvalidArgument, NotFound, PathDenied, PolicyDenied, SandboxMissing
-from codeplane.kernel.git_folders import git_folders
 from codeplane.kernel.operation import Preview, Request
 from codeplane.trust.shell.enclosure import ShellSandbox
 from codeplane.trust.shell.looks import looks, visible

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from codeplane.kernel.clock import SECOND_NS
 from codeplane.kernel.errors import NotFound
-from codeplane.kernel.failing import is_failure
+from codeplane.kernel.failure import is_failure
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.trace import KEPT_ANSWER
 from codeplane.surfaces.web.pages.waterfall import Bar, bars_of, steps_of

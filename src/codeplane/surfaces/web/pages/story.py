@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from codeplane.kernel.failing import REFUSED, is_failure
+from codeplane.kernel.failure import REFUSED, is_failure
 from codeplane.kernel.json import JsonObject
 from codeplane.surfaces.web.reading import number, text
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from codeplane.kernel.failing import failure_said
+from codeplane.kernel.failure import failure_in_words
 from codeplane.kernel.json import JsonObject
 from codeplane.surfaces.web.reading import number, rows, text
 
@@ -69,7 +69,7 @@ def steps_of(events: list[JsonObject]) -> list[Step]:
         said, tone = _WORDS.get(kind, (kind, ""))
         status = text(event, "payload", "status")
         if kind == "call.finished":
-            failure = failure_said(text(event, "payload", "failure_class") or None)
+            failure = failure_in_words(text(event, "payload", "failure_class") or None)
             said, tone = ("ended well", "good") if status == "ok" else (f"ended: {status}", "bad")
             said, tone = (f"ended, and found: {failure}", "bad") if failure and status == "ok" else (said, tone)
         waits = status == "APPROVAL_PENDING"

@@ -17,15 +17,15 @@ REFUSED = (
 )
 # Ended well, or not yet, or by whoever asked, such as one who followed a stream and left.
 _NEITHER = ("ok", "running", "replayed", "PENDING", "APPROVED", "EXECUTED", "APPROVAL_PENDING", "CANCELLED")
-WELL = frozenset((*REFUSED, *_NEITHER))
+NOT_FAILED = frozenset((*REFUSED, *_NEITHER))
 _FOUND = {"command": "the command failed"}
 
 
 def is_failure(status: str, failure: str | None) -> bool:
     """Whether a call that ended has failed; `failure` is what it found though it was answered, such as red tests."""
-    return status not in WELL or (status == "ok" and failure is not None)
+    return status not in NOT_FAILED or (status == "ok" and failure is not None)
 
 
-def failure_said(kind: str | None) -> str | None:
+def failure_in_words(kind: str | None) -> str | None:
     """What a call found though it was answered, in words."""
     return _FOUND.get(kind, kind) if kind is not None else None

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 
-from codeplane.kernel.own_folders import folded
+from codeplane.kernel.reserved_folders import folded
 
 _GITFILE = b"gitdir: "
 _MAX_BYTES = 4096

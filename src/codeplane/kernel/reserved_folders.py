@@ -9,7 +9,7 @@ _CODEPLANE = frozenset({".codeplane", "codepl~1"})
 _IGNORED = dict.fromkeys([*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF])
 
 
-def is_own(path: str) -> bool:
+def is_reserved(path: str) -> bool:
     """Whether a path leads into a folder of git or of CodePlane."""
     return not (_GIT | _CODEPLANE).isdisjoint(folded(path))
 

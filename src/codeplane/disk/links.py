@@ -4,7 +4,7 @@ import os
 import stat
 
 
-def is_plain(root: str, path: str) -> bool:
+def is_free_of_links(root: str, path: str) -> bool:
     """Whether each part of a path below a real folder is there and no link; False too where that is not known."""
     at = root
     for part in path.split("/"):

@@ -11,7 +11,7 @@ def _unsaid(schema: JsonDict) -> None:
     schema.pop("default", None)
 
 
-class InWorkspace(Request):
+class WorkspaceRequest(Request):
     """A request that the same operation of an attached workspace answers when it names one."""
 
     workspace: str = Field("", description="an attached workspace", json_schema_extra=_unsaid)

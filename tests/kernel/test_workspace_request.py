@@ -8,15 +8,15 @@ from codeplane.kernel.call import Call
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.errors import ApprovalPending, NotFound
 from codeplane.kernel.operation import Assessment, Budget, Result, Risk, assesses, operation
-from codeplane.kernel.place import InWorkspace
 from codeplane.kernel.schema import input_schema
 from codeplane.kernel.stages.ports import no_workspace
+from codeplane.kernel.workspace_request import WorkspaceRequest
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, events, of_call, plane, run
 from tests.kernel.ports import exchange
 
 
-class Asked(InWorkspace):
+class Asked(WorkspaceRequest):
     """What is asked."""
 
     text: str = ""

@@ -1,0 +1,1 @@
+"""What paths are on the disk: links, the folders git uses, where programs are found."""
