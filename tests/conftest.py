@@ -1,17 +1,20 @@
 """Fixtures that many tests share."""
 
+import asyncio
 import gc
 import os
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from functools import wraps
+from inspect import iscoroutinefunction
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.harness import Server, make_repo, start
+from tests.harness import PATIENCE_SEC, Server, make_repo, start
 from tests.interpreter import bare_python
 
 # How long an example takes is the machine's affair; with tests side by side, more so.
@@ -56,6 +59,27 @@ def pytest_collection_finish() -> None:
     """What was collected stays: the collector of cycles would look at all of it again and again."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    """What runs `async def` tests: a loop for each of them, as the server has one."""
+    return "asyncio"
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+    """A hang is a failure, not a stuck suite."""
+    test = pyfuncitem.obj
+    if iscoroutinefunction(test):
+
+        @wraps(test)
+        async def bounded(**arguments: object) -> None:
+            async with asyncio.timeout(PATIENCE_SEC):
+                await test(**arguments)
+
+        pyfuncitem.obj = bounded
+    return (yield)
 
 
 @pytest.fixture

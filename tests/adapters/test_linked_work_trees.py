@@ -16,7 +16,7 @@ from codeplane.kernel.secret_files import NOTHING_SHOWN
 from tests.git.test_guarded import needs_bubblewrap
 from tests.harness import git, make_repo
 from tests.interaction.requirements import requirement
-from tests.kernel.plane import AGENT, plane, run
+from tests.kernel.plane import AGENT, plane
 
 pytestmark = requirement("TRUST-48")
 
@@ -34,7 +34,7 @@ def _entry(root: Path, named: Path | str) -> Path:
 
 
 @needs_bubblewrap
-def test_a_hook_that_names_the_systems_programs_a_work_tree_is_still_enclosed(tmp_path: Path) -> None:
+async def test_a_hook_that_names_the_systems_programs_a_work_tree_is_still_enclosed(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {"README.md": "# shop\n"})
     for name, value in (("user.name", "Test"), ("user.email", "test@example.com")):
         git(root, "config", name, value)
@@ -44,13 +44,9 @@ def test_a_hook_that_names_the_systems_programs_a_work_tree_is_still_enclosed(tm
     program = shutil.which("bwrap")
     assert program is not None
     _entry(root, Path(program).parent.parent / ".git")
-
-    async def scenario() -> None:
-        async with plane(root) as opened:
-            done = await opened.conveyor.call("git.commit", {"message": "x", "allow_empty": True}, AGENT)
-            assert done.error is None, done.error
-
-    run(scenario())
+    async with plane(root) as opened:
+        done = await opened.conveyor.call("git.commit", {"message": "x", "allow_empty": True}, AGENT)
+        assert done.error is None, done.error
     assert "cpl_" not in (root / "taken.txt").read_text()
 
 
@@ -92,22 +88,20 @@ def _only_bubblewrap_in(tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 @needs_bubblewrap
-def test_where_the_only_bubblewrap_lies_in_a_linked_work_tree_nothing_is_started(
+async def test_where_the_only_bubblewrap_lies_in_a_linked_work_tree_nothing_is_started(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = make_repo(tmp_path / "repo", {"README.md": "# shop\n"})
     git(root, "worktree", "add", "--quiet", str(tmp_path / "linked"))
     _only_bubblewrap_in(tmp_path / "linked", tmp_path, monkeypatch)
 
-    async def scenario() -> None:
+    with pytest.raises(SandboxMissing, match="lies in a work tree"):
         async with plane(root):
             pass
-
-    with pytest.raises(SandboxMissing, match="lies in a work tree"):
-        run(scenario())
     # One that agents do not write.
     (tmp_path / "programs" / "bwrap").symlink_to((tmp_path / "linked" / "bin" / "bwrap").readlink())
-    run(scenario())
+    async with plane(root):
+        pass
 
 
 @needs_bubblewrap

@@ -142,10 +142,10 @@ def test_what_takes_too_long_is_ended_and_the_next_question_answered(body: str) 
         assert made.evaluate({"slow": False}) == {"deny": []}
 
 
-def test_the_loop_goes_on_while_a_program_is_asked() -> None:
+async def test_the_loop_goes_on_while_a_program_is_asked() -> None:
     text = HEAD + f'deny contains "x" if {{ input.slow; {SLOW} }}\n'
 
-    async def scenario(made: RegoProgram) -> None:
+    with program(text, timeout_ms=500.0) as made:
         assert await made.evaluate_aside({"slow": False}) == {"deny": []}
         slow = asyncio.create_task(made.evaluate_aside({"slow": True}))
         turns = 0
@@ -157,23 +157,17 @@ def test_the_loop_goes_on_while_a_program_is_asked() -> None:
             await slow
         assert await made.evaluate_aside('{"slow": false}') == {"deny": []}, "what it takes to compile is waited for"
 
-    with program(text, timeout_ms=500.0) as made:
-        asyncio.run(scenario(made))
 
-
-def test_who_stops_waiting_leaves_the_program_to_the_next() -> None:
+async def test_who_stops_waiting_leaves_the_program_to_the_next() -> None:
     text = HEAD + f"deny contains input.n if {{ input.n == 1; {SLOW} }}\ndeny contains input.n if input.n != 1\n"
 
-    async def scenario(made: RegoProgram) -> None:
+    with program(text, timeout_ms=500.0) as made:
         assert await made.evaluate_aside({"n": 0}) == {"deny": [0]}
         slow = asyncio.create_task(made.evaluate_aside({"n": 1}))
         await asyncio.sleep(0)
         slow.cancel()
         found = await asyncio.gather(*(made.evaluate_aside({"n": n}) for n in range(2, 6)))
         assert found == [{"deny": [n]} for n in range(2, 6)], "each its own answer"
-
-    with program(text, timeout_ms=500.0) as made:
-        asyncio.run(scenario(made))
 
 
 @pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="not tested: this system cannot wait for others' processes")

@@ -106,17 +106,14 @@ def test_nobody_is_asked_about_what_cannot_be_written(root: Path) -> None:
     with_previews(root, body)
 
 
-def test_what_was_approved_is_not_written_over_a_file_that_changed(root: Path) -> None:
-    async def body() -> None:
-        async with asking(root, *QUIET, "trust.mode=always") as opened:
-            edits = [{"path": "a.py", "content": "mine = 1\n"}]
-            asked = await call(opened, "write_files", edits=edits)
-            seen = await shown(opened, action_of(asked))
-            assert "change 1 file: a.py (+1 -2)" in str(asked.error) and "+mine = 1" in str(seen["preview"])
-            (root / "a.py").write_text("the owner's own work\n")
-            assert (await decide(opened, "approval.approve", action_id=action_of(asked))).error is None
-            late = await call(opened, "write_files", edits=edits, idempotency_key=key_of(asked))
-            assert late.error is not None
-            assert (root / "a.py").read_text() == "the owner's own work\n"
-
-    run(body())
+async def test_what_was_approved_is_not_written_over_a_file_that_changed(root: Path) -> None:
+    async with asking(root, *QUIET, "trust.mode=always") as opened:
+        edits = [{"path": "a.py", "content": "mine = 1\n"}]
+        asked = await call(opened, "write_files", edits=edits)
+        seen = await shown(opened, action_of(asked))
+        assert "change 1 file: a.py (+1 -2)" in str(asked.error) and "+mine = 1" in str(seen["preview"])
+        (root / "a.py").write_text("the owner's own work\n")
+        assert (await decide(opened, "approval.approve", action_id=action_of(asked))).error is None
+        late = await call(opened, "write_files", edits=edits, idempotency_key=key_of(asked))
+        assert late.error is not None
+        assert (root / "a.py").read_text() == "the owner's own work\n"

@@ -33,41 +33,35 @@ def test_overlapping_paths_are_refused_also_above_and_below(paths: list[str]) ->
 
 
 @requirement("EDT-05")
-def test_everything_waits_for_those_who_hold_and_keeps_others_out() -> None:
-    async def run() -> list[str]:
-        locks, said = PathLocks(), []
-        entered = asyncio.Event()
+async def test_everything_waits_for_those_who_hold_and_keeps_others_out() -> None:
+    locks, said = PathLocks(), []
+    entered = asyncio.Event()
 
-        async def whole() -> None:
-            async with locks.hold_all():
-                said.append("whole")
-                entered.set()
-                with pytest.raises(EditOverlap), locks.hold(["b"]):
+    async def whole() -> None:
+        async with locks.hold_all():
+            said.append("whole")
+            entered.set()
+            with pytest.raises(EditOverlap), locks.hold(["b"]):
+                pass
+            with pytest.raises(EditOverlap):
+                async with locks.hold_all(wait_sec=0.01):
                     pass
-                with pytest.raises(EditOverlap):
-                    async with locks.hold_all(wait_sec=0.01):
-                        pass
 
-        with locks.hold(["a"]):
-            task = asyncio.create_task(whole())
-            await asyncio.sleep(0)
-            said.append("part")
-        await task
-        with locks.hold(["b"]):
-            said.append("after")
-        return said
-
-    assert asyncio.run(run()) == ["part", "whole", "after"]
+    with locks.hold(["a"]):
+        task = asyncio.create_task(whole())
+        await asyncio.sleep(0)
+        said.append("part")
+    await task
+    with locks.hold(["b"]):
+        said.append("after")
+    assert (said) == ["part", "whole", "after"]
 
 
 @requirement("EDT-05")
-def test_everything_gives_up_when_it_takes_too_long() -> None:
-    async def run() -> None:
-        locks = PathLocks()
-        with locks.hold(["a"]), pytest.raises(EditOverlap, match="still at work"):
-            async with locks.hold_all(wait_sec=0.01):
-                pass
-        async with locks.hold_all():
+async def test_everything_gives_up_when_it_takes_too_long() -> None:
+    locks = PathLocks()
+    with locks.hold(["a"]), pytest.raises(EditOverlap, match="still at work"):
+        async with locks.hold_all(wait_sec=0.01):
             pass
-
-    asyncio.run(run())
+    async with locks.hold_all():
+        pass

@@ -7,7 +7,7 @@ import pytest
 from codeplane.kernel.json import JsonObject
 from tests.harness import git, make_repo
 from tests.interaction.requirements import requirement
-from tests.kernel.plane import AGENT, OWNER, plane, run
+from tests.kernel.plane import AGENT, OWNER, plane
 
 pytestmark = requirement("TRUST-60")
 
@@ -40,47 +40,39 @@ WRITES: dict[str, tuple[str, JsonObject]] = {
 }
 
 
-def test_a_local_operation_fetches_nothing(clone: Path) -> None:
+async def test_a_local_operation_fetches_nothing(clone: Path) -> None:
     missing = _missing(clone)
-
-    async def attempted() -> list[tuple[str, str]]:
-        ends = []
-        async with plane(clone) as opened:
-            for operation, arguments in WRITES.values():
-                outcome = await opened.conveyor.call(operation, arguments, AGENT)
-                assert outcome.error is not None, operation
-                ends.append((outcome.error.name, outcome.error.hint or ""))
-        return ends
-
-    ends = run(attempted())
+    ends = []
+    async with plane(clone) as opened:
+        for operation, arguments in WRITES.values():
+            outcome = await opened.conveyor.call(operation, arguments, AGENT)
+            assert outcome.error is not None, operation
+            ends.append((outcome.error.name, outcome.error.hint or ""))
     assert [name for name, _ in ends] == ["GIT_REFUSED"] * len(WRITES)
     assert all("git_fetch with complete=true" in hint for _, hint in ends), ends
     assert missing and _missing(clone) == missing
     assert not (clone / "b.txt").exists()
 
 
-def test_a_complete_fetch_brings_what_it_lacks(clone: Path) -> None:
-    async def fetched() -> list[str | None]:
-        ends = []
-        async with plane(clone) as opened:
-            for operation, arguments, by in (
-                ("git.fetch", {"complete": True}, AGENT),
-                ("git.fetch", {"complete": True}, OWNER),
-                ("git.checkout", {"ref": "origin/other"}, AGENT),
-            ):
-                outcome = await opened.conveyor.call(operation, arguments, by)
-                ends.append(outcome.error.name if outcome.error is not None else None)
-        return ends
-
-    assert run(fetched()) == ["APPROVAL_PENDING", None, None]
+async def test_a_complete_fetch_brings_what_it_lacks(clone: Path) -> None:
+    ends = []
+    async with plane(clone) as opened:
+        for operation, arguments, by in (
+            ("git.fetch", {"complete": True}, AGENT),
+            ("git.fetch", {"complete": True}, OWNER),
+            ("git.checkout", {"ref": "origin/other"}, AGENT),
+        ):
+            outcome = await opened.conveyor.call(operation, arguments, by)
+            ends.append(outcome.error.name if outcome.error is not None else None)
+    assert (ends) == ["APPROVAL_PENDING", None, None]
     assert _missing(clone) == [] and (clone / "b.txt").read_text() == "b\n"
 
 
-def test_a_pull_fetches_what_it_merges(clone: Path) -> None:
+async def test_a_pull_fetches_what_it_merges(clone: Path) -> None:
     async def pulled() -> str | None:
         async with plane(clone) as opened:
             outcome = await opened.conveyor.call("git.pull", {"remote": "origin", "ref": "other"}, OWNER)
             return outcome.error.message if outcome.error is not None else None
 
-    assert run(pulled()) is None
+    assert await pulled() is None
     assert (clone / "b.txt").read_text() == "b\n"

@@ -20,7 +20,6 @@ from tests.git.drawn import Desk, call, run, simple
 from tests.git.made import Made
 from tests.harness import git, make_repo
 from tests.interaction.requirements import requirement
-from tests.kernel.plane import run as run_plane
 from tests.trust.approvals.asking import action_of, asking, decide, key_of, shown
 from tests.trust.approvals.asking import call as call_agent
 
@@ -264,7 +263,7 @@ def test_a_work_tree_and_submodules_are_named_by_folder_address_and_commit(desk:
     assert update() != recorded
 
 
-def test_a_commit_made_after_asking_is_not_pushed(tmp_path: Path) -> None:
+async def test_a_commit_made_after_asking_is_not_pushed(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo")
     git(tmp_path, "clone", "--quiet", "--bare", str(root), "far.git")
     git(root, "remote", "add", "origin", str(tmp_path / "far.git"))
@@ -274,18 +273,15 @@ def test_a_commit_made_after_asking_is_not_pushed(tmp_path: Path) -> None:
     def far() -> str:
         return git(tmp_path / "far.git", "log", "-1", "--format=%s", "main").strip()
 
-    async def body() -> None:
-        async with asking(root, *QUIET) as opened:
-            asked = await call_agent(opened, "git.push", remote="origin")
-            assert "shown" in str((await shown(opened, action_of(asked)))["preview"])
-            git(root, "commit", "--quiet", "--allow-empty", "-m", "slipped in")
-            assert (await decide(opened, "approval.approve", action_id=action_of(asked))).error is None
-            late = await call_agent(opened, "git.push", remote="origin", idempotency_key=key_of(asked))
-            assert late.error is not None and far() == "first"
-            again = await call_agent(opened, "git.push", remote="origin")
-            assert "slipped in" in str((await shown(opened, action_of(again)))["preview"])
-            assert (await decide(opened, "approval.approve", action_id=action_of(again))).error is None
-            done = await call_agent(opened, "git.push", remote="origin", idempotency_key=key_of(again))
-            assert done.error is None and far() == "slipped in"
-
-    run_plane(body())
+    async with asking(root, *QUIET) as opened:
+        asked = await call_agent(opened, "git.push", remote="origin")
+        assert "shown" in str((await shown(opened, action_of(asked)))["preview"])
+        git(root, "commit", "--quiet", "--allow-empty", "-m", "slipped in")
+        assert (await decide(opened, "approval.approve", action_id=action_of(asked))).error is None
+        late = await call_agent(opened, "git.push", remote="origin", idempotency_key=key_of(asked))
+        assert late.error is not None and far() == "first"
+        again = await call_agent(opened, "git.push", remote="origin")
+        assert "slipped in" in str((await shown(opened, action_of(again)))["preview"])
+        assert (await decide(opened, "approval.approve", action_id=action_of(again))).error is None
+        done = await call_agent(opened, "git.push", remote="origin", idempotency_key=key_of(again))
+        assert done.error is None and far() == "slipped in"

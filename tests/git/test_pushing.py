@@ -78,23 +78,20 @@ def test_the_commit_that_was_shown_is_pushed_and_not_the_one_that_came_after(roo
     assert far(root) == git(root, "rev-parse", "HEAD").strip() != tip
 
 
-def test_a_commit_made_while_the_question_waits_is_not_pushed(root: Path) -> None:
-    async def body() -> None:
-        before = far(root)
-        async with plane(root, *QUIET) as opened:
-            action = action_of(await call(opened, "git.push"))
-            tip = git(root, "rev-parse", "HEAD").strip()
-            assert f"refs/heads/main at {tip}" in str((await shown(opened, action))["preview"])
-            commit(root, "after")
-            await decide(opened, "approval.approve", action_id=action)
-            assert "has changed" in str((await soon(opened, action, "REJECTED"))["reason"])
-            assert far(root) == before
-            again = action_of(await call(opened, "git.push"))
-            await decide(opened, "approval.approve", action_id=again)
-            await executed(opened, again)
-            assert far(root) == git(root, "rev-parse", "HEAD").strip()
-
-    run(body())
+async def test_a_commit_made_while_the_question_waits_is_not_pushed(root: Path) -> None:
+    before = far(root)
+    async with plane(root, *QUIET) as opened:
+        action = action_of(await call(opened, "git.push"))
+        tip = git(root, "rev-parse", "HEAD").strip()
+        assert f"refs/heads/main at {tip}" in str((await shown(opened, action))["preview"])
+        commit(root, "after")
+        await decide(opened, "approval.approve", action_id=action)
+        assert "has changed" in str((await soon(opened, action, "REJECTED"))["reason"])
+        assert far(root) == before
+        again = action_of(await call(opened, "git.push"))
+        await decide(opened, "approval.approve", action_id=again)
+        await executed(opened, again)
+        assert far(root) == git(root, "rev-parse", "HEAD").strip()
 
 
 def test_a_forced_push_replaces_only_what_was_shown_to_be_there(root: Path) -> None:
@@ -161,49 +158,43 @@ def test_a_branch_is_removed_as_it_was_asked_for(root: Path) -> None:
     assert far(root, "refs/heads/old") == ""
 
 
-def test_trust_in_a_forced_push_is_of_that_branch_and_remote_whatever_its_commits(root: Path) -> None:
+async def test_trust_in_a_forced_push_is_of_that_branch_and_remote_whatever_its_commits(root: Path) -> None:
     def amended() -> None:
         git(root, "commit", "--quiet", "--amend", "--allow-empty", "-m", f"amended after {far(root)}")
 
-    async def body() -> None:
-        async with plane(root, *QUIET) as opened:
-            await call(opened, "git.push")
-            git(root, "push", "--quiet", "origin", "main", "main:refs/heads/other")
-            git(root, "branch", "--quiet", "other")
+    async with plane(root, *QUIET) as opened:
+        await call(opened, "git.push")
+        git(root, "push", "--quiet", "origin", "main", "main:refs/heads/other")
+        git(root, "branch", "--quiet", "other")
+        amended()
+        action = action_of(await call(opened, "git.push", force=True))
+        seen = await shown(opened, action)
+        assert "would be LOST there: " in str(seen["preview"])
+        assert "force-pushes refs/heads/main to origin" in str(seen["covers"])
+        await decide(opened, "approval.approve", action_id=action, trust=True)
+        await executed(opened, action)
+        for _ in range(2):
             amended()
-            action = action_of(await call(opened, "git.push", force=True))
-            seen = await shown(opened, action)
-            assert "would be LOST there: " in str(seen["preview"])
-            assert "force-pushes refs/heads/main to origin" in str(seen["covers"])
-            await decide(opened, "approval.approve", action_id=action, trust=True)
-            await executed(opened, action)
-            for _ in range(2):
-                amended()
-                assert (await call(opened, "git.push", force=True)).error is None
-                assert far(root) == git(root, "rev-parse", "HEAD").strip()
-            (known,) = items(await decide(opened, "approval.trusted"))
-            assert known["covers"] == seen["covers"]
-            for other in (
-                {"force": True, "ref": "other"},
-                {"delete": True, "ref": "main"},
-                {"force": True, "tags": True},
-            ):
-                assert action_of(await call(opened, "git.push", **other))
-            git(root, "remote", "set-url", "origin", str(root.parent / "elsewhere.git"))
-            assert action_of(await call(opened, "git.push", force=True))
-
-    run(body())
+            assert (await call(opened, "git.push", force=True)).error is None
+            assert far(root) == git(root, "rev-parse", "HEAD").strip()
+        (known,) = items(await decide(opened, "approval.trusted"))
+        assert known["covers"] == seen["covers"]
+        for other in (
+            {"force": True, "ref": "other"},
+            {"delete": True, "ref": "main"},
+            {"force": True, "tags": True},
+        ):
+            assert action_of(await call(opened, "git.push", **other))
+        git(root, "remote", "set-url", "origin", str(root.parent / "elsewhere.git"))
+        assert action_of(await call(opened, "git.push", force=True))
 
 
-def test_trust_in_a_push_is_of_its_branch(root: Path) -> None:
-    async def body() -> None:
-        async with plane(root, *QUIET) as opened:
-            action = action_of(await call(opened, "git.push"))
-            await decide(opened, "approval.approve", action_id=action, trust=True)
-            await executed(opened, action)
-            commit(root, "the next")
-            assert (await call(opened, "git.push")).error is None
-            git(root, "branch", "--quiet", "other")
-            assert action_of(await call(opened, "git.push", ref="other"))
-
-    run(body())
+async def test_trust_in_a_push_is_of_its_branch(root: Path) -> None:
+    async with plane(root, *QUIET) as opened:
+        action = action_of(await call(opened, "git.push"))
+        await decide(opened, "approval.approve", action_id=action, trust=True)
+        await executed(opened, action)
+        commit(root, "the next")
+        assert (await call(opened, "git.push")).error is None
+        git(root, "branch", "--quiet", "other")
+        assert action_of(await call(opened, "git.push", ref="other"))

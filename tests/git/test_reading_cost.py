@@ -52,17 +52,14 @@ def test_so_many_processes_and_no_more(
 
 @requirement("GIT-23")
 @pytest.mark.parametrize("operation", ["git.status", "git.show"])
-def test_a_call_that_is_given_up_at_any_moment_ends(repository: Made, operation: str) -> None:
-    async def body() -> None:
-        for turns in range(60):
-            task = asyncio.create_task(Reads(repository.root).ask(operation))
-            for _ in range(turns):
-                await asyncio.sleep(0)
-            task.cancel()
-            ended, _ = await asyncio.wait({task}, timeout=30)
-            assert ended and (task.cancelled() or task.exception() is None)
-
-    asyncio.run(body())
+async def test_a_call_that_is_given_up_at_any_moment_ends(repository: Made, operation: str) -> None:
+    for turns in range(60):
+        task = asyncio.create_task(Reads(repository.root).ask(operation))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        task.cancel()
+        ended, _ = await asyncio.wait({task}, timeout=30)
+        assert ended and (task.cancelled() or task.exception() is None)
 
 
 @requirement("GIT-23")

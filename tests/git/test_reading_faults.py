@@ -285,22 +285,19 @@ def test_git_that_floods_is_ended(tmp_path: Path, repository: Made) -> None:
         Reads(repository.root, env={"PATH": f"{tmp_path}:{os.environ['PATH']}"})("git.status")
 
 
-def test_a_call_that_is_cancelled_ends_its_git(tmp_path: Path, repository: Made) -> None:
+async def test_a_call_that_is_cancelled_ends_its_git(tmp_path: Path, repository: Made) -> None:
     script = ("#!/bin/sh", f"cd {tmp_path}", "echo $$ > new", "mv new pid", "exec sleep 60")
     (tmp_path / "git").write_text("\n".join(script))
     (tmp_path / "git").chmod(0o755)
     reads = Reads(repository.root, env={"PATH": f"{tmp_path}:{os.environ['PATH']}"})
 
-    async def body() -> int:
+    with pytest.raises(ProcessLookupError):
         asked = asyncio.create_task(reads.ask("git.status"))
         await asyncio.to_thread(until, (tmp_path / "pid").exists)
         asked.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asked
-        return int((tmp_path / "pid").read_text())
-
-    with pytest.raises(ProcessLookupError):
-        os.kill(asyncio.run(body()), 0)
+        os.kill((int((tmp_path / "pid").read_text())), 0)
 
 
 def test_remotes_are_shown_without_what_is_secret(repository: Made) -> None:

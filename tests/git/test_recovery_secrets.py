@@ -7,7 +7,7 @@ from pathlib import Path
 from codeplane.kernel.workspace import Workspace
 from tests.harness import git, make_repo
 from tests.interaction.requirements import requirement
-from tests.kernel.plane import OWNER, plane, run
+from tests.kernel.plane import OWNER, plane
 from tests.surfaces.cli.diagnosis.seen import seen
 
 pytestmark = requirement("TRUST-52")
@@ -47,7 +47,7 @@ def _objects(root: Path) -> str:
     return subprocess.run(command, cwd=root, capture_output=True, check=False).stdout.decode("latin-1")
 
 
-def test_doctor_names_them_and_a_start_clears_them(tmp_path: Path) -> None:
+async def test_doctor_names_them_and_a_start_clears_them(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {"README.md": "# shop\n"})
     workspace = Workspace(root=root)
     _keep(root, CLEAN, {"notes.txt": "other work\n"})
@@ -59,14 +59,10 @@ def test_doctor_names_them_and_a_start_clears_them(tmp_path: Path) -> None:
     found = seen(workspace, "recovery")
     assert found.verdict == "warn" and OLD in found.found and CLEAN not in found.found
     assert "config/.env" in found.found and ".codeplane/owner.token" in found.found and VALUE not in found.found
-
-    async def scenario() -> None:
-        async with plane(root) as opened:
-            while VALUE in _objects(root) or "cpl_token" in _objects(root):
-                await asyncio.to_thread(opened.secrets.walk)
-            assert (await opened.conveyor.call("status", {}, OWNER)).error is None
-
-    run(scenario())
+    async with plane(root) as opened:
+        while VALUE in _objects(root) or "cpl_token" in _objects(root):
+            await asyncio.to_thread(opened.secrets.walk)
+        assert (await opened.conveyor.call("status", {}, OWNER)).error is None
     assert git(root, "ls-tree", "-r", "--name-only", OLD) == "notes.txt\n"
     told = f"1794000000 {before['HEAD'].strip()} Kept before reset\n"
     assert git(root, "log", "-1", "--format=%at %P %s", OLD) == told

@@ -98,23 +98,19 @@ def test_without_secrets_a_work_tree_goes_unasked_and_a_refusal_leaves_no_ref(de
 
 
 @requirement("GIT-14", "TRUST-52")
-def test_an_approved_removal_by_an_agent_gives_git_no_secrets(tmp_path: Path) -> None:
+async def test_an_approved_removal_by_an_agent_gives_git_no_secrets(tmp_path: Path) -> None:
     repo = make_repo(tmp_path / "shop", {"a.txt": "a\n", ".gitignore": ".env\n"})
-
-    async def scenario() -> None:
-        async with plane(repo, NO_WAIT) as opened:
-            await asking.call(opened, "git.worktree_add", path="wt", branch="wt")
-            fill(repo / "wt")
-            refused = await asking.call(opened, "git.worktree_remove", name="wt")
-            assert refused.error is not None and refused.error.name == "GIT_REFUSED"
-            action = asking.action_of(await asking.call(opened, "git.worktree_remove", name="wt", force=True))
-            assert ".env, certs/id_rsa" in str((await asking.shown(opened, action))["preview"])
-            await asking.decide(opened, "approval.approve", action_id=action)
-            await asking.executed(opened, action)
-            assert not (repo / "wt").exists()
-            assert kept_names(repo) == ["work.txt"] and SECRET not in stored(repo)
-
-    run(scenario())
+    async with plane(repo, NO_WAIT) as opened:
+        await asking.call(opened, "git.worktree_add", path="wt", branch="wt")
+        fill(repo / "wt")
+        refused = await asking.call(opened, "git.worktree_remove", name="wt")
+        assert refused.error is not None and refused.error.name == "GIT_REFUSED"
+        action = asking.action_of(await asking.call(opened, "git.worktree_remove", name="wt", force=True))
+        assert ".env, certs/id_rsa" in str((await asking.shown(opened, action))["preview"])
+        await asking.decide(opened, "approval.approve", action_id=action)
+        await asking.executed(opened, action)
+        assert not (repo / "wt").exists()
+        assert kept_names(repo) == ["work.txt"] and SECRET not in stored(repo)
 
 
 @requirement("GIT-14", "TRUST-52")

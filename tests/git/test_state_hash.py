@@ -108,17 +108,14 @@ def test_a_change_from_outside_is_seen(repo: Path) -> None:
 
 
 @requirement("TASK-07")
-def test_while_the_index_is_not_ready_it_says_so(repo: Path) -> None:
-    async def body() -> None:
-        async with plane(repo) as running:
-            before, _ = await _acted(running, "session.create", {})
-            assert before.endswith("~")
-            await running.index.ready()
-            await asyncio.to_thread(until, lambda: running.index.newest() is not None)
-            after, _ = await _acted(running, "session.create", {})
-            assert not after.endswith("~") and after != before.removesuffix("~")
-
-    run(body())
+async def test_while_the_index_is_not_ready_it_says_so(repo: Path) -> None:
+    async with plane(repo) as running:
+        before, _ = await _acted(running, "session.create", {})
+        assert before.endswith("~")
+        await running.index.ready()
+        await asyncio.to_thread(until, lambda: running.index.newest() is not None)
+        after, _ = await _acted(running, "session.create", {})
+        assert not after.endswith("~") and after != before.removesuffix("~")
 
 
 @requirement("TASK-07")

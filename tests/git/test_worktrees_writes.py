@@ -158,141 +158,117 @@ async def _ended(opened: Plane, operation: str, arguments: JsonObject, caller: C
 
 
 @requirement("GIT-14")
-def test_the_owner_has_one_beside_the_repository_and_agents_where_they_are_let(tmp_path: Path) -> None:
+async def test_the_owner_has_one_beside_the_repository_and_agents_where_they_are_let(tmp_path: Path) -> None:
     repo, roots = make_repo(tmp_path / "shop", {"a.txt": "a\n"}), tmp_path / "trees"
     roots.mkdir()
     (repo / "out").symlink_to(tmp_path)
-
-    async def scenario() -> None:
-        async with plane(repo, 'git.worktree_roots=["../trees"]') as opened:
-            for path in (
-                "../next",
-                str(tmp_path / "next"),
-                "out/next",
-                "../trees/.hidden/x",
-                "../trees",
-                "../trees/../x",
-            ):
-                assert await _ended(opened, "git.worktree_add", {"path": path}, AGENT) == "PATH_DENIED", path
-            for path in ("../.git/x", "../.codeplane/x", "..", "/", "../shop/.git/x", "out/next"):
-                assert await _ended(opened, "git.worktree_add", {"path": path}, OWNER) == "PATH_DENIED", path
-            assert await _ended(opened, "git.worktree_add", {"path": "../none/x"}, OWNER) == "NOT_FOUND"
-            assert sorted(path.name for path in tmp_path.iterdir()) == ["shop", "trees"]
-            made = await _ended(opened, "git.worktree_add", BESIDE, OWNER)
-            assert str(tmp_path / "next") in made and "undo: mut_" in made
-            assert (tmp_path / "next" / "a.txt").read_text() == "a\n"
-            assert "next" not in (repo / ".git" / "info" / "exclude").read_text()
-            listed = await _ended(opened, "git.worktrees", {}, AGENT)
-            assert f"{tmp_path / 'next'} next" in listed
-            assert "next at " in await _ended(opened, "git.worktree_open", {"name": "../next"}, AGENT)
-            # What an agent may not make it may not remove unasked either; the owner may.
-            assert await _ended(opened, "git.worktree_remove", {"name": "../next"}, AGENT) == "APPROVAL_PENDING"
-            assert str(tmp_path / "next") in await _ended(opened, "git.worktree_remove", {"name": "next"}, OWNER)
-            assert not (tmp_path / "next").exists()
-            # Where the owner's setting says so, agents have theirs.
-            let = await _ended(opened, "git.worktree_add", {"path": "../trees/t", "branch": "t"}, AGENT)
-            assert str(roots / "t") in let and (roots / "t" / "a.txt").exists()
-
-    run(scenario())
+    async with plane(repo, 'git.worktree_roots=["../trees"]') as opened:
+        for path in (
+            "../next",
+            str(tmp_path / "next"),
+            "out/next",
+            "../trees/.hidden/x",
+            "../trees",
+            "../trees/../x",
+        ):
+            assert await _ended(opened, "git.worktree_add", {"path": path}, AGENT) == "PATH_DENIED", path
+        for path in ("../.git/x", "../.codeplane/x", "..", "/", "../shop/.git/x", "out/next"):
+            assert await _ended(opened, "git.worktree_add", {"path": path}, OWNER) == "PATH_DENIED", path
+        assert await _ended(opened, "git.worktree_add", {"path": "../none/x"}, OWNER) == "NOT_FOUND"
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["shop", "trees"]
+        made = await _ended(opened, "git.worktree_add", BESIDE, OWNER)
+        assert str(tmp_path / "next") in made and "undo: mut_" in made
+        assert (tmp_path / "next" / "a.txt").read_text() == "a\n"
+        assert "next" not in (repo / ".git" / "info" / "exclude").read_text()
+        listed = await _ended(opened, "git.worktrees", {}, AGENT)
+        assert f"{tmp_path / 'next'} next" in listed
+        assert "next at " in await _ended(opened, "git.worktree_open", {"name": "../next"}, AGENT)
+        # What an agent may not make it may not remove unasked either; the owner may.
+        assert await _ended(opened, "git.worktree_remove", {"name": "../next"}, AGENT) == "APPROVAL_PENDING"
+        assert str(tmp_path / "next") in await _ended(opened, "git.worktree_remove", {"name": "next"}, OWNER)
+        assert not (tmp_path / "next").exists()
+        # Where the owner's setting says so, agents have theirs.
+        let = await _ended(opened, "git.worktree_add", {"path": "../trees/t", "branch": "t"}, AGENT)
+        assert str(roots / "t") in let and (roots / "t" / "a.txt").exists()
 
 
 @requirement("GIT-14")
-def test_refusals_say_why_and_what_to_send_instead(tmp_path: Path) -> None:
+async def test_refusals_say_why_and_what_to_send_instead(tmp_path: Path) -> None:
     repo = make_repo(tmp_path / "shop", {"a.txt": "a\n"})
     (tmp_path / "trees").mkdir()
     (repo / "out").symlink_to(tmp_path)
     git(repo, "branch", "topic")
+    async with plane(repo, 'git.worktree_roots=["../trees"]') as opened:
 
-    async def scenario() -> None:
-        async with plane(repo, 'git.worktree_roots=["../trees"]') as opened:
+        async def refused(**arguments: str) -> tuple[str, str]:
+            error = (await opened.conveyor.call("git.worktree_add", {**arguments}, AGENT)).error
+            assert error is not None
+            return error.message, error.hint
 
-            async def refused(**arguments: str) -> tuple[str, str]:
-                error = (await opened.conveyor.call("git.worktree_add", {**arguments}, AGENT)).error
-                assert error is not None
-                return error.message, error.hint
-
-            said, hint = await refused(path="../trees/.topic")
-            assert "'.topic' in '../trees/.topic' is hidden" in said and "does not begin with a dot" in hint
-            said, hint = await refused(path="../next")
-            assert "outside the repository" in said and "or below ../trees" in hint
-            assert "is the repository itself" in (await refused(path="."))[0]
-            assert "through a link" in (await refused(path="out/next"))[0]
-            said, hint = await refused(path="trees/topic", branch="topic")
-            assert said == "there is a branch 'topic' already"
-            assert hint.startswith('to check it out there, send ref="topic" and no branch')
-
-    run(scenario())
+        said, hint = await refused(path="../trees/.topic")
+        assert "'.topic' in '../trees/.topic' is hidden" in said and "does not begin with a dot" in hint
+        said, hint = await refused(path="../next")
+        assert "outside the repository" in said and "or below ../trees" in hint
+        assert "is the repository itself" in (await refused(path="."))[0]
+        assert "through a link" in (await refused(path="out/next"))[0]
+        said, hint = await refused(path="trees/topic", branch="topic")
+        assert said == "there is a branch 'topic' already"
+        assert hint.startswith('to check it out there, send ref="topic" and no branch')
 
 
-def test_the_answer_says_nothing_about_another_work_tree(tmp_path: Path) -> None:
+async def test_the_answer_says_nothing_about_another_work_tree(tmp_path: Path) -> None:
     repo = make_repo(tmp_path / "shop", {"a.txt": "a\n"})
     (repo / "a.txt").write_text("changed\n")
-
-    async def scenario() -> None:
-        async with plane(repo) as opened:
-            made = await _ended(opened, "git.worktree_add", {"path": "tree", "branch": "next"}, OWNER)
-            gone = await _ended(opened, "git.worktree_remove", {"name": "tree"}, OWNER)
-            assert made.splitlines()[0] == gone.splitlines()[0] == str(repo.resolve() / "tree")
-            assert "next new at " in made and "undo: mut_" in made
-            assert "not clean" not in made + gone and "main at " not in made + gone
-
-    run(scenario())
+    async with plane(repo) as opened:
+        made = await _ended(opened, "git.worktree_add", {"path": "tree", "branch": "next"}, OWNER)
+        gone = await _ended(opened, "git.worktree_remove", {"name": "tree"}, OWNER)
+        assert made.splitlines()[0] == gone.splitlines()[0] == str(repo.resolve() / "tree")
+        assert "next new at " in made and "undo: mut_" in made
+        assert "not clean" not in made + gone and "main at " not in made + gone
 
 
 @requirement("GIT-14")
-def test_a_work_tree_is_named_by_path_or_by_name(tmp_path: Path) -> None:
+async def test_a_work_tree_is_named_by_path_or_by_name(tmp_path: Path) -> None:
     repo = make_repo(tmp_path / "shop", {"a.txt": "a\n"})
     git(repo, "branch", "topic")
-
-    async def scenario() -> None:
-        async with plane(repo) as opened:
-            folder = str(repo.resolve() / "trees" / "topic")
-            assert folder in await _ended(opened, "git.worktree_add", {"name": "trees/topic", "ref": "topic"}, OWNER)
-            assert "topic at " in await _ended(opened, "git.worktree_open", {"path": "trees/topic"}, AGENT)
-            both: JsonObject = {"path": "trees/topic", "name": "topic"}
-            assert await _ended(opened, "git.worktree_open", both, AGENT) == "INVALID_ARGUMENT"
-            assert folder in await _ended(opened, "git.worktree_remove", {"path": folder}, OWNER)
-
-    run(scenario())
+    async with plane(repo) as opened:
+        folder = str(repo.resolve() / "trees" / "topic")
+        assert folder in await _ended(opened, "git.worktree_add", {"name": "trees/topic", "ref": "topic"}, OWNER)
+        assert "topic at " in await _ended(opened, "git.worktree_open", {"path": "trees/topic"}, AGENT)
+        both: JsonObject = {"path": "trees/topic", "name": "topic"}
+        assert await _ended(opened, "git.worktree_open", both, AGENT) == "INVALID_ARGUMENT"
+        assert folder in await _ended(opened, "git.worktree_remove", {"path": folder}, OWNER)
 
 
 @requirement("GIT-14")
-def test_what_codeplane_owns_is_not_checked_out_beside_the_repository(tmp_path: Path) -> None:
+async def test_what_codeplane_owns_is_not_checked_out_beside_the_repository(tmp_path: Path) -> None:
     repo = make_repo(tmp_path / "shop", {"a.txt": "a\n", "lib/.codeplane/config.yaml": "trust: {}\n"})
-
-    async def scenario() -> None:
-        async with plane(repo) as opened:
-            assert await _ended(opened, "git.worktree_add", BESIDE, OWNER) == "PATH_DENIED"
-            assert not (tmp_path / "next").exists()
-            git(repo, "rm", "--quiet", "-r", "--cached", "lib")
-            git(repo, "commit", "--quiet", "--message", "without")
-            assert "undo: mut_" in await _ended(opened, "git.worktree_add", BESIDE, OWNER)
-
-    run(scenario())
+    async with plane(repo) as opened:
+        assert await _ended(opened, "git.worktree_add", BESIDE, OWNER) == "PATH_DENIED"
+        assert not (tmp_path / "next").exists()
+        git(repo, "rm", "--quiet", "-r", "--cached", "lib")
+        git(repo, "commit", "--quiet", "--message", "without")
+        assert "undo: mut_" in await _ended(opened, "git.worktree_add", BESIDE, OWNER)
 
 
 @requirement("GIT-14")
 @pytest.mark.parametrize(
     "arguments", [BESIDE, {"path": "inner", "branch": "next"}, {"path": "../next", "ref": "HEAD~1"}]
 )
-def test_adding_is_undone_and_done_again(tmp_path: Path, arguments: dict[str, str]) -> None:
+async def test_adding_is_undone_and_done_again(tmp_path: Path, arguments: dict[str, str]) -> None:
     repo = make_repo(tmp_path / "shop", {"a.txt": "a\n"})
     git(repo, "commit", "--quiet", "--allow-empty", "--message", "second")
     folder = repo / arguments["path"]
-
-    async def scenario() -> None:
-        async with plane(repo) as opened:
-            before = (git(repo, "for-each-ref", "refs/heads"), (repo / ".git" / "info" / "exclude").read_text())
-            assert "undo: mut_" in await _ended(opened, "git.worktree_add", {**arguments}, OWNER)
-            (folder / "work.txt").write_text("mine\n")
-            # Nobody's work is taken away.
-            assert await _ended(opened, "undo", {}, OWNER) == "CANNOT_UNDO"
-            assert (folder / "work.txt").exists()
-            (folder / "work.txt").unlink()
-            assert f"work tree {folder.resolve()} removed" in await _ended(opened, "undo", {}, OWNER)
-            assert not folder.exists() and git(repo, "worktree", "list").count("\n") == 1
-            assert (git(repo, "for-each-ref", "refs/heads"), (repo / ".git" / "info" / "exclude").read_text()) == before
-            assert f"work tree {folder.resolve()} added" in await _ended(opened, "redo", {}, OWNER)
-            assert (folder / "a.txt").read_text() == "a\n"
-
-    run(scenario())
+    async with plane(repo) as opened:
+        before = (git(repo, "for-each-ref", "refs/heads"), (repo / ".git" / "info" / "exclude").read_text())
+        assert "undo: mut_" in await _ended(opened, "git.worktree_add", {**arguments}, OWNER)
+        (folder / "work.txt").write_text("mine\n")
+        # Nobody's work is taken away.
+        assert await _ended(opened, "undo", {}, OWNER) == "CANNOT_UNDO"
+        assert (folder / "work.txt").exists()
+        (folder / "work.txt").unlink()
+        assert f"work tree {folder.resolve()} removed" in await _ended(opened, "undo", {}, OWNER)
+        assert not folder.exists() and git(repo, "worktree", "list").count("\n") == 1
+        assert (git(repo, "for-each-ref", "refs/heads"), (repo / ".git" / "info" / "exclude").read_text()) == before
+        assert f"work tree {folder.resolve()} added" in await _ended(opened, "redo", {}, OWNER)
+        assert (folder / "a.txt").read_text() == "a\n"

@@ -212,14 +212,10 @@ def test_a_lock_and_a_merge_under_way_are_busy(desk: Desk) -> None:
             run(operation())
 
 
-def test_an_edit_under_way_is_waited_for_only_so_long(desk: Desk) -> None:
-    async def body() -> None:
-        with desk.writer.locks.hold(["a.txt"]):
-            async with desk.writer.locks.hold_all(wait_sec=0.01):
-                pass
-
-    with pytest.raises(EditOverlap):
-        run(body())
+async def test_an_edit_under_way_is_waited_for_only_so_long(desk: Desk) -> None:
+    with pytest.raises(EditOverlap), desk.writer.locks.hold(["a.txt"]):
+        async with desk.writer.locks.hold_all(wait_sec=0.01):
+            pass
 
 
 def test_a_commit_that_changes_our_own_folder_is_not_checked_out(desk: Desk) -> None:

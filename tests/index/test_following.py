@@ -20,7 +20,7 @@ from tests.ledger.logs import opened
 pytestmark = requirement("IDX-48")
 
 
-def test_facts_are_reached_though_there_is_always_a_newer_state(tmp_path: Path) -> None:
+async def test_facts_are_reached_though_there_is_always_a_newer_state(tmp_path: Path) -> None:
     root, home = make_repo(tmp_path / "repo", {"m.py": "def f():\n    return 1\n"}), tmp_path / "home"
     indexer = Indexed(root, home)
     snapshot = indexer.start()
@@ -56,5 +56,5 @@ def test_facts_are_reached_though_there_is_always_a_newer_state(tmp_path: Path) 
             await following.close()
             return behind.files, following.epoch >= snapshot.epoch
 
-    assert asyncio.run(follow()) == (0, True)
+    assert await follow() == (0, True)
     indexer.close()

@@ -62,7 +62,7 @@ def test_it_stops_where_there_is_no_more_room(tmp_path: Path) -> None:
         assert made.store.unpacked == held
 
 
-def test_a_large_index_is_unpacked_once_it_stands(tmp_path: Path) -> None:
+async def test_a_large_index_is_unpacked_once_it_stands(tmp_path: Path) -> None:
     texts = {f"notes/{number}.txt": f"{number}\n" for number in range(1_000)}
     root, home = make_repo(tmp_path / "repo", {**FILES, **texts}), tmp_path / "home"
     indexer = Indexed(root, home)
@@ -96,5 +96,5 @@ def test_a_large_index_is_unpacked_once_it_stands(tmp_path: Path) -> None:
             await following.close()
             return found
 
-    assert asyncio.run(follow()) == sum(path.endswith(".py") for path in snapshot.files) >= len(FILES)
+    assert await follow() == sum(path.endswith(".py") for path in snapshot.files) >= len(FILES)
     indexer.close()

@@ -12,7 +12,7 @@ from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.operation import Result
 from codeplane.wiring.app import Plane
 from tests.interaction.requirements import requirement
-from tests.kernel.plane import AGENT, OWNER, Answered, FixtureOps, ManualClock, events, of_call, plane, run
+from tests.kernel.plane import AGENT, OWNER, Answered, FixtureOps, ManualClock, events, of_call, plane
 from tests.kernel.ports import Asking, Broken, Person, exchange, overhear
 
 EARS = ("identity", "tasks", "authority", "idempotency", "approver", "log", "observer")
@@ -32,20 +32,16 @@ async def last(opened: Plane, name: str, arguments: JsonObject, caller: Caller) 
 
 
 @requirement("DOOR-01")
-def test_a_mutation_passes_all_stages_in_order(tmp_path: Path) -> None:
-    async def scenario() -> tuple[list[str], FixtureOps]:
-        heard: list[str] = []
-        ops = FixtureOps()
-        async with plane(tmp_path, operations=[ops]) as opened:
-            person = Person(agrees=True)
-            conveyor = overhear(opened, heard, only=EARS, authority=Asking(), approver=person)
-            arguments: JsonObject = {"text": "x", "paths": ["a.txt"], "idempotency_key": "k"}
-            outcome = await conveyor.call("fixture.push", arguments, AGENT)
-            assert outcome.error is None
-            assert [preview and preview.summary for preview in person.shown] == ["push x"]
-        return heard, ops
-
-    heard, ops = run(scenario())
+async def test_a_mutation_passes_all_stages_in_order(tmp_path: Path) -> None:
+    heard: list[str] = []
+    ops = FixtureOps()
+    async with plane(tmp_path, operations=[ops]) as opened:
+        person = Person(agrees=True)
+        conveyor = overhear(opened, heard, only=EARS, authority=Asking(), approver=person)
+        arguments: JsonObject = {"text": "x", "paths": ["a.txt"], "idempotency_key": "k"}
+        outcome = await conveyor.call("fixture.push", arguments, AGENT)
+        assert outcome.error is None
+        assert [preview and preview.summary for preview in person.shown] == ["push x"]
     assert heard == [
         "identity.identify",
         "tasks.enter",
@@ -67,18 +63,15 @@ def test_a_mutation_passes_all_stages_in_order(tmp_path: Path) -> None:
 
 @requirement("DOOR-01")
 @pytest.mark.parametrize("name", ["fixture.stream", "fixture.read"])
-def test_a_stream_passes_the_same_stages(tmp_path: Path, name: str) -> None:
-    async def scenario() -> list[str]:
-        heard: list[str] = []
-        async with plane(tmp_path, operations=[FixtureOps()]) as opened:
-            conveyor = overhear(opened, heard, only=EARS, approver=Person(agrees=True))
-            items: list[Result | Outcome] = [item async for item in conveyor.stream(name, {}, AGENT)]
-            assert isinstance(items[0], Answered)
-            assert isinstance(items[1], Outcome)
-            assert len(items) == 2
-        return heard
-
-    assert run(scenario()) == [
+async def test_a_stream_passes_the_same_stages(tmp_path: Path, name: str) -> None:
+    heard: list[str] = []
+    async with plane(tmp_path, operations=[FixtureOps()]) as opened:
+        conveyor = overhear(opened, heard, only=EARS, approver=Person(agrees=True))
+        items: list[Result | Outcome] = [item async for item in conveyor.stream(name, {}, AGENT)]
+        assert isinstance(items[0], Answered)
+        assert isinstance(items[1], Outcome)
+        assert len(items) == 2
+    assert heard == [
         "identity.identify",
         "tasks.enter",
         "authority.decide",
@@ -115,45 +108,39 @@ REFUSALS: list[tuple[str, JsonObject, Caller, str]] = [
 @requirement("DOOR-02")
 @pytest.mark.parametrize("surface", ["call", "stream"])
 @pytest.mark.parametrize(("name", "arguments", "caller", "code"), REFUSALS, ids=[f"{r[0]}-{r[3]}" for r in REFUSALS])
-def test_a_refusal_is_recorded_and_nothing_runs(
+async def test_a_refusal_is_recorded_and_nothing_runs(
     tmp_path: Path, surface: str, name: str, arguments: JsonObject, caller: Caller, code: str
 ) -> None:
-    async def scenario() -> None:
-        ops = FixtureOps()
-        async with plane(tmp_path, operations=[ops]) as opened:
-            outcome = await through(opened, surface, name, arguments, caller)
-            assert outcome.error is not None
-            assert outcome.error.name == code
-            assert outcome.result is None
-            assert ops.ran == []
-            event = (await of_call(opened, outcome))[-1]
-            assert event.payload["status"] == code
-            if event.type == "call.finished":
-                assert event.payload["executed"] is False
-                assert event.stream == f"task/{outcome.meta.task_id}"
-            else:
-                assert (event.type, event.stream) == ("call.refused", "audit")
-                # Whoever is known is named, also where nothing could be run.
-                assert (event.actor == "system:unidentified") is (code == "UNAUTHORIZED")
-            assert await opened.log.select("SELECT 1 FROM operations WHERE status = 'running'") == []
-
-    run(scenario())
+    ops = FixtureOps()
+    async with plane(tmp_path, operations=[ops]) as opened:
+        outcome = await through(opened, surface, name, arguments, caller)
+        assert outcome.error is not None
+        assert outcome.error.name == code
+        assert outcome.result is None
+        assert ops.ran == []
+        event = (await of_call(opened, outcome))[-1]
+        assert event.payload["status"] == code
+        if event.type == "call.finished":
+            assert event.payload["executed"] is False
+            assert event.stream == f"task/{outcome.meta.task_id}"
+        else:
+            assert (event.type, event.stream) == ("call.refused", "audit")
+            # Whoever is known is named, also where nothing could be run.
+            assert (event.actor == "system:unidentified") is (code == "UNAUTHORIZED")
+        assert await opened.log.select("SELECT 1 FROM operations WHERE status = 'running'") == []
 
 
-def test_the_same_calls_run_when_nothing_is_in_the_way(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        ops = FixtureOps()
-        async with plane(tmp_path, "trust.mode=automatic", operations=[ops]) as opened:
-            for name, arguments in (
-                ("fixture.write", {"idempotency_key": "k" * 200}),
-                ("fixture.destroy", {}),
-                ("fixture.send", {}),
-                ("fixture.push", {"text": "force", "paths": ["src/git/config"]}),
-            ):
-                assert (await opened.conveyor.call(name, arguments, AGENT)).error is None
-            assert len(ops.ran) == 4
-
-    run(scenario())
+async def test_the_same_calls_run_when_nothing_is_in_the_way(tmp_path: Path) -> None:
+    ops = FixtureOps()
+    async with plane(tmp_path, "trust.mode=automatic", operations=[ops]) as opened:
+        for name, arguments in (
+            ("fixture.write", {"idempotency_key": "k" * 200}),
+            ("fixture.destroy", {}),
+            ("fixture.send", {}),
+            ("fixture.push", {"text": "force", "paths": ["src/git/config"]}),
+        ):
+            assert (await opened.conveyor.call(name, arguments, AGENT)).error is None
+        assert len(ops.ran) == 4
 
 
 def nested(depth: int) -> JsonValue:
@@ -163,158 +150,128 @@ def nested(depth: int) -> JsonValue:
     return value
 
 
-def test_arguments_nested_too_deep_are_malformed(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with plane(tmp_path, operations=[FixtureOps()]) as opened:
-            outcome = await opened.conveyor.call("fixture.read", {"text": nested(100_000)}, AGENT)
-            assert outcome.error is not None
-            assert outcome.error.name == "MALFORMED_REQUEST"
-            outcome = await opened.conveyor.call("fixture.read", {"text": nested(10)}, AGENT)
-            assert outcome.error is not None
-            assert outcome.error.name == "INVALID_ARGUMENT"
-
-    run(scenario())
+async def test_arguments_nested_too_deep_are_malformed(tmp_path: Path) -> None:
+    async with plane(tmp_path, operations=[FixtureOps()]) as opened:
+        outcome = await opened.conveyor.call("fixture.read", {"text": nested(100_000)}, AGENT)
+        assert outcome.error is not None
+        assert outcome.error.name == "MALFORMED_REQUEST"
+        outcome = await opened.conveyor.call("fixture.read", {"text": nested(10)}, AGENT)
+        assert outcome.error is not None
+        assert outcome.error.name == "INVALID_ARGUMENT"
 
 
-def test_a_call_cannot_take_a_stream_and_costs_nothing(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        ops = FixtureOps()
-        async with plane(tmp_path, operations=[ops]) as opened:
-            outcome = await opened.conveyor.call("fixture.stream_write", {}, AGENT)
-            assert outcome.error is not None
-            assert outcome.error.name == "INVALID_ARGUMENT"
-            assert "--follow" in outcome.error.hint
-            assert ops.ran == []
-            assert await events(opened, "call.started") == []
-
-    run(scenario())
+async def test_a_call_cannot_take_a_stream_and_costs_nothing(tmp_path: Path) -> None:
+    ops = FixtureOps()
+    async with plane(tmp_path, operations=[ops]) as opened:
+        outcome = await opened.conveyor.call("fixture.stream_write", {}, AGENT)
+        assert outcome.error is not None
+        assert outcome.error.name == "INVALID_ARGUMENT"
+        assert "--follow" in outcome.error.hint
+        assert ops.ran == []
+        assert await events(opened, "call.started") == []
 
 
 @requirement("DOOR-08")
 @pytest.mark.parametrize("agrees", [True, False])
-def test_a_person_decides_after_seeing_the_preview(tmp_path: Path, agrees: bool) -> None:
-    async def scenario() -> None:
-        ops, person = FixtureOps(), Person(agrees=agrees)
-        async with plane(tmp_path, operations=[ops]) as opened:
-            conveyor = exchange(opened, authority=Asking(), approver=person)
-            outcome = await conveyor.call("fixture.push", {"text": "x"}, AGENT)
-            assert (outcome.error is None) is agrees
-            assert ops.ran == (["fixture.push"] if agrees else [])
-            assert len(person.shown) == 1
-            assert (await events(opened, "call.started") != []) is agrees
-
-    run(scenario())
+async def test_a_person_decides_after_seeing_the_preview(tmp_path: Path, agrees: bool) -> None:
+    ops, person = FixtureOps(), Person(agrees=agrees)
+    async with plane(tmp_path, operations=[ops]) as opened:
+        conveyor = exchange(opened, authority=Asking(), approver=person)
+        outcome = await conveyor.call("fixture.push", {"text": "x"}, AGENT)
+        assert (outcome.error is None) is agrees
+        assert ops.ran == (["fixture.push"] if agrees else [])
+        assert len(person.shown) == 1
+        assert (await events(opened, "call.started") != []) is agrees
 
 
 @requirement("DOOR-08")
-def test_where_nobody_can_be_asked_it_is_a_no(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        ops = FixtureOps()
-        async with plane(tmp_path, operations=[ops]) as opened:
-            outcome = await exchange(opened, authority=Asking(), approver=None).call("fixture.read", {}, OWNER)
-            assert outcome.error is not None
-            assert outcome.error.name == "POLICY_DENIED"
-            assert outcome.error.details["reasons"] == ["somebody should look at this"]
-            assert ops.ran == []
-
-    run(scenario())
+async def test_where_nobody_can_be_asked_it_is_a_no(tmp_path: Path) -> None:
+    ops = FixtureOps()
+    async with plane(tmp_path, operations=[ops]) as opened:
+        outcome = await exchange(opened, authority=Asking(), approver=None).call("fixture.read", {}, OWNER)
+        assert outcome.error is not None
+        assert outcome.error.name == "POLICY_DENIED"
+        assert outcome.error.details["reasons"] == ["somebody should look at this"]
+        assert ops.ran == []
 
 
 @requirement("DOOR-02")
-def test_an_error_in_the_policy_denies(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        ops = FixtureOps()
-        async with plane(tmp_path, operations=[ops]) as opened:
-            conveyor = exchange(opened, authority=Broken())
-            for name in ("fixture.read", "fixture.write"):
-                outcome = await conveyor.call(name, {}, OWNER)
-                assert outcome.error is not None
-                assert outcome.error.name == "INTERNAL"
-            assert ops.ran == []
-
-    run(scenario())
+async def test_an_error_in_the_policy_denies(tmp_path: Path) -> None:
+    ops = FixtureOps()
+    async with plane(tmp_path, operations=[ops]) as opened:
+        conveyor = exchange(opened, authority=Broken())
+        for name in ("fixture.read", "fixture.write"):
+            outcome = await conveyor.call(name, {}, OWNER)
+            assert outcome.error is not None
+            assert outcome.error.name == "INTERNAL"
+        assert ops.ran == []
 
 
-def test_a_handler_asks_for_paths_it_learns_of(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        ops = FixtureOps()
-        async with plane(tmp_path, operations=[ops]) as opened:
-            refused = await opened.conveyor.call("fixture.plan", {"paths": ["ok.txt", ".codeplane/config.yaml"]}, OWNER)
-            assert refused.error is not None
-            assert refused.error.name == "PATH_DENIED"
-            assert ops.ran == []
-            allowed = await opened.conveyor.call("fixture.plan", {"paths": ["ok.txt"]}, OWNER)
-            assert allowed.error is None
-
-    run(scenario())
+async def test_a_handler_asks_for_paths_it_learns_of(tmp_path: Path) -> None:
+    ops = FixtureOps()
+    async with plane(tmp_path, operations=[ops]) as opened:
+        refused = await opened.conveyor.call("fixture.plan", {"paths": ["ok.txt", ".codeplane/config.yaml"]}, OWNER)
+        assert refused.error is not None
+        assert refused.error.name == "PATH_DENIED"
+        assert ops.ran == []
+        allowed = await opened.conveyor.call("fixture.plan", {"paths": ["ok.txt"]}, OWNER)
+        assert allowed.error is None
 
 
-def test_what_reaches_other_machines_always_has_a_key(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        ops = FixtureOps()
-        async with plane(tmp_path, "trust.allow=[fixture.send]", operations=[ops]) as opened:
-            first = await opened.conveyor.call("fixture.send", {}, AGENT)
-            key = first.meta.idempotency_key
-            assert key is not None
-            again = await opened.conveyor.call("fixture.send", {"idempotency_key": key}, AGENT)
-            assert again.meta.replayed
-            assert again.result_json == first.result_json
-            assert len(ops.ran) == 1
-            assert (await opened.conveyor.call("fixture.write", {}, AGENT)).meta.idempotency_key is None
-
-    run(scenario())
+async def test_what_reaches_other_machines_always_has_a_key(tmp_path: Path) -> None:
+    ops = FixtureOps()
+    async with plane(tmp_path, "trust.allow=[fixture.send]", operations=[ops]) as opened:
+        first = await opened.conveyor.call("fixture.send", {}, AGENT)
+        key = first.meta.idempotency_key
+        assert key is not None
+        again = await opened.conveyor.call("fixture.send", {"idempotency_key": key}, AGENT)
+        assert again.meta.replayed
+        assert again.result_json == first.result_json
+        assert len(ops.ran) == 1
+        assert (await opened.conveyor.call("fixture.write", {}, AGENT)).meta.idempotency_key is None
 
 
-def test_the_answer_says_which_call_and_task_it_belongs_to(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        clock = ManualClock()
-        async with plane(tmp_path, operations=[FixtureOps()], clock=clock) as opened:
-            caller = Caller(surface="mcp", client="agent", request_id="r-7")
-            outcome = await opened.conveyor.call("fixture.old", {"text": "x"}, caller)
-            meta = outcome.meta
-            assert outcome.result == Answered(answer="x1")
-            assert outcome.result_json == '{"answer":"x1"}'
-            assert meta.request_id == "r-7"
-            assert meta.timestamp_ms == clock.now_ns() // 1_000_000
-            assert meta.task_state == "OPEN"
-            assert meta.session_id is not None
-            assert meta.warnings == ("it is getting late", "fixture_old is deprecated: use fixture_read")
-
-    run(scenario())
+async def test_the_answer_says_which_call_and_task_it_belongs_to(tmp_path: Path) -> None:
+    clock = ManualClock()
+    async with plane(tmp_path, operations=[FixtureOps()], clock=clock) as opened:
+        caller = Caller(surface="mcp", client="agent", request_id="r-7")
+        outcome = await opened.conveyor.call("fixture.old", {"text": "x"}, caller)
+        meta = outcome.meta
+        assert outcome.result == Answered(answer="x1")
+        assert outcome.result_json == '{"answer":"x1"}'
+        assert meta.request_id == "r-7"
+        assert meta.timestamp_ms == clock.now_ns() // 1_000_000
+        assert meta.task_state == "OPEN"
+        assert meta.session_id is not None
+        assert meta.warnings == ("it is getting late", "fixture_old is deprecated: use fixture_read")
 
 
-def test_progress_reaches_the_caller(tmp_path: Path) -> None:
+async def test_progress_reaches_the_caller(tmp_path: Path) -> None:
     seen: list[Progress] = []
 
     async def listen(progress: Progress) -> None:
         seen.append(progress)
 
-    async def scenario() -> None:
-        async with plane(tmp_path, operations=[FixtureOps()]) as opened:
-            arguments: JsonObject = {"times": 2, "text": "busy"}
-            for caller in (OWNER, Caller(surface="embedded", on_progress=listen)):
-                assert (await opened.conveyor.call("fixture.progress", arguments, caller)).error is None
-
-    run(scenario())
+    async with plane(tmp_path, operations=[FixtureOps()]) as opened:
+        arguments: JsonObject = {"times": 2, "text": "busy"}
+        for caller in (OWNER, Caller(surface="embedded", on_progress=listen)):
+            assert (await opened.conveyor.call("fixture.progress", arguments, caller)).error is None
     assert seen == [Progress(done=0, total=2, message="busy"), Progress(done=1, total=2, message="busy")]
 
 
-def test_a_server_that_ends_takes_no_new_calls_and_waits_for_the_old(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        ops = FixtureOps()
-        async with plane(tmp_path, operations=[ops]) as opened:
-            under_way = asyncio.ensure_future(opened.conveyor.call("fixture.slow", {"text": "x"}, AGENT))
-            await ops.started.wait()
-            assert opened.conveyor.running == 1
-            assert await opened.conveyor.drain(0.01) == 1
-            for surface in ("call", "stream"):
-                refused = await through(opened, surface, "fixture.read", {}, AGENT)
-                assert refused.error is not None
-                assert refused.error.name == "SHUTTING_DOWN"
-                assert refused.error.retryable
-            draining = asyncio.ensure_future(opened.conveyor.drain(30))
-            ops.release.set()
-            assert await draining == 0
-            assert (await under_way).error is None
-
-    run(scenario())
+async def test_a_server_that_ends_takes_no_new_calls_and_waits_for_the_old(tmp_path: Path) -> None:
+    ops = FixtureOps()
+    async with plane(tmp_path, operations=[ops]) as opened:
+        under_way = asyncio.ensure_future(opened.conveyor.call("fixture.slow", {"text": "x"}, AGENT))
+        await ops.started.wait()
+        assert opened.conveyor.running == 1
+        assert await opened.conveyor.drain(0.01) == 1
+        for surface in ("call", "stream"):
+            refused = await through(opened, surface, "fixture.read", {}, AGENT)
+            assert refused.error is not None
+            assert refused.error.name == "SHUTTING_DOWN"
+            assert refused.error.retryable
+        draining = asyncio.ensure_future(opened.conveyor.drain(30))
+        ops.release.set()
+        assert await draining == 0
+        assert (await under_way).error is None

@@ -10,7 +10,7 @@ from codeplane.kernel.json import JsonObject
 from codeplane.kernel.preview import preview_of_arguments
 from tests.harness import make_repo
 from tests.interaction.requirements import requirement
-from tests.kernel.plane import FixtureOps, plane, run
+from tests.kernel.plane import FixtureOps, plane
 from tests.trust.approvals.asking import action_of, call, decide, executed, shown, soon
 
 pytestmark = requirement("TRUST-46")
@@ -55,21 +55,17 @@ def test_different_texts_are_shown_differently(one: str, other: str) -> None:
     assert (seen(text=one) == seen(text=other)) is (one == other)
 
 
-def test_in_mode_always_a_plain_write_is_asked_about_in_words_and_runs_as_shown(tmp_path: Path) -> None:
+async def test_in_mode_always_a_plain_write_is_asked_about_in_words_and_runs_as_shown(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {"a.py": "x = 1\n"})
-
-    async def body() -> None:
-        async with plane(root, *ASKED) as opened:
-            branch: JsonObject = {"name": "topic", "ref": "main"}
-            action = await shown(opened, action_of(await call(opened, "git.create_branch", **branch)))
-            assert action["deterministic_summary"] == "git.create_branch: name topic, ref main"
-            assert "name: topic\nref: main" in str(action["preview"]) and "Make a branch" in str(action["preview"])
-            await decide(opened, "approval.reject", action_id=action["action_id"])
-            await soon(opened, str(action["action_id"]), "REJECTED")
-            assert not (root / ".git/refs/heads/topic").exists()
-            again = action_of(await call(opened, "git.create_branch", **branch))
-            await decide(opened, "approval.approve", action_id=again)
-            await executed(opened, again)
-            assert (root / ".git/refs/heads/topic").exists()
-
-    run(body())
+    async with plane(root, *ASKED) as opened:
+        branch: JsonObject = {"name": "topic", "ref": "main"}
+        action = await shown(opened, action_of(await call(opened, "git.create_branch", **branch)))
+        assert action["deterministic_summary"] == "git.create_branch: name topic, ref main"
+        assert "name: topic\nref: main" in str(action["preview"]) and "Make a branch" in str(action["preview"])
+        await decide(opened, "approval.reject", action_id=action["action_id"])
+        await soon(opened, str(action["action_id"]), "REJECTED")
+        assert not (root / ".git/refs/heads/topic").exists()
+        again = action_of(await call(opened, "git.create_branch", **branch))
+        await decide(opened, "approval.approve", action_id=again)
+        await executed(opened, again)
+        assert (root / ".git/refs/heads/topic").exists()

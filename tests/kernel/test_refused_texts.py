@@ -5,7 +5,7 @@ from pathlib import Path
 from codeplane.kernel.json import JsonObject
 from tests.harness import git, make_repo
 from tests.interaction.requirements import requirement
-from tests.kernel.plane import AGENT, OWNER, plane, run
+from tests.kernel.plane import AGENT, OWNER, plane
 
 REFUSED: tuple[tuple[str, JsonObject], ...] = (
     ("git.log", {"author": "a\0b"}),
@@ -19,7 +19,7 @@ REFUSED: tuple[tuple[str, JsonObject], ...] = (
 
 
 @requirement("DOOR-03")
-def test_nul_and_names_of_dots_alone_are_invalid_arguments(tmp_path: Path) -> None:
+async def test_nul_and_names_of_dots_alone_are_invalid_arguments(tmp_path: Path) -> None:
     repo = make_repo(tmp_path / "shop")
 
     async def names() -> list[str]:
@@ -29,11 +29,11 @@ def test_nul_and_names_of_dots_alone_are_invalid_arguments(tmp_path: Path) -> No
             assert (await opened.conveyor.call("git.log", {"author": "Test", "grep": "fir"}, AGENT)).error is None
             return [outcome.error.name if outcome.error is not None else "" for outcome in outcomes]
 
-    assert run(names()) == ["INVALID_ARGUMENT"] * len(REFUSED)
+    assert await names() == ["INVALID_ARGUMENT"] * len(REFUSED)
     assert not (repo / ".codeplane" / "exports.part").exists()
 
 
-def test_a_stash_before_the_first_commit_is_refused_in_plain_words(tmp_path: Path) -> None:
+async def test_a_stash_before_the_first_commit_is_refused_in_plain_words(tmp_path: Path) -> None:
     repo = tmp_path / "shop"
     repo.mkdir()
     git(repo, "init", "--quiet")
@@ -44,4 +44,4 @@ def test_a_stash_before_the_first_commit_is_refused_in_plain_words(tmp_path: Pat
             outcome = await opened.conveyor.call("git.stash_push", {"include_untracked": True}, AGENT)
             return f"{outcome.error.name}: {outcome.error.message}" if outcome.error is not None else ""
 
-    assert run(said()).startswith("GIT_REFUSED: there is no commit yet")
+    assert (await said()).startswith("GIT_REFUSED: there is no commit yet")

@@ -12,7 +12,7 @@ from codeplane.kernel.schema import input_schema
 from codeplane.kernel.stages.ports import no_workspace
 from codeplane.kernel.workspace_request import WorkspaceRequest
 from tests.interaction.requirements import requirement
-from tests.kernel.plane import AGENT, events, of_call, plane, run
+from tests.kernel.plane import AGENT, events, of_call, plane
 from tests.kernel.ports import exchange
 
 
@@ -52,7 +52,7 @@ class Places:
 
 
 @requirement("WSP-06")
-def test_handler_and_judgement_are_those_of_the_workspace_named(tmp_path: Path) -> None:
+async def test_handler_and_judgement_are_those_of_the_workspace_named(tmp_path: Path) -> None:
     places = {
         "there": Catalogue([Places("there")]),
         "guarded": Catalogue([Places("guarded", Risk.DESTRUCTIVE)]),
@@ -63,40 +63,34 @@ def test_handler_and_judgement_are_those_of_the_workspace_named(tmp_path: Path) 
             raise NotFound(f"there is no workspace {name!r}", hint=f"there are {', '.join(places)}")
         return places[name]
 
-    async def body() -> None:
-        async with plane(tmp_path / "repo", operations=[Places("here")]) as opened:
-            call = exchange(opened, elsewhere=elsewhere).call
-            for arguments, place in (({}, "here"), ({"workspace": ""}, "here"), ({"workspace": "there"}, "there")):
-                for name in ("place.read", "place_write"):
-                    outcome = await call(name, arguments, AGENT)
-                    assert outcome.result == Where(place=place)
-            told = await of_call(opened, outcome)
-            assert [one.payload["workspace"] for one in told] == ["there", "there"]
-            here = await of_call(opened, await call("place.write", {}, AGENT))
-            assert all("workspace" not in one.payload for one in here)
-            denied = await call("place.write", {"workspace": "guarded"}, AGENT)
-            assert isinstance(denied.error, ApprovalPending)
-            unknown = await call("place.write", {"workspace": "nowhere"}, AGENT)
-            assert isinstance(unknown.error, NotFound)
-            assert unknown.error.hint == "there are there, guarded"
-            assert [one.payload["status"] for one in await events(opened, "call.refused")] == ["NOT_FOUND"]
-
-    run(body())
+    async with plane(tmp_path / "repo", operations=[Places("here")]) as opened:
+        call = exchange(opened, elsewhere=elsewhere).call
+        for arguments, place in (({}, "here"), ({"workspace": ""}, "here"), ({"workspace": "there"}, "there")):
+            for name in ("place.read", "place_write"):
+                outcome = await call(name, arguments, AGENT)
+                assert outcome.result == Where(place=place)
+        told = await of_call(opened, outcome)
+        assert [one.payload["workspace"] for one in told] == ["there", "there"]
+        here = await of_call(opened, await call("place.write", {}, AGENT))
+        assert all("workspace" not in one.payload for one in here)
+        denied = await call("place.write", {"workspace": "guarded"}, AGENT)
+        assert isinstance(denied.error, ApprovalPending)
+        unknown = await call("place.write", {"workspace": "nowhere"}, AGENT)
+        assert isinstance(unknown.error, NotFound)
+        assert unknown.error.hint == "there are there, guarded"
+        assert [one.payload["status"] for one in await events(opened, "call.refused")] == ["NOT_FOUND"]
 
 
 @requirement("WSP-06")
-def test_a_key_used_here_is_another_call_there(tmp_path: Path) -> None:
-    async def body() -> None:
-        async with plane(tmp_path / "repo", operations=[Places("here")]) as opened:
-            conveyor = exchange(opened, elsewhere=lambda name: Catalogue([Places(name)]))
-            await conveyor.call("place.write", {"idempotency_key": "k"}, AGENT)
-            again = await conveyor.call("place.write", {"idempotency_key": "k", "workspace": "there"}, AGENT)
-            assert again.error is not None
-            assert again.error.name == "IDEMPOTENCY_CONFLICT"
-            replayed = await conveyor.call("place.write", {"idempotency_key": "k"}, AGENT)
-            assert replayed.meta.replayed
-
-    run(body())
+async def test_a_key_used_here_is_another_call_there(tmp_path: Path) -> None:
+    async with plane(tmp_path / "repo", operations=[Places("here")]) as opened:
+        conveyor = exchange(opened, elsewhere=lambda name: Catalogue([Places(name)]))
+        await conveyor.call("place.write", {"idempotency_key": "k"}, AGENT)
+        again = await conveyor.call("place.write", {"idempotency_key": "k", "workspace": "there"}, AGENT)
+        assert again.error is not None
+        assert again.error.name == "IDEMPOTENCY_CONFLICT"
+        replayed = await conveyor.call("place.write", {"idempotency_key": "k"}, AGENT)
+        assert replayed.meta.replayed
 
 
 @requirement("WSP-06")

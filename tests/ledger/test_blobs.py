@@ -9,24 +9,20 @@ from codeplane.kernel.ids import digest
 from codeplane.ledger import blobs
 from codeplane.ledger.database import open_writer
 from tests.interaction.requirements import requirement
-from tests.kernel.plane import run
 from tests.ledger.logs import n, opened
 
 LIMIT = 1000
 
 
-def test_what_is_put_is_there_with_the_next_append(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with opened(tmp_path / "l.db") as log:
-            key = log.put(b"hello")
-            await log.append([n("a")])
-            assert key == digest(b"hello")
-            assert await log.get(key) == b"hello"
-            assert await log.get("nothing") is None
-        async with opened(tmp_path / "l.db") as log:
-            assert await log.get(key) == b"hello"
-
-    run(scenario())
+async def test_what_is_put_is_there_with_the_next_append(tmp_path: Path) -> None:
+    async with opened(tmp_path / "l.db") as log:
+        key = log.put(b"hello")
+        await log.append([n("a")])
+        assert key == digest(b"hello")
+        assert await log.get(key) == b"hello"
+        assert await log.get("nothing") is None
+    async with opened(tmp_path / "l.db") as log:
+        assert await log.get(key) == b"hello"
 
 
 @requirement("LOG-09")
@@ -54,13 +50,10 @@ def test_the_total_is_bounded_and_the_oldest_go_first(puts: list[tuple[int, int]
     connection.close()
 
 
-def test_one_that_is_too_large_displaces_nothing(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with opened(tmp_path / "l.db", blob_bytes=1024) as log:
-            small = log.put(b"small")
-            large = log.put(b"x" * 300)
-            await log.flush()
-            assert await log.get(small) == b"small"
-            assert await log.get(large) is None
-
-    run(scenario())
+async def test_one_that_is_too_large_displaces_nothing(tmp_path: Path) -> None:
+    async with opened(tmp_path / "l.db", blob_bytes=1024) as log:
+        small = log.put(b"small")
+        large = log.put(b"x" * 300)
+        await log.flush()
+        assert await log.get(small) == b"small"
+        assert await log.get(large) is None

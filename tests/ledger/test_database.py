@@ -11,18 +11,14 @@ from codeplane.ledger import database
 from codeplane.ledger.database import MIGRATIONS, SCHEMA_VERSION, open_reader, open_writer, translate
 from codeplane.ledger.salvage import examine
 from tests.interaction.requirements import requirement
-from tests.kernel.plane import run
 from tests.ledger.disks import damage, read_only
 from tests.ledger.logs import n, open_log, opened, rows
 
 
-def filled(path: Path, count: int = 200) -> None:
-    async def scenario() -> None:
-        async with opened(path) as log:
-            for start in range(0, count, 20):
-                await log.append([n(f"s{number % 5}", number, text="x" * 200) for number in range(start, start + 20)])
-
-    run(scenario())
+async def filled(path: Path, count: int = 200) -> None:
+    async with opened(path) as log:
+        for start in range(0, count, 20):
+            await log.append([n(f"s{number % 5}", number, text="x" * 200) for number in range(start, start + 20)])
 
 
 def schema(path: Path) -> list[tuple[str, str]]:
@@ -78,9 +74,9 @@ def test_a_migration_that_fails_leaves_the_old_schema(tmp_path: Path, monkeypatc
 
 @requirement("LOG-10")
 @pytest.mark.parametrize("journal", ["wal", "delete"])
-def test_a_newer_schema_is_left_alone_to_the_byte(tmp_path: Path, journal: str) -> None:
+async def test_a_newer_schema_is_left_alone_to_the_byte(tmp_path: Path, journal: str) -> None:
     path = tmp_path / "l.db"
-    filled(path)
+    await filled(path)
     newer = sqlite3.connect(path)
     newer.execute(f"PRAGMA journal_mode={journal}")
     newer.execute(f"PRAGMA user_version={SCHEMA_VERSION + 1}")
@@ -104,12 +100,12 @@ def test_a_newer_schema_is_left_alone_to_the_byte(tmp_path: Path, journal: str) 
     assert {name: (tmp_path / name).read_bytes() for name in before} == before
 
 
-def test_a_folder_that_cannot_be_written_is_said_to_be_so(tmp_path: Path) -> None:
+async def test_a_folder_that_cannot_be_written_is_said_to_be_so(tmp_path: Path) -> None:
     folder = tmp_path / "home"
     folder.mkdir()
     with read_only(folder), pytest.raises(StorageReadOnly):
         open_log(folder / "l.db")
-    filled(folder / "l.db")
+    await filled(folder / "l.db")
     with read_only(folder), pytest.raises(StorageReadOnly):
         open_log(folder / "l.db")
     open_log(folder / "l.db").close()
@@ -142,42 +138,36 @@ def test_an_empty_file_is_a_new_ledger(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("part", [0.3, 0.6, 0.9])
-def test_a_truncated_file_is_corrupt(tmp_path: Path, part: float) -> None:
+async def test_a_truncated_file_is_corrupt(tmp_path: Path, part: float) -> None:
     path = tmp_path / "l.db"
-    filled(path, 1000)
+    await filled(path, 1000)
     with path.open("r+b") as file:
         file.truncate(int(path.stat().st_size * part))
     with pytest.raises(LedgerCorrupt):
         examine(path)
 
-    async def scenario() -> None:
+    with pytest.raises(LedgerCorrupt):
         # Found at the start or, at the latest, by whoever reads what is not there.
         async with opened(path) as log:
             for stream in range(5):
                 await log.read(stream=f"s{stream}", limit=10_000)
 
-    with pytest.raises(LedgerCorrupt):
-        run(scenario())
 
-
-def test_a_damaged_page_is_corrupt_for_readers_and_writers(tmp_path: Path) -> None:
+async def test_a_damaged_page_is_corrupt_for_readers_and_writers(tmp_path: Path) -> None:
     path = tmp_path / "l.db"
-    filled(path, 1000)
+    await filled(path, 1000)
     damage(path, "events")
 
-    async def scenario() -> None:
+    with pytest.raises(LedgerCorrupt):
         async with opened(path) as log:
             await log.select("SELECT count(payload) FROM events")
-
-    with pytest.raises(LedgerCorrupt):
-        run(scenario())
     with pytest.raises(LedgerCorrupt):
         examine(path)
 
 
-def test_damage_where_a_table_has_to_be_rebuilt_is_found_at_the_start(tmp_path: Path) -> None:
+async def test_damage_where_a_table_has_to_be_rebuilt_is_found_at_the_start(tmp_path: Path) -> None:
     path = tmp_path / "l.db"
-    filled(path, 1000)
+    await filled(path, 1000)
     connection = sqlite3.connect(path)
     connection.execute("DROP TABLE counts")
     connection.commit()
@@ -187,30 +177,26 @@ def test_damage_where_a_table_has_to_be_rebuilt_is_found_at_the_start(tmp_path: 
         open_log(path)
 
 
-def test_damage_that_sqlite_cannot_see_is_corrupt_too(tmp_path: Path) -> None:
+async def test_damage_that_sqlite_cannot_see_is_corrupt_too(tmp_path: Path) -> None:
     path = tmp_path / "l.db"
-    filled(path, 20)
+    await filled(path, 20)
     connection = sqlite3.connect(path)
     connection.execute("UPDATE events SET payload = '{' WHERE position = 7")
     connection.execute("UPDATE events SET source = 'NOBODY' WHERE position = 8")
     connection.commit()
     connection.close()
-
-    async def scenario() -> None:
-        async with opened(path) as log:
-            for stream in ("s1", "s2"):
-                with pytest.raises(LedgerCorrupt):
-                    await log.read(stream=stream)
+    async with opened(path) as log:
+        for stream in ("s1", "s2"):
             with pytest.raises(LedgerCorrupt):
-                await log.query(EventQuery(conditions=(PayloadCondition(field="status", value="ok"),)))
-            assert len(await log.read(stream="s3")) == 4
-            assert len(await rows(log)) == 5
+                await log.read(stream=stream)
+        with pytest.raises(LedgerCorrupt):
+            await log.query(EventQuery(conditions=(PayloadCondition(field="status", value="ok"),)))
+        assert len(await log.read(stream="s3")) == 4
+        assert len(await rows(log)) == 5
 
-    run(scenario())
 
-
-def test_a_reader_cannot_write(tmp_path: Path) -> None:
-    filled(tmp_path / "l.db", 20)
+async def test_a_reader_cannot_write(tmp_path: Path) -> None:
+    await filled(tmp_path / "l.db", 20)
     connection = open_reader(tmp_path / "l.db")
     with pytest.raises(sqlite3.OperationalError):
         connection.execute("DELETE FROM events")

@@ -173,29 +173,23 @@ def draft(number: int) -> Draft:
 
 
 @pytest.mark.usefixtures("patient")
-def test_what_nobody_waits_for_shares_one_commit_with_the_next_that_somebody_does(tmp_path: Path) -> None:
-    async def run() -> None:
-        log = opened(tmp_path)
-        for number in range(5):
-            assert log.append_soon([draft(number)])
-            await asyncio.sleep(0)
-        appended = await asyncio.wait_for(log.append([draft(5)]), 60)
-        assert appended.last_position == 6
-        # Counted after the acknowledgement; closing waits for that.
-        await asyncio.to_thread(log.close)
-        assert log.counters.commits == 1
-
-    asyncio.run(run())
+async def test_what_nobody_waits_for_shares_one_commit_with_the_next_that_somebody_does(tmp_path: Path) -> None:
+    log = opened(tmp_path)
+    for number in range(5):
+        assert log.append_soon([draft(number)])
+        await asyncio.sleep(0)
+    appended = await asyncio.wait_for(log.append([draft(5)]), 60)
+    assert appended.last_position == 6
+    # Counted after the acknowledgement; closing waits for that.
+    await asyncio.to_thread(log.close)
+    assert log.counters.commits == 1
 
 
 @pytest.mark.usefixtures("patient")
-def test_closing_writes_what_lingers(tmp_path: Path) -> None:
-    async def run() -> None:
-        log = opened(tmp_path)
-        assert log.append_soon([draft(0)])
-        await asyncio.wait_for(asyncio.to_thread(log.close), 60)
-        again = opened(tmp_path)
-        assert [event.payload for event in await again.read(stream="s")] == [{"number": 0}]
-        await asyncio.to_thread(again.close)
-
-    asyncio.run(run())
+async def test_closing_writes_what_lingers(tmp_path: Path) -> None:
+    log = opened(tmp_path)
+    assert log.append_soon([draft(0)])
+    await asyncio.wait_for(asyncio.to_thread(log.close), 60)
+    again = opened(tmp_path)
+    assert [event.payload for event in await again.read(stream="s")] == [{"number": 0}]
+    await asyncio.to_thread(again.close)

@@ -6,7 +6,7 @@ import pytest
 
 from codeplane.kernel.errors import CodePlaneError, StorageFull
 from tests.interaction.requirements import requirement
-from tests.kernel.plane import AGENT, FixtureOps, events, plane, run
+from tests.kernel.plane import AGENT, FixtureOps, events, plane
 from tests.ledger.disks import small_disk
 from tests.ledger.logs import n, opened, rows
 
@@ -25,8 +25,8 @@ def fill(disk: Path) -> Path:
 
 
 @requirement("LOG-12")
-def test_a_full_disk_refuses_appends_whole_and_takes_them_again(tmp_path: Path) -> None:
-    async def scenario(disk: Path) -> None:
+async def test_a_full_disk_refuses_appends_whole_and_takes_them_again(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", "2m") as disk:
         lost: list[CodePlaneError] = []
         async with opened(disk / "l.db", on_lost=lost.append) as log:
             await log.append([n("a", 1)])
@@ -56,12 +56,9 @@ def test_a_full_disk_refuses_appends_whole_and_takes_them_again(tmp_path: Path) 
             assert log.rebuilt == []
             assert len(await log.read(stream="a", limit=5000)) == written + 1
 
-    with small_disk(tmp_path / "disk", "2m") as disk:
-        run(scenario(disk))
 
-
-def test_no_mutation_runs_on_a_full_disk_and_reads_go_on(tmp_path: Path) -> None:
-    async def scenario(disk: Path) -> None:
+async def test_no_mutation_runs_on_a_full_disk_and_reads_go_on(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", "3m") as disk:
         ops = FixtureOps()
         async with plane(disk / "repo", operations=[ops]) as opened_plane:
             assert (await opened_plane.conveyor.call("fixture.write", {}, AGENT)).error is None
@@ -89,12 +86,9 @@ def test_no_mutation_runs_on_a_full_disk_and_reads_go_on(tmp_path: Path) -> None
             # At most the last one before the disk was full has an intent and no outcome.
             assert len(started - finished) <= 1
 
-    with small_disk(tmp_path / "disk", "3m") as disk:
-        run(scenario(disk))
 
-
-def test_a_disk_too_full_to_start_on_is_said_to_be_full(tmp_path: Path) -> None:
-    async def scenario(disk: Path) -> None:
+async def test_a_disk_too_full_to_start_on_is_said_to_be_full(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", "1m") as disk:
         ballast = fill(disk)
         with pytest.raises(StorageFull):
             async with opened(disk / "l.db"):
@@ -102,6 +96,3 @@ def test_a_disk_too_full_to_start_on_is_said_to_be_full(tmp_path: Path) -> None:
         ballast.unlink()
         async with opened(disk / "l.db") as log:
             assert (await log.append([n("a")])).sequences == (1,)
-
-    with small_disk(tmp_path / "disk", "1m") as disk:
-        run(scenario(disk))

@@ -17,7 +17,6 @@ from codeplane.ledger.database import open_writer
 from codeplane.ledger.projection import Projector, Tables, differences, rebuild
 from codeplane.ledger.retention import Retention
 from tests.interaction.requirements import requirement
-from tests.kernel.plane import run
 from tests.ledger.logs import Brittle, Counts, n, opened, rows
 
 EXPECTED = [("a", 3, 6, b"a"), ("b", 1, 9, b"b")]
@@ -36,13 +35,10 @@ class Newer(Counts):
             )
 
 
-def fill(path: Path) -> None:
-    async def scenario() -> None:
-        async with opened(path) as log:
-            await log.append([n("a", 1), n("a", 2), n("b", 9), n("a", 3)])
-            assert await rows(log) == EXPECTED
-
-    run(scenario())
+async def fill(path: Path) -> None:
+    async with opened(path) as log:
+        await log.append([n("a", 1), n("a", 2), n("b", 9), n("a", 3)])
+        assert await rows(log) == EXPECTED
 
 
 def change(path: Path, *statements: str) -> None:
@@ -58,35 +54,27 @@ def change(path: Path, *statements: str) -> None:
     ["DROP TABLE counts", "UPDATE projections SET position = 2", "UPDATE projections SET position = 9",
      "DELETE FROM projections", "UPDATE projections SET version = 0"],
 )  # fmt: skip
-def test_what_is_missing_or_not_where_the_log_is_is_rebuilt_at_the_start(tmp_path: Path, damage: str) -> None:
+async def test_what_is_missing_or_not_where_the_log_is_is_rebuilt_at_the_start(tmp_path: Path, damage: str) -> None:
     path = tmp_path / "l.db"
-    fill(path)
+    await fill(path)
     change(path, "UPDATE counts SET total = 0" if "DROP" not in damage else "SELECT 1", damage)
-
-    async def scenario() -> None:
-        async with opened(path) as log:
-            assert log.rebuilt == ([] if damage.startswith("DELETE") else ["counts"])
-            assert await rows(log) == EXPECTED
-            await log.append([n("b", 1)])
-            assert await rows(log) == [EXPECTED[0], ("b", 2, 10, b"b")]
-
-    run(scenario())
+    async with opened(path) as log:
+        assert log.rebuilt == ([] if damage.startswith("DELETE") else ["counts"])
+        assert await rows(log) == EXPECTED
+        await log.append([n("b", 1)])
+        assert await rows(log) == [EXPECTED[0], ("b", 2, 10, b"b")]
 
 
-def test_what_is_sound_is_left_alone(tmp_path: Path) -> None:
+async def test_what_is_sound_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "l.db"
-    fill(path)
+    await fill(path)
     change(path, "UPDATE counts SET total = 0")
-
-    async def scenario() -> None:
-        async with opened(path) as log:
-            assert log.rebuilt == []
-            assert [row[2] for row in await rows(log)] == [0, 0]
-
-    run(scenario())
+    async with opened(path) as log:
+        assert log.rebuilt == []
+        assert [row[2] for row in await rows(log)] == [0, 0]
 
 
-def test_another_version_is_rebuilt_from_the_log_and_not_from_an_old_snapshot(tmp_path: Path) -> None:
+async def test_another_version_is_rebuilt_from_the_log_and_not_from_an_old_snapshot(tmp_path: Path) -> None:
     path = tmp_path / "l.db"
 
     async def before() -> None:
@@ -99,33 +87,29 @@ def test_another_version_is_rebuilt_from_the_log_and_not_from_an_old_snapshot(tm
             assert log.rebuilt == ["counts"]
             assert await rows(log) == [("a", 2, 1, None)]
 
-    run(before())
-    run(after())
+    await before()
+    await after()
 
 
 @requirement("LOG-04")
-def test_a_rebuild_is_the_newest_snapshot_and_the_events_after_it(tmp_path: Path) -> None:
+async def test_a_rebuild_is_the_newest_snapshot_and_the_events_after_it(tmp_path: Path) -> None:
     path = tmp_path / "l.db"
+    async with opened(path) as log:
+        retention = Retention(log=log, config=RetentionConfig(), clock=SystemClock())
+        for number in range(4):
+            await log.append([n("a", number), n(f"s{number}", 1)])
+            assert await retention.snapshot() == log.position
+        await log.append([n("a", 100)])
+        kept = await log.select("SELECT position FROM snapshots ORDER BY position")
+        assert kept == [(6,), (8,)]
+        expected = await rows(log)
 
-    async def scenario() -> None:
-        async with opened(path) as log:
-            retention = Retention(log=log, config=RetentionConfig(), clock=SystemClock())
-            for number in range(4):
-                await log.append([n("a", number), n(f"s{number}", 1)])
-                assert await retention.snapshot() == log.position
-            await log.append([n("a", 100)])
-            kept = await log.select("SELECT position FROM snapshots ORDER BY position")
-            assert kept == [(6,), (8,)]
-            expected = await rows(log)
-
-        # What came before the snapshot is no longer asked for.
-        change(path, "DELETE FROM events WHERE position <= 8", "DROP TABLE counts")
-        async with opened(path) as log:
-            assert log.rebuilt == ["counts"]
-            assert await rows(log) == expected
-            assert await log.readers.run(lambda connection: differences(connection, Counts())) == []
-
-    run(scenario())
+    # What came before the snapshot is no longer asked for.
+    change(path, "DELETE FROM events WHERE position <= 8", "DROP TABLE counts")
+    async with opened(path) as log:
+        assert log.rebuilt == ["counts"]
+        assert await rows(log) == expected
+        assert await log.readers.run(lambda connection: differences(connection, Counts())) == []
 
 
 def test_a_large_table_survives_its_snapshot(tmp_path: Path) -> None:
@@ -143,15 +127,11 @@ def test_a_large_table_survives_its_snapshot(tmp_path: Path) -> None:
     connection.close()
 
 
-def test_applying_twice_changes_nothing(tmp_path: Path) -> None:
+async def test_applying_twice_changes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "l.db"
-    fill(path)
-
-    async def scenario() -> list[Event]:
-        async with opened(path) as log:
-            return await log.query(EventQuery())
-
-    events = run(scenario())
+    await fill(path)
+    async with opened(path) as log:
+        events = await log.query(EventQuery())
     connection = open_writer(path)
     projector = Projector([Counts()])
     assert projector.catch_up(connection) == []
@@ -162,9 +142,9 @@ def test_applying_twice_changes_nothing(tmp_path: Path) -> None:
     connection.close()
 
 
-def test_a_difference_is_noticed(tmp_path: Path) -> None:
+async def test_a_difference_is_noticed(tmp_path: Path) -> None:
     path = tmp_path / "l.db"
-    fill(path)
+    await fill(path)
     connection = open_writer(path)
     assert differences(connection, Counts()) == []
     connection.execute("UPDATE counts SET total = total + 1 WHERE stream = 'b'")
@@ -176,34 +156,27 @@ def test_a_difference_is_noticed(tmp_path: Path) -> None:
     connection.close()
 
 
-def test_a_projection_that_cannot_be_rebuilt_is_named_and_nothing_is_lost(tmp_path: Path) -> None:
+async def test_a_projection_that_cannot_be_rebuilt_is_named_and_nothing_is_lost(tmp_path: Path) -> None:
     path = tmp_path / "l.db"
-
-    async def scenario() -> None:
-        async with opened(path) as log:
-            await log.append([n("a", 1, poison=True), n("a", 2)])
-        with pytest.raises(Internal, match="brittle"):
-            async with opened(path, projections=(Counts(), Brittle())):
-                pass
-        async with opened(path) as log:
-            assert await rows(log) == [("a", 2, 3, b"a")]
-
-    run(scenario())
+    async with opened(path) as log:
+        await log.append([n("a", 1, poison=True), n("a", 2)])
+    with pytest.raises(Internal, match="brittle"):
+        async with opened(path, projections=(Counts(), Brittle())):
+            pass
+    async with opened(path) as log:
+        assert await rows(log) == [("a", 2, 3, b"a")]
 
 
-def test_tables_are_never_ahead_of_the_log_for_a_reader(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with opened(tmp_path / "l.db") as log:
+async def test_tables_are_never_ahead_of_the_log_for_a_reader(tmp_path: Path) -> None:
+    async with opened(tmp_path / "l.db") as log:
 
-            def both(connection: sqlite3.Connection) -> tuple[int, int]:
-                (events,) = connection.execute("SELECT count(*) FROM events").fetchone()
-                (counted,) = connection.execute("SELECT coalesce(sum(events), 0) FROM counts").fetchone()
-                return events, counted
+        def both(connection: sqlite3.Connection) -> tuple[int, int]:
+            (events,) = connection.execute("SELECT count(*) FROM events").fetchone()
+            (counted,) = connection.execute("SELECT coalesce(sum(events), 0) FROM counts").fetchone()
+            return events, counted
 
-            writing = asyncio.gather(*(log.append([n(f"s{i % 7}")]) for i in range(300)))
-            while not writing.done():
-                events, counted = await log.readers.run(both)
-                assert events == counted
-            await writing
-
-    run(scenario())
+        writing = asyncio.gather(*(log.append([n(f"s{i % 7}")]) for i in range(300)))
+        while not writing.done():
+            events, counted = await log.readers.run(both)
+            assert events == counted
+        await writing

@@ -109,7 +109,7 @@ def queries(last: int) -> st.SearchStrategy[EventQuery]:
 def test_every_filter_means_what_it_says(tmp_path: Path, fillers: list[Draft]) -> None:
     drafts = [*DRAFTS[:3], *fillers, *DRAFTS[3:]]
 
-    async def scenario(asked: list[EventQuery]) -> None:
+    async def compare(asked: list[EventQuery]) -> None:
         async with opened(tmp_path / "l.db") as log:
             if not log.position:
                 await log.append(drafts)
@@ -123,7 +123,7 @@ def test_every_filter_means_what_it_says(tmp_path: Path, fillers: list[Draft]) -
     @settings(max_examples=10, deadline=None)
     @given(st.lists(queries(len(drafts)), min_size=10, max_size=30))
     def check(asked: list[EventQuery]) -> None:
-        run(scenario(asked))
+        run(compare(asked))
 
     check()
 
@@ -143,48 +143,39 @@ def test_every_filter_means_what_it_says(tmp_path: Path, fillers: list[Draft]) -
     ],
     ids=str,
 )
-def test_a_page_is_found_without_reading_the_log(tmp_path: Path, query: EventQuery) -> None:
-    async def scenario() -> None:
-        async with opened(tmp_path / "l.db") as log:
-            await log.append([*DRAFTS[:3], *FILLERS, *DRAFTS[3:]])
+async def test_a_page_is_found_without_reading_the_log(tmp_path: Path, query: EventQuery) -> None:
+    async with opened(tmp_path / "l.db") as log:
+        await log.append([*DRAFTS[:3], *FILLERS, *DRAFTS[3:]])
 
-            def steps(connection: sqlite3.Connection) -> int:
-                taken = 0
+        def steps(connection: sqlite3.Connection) -> int:
+            taken = 0
 
-                def count() -> int:
-                    nonlocal taken
-                    taken += 1
-                    return 0
+            def count() -> int:
+                nonlocal taken
+                taken += 1
+                return 0
 
-                connection.set_progress_handler(count, 100)
-                find(connection, query, log.position)
-                connection.set_progress_handler(None, 0)
-                return taken
+            connection.set_progress_handler(count, 100)
+            find(connection, query, log.position)
+            connection.set_progress_handler(None, 0)
+            return taken
 
-            # A read of everything takes a few hundred; these are hundreds of SQLite's own steps, not of time.
-            assert await log.readers.run(steps) < 30
-
-    run(scenario())
+        # A read of everything takes a few hundred; these are hundreds of SQLite's own steps, not of time.
+        assert await log.readers.run(steps) < 30
 
 
-def test_a_page_of_a_stream_has_its_limit(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with opened(tmp_path / "l.db") as log:
-            await log.append(DRAFTS)
-            assert [event.sequence for event in await log.read(stream="task/1", limit=2)] == [1, 2]
-            assert [event.sequence for event in await log.read(stream="task/1", after=2, limit=2)] == [3]
-            assert await log.read(stream="nothing") == []
-
-    run(scenario())
+async def test_a_page_of_a_stream_has_its_limit(tmp_path: Path) -> None:
+    async with opened(tmp_path / "l.db") as log:
+        await log.append(DRAFTS)
+        assert [event.sequence for event in await log.read(stream="task/1", limit=2)] == [1, 2]
+        assert [event.sequence for event in await log.read(stream="task/1", after=2, limit=2)] == [3]
+        assert await log.read(stream="nothing") == []
 
 
-def test_a_page_ends_where_the_log_ends_and_not_where_it_was_last_told_to(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with opened(tmp_path / "l.sqlite") as writer, opened(tmp_path / "l.sqlite") as reader:
-            # Another writer stands for the moment between a commit and the word of it.
-            await writer.append(DRAFTS)
-            assert reader.position == 0
-            page = await reader.page(EventQuery(newest=True, limit=1))
-            assert (page.last, page.events[0].stream, await reader.end()) == (len(DRAFTS), "ünï/x", len(DRAFTS))
-
-    run(scenario())
+async def test_a_page_ends_where_the_log_ends_and_not_where_it_was_last_told_to(tmp_path: Path) -> None:
+    async with opened(tmp_path / "l.sqlite") as writer, opened(tmp_path / "l.sqlite") as reader:
+        # Another writer stands for the moment between a commit and the word of it.
+        await writer.append(DRAFTS)
+        assert reader.position == 0
+        page = await reader.page(EventQuery(newest=True, limit=1))
+        assert (page.last, page.events[0].stream, await reader.end()) == (len(DRAFTS), "ünï/x", len(DRAFTS))

@@ -14,23 +14,19 @@ from codeplane.ledger.projection import differences
 from codeplane.ledger.retention import Retention
 from codeplane.ledger.salvage import examine, salvage
 from tests.interaction.requirements import requirement
-from tests.kernel.plane import run
 from tests.ledger.disks import damage
 from tests.ledger.logs import Counts, n, opened, rows
 
 
-def filled(path: Path) -> list[Event]:
-    async def scenario() -> list[Event]:
-        async with opened(path) as log:
-            await log.append([n("early", number) for number in range(10)])
-            for start in range(0, 1000, 100):
-                await log.append([n(f"s{number % 7}", number, text="x" * 200) for number in range(start, start + 100)])
-            await log.append([n("late", number) for number in range(10)])
-            log.put(b"a result")
-            await log.flush()
-            return await log.query(EventQuery(limit=10_000))
-
-    return run(scenario())
+async def filled(path: Path) -> list[Event]:
+    async with opened(path) as log:
+        await log.append([n("early", number) for number in range(10)])
+        for start in range(0, 1000, 100):
+            await log.append([n(f"s{number % 7}", number, text="x" * 200) for number in range(start, start + 100)])
+        await log.append([n("late", number) for number in range(10)])
+        log.put(b"a result")
+        await log.flush()
+        return await log.query(EventQuery(limit=10_000))
 
 
 async def sound(path: Path) -> list[Event]:
@@ -48,9 +44,9 @@ async def sound(path: Path) -> list[Event]:
 
 
 @requirement("LOG-11")
-def test_what_can_be_read_is_kept_in_unbroken_streams(tmp_path: Path) -> None:
+async def test_what_can_be_read_is_kept_in_unbroken_streams(tmp_path: Path) -> None:
     path = tmp_path / "l.db"
-    everything = filled(path)
+    everything = await filled(path)
     damage(path, "events")
     damaged = path.read_bytes()
     with pytest.raises(LedgerCorrupt):
@@ -59,84 +55,68 @@ def test_what_can_be_read_is_kept_in_unbroken_streams(tmp_path: Path) -> None:
     aside = tmp_path / "l.db.damaged-1"
     assert str(aside) in said
     assert aside.read_bytes() == damaged
-
-    async def scenario() -> None:
-        kept = await sound(path)
-        assert f"{len(kept)} events kept" in said
-        assert 500 < len(kept) < len(everything)
-        assert all(event in everything for event in kept)
-        assert [event for event in kept if event.stream == "late"] == [e for e in everything if e.stream == "late"]
-        async with opened(path) as log:
-            # A place that was given before is not given again.
-            assert (await log.append([n("late")])).last_position == everything[-1].position + 1
-            follow = log.follow(EventQuery(), heartbeat_sec=60)
-            assert isinstance(await anext(follow), Gap)
-            await follow.aclose()
-            assert await log.get("0" * 64) is None
-            (kept_blobs,) = (await log.select("SELECT count(*), blob_bytes FROM blobs, log_state"))[0:1]
-            assert kept_blobs == (1, len(b"a result"))
-
-    run(scenario())
+    kept = await sound(path)
+    assert f"{len(kept)} events kept" in said
+    assert 500 < len(kept) < len(everything)
+    assert all(event in everything for event in kept)
+    assert [event for event in kept if event.stream == "late"] == [e for e in everything if e.stream == "late"]
+    async with opened(path) as log:
+        # A place that was given before is not given again.
+        assert (await log.append([n("late")])).last_position == everything[-1].position + 1
+        follow = log.follow(EventQuery(), heartbeat_sec=60)
+        assert isinstance(await anext(follow), Gap)
+        await follow.aclose()
+        assert await log.get("0" * 64) is None
+        (kept_blobs,) = (await log.select("SELECT count(*), blob_bytes FROM blobs, log_state"))[0:1]
+        assert kept_blobs == (1, len(b"a result"))
 
 
-def test_an_undamaged_ledger_loses_nothing(tmp_path: Path) -> None:
+async def test_an_undamaged_ledger_loses_nothing(tmp_path: Path) -> None:
     path = tmp_path / "l.db"
-    everything = filled(path)
+    everything = await filled(path)
     salvage(path)
-
-    async def scenario() -> None:
-        assert await sound(path) == everything
-        async with opened(path) as log:
-            follow = log.follow(EventQuery(), heartbeat_sec=60)
-            assert isinstance(await anext(follow), Event)
-            await follow.aclose()
-
-    run(scenario())
+    assert await sound(path) == everything
+    async with opened(path) as log:
+        follow = log.follow(EventQuery(), heartbeat_sec=60)
+        assert isinstance(await anext(follow), Event)
+        await follow.aclose()
 
 
-def test_snapshots_are_kept_so_that_tables_survive_what_retention_dropped(tmp_path: Path) -> None:
+async def test_snapshots_are_kept_so_that_tables_survive_what_retention_dropped(tmp_path: Path) -> None:
     path = tmp_path / "l.db"
-    filled(path)
-
-    async def scenario() -> None:
-        async with opened(path) as log:
-            await Retention(log=log, config=RetentionConfig(), clock=SystemClock()).snapshot()
-            before = await rows(log)
-        connection = sqlite3.connect(path)
-        connection.execute("DELETE FROM events WHERE stream = 'early'")
-        connection.commit()
-        connection.close()
-        salvage(path)
-        async with opened(path) as log:
-            assert await rows(log) == before
-
-    run(scenario())
+    await filled(path)
+    async with opened(path) as log:
+        await Retention(log=log, config=RetentionConfig(), clock=SystemClock()).snapshot()
+        before = await rows(log)
+    connection = sqlite3.connect(path)
+    connection.execute("DELETE FROM events WHERE stream = 'early'")
+    connection.commit()
+    connection.close()
+    salvage(path)
+    async with opened(path) as log:
+        assert await rows(log) == before
 
 
-def test_what_is_in_the_wal_is_kept(tmp_path: Path) -> None:
+async def test_what_is_in_the_wal_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "l.db"
-
-    async def scenario() -> None:
-        async with opened(path) as log:
-            await log.append([n("a", number) for number in range(5)])
-            names = [path.name, f"{path.name}-wal"]
-            assert (tmp_path / names[1]).stat().st_size > 0
-            (tmp_path / "killed").mkdir()
-            for name in names:
-                (tmp_path / "killed" / name).write_bytes((tmp_path / name).read_bytes())
-        killed = tmp_path / "killed" / path.name
-        assert salvage(killed).startswith("5 events kept")
-        assert len(await sound(killed)) == 5
-        left = {found.name for found in killed.parent.iterdir()}
-        assert left == {"l.db", "l.db.damaged-1", "l.db.damaged-1-wal", "l.db.damaged-1-shm"} & left | {"l.db"}
-        assert "l.db.damaged-1-wal" in left
-
-    run(scenario())
+    async with opened(path) as log:
+        await log.append([n("a", number) for number in range(5)])
+        names = [path.name, f"{path.name}-wal"]
+        assert (tmp_path / names[1]).stat().st_size > 0
+        (tmp_path / "killed").mkdir()
+        for name in names:
+            (tmp_path / "killed" / name).write_bytes((tmp_path / name).read_bytes())
+    killed = tmp_path / "killed" / path.name
+    assert salvage(killed).startswith("5 events kept")
+    assert len(await sound(killed)) == 5
+    left = {found.name for found in killed.parent.iterdir()}
+    assert left == {"l.db", "l.db.damaged-1", "l.db.damaged-1-wal", "l.db.damaged-1-shm"} & left | {"l.db"}
+    assert "l.db.damaged-1-wal" in left
 
 
-def test_rows_that_are_no_events_are_left_out(tmp_path: Path) -> None:
+async def test_rows_that_are_no_events_are_left_out(tmp_path: Path) -> None:
     path = tmp_path / "l.db"
-    filled(path)
+    await filled(path)
     connection = sqlite3.connect(path)
     connection.execute("UPDATE events SET payload = '{' WHERE stream = 'late' AND sequence = 4")
     connection.execute("UPDATE events SET sequence = 'x' WHERE stream = 'early' AND sequence = 10")
@@ -145,31 +125,23 @@ def test_rows_that_are_no_events_are_left_out(tmp_path: Path) -> None:
     connection.commit()
     connection.close()
     salvage(path)
-
-    async def scenario() -> None:
-        kept = await sound(path)
-        assert [event.sequence for event in kept if event.stream == "late"] == [5, 6, 7, 8, 9, 10]
-        assert [event.sequence for event in kept if event.stream == "early"] == [*range(1, 10)]
-        async with opened(path) as log:
-            assert await log.select("SELECT count(*) FROM blobs") == [(0,)]
-            assert (await log.append([n("late")])).last_position == 1021
-
-    run(scenario())
+    kept = await sound(path)
+    assert [event.sequence for event in kept if event.stream == "late"] == [5, 6, 7, 8, 9, 10]
+    assert [event.sequence for event in kept if event.stream == "early"] == [*range(1, 10)]
+    async with opened(path) as log:
+        assert await log.select("SELECT count(*) FROM blobs") == [(0,)]
+        assert (await log.append([n("late")])).last_position == 1021
 
 
 @pytest.mark.parametrize("content", [b"", b"not a database at all" * 1000, b"SQLite format 3\0" + b"\xff" * 20_000])
-def test_where_nothing_can_be_read_a_new_ledger_is_started(tmp_path: Path, content: bytes) -> None:
+async def test_where_nothing_can_be_read_a_new_ledger_is_started(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "l.db"
     path.write_bytes(content)
     assert salvage(path).startswith("0 events kept")
     assert (tmp_path / "l.db.damaged-1").read_bytes() == content
-
-    async def scenario() -> None:
-        assert await sound(path) == []
-        async with opened(path) as log:
-            assert (await log.append([n("a")])).last_position == 1
-
-    run(scenario())
+    assert await sound(path) == []
+    async with opened(path) as log:
+        assert (await log.append([n("a")])).last_position == 1
 
 
 def test_every_damaged_file_is_kept(tmp_path: Path) -> None:
@@ -184,9 +156,9 @@ def test_every_damaged_file_is_kept(tmp_path: Path) -> None:
     assert not (tmp_path / "l.db.salvaged").exists()
 
 
-def test_when_even_the_table_cannot_be_found_the_end_is_bounded(tmp_path: Path) -> None:
+async def test_when_even_the_table_cannot_be_found_the_end_is_bounded(tmp_path: Path) -> None:
     path = tmp_path / "l.db"
-    filled(path)
+    await filled(path)
     damage(path, "events", slice(0, None))
     connection = sqlite3.connect(path)
     (root,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'events'").fetchone()

@@ -13,7 +13,7 @@ from codeplane.kernel.ports import EventQuery
 from codeplane.ledger.operations import ExportResult
 from codeplane.ledger.traces import TraceFolder
 from tests.interaction.requirements import requirement
-from tests.kernel.plane import OWNER, FixtureOps, events, plane, run
+from tests.kernel.plane import OWNER, FixtureOps, events, plane
 from tests.ledger.logs import n, opened
 
 
@@ -25,13 +25,10 @@ def lines(folder: Path) -> list[JsonObject]:
     return found
 
 
-def made(tmp_path: Path, count: int) -> list[Event]:
-    async def scenario() -> list[Event]:
-        async with opened(tmp_path / "l.db") as log:
-            await log.append([n("a", number, text="ü" * 20) for number in range(count)])
-            return await log.query(EventQuery())
-
-    return run(scenario())
+async def made(tmp_path: Path, count: int) -> list[Event]:
+    async with opened(tmp_path / "l.db") as log:
+        await log.append([n("a", number, text="ü" * 20) for number in range(count)])
+        return await log.query(EventQuery())
 
 
 def wire(found: list[Event]) -> list[JsonObject]:
@@ -39,8 +36,8 @@ def wire(found: list[Event]) -> list[JsonObject]:
 
 
 @requirement("LOG-08")
-def test_segments_rotate_at_their_size_and_hold_what_the_log_holds(tmp_path: Path) -> None:
-    found, folder = made(tmp_path, 40), TraceFolder(tmp_path / "x", segment_bytes=2000)
+async def test_segments_rotate_at_their_size_and_hold_what_the_log_holds(tmp_path: Path) -> None:
+    found, folder = await made(tmp_path, 40), TraceFolder(tmp_path / "x", segment_bytes=2000)
     size = folder.write(found)
     segments = folder.segments()
     assert [path.name for path in segments[:2]] == ["trace-000001.ndjson.gz", "trace-000002.ndjson.gz"]
@@ -52,8 +49,8 @@ def test_segments_rotate_at_their_size_and_hold_what_the_log_holds(tmp_path: Pat
     assert not list((tmp_path / "x").glob("*.part"))
 
 
-def test_it_goes_on_after_reopening(tmp_path: Path) -> None:
-    found = made(tmp_path, 60)
+async def test_it_goes_on_after_reopening(tmp_path: Path) -> None:
+    found = await made(tmp_path, 60)
     for start in range(0, 60, 7):
         TraceFolder(tmp_path / "x", segment_bytes=1500).write(found[start : start + 7])
     assert lines(tmp_path / "x") == wire(found)
@@ -61,16 +58,16 @@ def test_it_goes_on_after_reopening(tmp_path: Path) -> None:
     assert numbers == sorted(numbers)
 
 
-def test_an_event_larger_than_a_segment_has_one_of_its_own(tmp_path: Path) -> None:
-    found = made(tmp_path, 3)
+async def test_an_event_larger_than_a_segment_has_one_of_its_own(tmp_path: Path) -> None:
+    found = await made(tmp_path, 3)
     folder = TraceFolder(tmp_path / "x", segment_bytes=1)
     folder.write(found)
     assert len(folder.segments()) == 3
     assert lines(tmp_path / "x") == wire(found)
 
 
-def test_a_crash_while_compressing_neither_loses_nor_repeats(tmp_path: Path) -> None:
-    found, folder = made(tmp_path, 20), tmp_path / "x"
+async def test_a_crash_while_compressing_neither_loses_nor_repeats(tmp_path: Path) -> None:
+    found, folder = await made(tmp_path, 20), tmp_path / "x"
     TraceFolder(folder, segment_bytes=10**6).write(found[:10])
     plain = folder / "trace-000001.ndjson"
     # Cut off before the compressed form was complete …
@@ -83,36 +80,33 @@ def test_a_crash_while_compressing_neither_loses_nor_repeats(tmp_path: Path) -> 
     assert lines(folder) == wire(found)
 
 
-def test_other_files_are_left_alone(tmp_path: Path) -> None:
+async def test_other_files_are_left_alone(tmp_path: Path) -> None:
     folder = tmp_path / "x"
     folder.mkdir()
     (folder / "trace-notes.txt").write_text("mine")
-    TraceFolder(folder, segment_bytes=10).write(made(tmp_path, 3))
+    TraceFolder(folder, segment_bytes=10).write(await made(tmp_path, 3))
     assert (folder / "trace-notes.txt").read_text() == "mine"
 
 
 @pytest.mark.parametrize("times", [1, 3])
-def test_the_operation_exports_what_fits_even_if_asked_twice_at_once(tmp_path: Path, times: int) -> None:
-    async def scenario() -> None:
-        async with plane(tmp_path, "ledger.export_segment_bytes=4096", operations=[FixtureOps()]) as opened:
-            for _ in range(30):
-                await opened.conveyor.call("fixture.write", {}, OWNER)
-            await opened.conveyor.call("session.create", {}, OWNER)
-            asked: JsonObject = {"types": ["call.finished"], "stream": "task/*"}
-            before = await events(opened, "call.finished")
-            exports = [opened.conveyor.call("ledger.export", asked, OWNER) for _ in range(times)]
-            outcomes = await asyncio.gather(*exports)
-            folders = set()
-            for outcome in outcomes:
-                assert isinstance(outcome.result, ExportResult)
-                folder = Path(outcome.result.folder)
-                folders.add(folder)
-                written = lines(folder)
-                assert written[: len(before)] == wire(before)
-                assert len(written) == outcome.result.events
-                assert all(line["type"] == "call.finished" for line in written)
-                assert len(outcome.result.segments) > 2
-                assert folder.parent == tmp_path / ".codeplane" / "exports"
-            assert len(folders) == times
-
-    run(scenario())
+async def test_the_operation_exports_what_fits_even_if_asked_twice_at_once(tmp_path: Path, times: int) -> None:
+    async with plane(tmp_path, "ledger.export_segment_bytes=4096", operations=[FixtureOps()]) as opened:
+        for _ in range(30):
+            await opened.conveyor.call("fixture.write", {}, OWNER)
+        await opened.conveyor.call("session.create", {}, OWNER)
+        asked: JsonObject = {"types": ["call.finished"], "stream": "task/*"}
+        before = await events(opened, "call.finished")
+        exports = [opened.conveyor.call("ledger.export", asked, OWNER) for _ in range(times)]
+        outcomes = await asyncio.gather(*exports)
+        folders = set()
+        for outcome in outcomes:
+            assert isinstance(outcome.result, ExportResult)
+            folder = Path(outcome.result.folder)
+            folders.add(folder)
+            written = lines(folder)
+            assert written[: len(before)] == wire(before)
+            assert len(written) == outcome.result.events
+            assert all(line["type"] == "call.finished" for line in written)
+            assert len(outcome.result.segments) > 2
+            assert folder.parent == tmp_path / ".codeplane" / "exports"
+        assert len(folders) == times

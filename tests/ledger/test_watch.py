@@ -42,301 +42,249 @@ async def drop_everything(log: SqliteLog, clock: ManualClock) -> None:
     await Retention(log=log, config=RetentionConfig(), clock=clock).apply()
 
 
-def test_the_lower_bound_is_exclusive(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with opened(tmp_path / "l.db") as log:
-            await write(log, 5, "a", "b")
-            for after in (0, 2, 4):
-                async with aclosing(log.watch(streams={"a": after}, heartbeat_sec=LONG)) as items:
-                    assert numbers(await take(items, 5 - after)) == [*range(after + 1, 6)]
-            async with aclosing(log.watch(streams={"a": 5}, heartbeat_sec=LONG)) as items:
-                following = asyncio.ensure_future(anext(items))
-                await log.append([n("b"), n("a")])
-                item = await following
-                assert isinstance(item, Event)
-                assert (item.stream, item.sequence) == ("a", 6)
-
-    run(scenario())
-
-
-def test_a_stream_that_is_not_there_yet_can_be_waited_for(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with opened(tmp_path / "l.db") as log, aclosing(log.watch(streams={"new": 0})) as items:
+async def test_the_lower_bound_is_exclusive(tmp_path: Path) -> None:
+    async with opened(tmp_path / "l.db") as log:
+        await write(log, 5, "a", "b")
+        for after in (0, 2, 4):
+            async with aclosing(log.watch(streams={"a": after}, heartbeat_sec=LONG)) as items:
+                assert numbers(await take(items, 5 - after)) == [*range(after + 1, 6)]
+        async with aclosing(log.watch(streams={"a": 5}, heartbeat_sec=LONG)) as items:
             following = asyncio.ensure_future(anext(items))
-            await write(log, 1, "other", "new")
+            await log.append([n("b"), n("a")])
             item = await following
             assert isinstance(item, Event)
-            assert (item.stream, item.sequence) == ("new", 1)
+            assert (item.stream, item.sequence) == ("a", 6)
 
-    run(scenario())
+
+async def test_a_stream_that_is_not_there_yet_can_be_waited_for(tmp_path: Path) -> None:
+    async with opened(tmp_path / "l.db") as log, aclosing(log.watch(streams={"new": 0})) as items:
+        following = asyncio.ensure_future(anext(items))
+        await write(log, 1, "other", "new")
+        item = await following
+        assert isinstance(item, Event)
+        assert (item.stream, item.sequence) == ("new", 1)
 
 
 @requirement("LOG-05")
-def test_whoever_comes_back_again_and_again_while_others_write_misses_nothing(tmp_path: Path) -> None:
+async def test_whoever_comes_back_again_and_again_while_others_write_misses_nothing(tmp_path: Path) -> None:
     total = 1500
+    async with opened(tmp_path / "l.db") as log:
+        writing = asyncio.ensure_future(write(log, total // 3, "a", "a", "a", "b"))
+        seen: list[int] = []
+        turns = 0
+        while len(seen) < total:
+            turns += 1
+            async with aclosing(log.watch(streams={"a": seen[-1] if seen else 0}, heartbeat_sec=LONG)) as items:
+                for _ in range(min(1 + turns % 90, total - len(seen))):
+                    seen += numbers([await anext(items)])
+        await writing
+        assert seen == [*range(1, total + 1)]
+        assert turns > 10
 
-    async def scenario() -> None:
-        async with opened(tmp_path / "l.db") as log:
-            writing = asyncio.ensure_future(write(log, total // 3, "a", "a", "a", "b"))
-            seen: list[int] = []
-            turns = 0
-            while len(seen) < total:
-                turns += 1
-                async with aclosing(log.watch(streams={"a": seen[-1] if seen else 0}, heartbeat_sec=LONG)) as items:
-                    for _ in range(min(1 + turns % 90, total - len(seen))):
-                        seen += numbers([await anext(items)])
+
+async def test_several_streams_each_from_its_own_place(tmp_path: Path) -> None:
+    async with opened(tmp_path / "l.db") as log:
+        await write(log, 3, "a", "b", "c")
+        async with aclosing(log.watch(streams={"a": 1, "b": 3}, heartbeat_sec=LONG)) as items:
+            found = await take(items, 2)
+            writing = asyncio.ensure_future(write(log, 2, "a", "b", "c"))
+            found += await take(items, 4)
             await writing
-            assert seen == [*range(1, total + 1)]
-            assert turns > 10
-
-    run(scenario())
-
-
-def test_several_streams_each_from_its_own_place(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with opened(tmp_path / "l.db") as log:
-            await write(log, 3, "a", "b", "c")
-            async with aclosing(log.watch(streams={"a": 1, "b": 3}, heartbeat_sec=LONG)) as items:
-                found = await take(items, 2)
-                writing = asyncio.ensure_future(write(log, 2, "a", "b", "c"))
-                found += await take(items, 4)
-                await writing
-            places = {(item.stream, item.sequence) for item in found if isinstance(item, Event)}
-            assert places == {("a", 2), ("a", 3), ("a", 4), ("a", 5), ("b", 4), ("b", 5)}
-            for stream in "ab":
-                order = [item.sequence for item in found if isinstance(item, Event) and item.stream == stream]
-                assert order == sorted(order)
-
-    run(scenario())
+        places = {(item.stream, item.sequence) for item in found if isinstance(item, Event)}
+        assert places == {("a", 2), ("a", 3), ("a", 4), ("a", 5), ("b", 4), ("b", 5)}
+        for stream in "ab":
+            order = [item.sequence for item in found if isinstance(item, Event) and item.stream == stream]
+            assert order == sorted(order)
 
 
 @pytest.mark.parametrize("count", [0, 101])
-def test_too_few_or_too_many_streams_are_refused(tmp_path: Path, count: int) -> None:
-    async def scenario() -> None:
-        async with opened(tmp_path / "l.db") as log:
-            with pytest.raises(InvalidArgument):
-                await anext(log.watch(streams={str(number): 0 for number in range(count)}))
-
-    run(scenario())
+async def test_too_few_or_too_many_streams_are_refused(tmp_path: Path, count: int) -> None:
+    async with opened(tmp_path / "l.db") as log:
+        with pytest.raises(InvalidArgument):
+            await anext(log.watch(streams={str(number): 0 for number in range(count)}))
 
 
 @requirement("LOG-05")
-def test_silence_is_broken_by_heartbeats(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with opened(tmp_path / "l.db") as log:
-            await write(log, 2, "a")
-            async with aclosing(log.watch(streams={"a": 0}, heartbeat_sec=SHORT)) as items:
-                found = await take(items, 4)
-                assert numbers(found[:2]) == [1, 2]
-                assert found[2:] == [Heartbeat(position=2)] * 2
-            async with aclosing(log.follow(EventQuery(after=2), heartbeat_sec=SHORT)) as items:
-                assert await take(items, 2) == [Heartbeat(position=2)] * 2
-
-    run(scenario())
+async def test_silence_is_broken_by_heartbeats(tmp_path: Path) -> None:
+    async with opened(tmp_path / "l.db") as log:
+        await write(log, 2, "a")
+        async with aclosing(log.watch(streams={"a": 0}, heartbeat_sec=SHORT)) as items:
+            found = await take(items, 4)
+            assert numbers(found[:2]) == [1, 2]
+            assert found[2:] == [Heartbeat(position=2)] * 2
+        async with aclosing(log.follow(EventQuery(after=2), heartbeat_sec=SHORT)) as items:
+            assert await take(items, 2) == [Heartbeat(position=2)] * 2
 
 
 @pytest.mark.parametrize("how", ["watch", "follow"])
-def test_a_watcher_hears_heartbeats_while_others_are_busy(tmp_path: Path, how: str) -> None:
+async def test_a_watcher_hears_heartbeats_while_others_are_busy(tmp_path: Path, how: str) -> None:
     """Commits that are none of its business do not count as a sign of life to it."""
+    async with opened(tmp_path / "l.db") as log:
+        stop = asyncio.Event()
 
-    async def scenario() -> None:
-        async with opened(tmp_path / "l.db") as log:
-            stop = asyncio.Event()
+        async def busy() -> None:
+            while not stop.is_set():
+                await log.append([n("busy")])
 
-            async def busy() -> None:
-                while not stop.is_set():
-                    await log.append([n("busy")])
-
-            writing = asyncio.ensure_future(busy())
-            watching = (
-                log.watch(streams={"quiet": 0}, heartbeat_sec=0.05)
-                if how == "watch"
-                else log.follow(EventQuery(stream="quiet"), heartbeat_sec=0.05)
-            )
-            async with aclosing(watching) as items:
-                found = await take(items, 3)
-            stop.set()
-            await writing
-            assert all(isinstance(item, Heartbeat) for item in found)
-
-    run(scenario())
+        writing = asyncio.ensure_future(busy())
+        watching = (
+            log.watch(streams={"quiet": 0}, heartbeat_sec=0.05)
+            if how == "watch"
+            else log.follow(EventQuery(stream="quiet"), heartbeat_sec=0.05)
+        )
+        async with aclosing(watching) as items:
+            found = await take(items, 3)
+        stop.set()
+        await writing
+        assert all(isinstance(item, Heartbeat) for item in found)
 
 
-def test_a_heartbeat_never_comes_between_an_event_and_its_watcher(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with opened(tmp_path / "l.db") as log:
-            writing = asyncio.ensure_future(write(log, 200, "a"))
-            seen: list[int] = []
-            async with aclosing(log.watch(streams={"a": 0}, heartbeat_sec=0.001)) as items:
-                while len(seen) < 200:
-                    item = await anext(items)
-                    if isinstance(item, Event):
-                        seen.append(item.sequence)
-            await writing
-            assert seen == [*range(1, 201)]
-
-    run(scenario())
+async def test_a_heartbeat_never_comes_between_an_event_and_its_watcher(tmp_path: Path) -> None:
+    async with opened(tmp_path / "l.db") as log:
+        writing = asyncio.ensure_future(write(log, 200, "a"))
+        seen: list[int] = []
+        async with aclosing(log.watch(streams={"a": 0}, heartbeat_sec=0.001)) as items:
+            while len(seen) < 200:
+                item = await anext(items)
+                if isinstance(item, Event):
+                    seen.append(item.sequence)
+        await writing
+        assert seen == [*range(1, 201)]
 
 
 @requirement("LOG-06")
-def test_a_gap_is_said_and_ends_the_watch(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        clock = ManualClock()
-        async with opened(tmp_path / "l.db", clock=clock) as log:
-            await write(log, 3, "task/1")
+async def test_a_gap_is_said_and_ends_the_watch(tmp_path: Path) -> None:
+    clock = ManualClock()
+    async with opened(tmp_path / "l.db", clock=clock) as log:
+        await write(log, 3, "task/1")
+        await drop_everything(log, clock)
+        async with aclosing(log.watch(streams={"task/1": 1}, heartbeat_sec=LONG)) as items:
+            assert await anext(items) == Gap(stream="task/1", requested_after=1, first_available=4)
+            with pytest.raises(StopAsyncIteration):
+                await anext(items)
+        with pytest.raises(StreamGap) as caught:
+            await log.read(stream="task/1", after=1)
+        assert caught.value.details["first_available"] == 4
+        # Whoever has seen it all misses nothing, and the numbers go on.
+        async with aclosing(log.watch(streams={"task/1": 3}, heartbeat_sec=LONG)) as items:
+            following = asyncio.ensure_future(anext(items))
+            await write(log, 1, "task/1")
+            assert numbers([await following]) == [4]
+        assert await log.read(stream="task/1", after=4) == []
+
+
+async def test_a_watcher_that_falls_behind_retention_is_told(tmp_path: Path) -> None:
+    clock = ManualClock()
+    async with opened(tmp_path / "l.db", clock=clock) as log:
+        await write(log, 2, "task/1")
+        watch = log.watch(streams={"task/1": 0}, heartbeat_sec=LONG)
+        follow = log.follow(EventQuery(), heartbeat_sec=LONG)
+        async with aclosing(watch) as watching, aclosing(follow) as following:
+            assert len(await take(watching, 2) + await take(following, 2)) == 4
+            await write(log, 600, "task/1")
             await drop_everything(log, clock)
-            async with aclosing(log.watch(streams={"task/1": 1}, heartbeat_sec=LONG)) as items:
-                assert await anext(items) == Gap(stream="task/1", requested_after=1, first_available=4)
+            assert await anext(watching) == Gap(stream="task/1", requested_after=2, first_available=603)
+            assert await anext(following) == Gap(stream="*", requested_after=2, first_available=603)
+            for items in (watching, following):
                 with pytest.raises(StopAsyncIteration):
                     await anext(items)
-            with pytest.raises(StreamGap) as caught:
-                await log.read(stream="task/1", after=1)
-            assert caught.value.details["first_available"] == 4
-            # Whoever has seen it all misses nothing, and the numbers go on.
-            async with aclosing(log.watch(streams={"task/1": 3}, heartbeat_sec=LONG)) as items:
-                following = asyncio.ensure_future(anext(items))
-                await write(log, 1, "task/1")
-                assert numbers([await following]) == [4]
-            assert await log.read(stream="task/1", after=4) == []
-
-    run(scenario())
 
 
-def test_a_watcher_that_falls_behind_retention_is_told(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        clock = ManualClock()
-        async with opened(tmp_path / "l.db", clock=clock) as log:
-            await write(log, 2, "task/1")
-            watch = log.watch(streams={"task/1": 0}, heartbeat_sec=LONG)
-            follow = log.follow(EventQuery(), heartbeat_sec=LONG)
-            async with aclosing(watch) as watching, aclosing(follow) as following:
-                assert len(await take(watching, 2) + await take(following, 2)) == 4
-                await write(log, 600, "task/1")
-                await drop_everything(log, clock)
-                assert await anext(watching) == Gap(stream="task/1", requested_after=2, first_available=603)
-                assert await anext(following) == Gap(stream="*", requested_after=2, first_available=603)
-                for items in (watching, following):
-                    with pytest.raises(StopAsyncIteration):
-                        await anext(items)
-
-    run(scenario())
-
-
-def test_follow_resumes_by_position_while_others_write(tmp_path: Path) -> None:
+async def test_follow_resumes_by_position_while_others_write(tmp_path: Path) -> None:
     total = 1200
-
-    async def scenario() -> None:
-        async with opened(tmp_path / "l.db") as log:
-            writing = asyncio.ensure_future(write(log, total // 2, "a", "b"))
-            seen: list[int] = []
-            while len(seen) < total:
-                query = EventQuery(after=seen[-1] if seen else 0)
-                async with aclosing(log.follow(query, heartbeat_sec=LONG)) as items:
-                    for _ in range(min(170, total - len(seen))):
-                        item = await anext(items)
-                        assert isinstance(item, Event)
-                        seen.append(item.position)
-            await writing
-            assert seen == [*range(1, total + 1)]
-
-    run(scenario())
+    async with opened(tmp_path / "l.db") as log:
+        writing = asyncio.ensure_future(write(log, total // 2, "a", "b"))
+        seen: list[int] = []
+        while len(seen) < total:
+            query = EventQuery(after=seen[-1] if seen else 0)
+            async with aclosing(log.follow(query, heartbeat_sec=LONG)) as items:
+                for _ in range(min(170, total - len(seen))):
+                    item = await anext(items)
+                    assert isinstance(item, Event)
+                    seen.append(item.position)
+        await writing
+        assert seen == [*range(1, total + 1)]
 
 
-def test_follow_filters(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with opened(tmp_path / "l.db") as log:
-            await write(log, 600, "a/1", "b")
-            await log.append([Draft(stream="b", type="t", payload={})])
-            queries = {
-                "a/*": EventQuery(stream="a/*"),
-                "b": EventQuery(stream="b", after=1000),
-                "t": EventQuery(types=("t",)),
-            }
-            found: dict[str, list[Item]] = {}
-            for name, query in queries.items():
-                async with aclosing(log.follow(query, heartbeat_sec=SHORT)) as items:
-                    found[name] = []
-                    while not isinstance(item := await anext(items), Heartbeat):
-                        found[name].append(item)
-                    assert item.position == log.position
-            assert numbers(found["a/*"]) == [*range(1, 601)]
-            assert numbers(found["b"]) == [*range(501, 602)]
-            assert [item.type for item in found["t"] if isinstance(item, Event)] == ["t"]
-
-    run(scenario())
+async def test_follow_filters(tmp_path: Path) -> None:
+    async with opened(tmp_path / "l.db") as log:
+        await write(log, 600, "a/1", "b")
+        await log.append([Draft(stream="b", type="t", payload={})])
+        queries = {
+            "a/*": EventQuery(stream="a/*"),
+            "b": EventQuery(stream="b", after=1000),
+            "t": EventQuery(types=("t",)),
+        }
+        found: dict[str, list[Item]] = {}
+        for name, query in queries.items():
+            async with aclosing(log.follow(query, heartbeat_sec=SHORT)) as items:
+                found[name] = []
+                while not isinstance(item := await anext(items), Heartbeat):
+                    found[name].append(item)
+                assert item.position == log.position
+        assert numbers(found["a/*"]) == [*range(1, 601)]
+        assert numbers(found["b"]) == [*range(501, 602)]
+        assert [item.type for item in found["t"] if isinstance(item, Event)] == ["t"]
 
 
-def test_a_stream_that_lost_nothing_has_no_gap(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        clock = ManualClock()
-        async with opened(tmp_path / "l.db", clock=clock) as log:
-            await log.append([n("kept"), n("task/1"), n("kept"), n("task/1"), n("kept")])
-            await drop_everything(log, clock)
-            await log.append([n("task/1")])
-            async with aclosing(log.follow(EventQuery(stream="kept"), heartbeat_sec=LONG)) as items:
-                assert numbers(await take(items, 3)) == [1, 2, 3]
-            async with aclosing(log.follow(EventQuery(stream="task/1"), heartbeat_sec=LONG)) as items:
-                assert isinstance(await anext(items), Gap)
-            async with aclosing(log.follow(EventQuery(stream="task/1", after=4), heartbeat_sec=LONG)) as items:
-                assert numbers(await take(items, 1)) == [3]
-            async with aclosing(log.follow(EventQuery(), heartbeat_sec=LONG)) as items:
-                assert await anext(items) == Gap(stream="*", requested_after=0, first_available=5)
-
-    run(scenario())
+async def test_a_stream_that_lost_nothing_has_no_gap(tmp_path: Path) -> None:
+    clock = ManualClock()
+    async with opened(tmp_path / "l.db", clock=clock) as log:
+        await log.append([n("kept"), n("task/1"), n("kept"), n("task/1"), n("kept")])
+        await drop_everything(log, clock)
+        await log.append([n("task/1")])
+        async with aclosing(log.follow(EventQuery(stream="kept"), heartbeat_sec=LONG)) as items:
+            assert numbers(await take(items, 3)) == [1, 2, 3]
+        async with aclosing(log.follow(EventQuery(stream="task/1"), heartbeat_sec=LONG)) as items:
+            assert isinstance(await anext(items), Gap)
+        async with aclosing(log.follow(EventQuery(stream="task/1", after=4), heartbeat_sec=LONG)) as items:
+            assert numbers(await take(items, 1)) == [3]
+        async with aclosing(log.follow(EventQuery(), heartbeat_sec=LONG)) as items:
+            assert await anext(items) == Gap(stream="*", requested_after=0, first_available=5)
 
 
-def test_whoever_has_seen_more_than_there_is_is_told(tmp_path: Path) -> None:
+async def test_whoever_has_seen_more_than_there_is_is_told(tmp_path: Path) -> None:
     """As after a ledger was replaced: waiting in silence until the numbers are reached again would lose events."""
-
-    async def scenario() -> None:
-        async with opened(tmp_path / "l.db") as log:
-            await write(log, 2, "a")
-            async with aclosing(log.watch(streams={"a": 3}, heartbeat_sec=LONG)) as items:
-                assert await anext(items) == Gap(stream="a", requested_after=3, first_available=1)
-            async with aclosing(log.watch(streams={"unknown": 1}, heartbeat_sec=LONG)) as items:
-                assert await anext(items) == Gap(stream="unknown", requested_after=1, first_available=1)
-            async with aclosing(log.follow(EventQuery(after=3), heartbeat_sec=LONG)) as items:
-                assert await anext(items) == Gap(stream="*", requested_after=3, first_available=1)
-            async with aclosing(log.follow(EventQuery(after=2), heartbeat_sec=SHORT)) as items:
-                assert await anext(items) == Heartbeat(position=2)
-
-    run(scenario())
+    async with opened(tmp_path / "l.db") as log:
+        await write(log, 2, "a")
+        async with aclosing(log.watch(streams={"a": 3}, heartbeat_sec=LONG)) as items:
+            assert await anext(items) == Gap(stream="a", requested_after=3, first_available=1)
+        async with aclosing(log.watch(streams={"unknown": 1}, heartbeat_sec=LONG)) as items:
+            assert await anext(items) == Gap(stream="unknown", requested_after=1, first_available=1)
+        async with aclosing(log.follow(EventQuery(after=3), heartbeat_sec=LONG)) as items:
+            assert await anext(items) == Gap(stream="*", requested_after=3, first_available=1)
+        async with aclosing(log.follow(EventQuery(after=2), heartbeat_sec=SHORT)) as items:
+            assert await anext(items) == Heartbeat(position=2)
 
 
-def test_a_watcher_that_leaves_is_forgotten_at_once(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with opened(tmp_path / "l.db") as log:
-            for _ in range(3):
-                async with aclosing(log.watch(streams={"a": 0}, heartbeat_sec=SHORT)) as items:
-                    await anext(items)
-                    assert len(log._watchers) == 1
-                assert not log._watchers
-
-    run(scenario())
+async def test_a_watcher_that_leaves_is_forgotten_at_once(tmp_path: Path) -> None:
+    async with opened(tmp_path / "l.db") as log:
+        for _ in range(3):
+            async with aclosing(log.watch(streams={"a": 0}, heartbeat_sec=SHORT)) as items:
+                await anext(items)
+                assert len(log._watchers) == 1
+            assert not log._watchers
 
 
-def test_watchers_end_when_the_log_is_closed(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with opened(tmp_path / "l.db") as log:
-            await write(log, 1, "a")
-            items = log.watch(streams={"a": 0}, heartbeat_sec=LONG)
-            await anext(items)
-            waiting = asyncio.ensure_future(anext(items))
-            (pulse,) = log._watchers
-            while not pulse._wake._waiters:  # until it waits for nothing but commits
-                await asyncio.sleep(0)
-            await asyncio.to_thread(log.close)
-            with pytest.raises(ShuttingDown):
-                await waiting
-
-    run(scenario())
+async def test_watchers_end_when_the_log_is_closed(tmp_path: Path) -> None:
+    async with opened(tmp_path / "l.db") as log:
+        await write(log, 1, "a")
+        items = log.watch(streams={"a": 0}, heartbeat_sec=LONG)
+        await anext(items)
+        waiting = asyncio.ensure_future(anext(items))
+        (pulse,) = log._watchers
+        while not pulse._wake._waiters:  # until it waits for nothing but commits
+            await asyncio.sleep(0)
+        await asyncio.to_thread(log.close)
+        with pytest.raises(ShuttingDown):
+            await waiting
 
 
 def test_a_loop_that_is_gone_does_not_keep_its_watchers(tmp_path: Path) -> None:
     async def leave(log: SqliteLog) -> None:
         log._watchers.add(Pulse(LONG))
 
-    async def scenario() -> None:
+    async def watch() -> None:
         async with opened(tmp_path / "l.db") as log:
             await asyncio.to_thread(run, leave(log))
             assert len(log._watchers) == 1
@@ -344,4 +292,4 @@ def test_a_loop_that_is_gone_does_not_keep_its_watchers(tmp_path: Path) -> None:
             await log.flush()
             assert not log._watchers
 
-    run(scenario())
+    run(watch())

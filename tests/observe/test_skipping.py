@@ -12,7 +12,6 @@ from codeplane.kernel.json import JsonObject
 from codeplane.kernel.ports import EventQuery, PayloadCondition
 from codeplane.observe.dashboard.skipping import Skipping
 from tests.interaction.requirements import requirement
-from tests.kernel.plane import run
 from tests.ledger.logs import opened
 
 pytestmark = requirement("WEB-03")
@@ -38,9 +37,9 @@ def drafts(looks: int, calls: int) -> list[Draft]:
 
 @settings(max_examples=15, deadline=None)
 @given(st.data())
-def test_nothing_is_missed(data: st.DataObject) -> None:
-    async def scenario(folder: Path) -> None:
-        async with opened(folder / "log.sqlite") as log:
+async def test_nothing_is_missed(data: st.DataObject) -> None:
+    with TemporaryDirectory() as folder:
+        async with opened(Path(folder) / "log.sqlite") as log:
             skipping = Skipping(log)
             for _ in range(4):
                 for _ in range(data.draw(st.integers(0, 3))):
@@ -54,6 +53,3 @@ def test_nothing_is_missed(data: st.DataObject) -> None:
                     query = replace(query, after=after, until=until, limit=data.draw(st.integers(1, 30)))
                     found = await skipping.query(query, all_of_them=not query.conditions)
                     assert found == await log.query(query)
-
-    with TemporaryDirectory() as folder:
-        run(scenario(Path(folder)))

@@ -66,7 +66,7 @@ def test_outside_of_a_call_nothing_is_kept() -> None:
         assert traceparent() is None
 
 
-def test_threads_are_part_of_the_call_and_other_calls_are_not() -> None:
+async def test_threads_are_part_of_the_call_and_other_calls_are_not() -> None:
     async def call(name: str) -> Trace:
         trace = Trace.begin(name, clock=HandClock())
         with trace.stage("execute"):
@@ -83,7 +83,7 @@ def test_threads_are_part_of_the_call_and_other_calls_are_not() -> None:
     async def both() -> list[Trace]:
         return list(await asyncio.gather(call("a"), call("b")))
 
-    for trace in asyncio.run(both()):
+    for trace in await both():
         name = trace.name
         assert sorted(names(trace)) == sorted(
             [("execute", "call"), *[(f"{name}.thread", "execute")] * 2, (f"{name}.own", "execute")]

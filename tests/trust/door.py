@@ -1,11 +1,10 @@
 """Operations behind the conveyor with a real log, real sessions and a person who says yes."""
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
 
 from codeplane.kernel.actor import Actor, ActorKind, Caller
 from codeplane.kernel.call import Call
@@ -24,18 +23,7 @@ from codeplane.ledger.log import SqliteLog
 from codeplane.trust.idempotency import IdempotencyKeys, IdempotencyTable
 from codeplane.work.sessions import Sessions
 
-T = TypeVar("T")
 AGENT = Caller(surface="mcp", client="agent", connection_id="c1")
-PATIENCE_SEC = 60.0
-
-
-def run(work: Coroutine[object, object, T]) -> T:
-    """Run to the end, but not for ever."""
-
-    async def bounded() -> T:
-        return await asyncio.wait_for(work, PATIENCE_SEC)
-
-    return asyncio.run(bounded())
 
 
 class Names:

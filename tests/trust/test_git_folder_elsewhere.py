@@ -199,7 +199,7 @@ def test_a_branch_that_holds_such_files_is_not_checked_out(tmp_path: Path) -> No
     assert not (root / "gitdata" / "hooks" / "post-commit").exists()
 
 
-def test_undo_writes_nothing_there_either(tmp_path: Path) -> None:
+async def test_undo_writes_nothing_there_either(tmp_path: Path) -> None:
     root = make_repo(tmp_path.resolve() / "shop", FILES)
 
     async def undone() -> str:
@@ -214,7 +214,7 @@ def test_undo_writes_nothing_there_either(tmp_path: Path) -> None:
             again = await opened.conveyor.call("undo", {"mutation_id": mutation}, AGENT)
             return again.error.name if again.error is not None else ""
 
-    assert run(undone()) == "PATH_DENIED"
+    assert await undone() == "PATH_DENIED"
     assert (root / "gitdata" / "config").read_text() == "x\n"
 
 
@@ -232,7 +232,7 @@ def test_the_git_folder_of_a_submodule_is_gits_too(tmp_path: Path) -> None:
     assert "subdata" not in json.dumps(found[1])
 
 
-def test_an_attached_workspace_shows_nothing_of_its_own(tmp_path: Path) -> None:
+async def test_an_attached_workspace_shows_nothing_of_its_own(tmp_path: Path) -> None:
     root, other = make_repo(tmp_path.resolve() / "shop", FILES), make_repo(tmp_path.resolve() / "other", FILES)
     _separate(other)
 
@@ -246,7 +246,7 @@ def test_an_attached_workspace_shows_nothing_of_its_own(tmp_path: Path) -> None:
             assert denied.error is not None
             return [denied.error.name, listed.result_json, status.result_json]
 
-    name, *shown = run(seen())
+    name, *shown = await seen()
     assert name == "PATH_DENIED" and "README.md" in shown[0] and "gitdata" not in "".join(shown)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from codeplane.kernel.errors import PathDenied
 from codeplane.trust.guarded import check_guarded
 from tests.interaction.requirements import requirement
-from tests.kernel.plane import AGENT, OWNER, FixtureOps, plane, run
+from tests.kernel.plane import AGENT, OWNER, FixtureOps, plane
 
 REFUSED = [
     ".git", ".git/config", ".GIT/config", ".Git", "sub/.git/hooks/pre-commit", "a/.gIt", "./.git/x", ".//.git",
@@ -56,15 +56,12 @@ def test_a_long_path_is_not_repeated_in_full() -> None:
     assert len(caught.value.message) < 400
 
 
-def test_a_path_that_is_learnt_of_on_the_way_is_refused_to_everybody(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        (tmp_path / "docs").mkdir()
-        async with plane(tmp_path, operations=[FixtureOps()]) as opened:
-            (tmp_path / "link").symlink_to(".codeplane")
-            for caller in (AGENT, OWNER):
-                for path in (*REFUSED, "link/config.yaml", "link/policy/mine.rego"):
-                    error = (await opened.conveyor.call("fixture.plan", {"paths": [path]}, caller)).error
-                    assert error is not None and error.name == "PATH_DENIED", path
-                assert (await opened.conveyor.call("fixture.plan", {"paths": ["docs/a.md"]}, caller)).error is None
-
-    run(scenario())
+async def test_a_path_that_is_learnt_of_on_the_way_is_refused_to_everybody(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    async with plane(tmp_path, operations=[FixtureOps()]) as opened:
+        (tmp_path / "link").symlink_to(".codeplane")
+        for caller in (AGENT, OWNER):
+            for path in (*REFUSED, "link/config.yaml", "link/policy/mine.rego"):
+                error = (await opened.conveyor.call("fixture.plan", {"paths": [path]}, caller)).error
+                assert error is not None and error.name == "PATH_DENIED", path
+            assert (await opened.conveyor.call("fixture.plan", {"paths": ["docs/a.md"]}, caller)).error is None

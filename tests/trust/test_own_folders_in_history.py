@@ -12,7 +12,7 @@ from codeplane.kernel.json import JsonObject
 from codeplane.wiring.app import Plane
 from tests.harness import git, make_repo
 from tests.interaction.requirements import requirement
-from tests.kernel.plane import AGENT, OWNER, plane, run
+from tests.kernel.plane import AGENT, OWNER, plane
 
 SPELLINGS = (
     ".codeplane/config.yaml",
@@ -260,7 +260,7 @@ async def _called(opened: Plane, attack: Attack, repo: Path) -> list[str | None]
     # The spellings are one gate's; each way is tried with the plain one.
     [*((name, SPELLINGS[0]) for name in ATTACKS), *(("work tree", path) for path in SPELLINGS[1:])],
 )
-def test_it_is_refused_and_nothing_is_written(repo: Path, name: str, path: str) -> None:
+async def test_it_is_refused_and_nothing_is_written(repo: Path, name: str, path: str) -> None:
     attack = ATTACKS[name]
     attack.prepare(repo, path)
 
@@ -269,7 +269,7 @@ def test_it_is_refused_and_nothing_is_written(repo: Path, name: str, path: str) 
             return await _called(opened, attack, repo)
 
     before = _standing(repo)
-    ends = run(attempted())
+    ends = await attempted()
     assert _standing(repo) == before
     assert ends[0] == "PATH_DENIED", ends
     assert "belongs to git or to CodePlane" in str(ends[1])
@@ -278,7 +278,7 @@ def test_it_is_refused_and_nothing_is_written(repo: Path, name: str, path: str) 
 
 @requirement("TRUST-03")
 @pytest.mark.parametrize("name", ATTACKS)
-def test_the_twin_with_an_ordinary_path_passes(repo: Path, name: str) -> None:
+async def test_the_twin_with_an_ordinary_path_passes(repo: Path, name: str) -> None:
     attack = ATTACKS[name]
     attack.prepare(repo, "docs/plain.md")
 
@@ -286,5 +286,5 @@ def test_the_twin_with_an_ordinary_path_passes(repo: Path, name: str) -> None:
         async with plane(repo) as opened:
             return await _called(opened, attack, repo)
 
-    ends = run(attempted())
+    ends = await attempted()
     assert ends[0] in (None, "APPROVAL_PENDING"), ends

@@ -5,7 +5,7 @@ from pathlib import Path
 from tests.git.test_guarded import needs_bubblewrap
 from tests.harness import git, make_repo
 from tests.interaction.requirements import requirement
-from tests.kernel.plane import AGENT, plane, run
+from tests.kernel.plane import AGENT, plane
 
 pytestmark = requirement("TRUST-48")
 
@@ -20,23 +20,19 @@ echo ran > ran.txt
 
 
 @needs_bubblewrap
-def test_a_planted_hook_takes_nothing(tmp_path: Path) -> None:
+async def test_a_planted_hook_takes_nothing(tmp_path: Path) -> None:
     repo = make_repo(tmp_path / "shop", {"README.md": "# shop\n", ".husky/pre-commit": "#!/bin/sh\n"})
     (repo / ".husky" / "pre-commit").chmod(0o755)
     git(repo, "commit", "--quiet", "--all", "--message", "executable")
     for name, value in (("core.hooksPath", ".husky"), ("user.name", "Test"), ("user.email", "test@example.com")):
         git(repo, "config", name, value)
     settings = (repo / ".git" / "config").read_bytes()
-
-    async def planted() -> None:
-        async with plane(repo) as opened:
-            edits = [{"path": ".husky/pre-commit", "content": HOOK}]
-            wrote = await opened.conveyor.call("write_files", {"edits": edits}, AGENT)
-            assert wrote.error is None
-            made = await opened.conveyor.call("git.commit", {"message": "x", "paths": [".husky/pre-commit"]}, AGENT)
-            assert made.error is None
-
-    run(planted())
+    async with plane(repo) as opened:
+        edits = [{"path": ".husky/pre-commit", "content": HOOK}]
+        wrote = await opened.conveyor.call("write_files", {"edits": edits}, AGENT)
+        assert wrote.error is None
+        made = await opened.conveyor.call("git.commit", {"message": "x", "paths": [".husky/pre-commit"]}, AGENT)
+        assert made.error is None
     assert (repo / "ran.txt").exists()
     assert not (repo / "taken.txt").exists()
     assert not list((repo / ".codeplane").glob("policy/*"))

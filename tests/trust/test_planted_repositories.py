@@ -8,7 +8,7 @@ from tests.git.drawn import simple
 from tests.git.test_guarded import SECRET, Guarded, needs_bubblewrap
 from tests.harness import git, make_repo
 from tests.interaction.requirements import requirement
-from tests.kernel.plane import AGENT, OWNER, plane, run
+from tests.kernel.plane import AGENT, OWNER, plane
 
 pytestmark = requirement("TRUST-48")
 
@@ -29,26 +29,22 @@ def _planted(folder: Path, mark: Path) -> None:
 
 
 @needs_bubblewrap
-def test_a_folder_inside_is_read_without_running_what_it_names(tmp_path: Path) -> None:
+async def test_a_folder_inside_is_read_without_running_what_it_names(tmp_path: Path) -> None:
     repo, mark = make_repo(tmp_path / "shop", MAIN), tmp_path / "ran"
     _planted(repo / "nested", mark)
-
-    async def looked_at() -> None:
-        async with plane(repo) as opened:
-            assert (await opened.conveyor.call("workspace.attach", {"path": "nested"}, OWNER)).error is None
-            for operation in ("git.status", "git.diff", "semantic_diff", "git.log"):
-                outcome = await opened.conveyor.call(operation, {"workspace": "nested"}, AGENT)
-                assert outcome.error is None, (operation, outcome.error)
-            outcome = await opened.conveyor.call("git.blame", {"workspace": "nested", "path": "f.txt"}, AGENT)
-            assert outcome.error is None, outcome.error
-            status = await opened.conveyor.call("git.status", {"workspace": "nested"}, AGENT)
-            assert "f.txt" in status.result_json
-
-    run(looked_at())
+    async with plane(repo) as opened:
+        assert (await opened.conveyor.call("workspace.attach", {"path": "nested"}, OWNER)).error is None
+        for operation in ("git.status", "git.diff", "semantic_diff", "git.log"):
+            outcome = await opened.conveyor.call(operation, {"workspace": "nested"}, AGENT)
+            assert outcome.error is None, (operation, outcome.error)
+        outcome = await opened.conveyor.call("git.blame", {"workspace": "nested", "path": "f.txt"}, AGENT)
+        assert outcome.error is None, outcome.error
+        status = await opened.conveyor.call("git.status", {"workspace": "nested"}, AGENT)
+        assert "f.txt" in status.result_json
     assert not mark.exists()
 
 
-def test_a_work_tree_whose_git_folder_was_replaced_is_not_entered(tmp_path: Path) -> None:
+async def test_a_work_tree_whose_git_folder_was_replaced_is_not_entered(tmp_path: Path) -> None:
     repo, mark = make_repo(tmp_path / "shop", MAIN), tmp_path / "ran"
     git(repo, "worktree", "add", "--quiet", str(repo / "trees" / "t"))
     kept = (repo / "trees" / "t" / ".git").read_bytes()
@@ -64,15 +60,15 @@ def test_a_work_tree_whose_git_folder_was_replaced_is_not_entered(tmp_path: Path
     (repo / "trees" / "t" / ".git").unlink()
     _planted(repo / "trees" / "t", mark)
     mark.unlink(missing_ok=True)
-    assert run(removed()) == ["GIT_REFUSED", "GIT_REFUSED"]
+    assert await removed() == ["GIT_REFUSED", "GIT_REFUSED"]
     assert not mark.exists()
     # Put back where it belongs, it is entered and removed.
     shutil.rmtree(repo / "trees" / "t" / ".git")
     (repo / "trees" / "t" / ".git").write_bytes(kept)
-    assert run(removed()) == [None, "APPROVAL_PENDING"]
+    assert await removed() == [None, "APPROVAL_PENDING"]
 
 
-def test_a_submodule_whose_git_folder_was_replaced_is_not_entered(tmp_path: Path) -> None:
+async def test_a_submodule_whose_git_folder_was_replaced_is_not_entered(tmp_path: Path) -> None:
     lib, mark = make_repo(tmp_path / "lib", {"f.txt": "one\n"}), tmp_path / "ran"
     repo = make_repo(tmp_path / "shop", MAIN)
     git(repo, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(lib), "sub")
@@ -95,12 +91,12 @@ def test_a_submodule_whose_git_folder_was_replaced_is_not_entered(tmp_path: Path
                 said.append(outcome.error.name if outcome.error is not None else None)
             return said
 
-    assert run(tried()) == ["GIT_REFUSED"] * 5
+    assert await tried() == ["GIT_REFUSED"] * 5
     assert not mark.exists()
 
 
 @needs_bubblewrap
-def test_a_filter_of_the_owners_that_runs_the_work_trees_code_reaches_no_token_by_looking(tmp_path: Path) -> None:
+async def test_a_filter_of_the_owners_that_runs_the_work_trees_code_reaches_no_token_by_looking(tmp_path: Path) -> None:
     desk = Guarded(simple(tmp_path).made)
     repo = desk.made.root
     git(repo, "config", "filter.strip.clean", "sh tool.sh")
@@ -108,13 +104,9 @@ def test_a_filter_of_the_owners_that_runs_the_work_trees_code_reaches_no_token_b
     (repo / ".gitattributes").write_text("*.txt filter=strip\n")
     (repo / "a.txt").write_text("changed\n")
     shutil.rmtree(desk.home)
-
-    async def looked_at() -> None:
-        async with plane(repo) as opened:
-            (repo / ".codeplane" / "owner.token").write_text(SECRET)
-            outcome = await opened.conveyor.call("git.diff", {}, AGENT)
-            assert outcome.error is None, outcome.error
-
-    run(looked_at())
+    async with plane(repo) as opened:
+        (repo / ".codeplane" / "owner.token").write_text(SECRET)
+        outcome = await opened.conveyor.call("git.diff", {}, AGENT)
+        assert outcome.error is None, outcome.error
     assert "ran" in (repo / "seen").read_text()
     assert SECRET not in (repo / "seen").read_text()

@@ -7,7 +7,7 @@ from pathlib import Path
 from codeplane.kernel.json import JsonObject
 from tests.harness import git, make_repo
 from tests.interaction.requirements import requirement
-from tests.kernel.plane import AGENT, OWNER, plane, run
+from tests.kernel.plane import AGENT, OWNER, plane
 
 pytestmark = requirement("TRUST-29")
 
@@ -46,34 +46,31 @@ def calls() -> Iterator[tuple[str, JsonObject]]:
     yield "search.structural", {"pattern": secret("pattern")}
 
 
-def test_no_secret_gets_out(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        _MADE.clear()
-        root = make_repo(tmp_path / "repo", {"held.txt": f"{secret('file')}\n"})
-        git(root, "branch", f"{secret('branch')}")
-        (root / "held.txt").write_text(f"{secret('edited file')}\n")
-        answered: list[tuple[str, str]] = []
-        async with plane(root, "logging.level=DEBUG") as opened:
-            for name, arguments in calls():
-                outcome = await opened.conveyor.call(name, arguments, AGENT)
-                wire = outcome.error.to_wire() if outcome.error is not None else json.loads(outcome.result_json)
-                answered.append((name, json.dumps(wire) + (outcome.result.text() if outcome.result else "")))
-            listed = await opened.conveyor.call("approval.list", {}, AGENT)
-            assert listed.result is not None
-            answered.append(("approval.list", listed.result.text()))
-            export = await opened.conveyor.call("audit.export", {}, OWNER)
-            assert export.error is None
-            await opened.log.flush()
-            kept = await opened.log.select("SELECT coalesce(group_concat(payload, char(10)), '') FROM events")
-            told = {"events": str(kept[0][0])}
-            traces = await opened.conveyor.call("trace.list", {}, OWNER)
-            told["traces"] = traces.result_json
-            home = opened.workspace.home
-        files = [path for path in (*home.glob("*.log*"), *home.glob("exports/**/*")) if path.is_file()]
-        assert files
-        told |= {path.name: path.read_text(errors="replace") for path in files}
-        found = {(_MADE[one], place) for one in _MADE for place, text in told.items() if one in text}
-        found |= {(_MADE[one], f"answer of {name}") for one in _MADE for name, text in answered if one in text}
-        assert found == set()
-
-    run(scenario())
+async def test_no_secret_gets_out(tmp_path: Path) -> None:
+    _MADE.clear()
+    root = make_repo(tmp_path / "repo", {"held.txt": f"{secret('file')}\n"})
+    git(root, "branch", f"{secret('branch')}")
+    (root / "held.txt").write_text(f"{secret('edited file')}\n")
+    answered: list[tuple[str, str]] = []
+    async with plane(root, "logging.level=DEBUG") as opened:
+        for name, arguments in calls():
+            outcome = await opened.conveyor.call(name, arguments, AGENT)
+            wire = outcome.error.to_wire() if outcome.error is not None else json.loads(outcome.result_json)
+            answered.append((name, json.dumps(wire) + (outcome.result.text() if outcome.result else "")))
+        listed = await opened.conveyor.call("approval.list", {}, AGENT)
+        assert listed.result is not None
+        answered.append(("approval.list", listed.result.text()))
+        export = await opened.conveyor.call("audit.export", {}, OWNER)
+        assert export.error is None
+        await opened.log.flush()
+        kept = await opened.log.select("SELECT coalesce(group_concat(payload, char(10)), '') FROM events")
+        told = {"events": str(kept[0][0])}
+        traces = await opened.conveyor.call("trace.list", {}, OWNER)
+        told["traces"] = traces.result_json
+        home = opened.workspace.home
+    files = [path for path in (*home.glob("*.log*"), *home.glob("exports/**/*")) if path.is_file()]
+    assert files
+    told |= {path.name: path.read_text(errors="replace") for path in files}
+    found = {(_MADE[one], place) for one in _MADE for place, text in told.items() if one in text}
+    found |= {(_MADE[one], f"answer of {name}") for one in _MADE for name, text in answered if one in text}
+    assert found == set()

@@ -20,7 +20,7 @@ from codeplane.trust.approvals.action import ActionStatus
 from codeplane.wiring.app import Plane
 from tests.harness import Server, git, make_repo, start, until
 from tests.interaction.requirements import requirement
-from tests.kernel.plane import AGENT, PATIENCE_SEC, events, plane, run
+from tests.kernel.plane import AGENT, PATIENCE_SEC, events, plane
 
 PROGRAM = (sys.executable, "-m", "tests.work.killed_server")
 EDIT: JsonObject = {"edits": [{"path": "a.txt", "content": "new\n"}, {"path": "b.txt", "content": "new\n"}]}
@@ -240,7 +240,9 @@ class JournaledOps:
     ("far", "said"), [("none", None), ("not_done", None), ("begun", "OUTCOME_UNKNOWN"), ("done", "RESULT_GONE")]
 )
 @pytest.mark.parametrize("ended", ["cancelled", "out of time"])
-def test_a_call_that_its_caller_left_is_told_by_its_key(tmp_path: Path, far: str, said: str | None, ended: str) -> None:
+async def test_a_call_that_its_caller_left_is_told_by_its_key(
+    tmp_path: Path, far: str, said: str | None, ended: str
+) -> None:
     name = "fixture.change" if ended == "cancelled" else "fixture.bounded"
 
     async def left(opened: Plane, operations: JournaledOps) -> CodePlaneError | None:
@@ -253,71 +255,64 @@ def test_a_call_that_its_caller_left_is_told_by_its_key(tmp_path: Path, far: str
             return None
         return (await running).error
 
-    async def scenario() -> None:
-        operations = JournaledOps()
-        async with plane(tmp_path, operations=[operations]) as opened:
-            error = await left(opened, operations)
-            if error is not None:
-                assert error.name == "DEADLINE_EXCEEDED"
-                assert ("the change itself is done (mutation mut_1)" in error.message) == (far == "done")
-                assert ("nothing was changed" in error.message) == (far in ("none", "not_done"))
-            await opened.log.flush()
-            if said is None:
-                # Nothing was done, so the same key runs it.
-                await left(opened, operations)
-                assert operations.times == 2
-            else:
-                again = await opened.conveyor.call(name, {"far": far, **_KEYED}, AGENT)
-                assert again.error is not None and again.error.name == said
-                assert operations.times == 1
-                assert far != "done" or "is done as mut_1" in again.error.message
-
-    run(scenario())
+    operations = JournaledOps()
+    async with plane(tmp_path, operations=[operations]) as opened:
+        error = await left(opened, operations)
+        if error is not None:
+            assert error.name == "DEADLINE_EXCEEDED"
+            assert ("the change itself is done (mutation mut_1)" in error.message) == (far == "done")
+            assert ("nothing was changed" in error.message) == (far in ("none", "not_done"))
+        await opened.log.flush()
+        if said is None:
+            # Nothing was done, so the same key runs it.
+            await left(opened, operations)
+            assert operations.times == 2
+        else:
+            again = await opened.conveyor.call(name, {"far": far, **_KEYED}, AGENT)
+            assert again.error is not None and again.error.name == said
+            assert operations.times == 1
+            assert far != "done" or "is done as mut_1" in again.error.message
 
 
 @requirement("TASK-08")
-def test_an_approved_change_that_was_not_done_is_run_after_the_restart(tmp_path: Path) -> None:
+async def test_an_approved_change_that_was_not_done_is_run_after_the_restart(tmp_path: Path) -> None:
     repo = make_repo(tmp_path / "shop", {"a.txt": "old\n"})
     edit: JsonObject = {"edits": [{"path": "a.txt", "content": "new\n"}]}
-
-    async def scenario() -> None:
-        async with plane(repo, "trust.mode=always") as opened:
-            asked = await opened.conveyor.call("write_files", {**edit, **_KEYED}, AGENT)
-            assert asked.error is not None and asked.error.name == "APPROVAL_PENDING"
-            action_id = str(asked.error.details["action_id"])
-            action = await opened.trust.approvals.get(action_id)
-            # Approved and begun, and then the server was killed: this is what its log holds.
-            ids = Correlation(call_id="call_cut", task_id="task_cut", session_id="sess_cut")
-            began: JsonObject = {
-                "operation": "write_files",
-                "mutates": True,
-                "budget": "mutation",
-                "arguments_hash": action.arguments_hash,
-                "idempotency_key": KEY,
-                "owner_id": action.actor.owner_id,
-                "key_holder": key_holder(action.actor),
-                "action_id": action_id,
-            }
-            decided: JsonObject = {"action_id": action_id, "by": "owner", "reason": ""}
-            await opened.log.append(
-                [
-                    Draft(stream=action.stream, type="action.approved", payload=decided),
-                    Draft(
-                        stream="task/task_cut",
-                        type="call.started",
-                        payload=began,
-                        actor=str(action.actor),
-                        correlation=ids,
-                    ),
-                ]
-            )
-        async with plane(repo, "trust.mode=always") as opened:
-            async with asyncio.timeout(PATIENCE_SEC):
-                while (await opened.trust.approvals.get(action_id)).status is not ActionStatus.EXECUTED:
-                    await asyncio.sleep(0.01)
-            assert (repo / "a.txt").read_text() == "new\n"
-            ended = await events(opened, "call.finished")
-            statuses = [event.payload["status"] for event in ended if event.payload["operation"] == "write_files"]
-            assert statuses[-2:] == ["INTERRUPTED", "ok"]
-
-    run(scenario())
+    async with plane(repo, "trust.mode=always") as opened:
+        asked = await opened.conveyor.call("write_files", {**edit, **_KEYED}, AGENT)
+        assert asked.error is not None and asked.error.name == "APPROVAL_PENDING"
+        action_id = str(asked.error.details["action_id"])
+        action = await opened.trust.approvals.get(action_id)
+        # Approved and begun, and then the server was killed: this is what its log holds.
+        ids = Correlation(call_id="call_cut", task_id="task_cut", session_id="sess_cut")
+        began: JsonObject = {
+            "operation": "write_files",
+            "mutates": True,
+            "budget": "mutation",
+            "arguments_hash": action.arguments_hash,
+            "idempotency_key": KEY,
+            "owner_id": action.actor.owner_id,
+            "key_holder": key_holder(action.actor),
+            "action_id": action_id,
+        }
+        decided: JsonObject = {"action_id": action_id, "by": "owner", "reason": ""}
+        await opened.log.append(
+            [
+                Draft(stream=action.stream, type="action.approved", payload=decided),
+                Draft(
+                    stream="task/task_cut",
+                    type="call.started",
+                    payload=began,
+                    actor=str(action.actor),
+                    correlation=ids,
+                ),
+            ]
+        )
+    async with plane(repo, "trust.mode=always") as opened:
+        async with asyncio.timeout(PATIENCE_SEC):
+            while (await opened.trust.approvals.get(action_id)).status is not ActionStatus.EXECUTED:
+                await asyncio.sleep(0.01)
+        assert (repo / "a.txt").read_text() == "new\n"
+        ended = await events(opened, "call.finished")
+        statuses = [event.payload["status"] for event in ended if event.payload["operation"] == "write_files"]
+        assert statuses[-2:] == ["INTERRUPTED", "ok"]

@@ -177,28 +177,25 @@ def test_all_kinds_of_events_make_the_same_tables_twice(tmp_path: Path) -> None:
 
 
 @requirement("LOG-04")
-def test_retention_really_drops_and_the_tables_follow(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        clock = ManualClock()
-        async with plane(tmp_path, *SMALL, operations=[FixtureOps()], clock=clock) as opened:
-            for number in range(5):
-                await opened.conveyor.call("session.create", {}, AGENT)
-                await opened.conveyor.call("fixture.write", {"idempotency_key": f"k{number}"}, AGENT)
-            assert len((await content(opened))["tasks"]) == 6
-            clock.advance(3 * 3600)
-            opened.sessions.sweep()
-            clock.advance(3 * 3600)
-            outcome = await opened.retention.apply()
-            assert outcome["streams"] == 4
-            tables = await content(opened)
-            # Of the tasks two are left; the keys live longer than the tasks they were used in.
-            assert (len(tasks := tables["tasks"]), len(tables["idempotency"])) == (2, 5)
-            assert {row[2] for row in tables["operations"]} <= {row[0] for row in tasks}
-            await check(opened)
-            clock.advance(3 * 86_400)
-            await opened.retention.apply()
-            tables = await content(opened)
-            assert tables["idempotency"] == []
-            await check(opened)
-
-    run(scenario())
+async def test_retention_really_drops_and_the_tables_follow(tmp_path: Path) -> None:
+    clock = ManualClock()
+    async with plane(tmp_path, *SMALL, operations=[FixtureOps()], clock=clock) as opened:
+        for number in range(5):
+            await opened.conveyor.call("session.create", {}, AGENT)
+            await opened.conveyor.call("fixture.write", {"idempotency_key": f"k{number}"}, AGENT)
+        assert len((await content(opened))["tasks"]) == 6
+        clock.advance(3 * 3600)
+        opened.sessions.sweep()
+        clock.advance(3 * 3600)
+        outcome = await opened.retention.apply()
+        assert outcome["streams"] == 4
+        tables = await content(opened)
+        # Of the tasks two are left; the keys live longer than the tasks they were used in.
+        assert (len(tasks := tables["tasks"]), len(tables["idempotency"])) == (2, 5)
+        assert {row[2] for row in tables["operations"]} <= {row[0] for row in tasks}
+        await check(opened)
+        clock.advance(3 * 86_400)
+        await opened.retention.apply()
+        tables = await content(opened)
+        assert tables["idempotency"] == []
+        await check(opened)

@@ -9,7 +9,7 @@ from codeplane.kernel.errors import ConfigInvalid
 from codeplane.kernel.json import JsonObject
 from tests.harness import git, make_repo
 from tests.interaction.requirements import requirement
-from tests.kernel.plane import AGENT, events, of_call, plane, run
+from tests.kernel.plane import AGENT, events, of_call, plane
 from tests.query.asking import Ask, result, with_plane
 
 QUIET = ("embeddings.model=none", "index.watch=false")
@@ -124,20 +124,17 @@ def test_a_restart_keeps_what_is_attached_and_a_detached_one_is_gone(main: Path,
 
 
 @requirement("WSP-01")
-def test_what_happened_is_in_the_log_with_the_workspace(main: Path, other: Path) -> None:
-    async def body() -> None:
-        async with plane(main, *settings(other.parent)) as opened:
-            attached = await opened.conveyor.call("workspace.attach", {"path": str(other), "name": "o"}, AGENT)
-            assert [(one.stream, one.type) for one in await of_call(opened, attached)][1:2] == [
-                ("workspaces", "workspace.attached")
-            ]
-            rebuilt = await opened.conveyor.call("index.rebuild", {"workspace": "o"}, AGENT)
-            told = await of_call(opened, rebuilt)
-            assert [one.payload["workspace"] for one in told] == ["o", "o"], "intent and outcome"
-            published = await events(opened, "index.epoch_published")
-            assert {one.stream for one in published} == {"index/o"}, "the repository itself was not asked"
-
-    run(body())
+async def test_what_happened_is_in_the_log_with_the_workspace(main: Path, other: Path) -> None:
+    async with plane(main, *settings(other.parent)) as opened:
+        attached = await opened.conveyor.call("workspace.attach", {"path": str(other), "name": "o"}, AGENT)
+        assert [(one.stream, one.type) for one in await of_call(opened, attached)][1:2] == [
+            ("workspaces", "workspace.attached")
+        ]
+        rebuilt = await opened.conveyor.call("index.rebuild", {"workspace": "o"}, AGENT)
+        told = await of_call(opened, rebuilt)
+        assert [one.payload["workspace"] for one in told] == ["o", "o"], "intent and outcome"
+        published = await events(opened, "index.epoch_published")
+        assert {one.stream for one in published} == {"index/o"}, "the repository itself was not asked"
 
 
 @requirement("WSP-01")

@@ -158,18 +158,15 @@ async def cloned(url: str, target: Path, *, submodules: bool = False, max_mb: in
 
 
 @requirement("WSP-02")
-def test_its_size_is_watched_while_it_runs(tmp_path: Path) -> None:
-    async def body() -> None:
-        with silent() as server:
-            clone = asyncio.create_task(cloned(server.url, tmp_path / "clone", max_mb=1))
-            with await asyncio.to_thread(server.accepted) as connection:
-                (tmp_path / "clone" / "large.bin").write_bytes(bytes(2_000_000))
-                with pytest.raises(TooLarge, match="larger than 1 MB"):
-                    await clone
-                await asyncio.to_thread(ended, connection)
-        assert not (tmp_path / "clone").exists()
-
-    run(body())
+async def test_its_size_is_watched_while_it_runs(tmp_path: Path) -> None:
+    with silent() as server:
+        clone = asyncio.create_task(cloned(server.url, tmp_path / "clone", max_mb=1))
+        with await asyncio.to_thread(server.accepted) as connection:
+            (tmp_path / "clone" / "large.bin").write_bytes(bytes(2_000_000))
+            with pytest.raises(TooLarge, match="larger than 1 MB"):
+                await clone
+            await asyncio.to_thread(ended, connection)
+    assert not (tmp_path / "clone").exists()
 
 
 @requirement("WSP-02")
@@ -185,25 +182,22 @@ def test_a_clone_that_takes_too_long_is_ended(main: Path) -> None:
     with_plane(main, body, *QUIET, "workspaces.clone_timeout_sec=0.5")
 
 
-def test_a_clone_that_is_cancelled_leaves_nothing(main: Path) -> None:
-    async def body() -> None:
-        async with plane(main, *QUIET) as opened:
-            with silent() as server:
-                arguments: JsonObject = {"url": server.url, "name": "x"}
-                caller = Caller(surface="mcp", client="test", connection_id="test")
-                call = asyncio.create_task(opened.conveyor.call("git.clone", arguments, caller))
-                with await asyncio.to_thread(server.accepted) as connection:
-                    assert homes(main) == [".codeplane/workspaces/x/checkout.part"]
-                    twice = await opened.conveyor.call("git.clone", arguments, caller)
-                    assert twice.error is not None
-                    assert "just being attached" in twice.error.message
-                    call.cancel()
-                    with pytest.raises(asyncio.CancelledError):
-                        await call
-                    await asyncio.to_thread(ended, connection)
-            assert homes(main) == []
-
-    run(body())
+async def test_a_clone_that_is_cancelled_leaves_nothing(main: Path) -> None:
+    async with plane(main, *QUIET) as opened:
+        with silent() as server:
+            arguments: JsonObject = {"url": server.url, "name": "x"}
+            caller = Caller(surface="mcp", client="test", connection_id="test")
+            call = asyncio.create_task(opened.conveyor.call("git.clone", arguments, caller))
+            with await asyncio.to_thread(server.accepted) as connection:
+                assert homes(main) == [".codeplane/workspaces/x/checkout.part"]
+                twice = await opened.conveyor.call("git.clone", arguments, caller)
+                assert twice.error is not None
+                assert "just being attached" in twice.error.message
+                call.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await call
+                await asyncio.to_thread(ended, connection)
+        assert homes(main) == []
 
 
 def test_what_an_interrupted_run_left_is_cleared(main: Path, remote: Path) -> None:
@@ -216,23 +210,20 @@ def test_what_an_interrupted_run_left_is_cleared(main: Path, remote: Path) -> No
     with_plane(main, body, *ALL)
 
 
-def test_progress_is_told(main: Path, remote: Path) -> None:
-    async def body() -> None:
-        heard: list[Progress] = []
+async def test_progress_is_told(main: Path, remote: Path) -> None:
+    heard: list[Progress] = []
 
-        async def hear(progress: Progress) -> None:
-            heard.append(progress)
+    async def hear(progress: Progress) -> None:
+        heard.append(progress)
 
-        async with plane(main, *ALL) as opened:
-            caller = Caller(surface="mcp", client="test", connection_id="test", on_progress=hear)
-            outcome = await opened.conveyor.call("git.clone", {"url": f"file://{remote}"}, caller)
-            assert outcome.error is None
-        assert any(one.message == "Receiving objects" and one.done == one.total == 100 for one in heard)
-
-    run(body())
+    async with plane(main, *ALL) as opened:
+        caller = Caller(surface="mcp", client="test", connection_id="test", on_progress=hear)
+        outcome = await opened.conveyor.call("git.clone", {"url": f"file://{remote}"}, caller)
+        assert outcome.error is None
+    assert any(one.message == "Receiving objects" and one.done == one.total == 100 for one in heard)
 
 
-def test_submodules_are_left_out_unless_asked_for_and_never_from_this_machine(tmp_path: Path) -> None:
+async def test_submodules_are_left_out_unless_asked_for_and_never_from_this_machine(tmp_path: Path) -> None:
     inner = bare(make_repo(tmp_path / "inner", {"inner.txt": "inner\n"}), tmp_path / "served" / "inner.git")
     private = make_repo(tmp_path / "private", {"private.txt": "private\n"})
 
@@ -257,7 +248,7 @@ def test_submodules_are_left_out_unless_asked_for_and_never_from_this_machine(tm
                     await cloned(f"{address}/{name}.git", tmp_path / name / "clone", submodules=True)
                 assert not (tmp_path / name / "clone").exists()
 
-    run(body())
+    await body()
 
 
 def test_hooks_of_the_user_do_not_run(tmp_path: Path, remote: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,8 +17,6 @@ from tests.interaction.requirements import requirement
 from .clients import ERAS, WAYS, Way, connected, failure_of, meta, said, text_of
 from .operations import Said
 
-pytestmark = pytest.mark.anyio
-
 each_way = pytest.mark.parametrize("way", WAYS, ids=str)
 
 

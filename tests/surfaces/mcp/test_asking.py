@@ -17,7 +17,7 @@ from tests.interaction.requirements import requirement
 
 from .clients import WAYS, Way, connected, failure_of, text_of
 
-pytestmark = [requirement("TRUST-12", "TRUST-61"), pytest.mark.anyio]
+pytestmark = requirement("TRUST-12", "TRUST-61")
 
 NAME = "asking-client"
 each_way = pytest.mark.parametrize("way", WAYS, ids=str)

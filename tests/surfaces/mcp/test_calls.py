@@ -13,8 +13,6 @@ from tests.interaction.requirements import requirement
 
 from .clients import MODERN, WAYS, Way, connected, happened, text_of
 
-pytestmark = pytest.mark.anyio
-
 each_way = pytest.mark.parametrize("way", WAYS, ids=str)
 
 

@@ -23,8 +23,6 @@ from tests.kernel.plane import running_here
 
 from .clients import LEGACY, WAYS, Way, connected, failure_of, session_of, text_of
 
-pytestmark = pytest.mark.anyio
-
 each_way = pytest.mark.parametrize("way", WAYS, ids=str)
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import anyio
 import anyio.to_thread
-import pytest
 
 from codeplane.client import Client
 from tests.harness import PATIENCE_SEC, Server, cpl, git, make_repo, start, until
@@ -15,8 +14,6 @@ from tests.interaction.requirements import requirement
 from tests.trust.shell.shells import needs_bubblewrap
 
 from .clients import connected, failure_of, text_of
-
-pytestmark = pytest.mark.anyio
 
 
 async def asked(server: Server, tool: str, **arguments: object) -> str:

@@ -15,8 +15,6 @@ from starlette.types import Message
 from codeplane.surfaces.mcp.lines import MalformedLine, lines, parse
 from tests.interaction.requirements import requirement
 
-pytestmark = pytest.mark.anyio
-
 
 def body(chunks: list[bytes]) -> Request:
     """A request whose body comes in these pieces."""

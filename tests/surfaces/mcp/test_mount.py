@@ -31,7 +31,6 @@ def test_a_server_that_starts_does_not_wait_for_the_library_of_mcp() -> None:
 
 
 @requirement("MCP-03a")
-@pytest.mark.anyio
 async def test_a_surface_that_nobody_wanted_is_never_made() -> None:
     def make() -> McpSurface:
         raise AssertionError("nobody asked")
@@ -41,7 +40,6 @@ async def test_a_surface_that_nobody_wanted_is_never_made() -> None:
 
 
 @requirement("MCP-03a")
-@pytest.mark.anyio
 async def test_a_surface_that_cannot_be_made_fails_for_everyone_who_asks() -> None:
     tries = []
 
@@ -59,7 +57,6 @@ async def test_a_surface_that_cannot_be_made_fails_for_everyone_who_asks() -> No
     assert tries == [1]
 
 
-@pytest.mark.anyio
 async def test_who_waits_for_the_library_is_told_that_the_server_ends() -> None:
     def make() -> McpSurface:
         raise AssertionError("nobody waits any more")

@@ -16,7 +16,6 @@ from tests.interaction.requirements import requirement
 
 from .clients import ERAS, HANDSHAKE, INITIALIZE, MODERN, RawStream, call
 
-pytestmark = pytest.mark.anyio
 ACCEPT = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
 
 

@@ -17,8 +17,6 @@ from tests.interaction.requirements import requirement
 
 from .clients import WAYS, Way, connected, meta, recorded, session_of
 
-pytestmark = pytest.mark.anyio
-
 each_way = pytest.mark.parametrize("way", WAYS, ids=str)
 STREAMS = "codeplane://ledger/streams/"
 NOBODY = Caller(surface="mcp")

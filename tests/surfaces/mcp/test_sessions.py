@@ -30,8 +30,6 @@ from .clients import (
     text_of,
 )
 
-pytestmark = pytest.mark.anyio
-
 OLD = Way(transport="http", era=LEGACY)
 NEW = Way(transport="http", era=MODERN)
 JSON = {"content-type": "application/json", "accept": "application/json, text/event-stream"}

@@ -19,8 +19,6 @@ from tests.interaction.requirements import requirement
 
 from .clients import ERAS, LEGACY, MODERN, RawStream, call, closed, connected, happened, request, text_of
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture(params=ERAS)
 def era(request: pytest.FixtureRequest) -> str:

@@ -21,8 +21,6 @@ from tests.interaction.requirements import requirement
 from .clients import ERAS, WAYS, Way, connected, said
 from .operations import SurfaceOperations
 
-pytestmark = pytest.mark.anyio
-
 SNAPSHOT: Final = Path(__file__).parent / "snapshots" / "tools_list.json"
 UPDATE: Final = "UPDATE_SNAPSHOTS"
 LARGEST: Final = 12 * 1024

@@ -12,8 +12,6 @@ from tests.interaction.requirements import requirement
 
 from .clients import ERAS, WAYS, Way, connected, failure_of, text_of
 
-pytestmark = pytest.mark.anyio
-
 each_way = pytest.mark.parametrize("way", WAYS, ids=str)
 
 

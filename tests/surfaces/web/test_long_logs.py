@@ -16,7 +16,7 @@ from codeplane.wiring.app import Plane
 from tests.browser.scenario import busiest, rows
 from tests.harness import Server
 from tests.interaction.requirements import requirement
-from tests.kernel.plane import AGENT, OWNER, plane, run
+from tests.kernel.plane import AGENT, OWNER, plane
 from tests.ledger.logs import n
 from tests.surfaces.http.wire import at
 from tests.surfaces.web.visitor import Visitor
@@ -37,63 +37,51 @@ async def filled(opened: Plane) -> None:
         await opened.log.append([n("filler", number) for number in range(start, start + 3000)])
 
 
-def test_a_look_that_ends_early_says_how_far_it_came_and_can_be_gone_on_with(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with plane(tmp_path) as opened:
-            await opened.conveyor.call("task.list", {}, AGENT)
-            await opened.log.flush()
-            await filled(opened)
-            found = await listed(opened, operation="task.list")
-            assert found.results == () and found.looked_back_to is not None
-            following = await listed(opened, operation="task.list", cursor=found.pagination.next_cursor)
-            assert [row.operation for row in following.results] == ["task.list"]
-            assert following.looked_back_to is None and following.pagination.next_cursor is None
-
-    run(scenario())
+async def test_a_look_that_ends_early_says_how_far_it_came_and_can_be_gone_on_with(tmp_path: Path) -> None:
+    async with plane(tmp_path) as opened:
+        await opened.conveyor.call("task.list", {}, AGENT)
+        await opened.log.flush()
+        await filled(opened)
+        found = await listed(opened, operation="task.list")
+        assert found.results == () and found.looked_back_to is not None
+        following = await listed(opened, operation="task.list", cursor=found.pagination.next_cursor)
+        assert [row.operation for row in following.results] == ["task.list"]
+        assert following.looked_back_to is None and following.pagination.next_cursor is None
 
 
-def test_a_follower_far_behind_is_told_of_a_gap(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with plane(tmp_path) as opened:
-            await opened.log.append([n("filler", number) for number in range(3000)])
-            items = opened.conveyor.stream("call.watch", {"after": 0}, OWNER)
-            first = await anext(items)
-            assert isinstance(first, Outcome) and isinstance(first.error, StreamGap)
-            await items.aclose()  # type: ignore[attr-defined]  # an async generator
-
-    run(scenario())
+async def test_a_follower_far_behind_is_told_of_a_gap(tmp_path: Path) -> None:
+    async with plane(tmp_path) as opened:
+        await opened.log.append([n("filler", number) for number in range(3000)])
+        items = opened.conveyor.stream("call.watch", {"after": 0}, OWNER)
+        first = await anext(items)
+        assert isinstance(first, Outcome) and isinstance(first.error, StreamGap)
+        await items.aclose()  # type: ignore[attr-defined]  # an async generator
 
 
-def test_what_is_of_one_task_is_found_however_old_it_is(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with plane(tmp_path) as opened:
-            outcome = await opened.conveyor.call("task.list", {}, AGENT)
-            await opened.log.flush()
-            await filled(opened)
-            for asked in ({"for_task_id": outcome.meta.task_id}, {"in_session": outcome.meta.session_id}):
-                found = await listed(opened, **asked)
-                assert [row.operation for row in found.results] == ["task.list"]
-                assert found.looked_back_to is None
-
-    run(scenario())
+async def test_what_is_of_one_task_is_found_however_old_it_is(tmp_path: Path) -> None:
+    async with plane(tmp_path) as opened:
+        outcome = await opened.conveyor.call("task.list", {}, AGENT)
+        await opened.log.flush()
+        await filled(opened)
+        for asked in ({"for_task_id": outcome.meta.task_id}, {"in_session": outcome.meta.session_id}):
+            found = await listed(opened, **asked)
+            assert [row.operation for row in found.results] == ["task.list"]
+            assert found.looked_back_to is None
 
 
-def test_figures_leave_out_who_only_looks(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with plane(tmp_path) as opened:
-            looking = Caller(surface="web", client="dashboard", connection_id="web:1", token=opened.token)
-            for caller in (AGENT, AGENT, looking):
-                await opened.conveyor.call("task.list", {}, caller)
-            await opened.conveyor.call("task.list", {"limit": 0}, AGENT)
-            await opened.log.flush()
-            outcome = await opened.conveyor.call("call.figures", {}, looking)
-            assert isinstance(outcome.result, CallFigures), outcome.error
-            (one,) = outcome.result.operations
-            assert (one.operation, one.calls) == ("task.list", 2)
-            assert outcome.result.complete and sum(step.calls for step in outcome.result.steps) == 2
-            assert 0 < one.p50_ms <= one.p95_ms
-
-    run(scenario())
+async def test_figures_leave_out_who_only_looks(tmp_path: Path) -> None:
+    async with plane(tmp_path) as opened:
+        looking = Caller(surface="web", client="dashboard", connection_id="web:1", token=opened.token)
+        for caller in (AGENT, AGENT, looking):
+            await opened.conveyor.call("task.list", {}, caller)
+        await opened.conveyor.call("task.list", {"limit": 0}, AGENT)
+        await opened.log.flush()
+        outcome = await opened.conveyor.call("call.figures", {}, looking)
+        assert isinstance(outcome.result, CallFigures), outcome.error
+        (one,) = outcome.result.operations
+        assert (one.operation, one.calls) == ("task.list", 2)
+        assert outcome.result.complete and sum(step.calls for step in outcome.result.steps) == 2
+        assert 0 < one.p50_ms <= one.p95_ms
 
 
 def test_the_ledger_is_read_back_to_its_first_event(shop: Server, visitor: Visitor) -> None:
@@ -143,17 +131,13 @@ def test_a_replay_waits_after_a_while_to_be_told_to_go_on(shop: Server, visitor:
 
 
 @pytest.mark.parametrize("text", ["more", "and 2 mor", "S0.PY, S1", "files ok", "write_files s", "é, s1.py", "1.p"])
-def test_letters_are_found_wherever_a_row_has_them(tmp_path: Path, text: str) -> None:
+async def test_letters_are_found_wherever_a_row_has_them(tmp_path: Path, text: str) -> None:
     paths: JsonValue = ["é.py", "s0.py", "é, s1.py", "s2.py", "s3.py"]
     payload: JsonObject = {"operation": "write_files", "mutates": True, "changed_paths": paths, "status": "ok"}
     payload |= {"executed": True, "duration_us": 5}
-
-    async def scenario() -> None:
-        async with plane(tmp_path) as opened:
-            ids = Correlation(call_id="call_1")
-            await opened.log.append([Draft(stream="x", type="call.finished", payload=payload, correlation=ids)])
-            (row,) = (await listed(opened, operation="write_files")).results
-            shown = text.lower() in f"{row.operation} {row.said} ".lower()
-            assert len((await listed(opened, text=text)).results) == shown
-
-    run(scenario())
+    async with plane(tmp_path) as opened:
+        ids = Correlation(call_id="call_1")
+        await opened.log.append([Draft(stream="x", type="call.finished", payload=payload, correlation=ids)])
+        (row,) = (await listed(opened, operation="write_files")).results
+        shown = text.lower() in f"{row.operation} {row.said} ".lower()
+        assert len((await listed(opened, text=text)).results) == shown

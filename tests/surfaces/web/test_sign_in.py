@@ -1,7 +1,5 @@
 """Coming in: a link that works once, a cookie nobody else can read, forms that only our pages can send."""
 
-import asyncio
-
 import pytest
 
 from codeplane.client.client import Client
@@ -35,12 +33,12 @@ class TestLink:
     def test_one_that_was_made_up_is_refused(self, shop: Server) -> None:
         assert Visitor(shop).get("/dashboard/sign-in/" + "a" * 43).status == 401
 
-    def test_agents_get_none(self, shop: Server) -> None:
+    async def test_agents_get_none(self, shop: Server) -> None:
         async def asked() -> bool:
             async with connected(shop, toolset="all") as agent:
                 return bool((await agent.call_tool("dashboard_link", {})).is_error)
 
-        assert asyncio.run(asked())
+        assert await asked()
 
     def test_the_command_prints_it(self, shop: Server) -> None:
         done = cpl("dashboard", "--print", "--repo", str(shop.repo))

@@ -47,7 +47,7 @@ class TestPlace:
             assert asyncio.run(opened(codeplane_server, origin)) == 101
 
 
-def test_events_arrive_and_are_resumed(codeplane_server: Server) -> None:
+async def test_events_arrive_and_are_resumed(codeplane_server: Server) -> None:
     from websockets.asyncio.client import connect
 
     async def read(after: int, count: int) -> list[int]:
@@ -56,12 +56,12 @@ def test_events_arrive_and_are_resumed(codeplane_server: Server) -> None:
             return [json.loads(await socket.recv())["position"] for _ in range(count)]
 
     codeplane_server.call("session.create", description="x")
-    first = asyncio.run(read(0, 2))
+    first = await read(0, 2)
     assert first == [1, 2]
-    assert asyncio.run(read(2, 1)) == [3]
+    assert await read(2, 1) == [3]
 
 
-def test_nobody_reads_without_a_token(codeplane_server: Server) -> None:
+async def test_nobody_reads_without_a_token(codeplane_server: Server) -> None:
     from websockets.asyncio.client import connect
     from websockets.exceptions import ConnectionClosed
 
@@ -74,4 +74,4 @@ def test_nobody_reads_without_a_token(codeplane_server: Server) -> None:
             assert closed.value.rcvd is not None
             return said["error"]["error"], closed.value.rcvd.code
 
-    assert asyncio.run(refused()) == ("UNAUTHORIZED", 4401)
+    assert await refused() == ("UNAUTHORIZED", 4401)

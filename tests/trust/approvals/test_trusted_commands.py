@@ -9,7 +9,7 @@ from codeplane.kernel.json import JsonObject
 from codeplane.wiring.app import Plane
 from tests.harness import make_repo
 from tests.interaction.requirements import requirement
-from tests.kernel.plane import plane, run
+from tests.kernel.plane import plane
 from tests.trust.approvals.asking import action_of, call, decide, executed, items, refused
 from tests.trust.shell.shells import needs_bubblewrap
 
@@ -32,39 +32,33 @@ async def trust(opened: Plane, name: str, /, arguments: JsonObject) -> Outcome:
 
 
 @needs_bubblewrap
-def test_another_reason_is_the_same_command_and_another_bound_is_not(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        root = make_repo(tmp_path / "repo", {"src/a.txt": "a\n"})
-        async with plane(root, "shell.network=true") as opened:
-            approved = await trust(opened, "run_bash", TRUSTED)
-            assert approved.result is not None
-            await executed(opened, str(approved.result.model_dump()["action_id"]))
-            for why in ("because it is needed again", ""):
-                again = await call(opened, "run_bash", **(TRUSTED | {"justification": why}))
-                assert again.error is None, again.error
-            for other in OTHERS:
-                assert refused(await call(opened, "run_bash", **(TRUSTED | other))) == "APPROVAL_PENDING", other
-            (known,) = items(await decide(opened, "approval.trusted"))
-            assert "$ echo one ⏎ echo two; folder src; timeout 20 s; network: no" in str(known["covers"])
-            assert "to see" not in str(known["covers"])
-
-    run(scenario())
+async def test_another_reason_is_the_same_command_and_another_bound_is_not(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", {"src/a.txt": "a\n"})
+    async with plane(root, "shell.network=true") as opened:
+        approved = await trust(opened, "run_bash", TRUSTED)
+        assert approved.result is not None
+        await executed(opened, str(approved.result.model_dump()["action_id"]))
+        for why in ("because it is needed again", ""):
+            again = await call(opened, "run_bash", **(TRUSTED | {"justification": why}))
+            assert again.error is None, again.error
+        for other in OTHERS:
+            assert refused(await call(opened, "run_bash", **(TRUSTED | other))) == "APPROVAL_PENDING", other
+        (known,) = items(await decide(opened, "approval.trusted"))
+        assert "$ echo one ⏎ echo two; folder src; timeout 20 s; network: no" in str(known["covers"])
+        assert "to see" not in str(known["covers"])
 
 
 @needs_bubblewrap
-def test_a_folder_that_leads_elsewhere_by_now_is_another_command(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        root = make_repo(tmp_path / "repo", {"one/a.txt": "a\n", "two/a.txt": "b\n"})
-        (root / "here").symlink_to("one")
-        arguments: JsonObject = {"command": "cat a.txt", "cwd": "here"}
-        async with plane(root) as opened:
-            await trust(opened, "run_bash", arguments)
-            assert (await call(opened, "run_bash", **arguments)).error is None
-            (root / "here").unlink()
-            (root / "here").symlink_to("two")
-            assert refused(await call(opened, "run_bash", **arguments)) == "APPROVAL_PENDING"
-
-    run(scenario())
+async def test_a_folder_that_leads_elsewhere_by_now_is_another_command(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", {"one/a.txt": "a\n", "two/a.txt": "b\n"})
+    (root / "here").symlink_to("one")
+    arguments: JsonObject = {"command": "cat a.txt", "cwd": "here"}
+    async with plane(root) as opened:
+        await trust(opened, "run_bash", arguments)
+        assert (await call(opened, "run_bash", **arguments)).error is None
+        (root / "here").unlink()
+        (root / "here").symlink_to("two")
+        assert refused(await call(opened, "run_bash", **arguments)) == "APPROVAL_PENDING"
 
 
 PROSE: tuple[tuple[str, JsonObject, JsonObject, JsonObject], ...] = (
@@ -84,22 +78,16 @@ PROSE: tuple[tuple[str, JsonObject, JsonObject, JsonObject], ...] = (
 
 
 @pytest.mark.parametrize(("name", "arguments", "prose", "other"), PROSE, ids=[one[0] for one in PROSE])
-def test_prose_is_not_part_of_what_is_trusted_and_all_else_is(
+async def test_prose_is_not_part_of_what_is_trusted_and_all_else_is(
     tmp_path: Path, name: str, arguments: JsonObject, prose: JsonObject, other: JsonObject
 ) -> None:
-    async def scenario() -> None:
-        async with plane(tmp_path) as opened:
-            assert (await trust(opened, name, arguments)).error is None
-            assert (await call(opened, name, **(arguments | prose))).error is None
-            assert refused(await call(opened, name, **(arguments | other))) == "APPROVAL_PENDING"
-
-    run(scenario())
+    async with plane(tmp_path) as opened:
+        assert (await trust(opened, name, arguments)).error is None
+        assert (await call(opened, name, **(arguments | prose))).error is None
+        assert refused(await call(opened, name, **(arguments | other))) == "APPROVAL_PENDING"
 
 
-def test_every_word_for_people_is_a_field_that_is_there(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with plane(tmp_path) as opened:
-            for one in opened.conveyor.catalogue:
-                assert one.request.prose <= one.request.model_fields.keys(), one.name
-
-    run(scenario())
+async def test_every_word_for_people_is_a_field_that_is_there(tmp_path: Path) -> None:
+    async with plane(tmp_path) as opened:
+        for one in opened.conveyor.catalogue:
+            assert one.request.prose <= one.request.model_fields.keys(), one.name

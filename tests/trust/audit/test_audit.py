@@ -17,7 +17,7 @@ from codeplane.trust.audit.bounded import MAX_BYTES, bounded
 from codeplane.trust.audit.entry import AuditExport, AuditPage, AuditRequest
 from codeplane.trust.audit.table import AUDITED, AuditTable
 from tests.interaction.requirements import requirement
-from tests.kernel.plane import ManualClock, run
+from tests.kernel.plane import ManualClock
 from tests.trust.capabilities.rig import AGENT, OWNER, Rig, rig
 
 pytestmark = requirement("TRUST-27")
@@ -69,34 +69,28 @@ MIXED = (
 )
 
 
-def test_what_changes_something_or_is_refused_or_decided_is_in_it_and_nothing_else(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with rig(tmp_path) as opened:
-            await opened.log.append(MIXED)
-            assert (await types(opened))[::-1] == [
-                "write_files", "search", "git.push", "status", "git.push", "action.rejected", "capability.granted",
-                "git.push", "policy.loaded", "device.revoked",
-            ]  # fmt: skip
-            assert opened.differing() == []
-
-    run(scenario())
+async def test_what_changes_something_or_is_refused_or_decided_is_in_it_and_nothing_else(tmp_path: Path) -> None:
+    async with rig(tmp_path) as opened:
+        await opened.log.append(MIXED)
+        assert (await types(opened))[::-1] == [
+            "write_files", "search", "git.push", "status", "git.push", "action.rejected", "capability.granted",
+            "git.push", "policy.loaded", "device.revoked",
+        ]  # fmt: skip
+        assert opened.differing() == []
 
 
-def test_an_entry_has_what_the_wire_promises(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with rig(tmp_path) as opened:
-            await opened.log.append(MIXED)
-            (rejected,) = (await listed(opened, outcome="REJECTED")).results
-            assert (rejected.event_type, rejected.action_id, rejected.thread_id, rejected.job_id) == (
-                "call.finished", "act_1", "th", "j",
-            )  # fmt: skip
-            assert rejected.actor == "agent:bot"
-            assert rejected.operation == "git.push"
-            assert rejected.occurred_at.endswith("Z")
-            assert rejected.payload["error"] == {"code": 2010, "message": "no git.push", "retryable": False}
-            assert "no git.push" in rejected.text()
-
-    run(scenario())
+async def test_an_entry_has_what_the_wire_promises(tmp_path: Path) -> None:
+    async with rig(tmp_path) as opened:
+        await opened.log.append(MIXED)
+        (rejected,) = (await listed(opened, outcome="REJECTED")).results
+        assert (rejected.event_type, rejected.action_id, rejected.thread_id, rejected.job_id) == (
+            "call.finished", "act_1", "th", "j",
+        )  # fmt: skip
+        assert rejected.actor == "agent:bot"
+        assert rejected.operation == "git.push"
+        assert rejected.occurred_at.endswith("Z")
+        assert rejected.payload["error"] == {"code": 2010, "message": "no git.push", "retryable": False}
+        assert "no git.push" in rejected.text()
 
 
 FILTERS: list[tuple[JsonObject, int]] = [
@@ -108,54 +102,42 @@ FILTERS: list[tuple[JsonObject, int]] = [
 ]  # fmt: skip
 
 
-def test_filters(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with rig(tmp_path) as opened:
-            await opened.log.append(MIXED)
-            assert [len((await listed(opened, **asked)).results) for asked, _ in FILTERS] == [n for _, n in FILTERS]
-
-    run(scenario())
+async def test_filters(tmp_path: Path) -> None:
+    async with rig(tmp_path) as opened:
+        await opened.log.append(MIXED)
+        assert [len((await listed(opened, **asked)).results) for asked, _ in FILTERS] == [n for _, n in FILTERS]
 
 
-def test_an_outcome_that_nothing_had_is_answered_with_those_there_are(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with rig(tmp_path) as opened:
-            await opened.log.append(MIXED)
-            found = await listed(opened, outcome="policy_denied")
-            assert found.text().startswith("no entries; outcomes there are: ") and "POLICY_DENIED" in found.outcomes
-            assert (await listed(opened, actor="agent:nobody")).text() == "no entries"
-
-    run(scenario())
+async def test_an_outcome_that_nothing_had_is_answered_with_those_there_are(tmp_path: Path) -> None:
+    async with rig(tmp_path) as opened:
+        await opened.log.append(MIXED)
+        found = await listed(opened, outcome="policy_denied")
+        assert found.text().startswith("no entries; outcomes there are: ") and "POLICY_DENIED" in found.outcomes
+        assert (await listed(opened, actor="agent:nobody")).text() == "no entries"
 
 
-def test_a_line_says_what_was_decided_and_who_was_given_what(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with rig(tmp_path) as opened:
-            both: list[JsonValue] = ["read_files", "write_files"]
-            granted = said(
-                "capability.granted", grant_id="g", agent="agent:bot", verified=True, capabilities=both, context={}
-            )
-            await opened.log.append([granted])
-            await opened.log.append([said("policy.decided", operation="git.push", decision="REQUIRE_APPROVAL")])
-            decided, given = (await listed(opened)).results
-            assert "git.push decided REQUIRE_APPROVAL" in decided.text()
-            assert "capability.granted granted agent:bot · read_files, write_files" in given.text()
-
-    run(scenario())
+async def test_a_line_says_what_was_decided_and_who_was_given_what(tmp_path: Path) -> None:
+    async with rig(tmp_path) as opened:
+        both: list[JsonValue] = ["read_files", "write_files"]
+        granted = said(
+            "capability.granted", grant_id="g", agent="agent:bot", verified=True, capabilities=both, context={}
+        )
+        await opened.log.append([granted])
+        await opened.log.append([said("policy.decided", operation="git.push", decision="REQUIRE_APPROVAL")])
+        decided, given = (await listed(opened)).results
+        assert "git.push decided REQUIRE_APPROVAL" in decided.text()
+        assert "capability.granted granted agent:bot · read_files, write_files" in given.text()
 
 
-def test_times_are_told_apart_to_the_second(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        clock = ManualClock(1_750_000_000 * 10**9)
-        async with rig(tmp_path, clock=clock) as opened:
-            for number in range(3):
-                await opened.log.append([said("policy.loaded", version=str(number))])
-                clock.advance(1)
-            between = {"since": "2025-06-15T15:06:41Z", "until": "2025-06-15T15:06:42Z"}
-            (one,) = (await listed(opened, **between)).results
-            assert one.payload == {"version": "1"}
-
-    run(scenario())
+async def test_times_are_told_apart_to_the_second(tmp_path: Path) -> None:
+    clock = ManualClock(1_750_000_000 * 10**9)
+    async with rig(tmp_path, clock=clock) as opened:
+        for number in range(3):
+            await opened.log.append([said("policy.loaded", version=str(number))])
+            clock.advance(1)
+        between = {"since": "2025-06-15T15:06:41Z", "until": "2025-06-15T15:06:42Z"}
+        (one,) = (await listed(opened, **between)).results
+        assert one.payload == {"version": "1"}
 
 
 @pytest.mark.parametrize(
@@ -166,93 +148,78 @@ def test_nonsense_is_refused(bad: JsonObject) -> None:
         AuditRequest.model_validate(bad)
 
 
-def test_pages_go_on_where_they_ended_though_more_comes(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with rig(tmp_path) as opened:
-            await opened.log.append([said("policy.loaded", version=str(number)) for number in range(25)])
-            seen, cursor = [], None
-            while True:
-                page = await listed(opened, limit=10, **({"cursor": cursor} if cursor else {}))
-                seen += [one.payload["version"] for one in page.results]
-                await opened.log.append([said("policy.loaded", version="later")])
-                if (cursor := page.pagination.next_cursor) is None:
-                    break
-            assert seen == [str(number) for number in reversed(range(25))]
-            first = (await listed(opened, limit=10)).pagination.next_cursor
-            with pytest.raises(CursorInvalid):
-                await listed(opened, cursor=first, actor="owner:owner")
-
-    run(scenario())
+async def test_pages_go_on_where_they_ended_though_more_comes(tmp_path: Path) -> None:
+    async with rig(tmp_path) as opened:
+        await opened.log.append([said("policy.loaded", version=str(number)) for number in range(25)])
+        seen, cursor = [], None
+        while True:
+            page = await listed(opened, limit=10, **({"cursor": cursor} if cursor else {}))
+            seen += [one.payload["version"] for one in page.results]
+            await opened.log.append([said("policy.loaded", version="later")])
+            if (cursor := page.pagination.next_cursor) is None:
+                break
+        assert seen == [str(number) for number in reversed(range(25))]
+        first = (await listed(opened, limit=10)).pagination.next_cursor
+        with pytest.raises(CursorInvalid):
+            await listed(opened, cursor=first, actor="owner:owner")
 
 
-def test_an_export_holds_every_entry_oldest_first_for_the_owner_alone(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with rig(tmp_path) as opened:
-            await opened.log.append(MIXED)
-            await opened.log.append([said("policy.loaded", version=str(number)) for number in range(4100)])
-            answer = await opened.call("audit.export", {}, OWNER)
-            assert isinstance(answer, AuditExport)
-            path = Path(answer.file)
-            lines = path.read_text().splitlines()
-            assert len(lines) == answer.entries == 4110
-            assert path.stat().st_size == answer.bytes
-            assert path.stat().st_mode & 0o777 == 0o600
-            positions = [json.loads(line)["position"] for line in lines]
-            assert positions == sorted(positions)
-            assert list(path.parent.iterdir()) == [path]
-
-    run(scenario())
+async def test_an_export_holds_every_entry_oldest_first_for_the_owner_alone(tmp_path: Path) -> None:
+    async with rig(tmp_path) as opened:
+        await opened.log.append(MIXED)
+        await opened.log.append([said("policy.loaded", version=str(number)) for number in range(4100)])
+        answer = await opened.call("audit.export", {}, OWNER)
+        assert isinstance(answer, AuditExport)
+        path = Path(answer.file)
+        lines = path.read_text().splitlines()
+        assert len(lines) == answer.entries == 4110
+        assert path.stat().st_size == answer.bytes
+        assert path.stat().st_mode & 0o777 == 0o600
+        positions = [json.loads(line)["position"] for line in lines]
+        assert positions == sorted(positions)
+        assert list(path.parent.iterdir()) == [path]
 
 
-def test_it_outlives_the_streams_it_is_made_from_and_is_forgotten_in_its_own_time(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        clock = ManualClock()
-        async with rig(tmp_path, clock=clock) as opened:
-            retention = Retention(log=opened.log, config=RetentionConfig(), clock=clock)
-            await opened.log.append([finished("write_files")])
-            clock.advance(80 * DAY)
-            await opened.log.append([said("policy.loaded", version="2")])
-            assert (await retention.apply())["streams"] == 1
-            assert await types(opened) == ["retention.applied", "policy.loaded", "write_files"]
-            assert opened.differing() == []
-            clock.advance(11 * DAY)
-            await retention.apply()
-            assert await types(opened) == ["retention.applied", "policy.loaded"]
-            assert opened.differing() == []
-            # A clock that was wrong for a while makes no holes.
-            clock.jump(-300 * DAY)
-            await opened.log.append([said("policy.loaded", version="3")])
-            clock.jump(300 * DAY)
-            await retention.apply()
-            assert "policy.loaded" in await types(opened)
-            assert opened.differing() == []
-
-    run(scenario())
+async def test_it_outlives_the_streams_it_is_made_from_and_is_forgotten_in_its_own_time(tmp_path: Path) -> None:
+    clock = ManualClock()
+    async with rig(tmp_path, clock=clock) as opened:
+        retention = Retention(log=opened.log, config=RetentionConfig(), clock=clock)
+        await opened.log.append([finished("write_files")])
+        clock.advance(80 * DAY)
+        await opened.log.append([said("policy.loaded", version="2")])
+        assert (await retention.apply())["streams"] == 1
+        assert await types(opened) == ["retention.applied", "policy.loaded", "write_files"]
+        assert opened.differing() == []
+        clock.advance(11 * DAY)
+        await retention.apply()
+        assert await types(opened) == ["retention.applied", "policy.loaded"]
+        assert opened.differing() == []
+        # A clock that was wrong for a while makes no holes.
+        clock.jump(-300 * DAY)
+        await opened.log.append([said("policy.loaded", version="3")])
+        clock.jump(300 * DAY)
+        await retention.apply()
+        assert "policy.loaded" in await types(opened)
+        assert opened.differing() == []
 
 
-def test_what_the_ledger_says_of_its_settings_is_followed(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        clock = ManualClock()
-        async with rig(tmp_path, clock=clock) as opened:
-            await opened.log.append([said("policy.loaded", version="1")])
-            clock.advance(1)
-            before: JsonObject = {"streams": [], "idempotency_before_ns": 0, "audit_before_ns": clock.now_ns()}
-            await opened.log.append([Draft(stream="system", type="retention.applied", payload=before)])
-            assert await types(opened) == []
-            assert opened.differing() == []
-
-    run(scenario())
+async def test_what_the_ledger_says_of_its_settings_is_followed(tmp_path: Path) -> None:
+    clock = ManualClock()
+    async with rig(tmp_path, clock=clock) as opened:
+        await opened.log.append([said("policy.loaded", version="1")])
+        clock.advance(1)
+        before: JsonObject = {"streams": [], "idempotency_before_ns": 0, "audit_before_ns": clock.now_ns()}
+        await opened.log.append([Draft(stream="system", type="retention.applied", payload=before)])
+        assert await types(opened) == []
+        assert opened.differing() == []
 
 
-def test_reads_of_the_audit_are_open_to_agents_too(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with rig(tmp_path) as opened:
-            await opened.log.append(MIXED)
-            answer = await opened.call("audit.list", {}, AGENT)
-            assert isinstance(answer, AuditPage)
-            assert len(answer.results) == 10
-
-    run(scenario())
+async def test_reads_of_the_audit_are_open_to_agents_too(tmp_path: Path) -> None:
+    async with rig(tmp_path) as opened:
+        await opened.log.append(MIXED)
+        answer = await opened.call("audit.list", {}, AGENT)
+        assert isinstance(answer, AuditPage)
+        assert len(answer.results) == 10
 
 
 TEXTS = st.builds(
@@ -295,15 +262,12 @@ def test_every_audited_type_reaches_the_table() -> None:
     assert AuditTable.types > AUDITED
 
 
-def test_names_are_understood_as_people_know_them(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with rig(tmp_path) as opened:
-            await opened.log.append(list(MIXED))
-            await opened.log.append([said("agent.revoked", "agent:agent_reviewer")])
-            assert await types(opened, operation="git_push") == await types(opened, operation="git.push") != []
-            assert await types(opened, operation="write_files") == ["write_files"]
-            assert await types(opened, actor="bot") == await types(opened, actor="agent:bot") != []
-            assert await types(opened, actor="reviewer") == ["agent.revoked"]
-            assert await types(opened, actor="rev") == []
-
-    run(scenario())
+async def test_names_are_understood_as_people_know_them(tmp_path: Path) -> None:
+    async with rig(tmp_path) as opened:
+        await opened.log.append(list(MIXED))
+        await opened.log.append([said("agent.revoked", "agent:agent_reviewer")])
+        assert await types(opened, operation="git_push") == await types(opened, operation="git.push") != []
+        assert await types(opened, operation="write_files") == ["write_files"]
+        assert await types(opened, actor="bot") == await types(opened, actor="agent:bot") != []
+        assert await types(opened, actor="reviewer") == ["agent.revoked"]
+        assert await types(opened, actor="rev") == []

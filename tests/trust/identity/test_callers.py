@@ -11,7 +11,6 @@ from codeplane.kernel.errors import StorageReadOnly, Unauthorized
 from codeplane.trust.identity import Identities, owner_token
 from codeplane.trust.people import is_person
 from tests.interaction.requirements import requirement
-from tests.kernel.plane import run
 from tests.trust.identity.desk import desk, holding
 
 TOKEN = "t" * 43
@@ -129,16 +128,13 @@ def test_tokens_of_devices_and_agents_are_nobodys_where_there_are_none() -> None
             IDENTITY.identify(Caller(surface="connect", token=token))
 
 
-def test_an_agent_on_a_device_is_not_that_person(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with desk(tmp_path) as opened:
-            device = await opened.pair()
-            agent = opened.identities.identify(holding(device.token, "mcp"))
-            assert str(agent) == f"agent:{device.device_id}/phone"
-            assert not is_person(agent)
-            assert is_person(opened.identities.identify(holding(device.token)))
-
-    run(scenario())
+async def test_an_agent_on_a_device_is_not_that_person(tmp_path: Path) -> None:
+    async with desk(tmp_path) as opened:
+        device = await opened.pair()
+        agent = opened.identities.identify(holding(device.token, "mcp"))
+        assert str(agent) == f"agent:{device.device_id}/phone"
+        assert not is_person(agent)
+        assert is_person(opened.identities.identify(holding(device.token)))
 
 
 def test_the_owner_is_known_though_the_token_looks_like_anothers() -> None:

@@ -17,7 +17,6 @@ from codeplane.adapters.certificates import Tls, tls
 from codeplane.kernel.config import ServerConfig
 from codeplane.kernel.errors import CodePlaneError, ConfigInvalid
 from tests.interaction.requirements import requirement
-from tests.kernel.plane import run
 
 pytestmark = requirement("TRUST-23")
 
@@ -217,28 +216,22 @@ def trusting(pem: bytes) -> ssl.SSLContext:
     return ssl.create_default_context(cadata=pem.decode())
 
 
-def test_a_client_that_pins_our_own_certificate_is_served_with_tls_12_or_newer(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        found = made(tmp_path, ServerConfig(tls="self_signed"), at=today())
-        assert await shake(found.context(), trusting(found.certificate)) in ("TLSv1.2", "TLSv1.3")
-        assert await shake(found.context(), ssl.create_default_context()) is None
-        old = trusting(found.certificate)
-        with pytest.warns(DeprecationWarning):
-            old.minimum_version, old.maximum_version = ssl.TLSVersion.MINIMUM_SUPPORTED, ssl.TLSVersion.TLSv1_1
-        assert await shake(found.context(), old) is None
-
-    run(scenario())
+async def test_a_client_that_pins_our_own_certificate_is_served_with_tls_12_or_newer(tmp_path: Path) -> None:
+    found = made(tmp_path, ServerConfig(tls="self_signed"), at=today())
+    assert await shake(found.context(), trusting(found.certificate)) in ("TLSv1.2", "TLSv1.3")
+    assert await shake(found.context(), ssl.create_default_context()) is None
+    old = trusting(found.certificate)
+    with pytest.warns(DeprecationWarning):
+        old.minimum_version, old.maximum_version = ssl.TLSVersion.MINIMUM_SUPPORTED, ssl.TLSVersion.TLSv1_1
+    assert await shake(found.context(), old) is None
 
 
-def test_where_clients_need_certificates_only_those_of_the_ca_are_served(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        ours, theirs = Authority(), Authority()
-        (tmp_path / "ca.pem").write_bytes(ours.pem)
-        found = made(tmp_path, ServerConfig(tls="self_signed", tls_client_ca="ca.pem"), at=today())
-        assert await shake(found.context(), trusting(found.certificate)) is None
-        for authority, served in ((ours, True), (theirs, False)):
-            client = trusting(found.certificate)
-            client.load_cert_chain(*authority.issue(tmp_path, "client"))
-            assert (await shake(found.context(), client) is not None) is served
-
-    run(scenario())
+async def test_where_clients_need_certificates_only_those_of_the_ca_are_served(tmp_path: Path) -> None:
+    ours, theirs = Authority(), Authority()
+    (tmp_path / "ca.pem").write_bytes(ours.pem)
+    found = made(tmp_path, ServerConfig(tls="self_signed", tls_client_ca="ca.pem"), at=today())
+    assert await shake(found.context(), trusting(found.certificate)) is None
+    for authority, served in ((ours, True), (theirs, False)):
+        client = trusting(found.certificate)
+        client.load_cert_chain(*authority.issue(tmp_path, "client"))
+        assert (await shake(found.context(), client) is not None) is served

@@ -1,5 +1,6 @@
 """The guides' own examples of tokens and grants let an agent do what the guides say, and no more."""
 
+import asyncio
 import re
 import shlex
 from pathlib import Path
@@ -13,7 +14,7 @@ from codeplane.surfaces.cli.commands.agents import agents
 from codeplane.surfaces.cli.commands.grants import grants
 from tests.harness import git, make_repo
 from tests.interaction.requirements import requirement
-from tests.kernel.plane import plane, run
+from tests.kernel.plane import plane
 
 pytestmark = requirement("TRUST-22")
 
@@ -29,16 +30,12 @@ def example(guide: str, begin: str) -> list[str]:
     return words[1 : words.index(">")] if ">" in words else words[1:]
 
 
-def outcomes(repo: Path, token: str, *calls: tuple[str, dict[str, JsonValue]]) -> list[str]:
+async def outcomes(repo: Path, token: str, *calls: tuple[str, dict[str, JsonValue]]) -> list[str]:
     """What becomes of calls with the token: ok, or the error's name."""
-
-    async def scenario() -> list[str]:
-        async with plane(repo, "approvals.wait_sec=0") as opened:
-            caller = Caller(surface="mcp", client="agent", token=token)
-            done = [await opened.conveyor.call(name, arguments, caller) for name, arguments in calls]
-            return [one.error.name if one.error else "ok" for one in done]
-
-    return run(scenario())
+    async with plane(repo, "approvals.wait_sec=0") as opened:
+        caller = Caller(surface="mcp", client="agent", token=token)
+        done = [await opened.conveyor.call(name, arguments, caller) for name, arguments in calls]
+        return [one.error.name if one.error else "ok" for one in done]
 
 
 @pytest.fixture
@@ -49,9 +46,9 @@ def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return made
 
 
-def test_the_token_of_the_guide_searches_reads_and_uses_git(repo: Path) -> None:
-    token = CliRunner().invoke(agents, example("devices.md", "agents token")).stdout.strip()
-    assert outcomes(
+async def test_the_token_of_the_guide_searches_reads_and_uses_git(repo: Path) -> None:
+    token = (await asyncio.to_thread(CliRunner().invoke, agents, example("devices.md", "agents token"))).stdout.strip()
+    assert await outcomes(
         repo,
         token,
         ("search", {"query": "x"}),
@@ -62,11 +59,11 @@ def test_the_token_of_the_guide_searches_reads_and_uses_git(repo: Path) -> None:
     ) == ["ok", "ok", "ok", "APPROVAL_PENDING", "CAPABILITY_DENIED"]
 
 
-def test_the_grant_of_the_guide_writes_where_it_says(repo: Path) -> None:
-    token = CliRunner().invoke(agents, list(NARROW[1:])).stdout.strip()
-    granted = CliRunner().invoke(grants, example("audit.md", "grants grant"))
+async def test_the_grant_of_the_guide_writes_where_it_says(repo: Path) -> None:
+    token = (await asyncio.to_thread(CliRunner().invoke, agents, list(NARROW[1:]))).stdout.strip()
+    granted = await asyncio.to_thread(CliRunner().invoke, grants, example("audit.md", "grants grant"))
     assert granted.exit_code == 0, granted.output
-    assert outcomes(
+    assert await outcomes(
         repo,
         token,
         ("write_files", {"edits": [{"path": "src/b.py", "content": "y = 2\n"}]}),

@@ -41,46 +41,37 @@ async def _asked(opened: Plane, name: str, caller: Caller = AGENT) -> Outcome:
     return await opened.conveyor.call(name, {}, caller)
 
 
-def test_what_is_known_is_answered_while_a_policy_loops(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with _plane(tmp_path, timeout_ms=60_000) as opened:
-            assert (await _asked(opened, "fixture.read")).error is None
-            looping = asyncio.create_task(_asked(opened, "fixture.write"))
-            for _ in range(5):
-                assert (await _asked(opened, "fixture.read", OTHER)).error is None
-                # A refusal would have been recorded by now.
-                await opened.log.flush()
-            assert not looping.done()
-            looping.cancel()
-
-    run(scenario())
+async def test_what_is_known_is_answered_while_a_policy_loops(tmp_path: Path) -> None:
+    async with _plane(tmp_path, timeout_ms=60_000) as opened:
+        assert (await _asked(opened, "fixture.read")).error is None
+        looping = asyncio.create_task(_asked(opened, "fixture.write"))
+        for _ in range(5):
+            assert (await _asked(opened, "fixture.read", OTHER)).error is None
+            # A refusal would have been recorded by now.
+            await opened.log.flush()
+        assert not looping.done()
+        looping.cancel()
 
 
-def test_a_new_question_waits_for_its_turn_and_is_answered_after_a_loop_was_ended(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with _plane(tmp_path, timeout_ms=500) as opened:
-            assert (await _asked(opened, "fixture.read")).error is None
-            looping = asyncio.create_task(_asked(opened, "fixture.write"))
-            await asyncio.sleep(0)
-            waited = await _asked(opened, "fixture.progress", OTHER)
-            assert waited.error is None, waited.error
-            refused = (await looping).error
-            assert refused is not None
-            assert refused.name == "POLICY_DENIED"
-            assert "it took longer than 500 ms" in refused.message
-
-    run(scenario())
+async def test_a_new_question_waits_for_its_turn_and_is_answered_after_a_loop_was_ended(tmp_path: Path) -> None:
+    async with _plane(tmp_path, timeout_ms=500) as opened:
+        assert (await _asked(opened, "fixture.read")).error is None
+        looping = asyncio.create_task(_asked(opened, "fixture.write"))
+        await asyncio.sleep(0)
+        waited = await _asked(opened, "fixture.progress", OTHER)
+        assert waited.error is None, waited.error
+        refused = (await looping).error
+        assert refused is not None
+        assert refused.name == "POLICY_DENIED"
+        assert "it took longer than 500 ms" in refused.message
 
 
-def test_a_plane_ends_in_the_middle_of_a_question(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with _plane(tmp_path, timeout_ms=60_000) as opened:
-            looping = asyncio.create_task(opened.trust.policy.decide_aside(of_call("WRITE", name="fixture.write")))
-            await asyncio.sleep(0)
-            opened.trust.policy.close()
-            assert (await looping).reasons[0].startswith("the policy failed: ")
-
-    run(scenario())
+async def test_a_plane_ends_in_the_middle_of_a_question(tmp_path: Path) -> None:
+    async with _plane(tmp_path, timeout_ms=60_000) as opened:
+        looping = asyncio.create_task(opened.trust.policy.decide_aside(of_call("WRITE", name="fixture.write")))
+        await asyncio.sleep(0)
+        opened.trust.policy.close()
+        assert (await looping).reasons[0].startswith("the policy failed: ")
 
 
 class _Busy:

@@ -12,7 +12,7 @@ from codeplane.trust.policy.operations import PolicyExplained
 from codeplane.wiring.app import Plane
 from tests.harness import git, make_repo
 from tests.interaction.requirements import requirement
-from tests.kernel.plane import AGENT, OWNER, plane, run
+from tests.kernel.plane import AGENT, OWNER, plane
 from tests.trust.approvals.asking import action_of, executed
 from tests.trust.policy.calls import HEAD, own, write
 
@@ -110,50 +110,41 @@ async def decided(opened: Plane, name: str, arguments: JsonObject, caller: Calle
 
 @pytest.mark.parametrize("verdict", ["deny", "ask", "none"])
 @pytest.mark.parametrize(("name", "arguments", "prepare"), CASES, ids=lambda one: getattr(one, "__name__", str(one)))
-def test_what_is_explained_is_what_happens(
+async def test_what_is_explained_is_what_happens(
     tmp_path: Path, name: str, arguments: JsonObject, prepare: Callable[[Path], None], verdict: str
 ) -> None:
-    async def scenario() -> None:
-        root = make_repo(tmp_path / "repo", {"open/a.txt": "a\n"})
-        (root / "locked").mkdir()
-        (root / SECRET).write_text("second\n")
-        git(root, "add", "--all")
-        git(root, "commit", "--quiet", "--message", "second")
-        git(root, "checkout", "--quiet", "-b", "other")
-        (root / SECRET).write_text("third\n")
-        git(root, "commit", "--quiet", "--all", "--message", "third")
-        git(root, "checkout", "--quiet", "main")
-        prepare(root)
-        git(root, "config", "user.name", "Test")
-        git(root, "config", "user.email", "test@example.com")
-        write(own(root), mine=RULES)
-        caller = replace(AGENT, client=verdict)
-        async with plane(root) as opened:
-            foretold = await explained(opened, name, arguments, caller)
-            assert await decided(opened, name, arguments, caller) == foretold
-
-    run(scenario())
+    root = make_repo(tmp_path / "repo", {"open/a.txt": "a\n"})
+    (root / "locked").mkdir()
+    (root / SECRET).write_text("second\n")
+    git(root, "add", "--all")
+    git(root, "commit", "--quiet", "--message", "second")
+    git(root, "checkout", "--quiet", "-b", "other")
+    (root / SECRET).write_text("third\n")
+    git(root, "commit", "--quiet", "--all", "--message", "third")
+    git(root, "checkout", "--quiet", "main")
+    prepare(root)
+    git(root, "config", "user.name", "Test")
+    git(root, "config", "user.email", "test@example.com")
+    write(own(root), mine=RULES)
+    caller = replace(AGENT, client=verdict)
+    async with plane(root) as opened:
+        foretold = await explained(opened, name, arguments, caller)
+        assert await decided(opened, name, arguments, caller) == foretold
 
 
 @pytest.mark.parametrize("path", [".codeplane/config.yaml", ".git/config", "mine/config.yaml"])
-def test_a_path_that_nobody_writes_is_refused_in_both(tmp_path: Path, path: str) -> None:
-    async def scenario() -> None:
-        root = make_repo(tmp_path / "repo")
-        async with plane(root) as opened:
-            (root / "mine").symlink_to(".codeplane")
-            arguments: JsonObject = {"edits": [{"path": path, "content": "x\n"}]}
-            assert await explained(opened, "write_files", arguments, AGENT) == "deny"
-            assert await decided(opened, "write_files", arguments, AGENT) == "deny"
-
-    run(scenario())
+async def test_a_path_that_nobody_writes_is_refused_in_both(tmp_path: Path, path: str) -> None:
+    root = make_repo(tmp_path / "repo")
+    async with plane(root) as opened:
+        (root / "mine").symlink_to(".codeplane")
+        arguments: JsonObject = {"edits": [{"path": path, "content": "x\n"}]}
+        assert await explained(opened, "write_files", arguments, AGENT) == "deny"
+        assert await decided(opened, "write_files", arguments, AGENT) == "deny"
 
 
-def test_what_agents_do_not_hold_is_refused_in_both(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        root = make_repo(tmp_path / "repo")
-        async with plane(root, "trust.agent_capabilities=read_files") as opened:
-            arguments: JsonObject = {"edits": [{"path": "a.txt", "content": "x\n"}]}
-            assert await explained(opened, "write_files", arguments, AGENT) == "deny"
-            assert await decided(opened, "write_files", arguments, AGENT) == "deny"
-
-    run(scenario())
+async def test_what_agents_do_not_hold_is_refused_in_both(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo")
+    async with plane(root, "trust.agent_capabilities=read_files") as opened:
+        arguments: JsonObject = {"edits": [{"path": "a.txt", "content": "x\n"}]}
+        assert await explained(opened, "write_files", arguments, AGENT) == "deny"
+        assert await decided(opened, "write_files", arguments, AGENT) == "deny"

@@ -15,7 +15,7 @@ from codeplane.trust.policy.operations import PolicyExplained
 from codeplane.trust.policy.rego_text import Looks
 from tests.harness import git, make_repo
 from tests.interaction.requirements import requirement
-from tests.kernel.plane import AGENT, OWNER, FixtureOps, plane, run
+from tests.kernel.plane import AGENT, OWNER, FixtureOps, plane
 from tests.trust.policy.calls import HEAD, of_call, own, policy, write
 
 pytestmark = requirement("TRUST-14")
@@ -61,31 +61,26 @@ def _pushed_and_amended(folder: Path) -> Path:
     return repo
 
 
-def test_the_guides_first_example_refuses_a_real_forced_push_and_shows_its_input(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        repo = _pushed_and_amended(tmp_path)
-        write(own(repo), mine=EXAMPLES[0][0])
-        forced: JsonObject = {"remote": "origin", "force": True}
-        async with plane(repo) as opened:
-            for caller in (AGENT, OWNER):
-                refused = (await opened.conveyor.call("git.push", forced, caller)).error
-                assert refused is not None and refused.name == "POLICY_DENIED"
-                assert refused.details["reasons"] == ["what origin has is not replaced"]
-            asked = (await opened.conveyor.call("git.push", {"remote": "origin"}, AGENT)).error
-            assert asked is not None and asked.name == "APPROVAL_PENDING"
-            thought: JsonObject = {"operation": "git.push", "arguments": forced}
-            explained = (await opened.conveyor.call("policy.explain", thought, OWNER)).result
-        assert isinstance(explained, PolicyExplained) and explained.verdict == "deny"
-        shown = json.loads(SHOWN)
-        real = json.loads(
-            json.dumps(explained.input).replace(str(tmp_path / "remote.git"), "https://example.org/app.git")
-        )
-        # Sentences are not promised, and who asks is another one here.
-        assert len(real.pop("effects")) == len(shown.pop("effects"))
-        assert real.pop("context").keys() == shown.pop("context").keys()
-        assert real == shown
-
-    run(scenario())
+async def test_the_guides_first_example_refuses_a_real_forced_push_and_shows_its_input(tmp_path: Path) -> None:
+    repo = _pushed_and_amended(tmp_path)
+    write(own(repo), mine=EXAMPLES[0][0])
+    forced: JsonObject = {"remote": "origin", "force": True}
+    async with plane(repo) as opened:
+        for caller in (AGENT, OWNER):
+            refused = (await opened.conveyor.call("git.push", forced, caller)).error
+            assert refused is not None and refused.name == "POLICY_DENIED"
+            assert refused.details["reasons"] == ["what origin has is not replaced"]
+        asked = (await opened.conveyor.call("git.push", {"remote": "origin"}, AGENT)).error
+        assert asked is not None and asked.name == "APPROVAL_PENDING"
+        thought: JsonObject = {"operation": "git.push", "arguments": forced}
+        explained = (await opened.conveyor.call("policy.explain", thought, OWNER)).result
+    assert isinstance(explained, PolicyExplained) and explained.verdict == "deny"
+    shown = json.loads(SHOWN)
+    real = json.loads(json.dumps(explained.input).replace(str(tmp_path / "remote.git"), "https://example.org/app.git"))
+    # Sentences are not promised, and who asks is another one here.
+    assert len(real.pop("effects")) == len(shown.pop("effects"))
+    assert real.pop("context").keys() == shown.pop("context").keys()
+    assert real == shown
 
 
 KINDS: list[tuple[str, JsonObject, list[str]]] = [
@@ -102,25 +97,22 @@ KINDS: list[tuple[str, JsonObject, list[str]]] = [
 ]
 
 
-def test_rules_know_what_is_done_by_words_that_stay(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        repo = _pushed_and_amended(tmp_path)
-        git(repo, "tag", "old")
-        git(repo, "switch", "--quiet", "--create", "aside")
-        git(repo, "commit", "--quiet", "--allow-empty", "--message", "third")
-        git(repo, "switch", "--quiet", "main")
-        git(repo, "commit", "--quiet", "--allow-empty", "--message", "fourth")
-        (repo / "README.md").write_text("changed")
-        async with plane(repo) as opened:
-            for name, arguments, kinds in KINDS:
-                given: JsonObject = {"operation": name, "arguments": arguments}
-                outcome = await opened.conveyor.call("policy.explain", given, OWNER)
-                assert isinstance(outcome.result, PolicyExplained), (name, outcome.error)
-                assert outcome.result.input["kinds"] == kinds, name
-                names = ["origin"] if name == "git.push" else []
-                assert outcome.result.input["remote_names"] == names, name
-
-    run(scenario())
+async def test_rules_know_what_is_done_by_words_that_stay(tmp_path: Path) -> None:
+    repo = _pushed_and_amended(tmp_path)
+    git(repo, "tag", "old")
+    git(repo, "switch", "--quiet", "--create", "aside")
+    git(repo, "commit", "--quiet", "--allow-empty", "--message", "third")
+    git(repo, "switch", "--quiet", "main")
+    git(repo, "commit", "--quiet", "--allow-empty", "--message", "fourth")
+    (repo / "README.md").write_text("changed")
+    async with plane(repo) as opened:
+        for name, arguments, kinds in KINDS:
+            given: JsonObject = {"operation": name, "arguments": arguments}
+            outcome = await opened.conveyor.call("policy.explain", given, OWNER)
+            assert isinstance(outcome.result, PolicyExplained), (name, outcome.error)
+            assert outcome.result.input["kinds"] == kinds, name
+            names = ["origin"] if name == "git.push" else []
+            assert outcome.result.input["remote_names"] == names, name
 
 
 def _weigh(risk: str, shipped: JsonObject, yours: JsonObject, cut: tuple[str, ...] = ()) -> Verdict:
@@ -228,54 +220,48 @@ _EDIT: JsonObject = {"path": "a.txt", "action": "delete"}
     ],
     ids=str,
 )
-def test_a_rule_about_arguments_holds_however_they_are_spelt(
+async def test_a_rule_about_arguments_holds_however_they_are_spelt(
     tmp_path: Path, operation: str, arguments: JsonObject
 ) -> None:
-    async def scenario() -> None:
-        repo = make_repo(tmp_path / "repo")
-        (repo / "a.txt").write_text("here\n")
-        write(own(repo), mine=_FROZEN)
-        async with plane(repo, operations=[FixtureOps()]) as opened:
-            error = (await opened.conveyor.call(operation, arguments, AGENT)).error
-            assert error is not None and error.name == "POLICY_DENIED"
-            assert (repo / "a.txt").read_text() == "here\n"
-            told = await opened.conveyor.call("policy.explain", {"operation": operation, "arguments": arguments}, OWNER)
-            assert isinstance(told.result, PolicyExplained) and told.result.verdict == "deny"
-            assert (await opened.conveyor.call("fixture.write", {"paths": "src"}, AGENT)).error is None
-
-    run(scenario())
+    repo = make_repo(tmp_path / "repo")
+    (repo / "a.txt").write_text("here\n")
+    write(own(repo), mine=_FROZEN)
+    async with plane(repo, operations=[FixtureOps()]) as opened:
+        error = (await opened.conveyor.call(operation, arguments, AGENT)).error
+        assert error is not None and error.name == "POLICY_DENIED"
+        assert (repo / "a.txt").read_text() == "here\n"
+        told = await opened.conveyor.call("policy.explain", {"operation": operation, "arguments": arguments}, OWNER)
+        assert isinstance(told.result, PolicyExplained) and told.result.verdict == "deny"
+        assert (await opened.conveyor.call("fixture.write", {"paths": "src"}, AGENT)).error is None
 
 
 _NO_DOCS = HEAD + 'deny contains "docs are frozen" if { some one in input.paths; startswith(one, "docs/") }\n'
 
 
 @pytest.mark.parametrize("below", ["docs", ".", "docs/deep", "gone"])
-def test_a_rule_about_files_holds_where_git_is_given_their_folder(tmp_path: Path, below: str) -> None:
-    async def scenario() -> None:
-        repo = make_repo(tmp_path / "repo")
-        for name in ("docs/deep/a.md", "docs/gone/b.md", "src/c.py"):
-            (repo / name).parent.mkdir(parents=True, exist_ok=True)
-            (repo / name).write_text("first\n")
-        git(repo, "add", "-A")
-        git(repo, "commit", "--quiet", "--message", "second")
-        (repo / "docs/deep/a.md").write_text("edited\n")
-        (repo / "docs/deep/new.md").write_text("new\n")
-        shutil.rmtree(repo / "docs/gone")
-        (repo / "src/c.py").write_text("edited\n")
-        write(own(repo), mine=_NO_DOCS)
-        given: JsonObject = {"paths": ["docs/gone" if below == "gone" else below]}
-        async with plane(repo) as opened:
-            before = git(repo, "status", "--porcelain")
-            for name, more in (("git.stage", {}), ("git.commit", {"message": "x"}), ("git.amend", {"message": "x"})):
-                error = (await opened.conveyor.call(name, given | more, OWNER)).error
-                assert error is not None and error.name == "POLICY_DENIED", name
-                assert git(repo, "status", "--porcelain") == before
-            git(repo, "add", "docs")
-            error = (await opened.conveyor.call("git.unstage", given, OWNER)).error
-            assert error is not None and error.name == "POLICY_DENIED"
-            git(repo, "reset", "--quiet")
-            for name, more in (("git.stage", {}), ("git.commit", {"message": "x"})):
-                assert (await opened.conveyor.call(name, given | more | {"paths": ["src"]}, OWNER)).error is None
-            assert git(repo, "show", "--name-only", "--format=") == "src/c.py\n"
-
-    run(scenario())
+async def test_a_rule_about_files_holds_where_git_is_given_their_folder(tmp_path: Path, below: str) -> None:
+    repo = make_repo(tmp_path / "repo")
+    for name in ("docs/deep/a.md", "docs/gone/b.md", "src/c.py"):
+        (repo / name).parent.mkdir(parents=True, exist_ok=True)
+        (repo / name).write_text("first\n")
+    git(repo, "add", "-A")
+    git(repo, "commit", "--quiet", "--message", "second")
+    (repo / "docs/deep/a.md").write_text("edited\n")
+    (repo / "docs/deep/new.md").write_text("new\n")
+    shutil.rmtree(repo / "docs/gone")
+    (repo / "src/c.py").write_text("edited\n")
+    write(own(repo), mine=_NO_DOCS)
+    given: JsonObject = {"paths": ["docs/gone" if below == "gone" else below]}
+    async with plane(repo) as opened:
+        before = git(repo, "status", "--porcelain")
+        for name, more in (("git.stage", {}), ("git.commit", {"message": "x"}), ("git.amend", {"message": "x"})):
+            error = (await opened.conveyor.call(name, given | more, OWNER)).error
+            assert error is not None and error.name == "POLICY_DENIED", name
+            assert git(repo, "status", "--porcelain") == before
+        git(repo, "add", "docs")
+        error = (await opened.conveyor.call("git.unstage", given, OWNER)).error
+        assert error is not None and error.name == "POLICY_DENIED"
+        git(repo, "reset", "--quiet")
+        for name, more in (("git.stage", {}), ("git.commit", {"message": "x"})):
+            assert (await opened.conveyor.call(name, given | more | {"paths": ["src"]}, OWNER)).error is None
+        assert git(repo, "show", "--name-only", "--format=") == "src/c.py\n"

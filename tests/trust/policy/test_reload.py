@@ -69,41 +69,35 @@ def _saved_late(root: Path, *, text: str, clock: ManualClock) -> None:
     clock.advance(20.0)
 
 
-def test_the_first_call_after_a_change_is_decided_by_it(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        clock = ManualClock()
-        async with plane(tmp_path, operations=[FixtureOps()], clock=clock) as opened:
-            assert (await opened.conveyor.call("fixture.write", {}, AGENT)).error is None
-            _saved_late(tmp_path, text=DENY, clock=clock)
-            refused = (await opened.conveyor.call("fixture.write", {}, AGENT)).error
-            assert refused is not None and refused.details["reasons"] == ["never"]
-            assert refused.hint.startswith("a rule of the owner's own says so, in .codeplane/policy/mine.rego")
-            assert "cpl policy explain fixture.write" in refused.hint
-            _saved_late(tmp_path, text=DENY.replace("never", "not now"), clock=clock)
-            shown = (await opened.conveyor.call("policy.summary", {}, OWNER)).result
-            assert isinstance(shown, PolicySummary) and shown.asks["agent"]["WRITE"] == "deny"
-            assert opened.trust.policy.version == shown.version
-            _saved_late(tmp_path, text=DENY.replace("WRITE", "HIGH"), clock=clock)
-            explained = (await opened.conveyor.call("policy.explain", {"operation": "fixture.write"}, OWNER)).result
-            assert isinstance(explained, PolicyExplained) and explained.verdict == "allow"
-
-    run(scenario())
+async def test_the_first_call_after_a_change_is_decided_by_it(tmp_path: Path) -> None:
+    clock = ManualClock()
+    async with plane(tmp_path, operations=[FixtureOps()], clock=clock) as opened:
+        assert (await opened.conveyor.call("fixture.write", {}, AGENT)).error is None
+        _saved_late(tmp_path, text=DENY, clock=clock)
+        refused = (await opened.conveyor.call("fixture.write", {}, AGENT)).error
+        assert refused is not None and refused.details["reasons"] == ["never"]
+        assert refused.hint.startswith("a rule of the owner's own says so, in .codeplane/policy/mine.rego")
+        assert "cpl policy explain fixture.write" in refused.hint
+        _saved_late(tmp_path, text=DENY.replace("never", "not now"), clock=clock)
+        shown = (await opened.conveyor.call("policy.summary", {}, OWNER)).result
+        assert isinstance(shown, PolicySummary) and shown.asks["agent"]["WRITE"] == "deny"
+        assert opened.trust.policy.version == shown.version
+        _saved_late(tmp_path, text=DENY.replace("WRITE", "HIGH"), clock=clock)
+        explained = (await opened.conveyor.call("policy.explain", {"operation": "fixture.write"}, OWNER)).result
+        assert isinstance(explained, PolicyExplained) and explained.verdict == "allow"
 
 
-def test_a_rule_that_comes_to_look_at_arguments_is_shown_them_at_once(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        clock = ManualClock()
-        async with plane(tmp_path, operations=[FixtureOps()], clock=clock) as opened:
-            assert (await opened.conveyor.call("fixture.write", {"text": "good"}, AGENT)).error is None
-            _saved_late(tmp_path, text=HEAD + 'deny contains "bad" if input.arguments.text == "bad"\n', clock=clock)
-            assert (await opened.conveyor.call("fixture.write", {"text": "good"}, AGENT)).error is None
-            refused = (await opened.conveyor.call("fixture.write", {"text": "bad"}, AGENT)).error
-            assert refused is not None and refused.name == "POLICY_DENIED"
-
-    run(scenario())
+async def test_a_rule_that_comes_to_look_at_arguments_is_shown_them_at_once(tmp_path: Path) -> None:
+    clock = ManualClock()
+    async with plane(tmp_path, operations=[FixtureOps()], clock=clock) as opened:
+        assert (await opened.conveyor.call("fixture.write", {"text": "good"}, AGENT)).error is None
+        _saved_late(tmp_path, text=HEAD + 'deny contains "bad" if input.arguments.text == "bad"\n', clock=clock)
+        assert (await opened.conveyor.call("fixture.write", {"text": "good"}, AGENT)).error is None
+        refused = (await opened.conveyor.call("fixture.write", {"text": "bad"}, AGENT)).error
+        assert refused is not None and refused.name == "POLICY_DENIED"
 
 
-def test_a_rule_that_comes_to_look_at_paths_is_asked_about_those_learnt_of_on_the_way(tmp_path: Path) -> None:
+async def test_a_rule_that_comes_to_look_at_paths_is_asked_about_those_learnt_of_on_the_way(tmp_path: Path) -> None:
     class Learns(FixtureOps):
         @operation("fixture.learns", risk=Risk.WRITE)
         async def learns(self, call: Call, request: Said) -> Answered:
@@ -112,27 +106,21 @@ def test_a_rule_that_comes_to_look_at_paths_is_asked_about_those_learnt_of_on_th
             call.may_write("bad.txt")
             return Answered(answer="written")
 
-    async def scenario() -> None:
-        async with plane(tmp_path, operations=[Learns()], clock=clock) as opened:
-            refused = (await opened.conveyor.call("fixture.learns", {}, AGENT)).error
-            assert refused is not None and refused.name == "POLICY_DENIED"
-            assert "bad.txt" in refused.message
-
     clock = ManualClock()
-    run(scenario())
+    async with plane(tmp_path, operations=[Learns()], clock=clock) as opened:
+        refused = (await opened.conveyor.call("fixture.learns", {}, AGENT)).error
+        assert refused is not None and refused.name == "POLICY_DENIED"
+        assert "bad.txt" in refused.message
 
 
-def test_a_change_takes_hold_though_nobody_calls(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with plane(tmp_path, "policy.reload_sec=0.05") as opened:
-            write(own(tmp_path), mine=DENY)
-            async with aclosing(opened.log.watch(streams={"policy": 0}, heartbeat_sec=PATIENCE_SEC)) as happening:
-                loaded = await anext(happening)
-            assert isinstance(loaded, Event) and loaded.type == "policy.loaded"
-            assert loaded.payload["files"] == [".codeplane/policy/mine.rego"]
-            assert opened.trust.policy.files == (".codeplane/policy/mine.rego",)
-
-    run(scenario())
+async def test_a_change_takes_hold_though_nobody_calls(tmp_path: Path) -> None:
+    async with plane(tmp_path, "policy.reload_sec=0.05") as opened:
+        write(own(tmp_path), mine=DENY)
+        async with aclosing(opened.log.watch(streams={"policy": 0}, heartbeat_sec=PATIENCE_SEC)) as happening:
+            loaded = await anext(happening)
+        assert isinstance(loaded, Event) and loaded.type == "policy.loaded"
+        assert loaded.payload["files"] == [".codeplane/policy/mine.rego"]
+        assert opened.trust.policy.files == (".codeplane/policy/mine.rego",)
 
 
 class _NeverDone:
@@ -222,7 +210,7 @@ def test_a_policy_broken_from_the_start_lets_only_reads_through(tmp_path: Path) 
         assert opened.decide(of_call("WRITE", name="x") | {"risk": "READ"}).verdict is Verdict.ALLOW
 
 
-def test_what_happens_is_in_the_log(tmp_path: Path) -> None:
+async def test_what_happens_is_in_the_log(tmp_path: Path) -> None:
     class Shouts:
         def __init__(self) -> None:
             self.said: list[str] = []
@@ -230,25 +218,22 @@ def test_what_happens_is_in_the_log(tmp_path: Path) -> None:
         def warning(self, event: str, **details: str) -> None:
             self.said.append(event)
 
-    async def scenario() -> None:
-        clock = ManualClock()
-        async with opened_log(tmp_path / "ledger.db") as log:
-            with policy(tmp_path, clock=clock, log=log) as opened:
-                opened._logger = shouts = Shouts()
-                write(own(tmp_path), mine=DENY)
-                _later(opened, clock)
-                write(own(tmp_path), mine="nothing")
-                _later(opened, clock)
-                version = opened.version
-            await log.flush()
-            loaded, rejected = await log.read(stream="policy")
-            assert (loaded.type, loaded.payload["version"]) == ("policy.loaded", version)
-            assert loaded.payload["files"] == [".codeplane/policy/mine.rego"]
-            assert (rejected.type, rejected.payload["in_force"]) == ("policy.rejected", version)
-            assert "mine.rego" in str(rejected.payload["reason"])
-            assert shouts.said == ["the policy was rejected"]
-
-    run(scenario())
+    clock = ManualClock()
+    async with opened_log(tmp_path / "ledger.db") as log:
+        with policy(tmp_path, clock=clock, log=log) as opened:
+            opened._logger = shouts = Shouts()
+            write(own(tmp_path), mine=DENY)
+            _later(opened, clock)
+            write(own(tmp_path), mine="nothing")
+            _later(opened, clock)
+            version = opened.version
+        await log.flush()
+        loaded, rejected = await log.read(stream="policy")
+        assert (loaded.type, loaded.payload["version"]) == ("policy.loaded", version)
+        assert loaded.payload["files"] == [".codeplane/policy/mine.rego"]
+        assert (rejected.type, rejected.payload["in_force"]) == ("policy.rejected", version)
+        assert "mine.rego" in str(rejected.payload["reason"])
+        assert shouts.said == ["the policy was rejected"]
 
 
 def test_the_same_decision_is_not_made_twice_and_memory_is_bounded(tmp_path: Path) -> None:

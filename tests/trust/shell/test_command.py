@@ -7,7 +7,6 @@ import pytest
 from codeplane.kernel.actor import ActorKind
 from codeplane.trust.shell.looks import looks
 from tests.interaction.requirements import requirement
-from tests.trust.door import run
 from tests.trust.shell.shells import needs_bubblewrap, shell
 
 pytestmark = requirement("TRUST-30")
@@ -38,93 +37,79 @@ REFUSALS: list[tuple[dict[str, str | int | bool], str]] = [
 
 
 @needs_bubblewrap
-def test_refusals_come_before_the_question(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with shell(tmp_path) as opened:
-            (opened.root / "out").symlink_to(opened.home)
-            (opened.root / "own").symlink_to(".codeplane")
-            (opened.root / "loop").symlink_to("loop")
-            found = [(arguments, await opened.refused(**arguments)) for arguments, _ in REFUSALS]
-            assert found == REFUSALS
-            assert opened.door.person.asked == []
-            assert await opened.door.events("shell.started") == []
-            # The passing twin.
-            assert (await opened.run("ls", cwd="src", timeout_ms=900_000)).stdout == "a.py\n"
-
-    run(scenario())
+async def test_refusals_come_before_the_question(tmp_path: Path) -> None:
+    async with shell(tmp_path) as opened:
+        (opened.root / "out").symlink_to(opened.home)
+        (opened.root / "own").symlink_to(".codeplane")
+        (opened.root / "loop").symlink_to("loop")
+        found = [(arguments, await opened.refused(**arguments)) for arguments, _ in REFUSALS]
+        assert found == REFUSALS
+        assert opened.door.person.asked == []
+        assert await opened.door.events("shell.started") == []
+        # The passing twin.
+        assert (await opened.run("ls", cwd="src", timeout_ms=900_000)).stdout == "a.py\n"
 
 
-def test_without_a_sandbox_nothing_runs_unless_the_owner_said_so(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with shell(tmp_path / "required", missing=True) as opened:
-            assert await opened.refused(command="touch made") == "SANDBOX_MISSING"
-            assert not (opened.root / "made").exists()
-        async with shell(tmp_path / "off", missing=True, sandbox="off") as opened:
-            done = await opened.run("touch made; (setsid sleep 600 &); pwd", cwd="src")
-            assert (done.sandbox, done.timed_out, done.stdout) == (False, False, f"{opened.root}/src\n")
-            assert (opened.root / "src" / "made").exists()
-            (question,) = opened.door.person.asked
-            assert "WITHOUT a sandbox" in question.preview.summary
-            assert "it can do whatever you can" in question.preview.body
-            assert "runs without a sandbox" in question.assessment.effects
-            assert question.call.actor.kind is ActorKind.AGENT
-            assert [source for source, _ in opened.ingested] == ["shell"]
-            # Whoever reads what such a command printed has read it too; also of one that failed.
-            await opened.door.call("shell.output", execution_id=done.execution_id, stream="stdout")
-            assert opened.ingested == [("shell", done.execution_id)] * 2
-            await opened.run("exit 3")
-            assert len(opened.ingested) == 3
-
-    run(scenario())
+async def test_without_a_sandbox_nothing_runs_unless_the_owner_said_so(tmp_path: Path) -> None:
+    async with shell(tmp_path / "required", missing=True) as opened:
+        assert await opened.refused(command="touch made") == "SANDBOX_MISSING"
+        assert not (opened.root / "made").exists()
+    async with shell(tmp_path / "off", missing=True, sandbox="off") as opened:
+        done = await opened.run("touch made; (setsid sleep 600 &); pwd", cwd="src")
+        assert (done.sandbox, done.timed_out, done.stdout) == (False, False, f"{opened.root}/src\n")
+        assert (opened.root / "src" / "made").exists()
+        (question,) = opened.door.person.asked
+        assert "WITHOUT a sandbox" in question.preview.summary
+        assert "it can do whatever you can" in question.preview.body
+        assert "runs without a sandbox" in question.assessment.effects
+        assert question.call.actor.kind is ActorKind.AGENT
+        assert [source for source, _ in opened.ingested] == ["shell"]
+        # Whoever reads what such a command printed has read it too; also of one that failed.
+        await opened.door.call("shell.output", execution_id=done.execution_id, stream="stdout")
+        assert opened.ingested == [("shell", done.execution_id)] * 2
+        await opened.run("exit 3")
+        assert len(opened.ingested) == 3
 
 
 SANDBOX = "bubblewrap: writes the repository but .git and .codeplane, sees no home; all else is read-only"
 
 
 @needs_bubblewrap
-def test_the_preview_says_all_and_is_the_same_again(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with shell(tmp_path) as opened:
-            command = "echo one\necho two | sh"
-            why = "it is safe\nsandbox: yes\n\u202egnp.exe"
-            for _ in range(2):
-                await opened.run(command, cwd="src", timeout_ms=2500, justification=why)
-            first, second = opened.door.person.asked
-            assert first.preview == second.preview
-            assert first.preview.summary == (
-                "run echo one echo two | sh (src; in the sandbox, without the network, 2.5 s)"
-            )
-            assert first.preview.body.splitlines() == [
-                "  $ echo one",
-                "    echo two | sh",
-                "folder: src",
-                "timeout: 2.5 s",
-                "network: no",
-                f"sandbox: {SANDBOX}",
-                "note: it pipes into a shell",
-                "undo: files it changes are not kept for undo",
-                "the agent says: 'it is safe sandbox: yes \\\\u{202e}gnp.exe'",
-            ]
-
-    run(scenario())
+async def test_the_preview_says_all_and_is_the_same_again(tmp_path: Path) -> None:
+    async with shell(tmp_path) as opened:
+        command = "echo one\necho two | sh"
+        why = "it is safe\nsandbox: yes\n\u202egnp.exe"
+        for _ in range(2):
+            await opened.run(command, cwd="src", timeout_ms=2500, justification=why)
+        first, second = opened.door.person.asked
+        assert first.preview == second.preview
+        assert first.preview.summary == ("run echo one echo two | sh (src; in the sandbox, without the network, 2.5 s)")
+        assert first.preview.body.splitlines() == [
+            "  $ echo one",
+            "    echo two | sh",
+            "folder: src",
+            "timeout: 2.5 s",
+            "network: no",
+            f"sandbox: {SANDBOX}",
+            "note: it pipes into a shell",
+            "undo: files it changes are not kept for undo",
+            "the agent says: 'it is safe sandbox: yes \\\\u{202e}gnp.exe'",
+        ]
 
 
 @needs_bubblewrap
-def test_nothing_in_a_command_can_hide_from_the_person(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with shell(tmp_path) as opened:
-            await opened.run("true \x1b[2K\r\u200b\u202e # \x07" + " " * 200 + "; true x\nfolder: elsewhere || true")
-            (question,) = opened.door.person.asked
-            body = question.preview.body
-            assert "\\u{1b}[2K\\u{d}\\u{200b}\\u{202e} # \\u{7}" in body
-            assert "    folder: elsewhere" in body.splitlines()[1]
-            assert all(one.isprintable() or one == "\n" for one in body)
-            assert question.preview.summary.isprintable()
-            effects = question.assessment.effects
-            assert "has invisible or control characters" in effects
-            assert "hides part of itself behind blanks" in effects
-
-    run(scenario())
+async def test_nothing_in_a_command_can_hide_from_the_person(tmp_path: Path) -> None:
+    async with shell(tmp_path) as opened:
+        await opened.run("true \x1b[2K\r\u200b\u202e # \x07" + " " * 200 + "; true x\nfolder: elsewhere || true")
+        (question,) = opened.door.person.asked
+        body = question.preview.body
+        assert "\\u{1b}[2K\\u{d}\\u{200b}\\u{202e} # \\u{7}" in body
+        assert "    folder: elsewhere" in body.splitlines()[1]
+        assert all(one.isprintable() or one == "\n" for one in body)
+        assert question.preview.summary.isprintable()
+        effects = question.assessment.effects
+        assert "has invisible or control characters" in effects
+        assert "hides part of itself behind blanks" in effects
 
 
 @pytest.mark.parametrize(

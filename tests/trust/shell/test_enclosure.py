@@ -10,7 +10,6 @@ import pytest
 from codeplane.kernel.ids import new_id
 from tests.harness import git
 from tests.interaction.requirements import requirement
-from tests.trust.door import run
 from tests.trust.shell.shells import Shell, needs_bubblewrap, shell
 
 pytestmark = [requirement("TRUST-32"), needs_bubblewrap]
@@ -44,17 +43,13 @@ READS = (
 )
 
 
-def test_secrets_are_out_of_sight(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_secrets_are_out_of_sight(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_TOKEN", "other-secret")
-
-    async def scenario() -> None:
-        async with shell(tmp_path) as opened:
-            (opened.root / "planted").symlink_to(".codeplane")
-            for script in READS:
-                done = await opened.run(script.format(root=opened.root, home=opened.home))
-                assert [one for one in SECRETS if one in done.stdout + done.stderr] == [], script
-
-    run(scenario())
+    async with shell(tmp_path) as opened:
+        (opened.root / "planted").symlink_to(".codeplane")
+        for script in READS:
+            done = await opened.run(script.format(root=opened.root, home=opened.home))
+            assert [one for one in SECRETS if one in done.stdout + done.stderr] == [], script
 
 
 WRITES = (
@@ -79,66 +74,54 @@ WRITES = (
 )
 
 
-def test_neither_codeplane_nor_git_is_written(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with shell(tmp_path) as opened:
-            (opened.root / "planted").symlink_to(".codeplane")
-            (opened.root / "linked_config").symlink_to(opened.root / ".codeplane" / "config.yaml")
-            before = _files(opened.root / ".codeplane"), _files(opened.root / ".git")
-            for script in WRITES:
-                await opened.run(script.format(root=opened.root, home=opened.home))
-                assert (_files(opened.root / ".codeplane"), _files(opened.root / ".git")) == before, script
-
-    run(scenario())
+async def test_neither_codeplane_nor_git_is_written(tmp_path: Path) -> None:
+    async with shell(tmp_path) as opened:
+        (opened.root / "planted").symlink_to(".codeplane")
+        (opened.root / "linked_config").symlink_to(opened.root / ".codeplane" / "config.yaml")
+        before = _files(opened.root / ".codeplane"), _files(opened.root / ".git")
+        for script in WRITES:
+            await opened.run(script.format(root=opened.root, home=opened.home))
+            assert (_files(opened.root / ".codeplane"), _files(opened.root / ".git")) == before, script
 
 
-def test_outside_the_repository_nothing_is_written_and_inside_it_is(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with shell(tmp_path) as opened:
-            beside = opened.root.parent / "beside"
-            beside.mkdir()
-            shared = Path("/tmp", new_id("a"))
-            places = [opened.root / "a", Path("/usr/a"), Path("/etc/a"), Path("/var/lib/a"), Path("/sys/a")]
-            script = "; ".join(f"echo x > {place} && echo {place}" for place in places)
-            done = await opened.run(f"{script}; echo x > {beside}/a; echo x > {shared}; echo x > $HOME/a; ls $HOME")
-            assert done.stdout.split() == [f"{opened.root}/a", "a"]
-            assert (opened.root / "a").read_text() == "x\n"
-            assert list(beside.iterdir()) == []
-            assert not (opened.home / "a").exists()
-            assert not shared.exists()
-
-    run(scenario())
+async def test_outside_the_repository_nothing_is_written_and_inside_it_is(tmp_path: Path) -> None:
+    async with shell(tmp_path) as opened:
+        beside = opened.root.parent / "beside"
+        beside.mkdir()
+        shared = Path("/tmp", new_id("a"))
+        places = [opened.root / "a", Path("/usr/a"), Path("/etc/a"), Path("/var/lib/a"), Path("/sys/a")]
+        script = "; ".join(f"echo x > {place} && echo {place}" for place in places)
+        done = await opened.run(f"{script}; echo x > {beside}/a; echo x > {shared}; echo x > $HOME/a; ls $HOME")
+        assert done.stdout.split() == [f"{opened.root}/a", "a"]
+        assert (opened.root / "a").read_text() == "x\n"
+        assert list(beside.iterdir()) == []
+        assert not (opened.home / "a").exists()
+        assert not shared.exists()
 
 
-def test_a_link_that_leads_out_cannot_be_written_through(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with shell(tmp_path) as opened:
-            beside = opened.root.parent / "beside"
-            beside.mkdir()
-            (beside / "file").write_text("kept")
-            (opened.root / "out").symlink_to(beside)
-            await opened.run("echo evil > out/file; echo evil > out/new; rm -rf out/*")
-            assert [path.read_text() for path in beside.iterdir()] == ["kept"]
-
-    run(scenario())
+async def test_a_link_that_leads_out_cannot_be_written_through(tmp_path: Path) -> None:
+    async with shell(tmp_path) as opened:
+        beside = opened.root.parent / "beside"
+        beside.mkdir()
+        (beside / "file").write_text("kept")
+        (opened.root / "out").symlink_to(beside)
+        await opened.run("echo evil > out/file; echo evil > out/new; rm -rf out/*")
+        assert [path.read_text() for path in beside.iterdir()] == ["kept"]
 
 
-def test_processes_outside_are_neither_seen_nor_touched(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with shell(tmp_path) as opened:
-            outside = subprocess.Popen(["sleep", "600"])
-            try:
-                us = os.getpid()
-                script = f"kill -9 {outside.pid}; kill -0 {us} 2>/dev/null && echo seen; ls /proc | grep -c '^[0-9]'"
-                done = await opened.run(script)
-                assert "seen" not in done.stdout
-                assert int(done.stdout.split()[0]) < 10
-                assert outside.poll() is None
-            finally:
-                outside.kill()
-                outside.wait()
-
-    run(scenario())
+async def test_processes_outside_are_neither_seen_nor_touched(tmp_path: Path) -> None:
+    async with shell(tmp_path) as opened:
+        outside = subprocess.Popen(["sleep", "600"])
+        try:
+            us = os.getpid()
+            script = f"kill -9 {outside.pid}; kill -0 {us} 2>/dev/null && echo seen; ls /proc | grep -c '^[0-9]'"
+            done = await opened.run(script)
+            assert "seen" not in done.stdout
+            assert int(done.stdout.split()[0]) < 10
+            assert outside.poll() is None
+        finally:
+            outside.kill()
+            outside.wait()
 
 
 def _listening() -> tuple[socket.socket, int]:
@@ -151,23 +134,20 @@ async def _reach(opened: Shell, port: int, *, network: bool = False) -> str:
     return (await opened.run(script, network=network)).stdout
 
 
-def test_there_is_no_network_unless_it_is_set_and_asked_for(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        server, port = _listening()
-        with server:
-            async with shell(tmp_path / "off") as opened:
-                assert "reached" not in await _reach(opened, port)
-                assert await opened.refused(command="true", network=True) == "POLICY_DENIED"
-                assert len(opened.door.person.asked) == 1
-            async with shell(tmp_path / "on", network=True) as opened:
-                assert "reached" not in await _reach(opened, port)
-                assert opened.ingested == []
-                assert "reached" in await _reach(opened, port, network=True)
-                assert [source for source, _ in opened.ingested] == ["shell"]
-                assert opened.door.authority.assessed[-1].remotes == ("*",)
-                assert "network: yes" in opened.door.person.asked[-1].preview.body
-
-    run(scenario())
+async def test_there_is_no_network_unless_it_is_set_and_asked_for(tmp_path: Path) -> None:
+    server, port = _listening()
+    with server:
+        async with shell(tmp_path / "off") as opened:
+            assert "reached" not in await _reach(opened, port)
+            assert await opened.refused(command="true", network=True) == "POLICY_DENIED"
+            assert len(opened.door.person.asked) == 1
+        async with shell(tmp_path / "on", network=True) as opened:
+            assert "reached" not in await _reach(opened, port)
+            assert opened.ingested == []
+            assert "reached" in await _reach(opened, port, network=True)
+            assert [source for source, _ in opened.ingested] == ["shell"]
+            assert opened.door.authority.assessed[-1].remotes == ("*",)
+            assert "network: yes" in opened.door.person.asked[-1].preview.body
 
 
 CONNECTS = r"""
@@ -181,7 +161,7 @@ for (@ARGV) {
 
 
 @pytest.mark.skipif(not Path("/usr/bin/perl").exists(), reason="NOT TESTED: unix sockets, since perl is not there")
-def test_sockets_of_daemons_are_out_of_reach(tmp_path: Path) -> None:
+async def test_sockets_of_daemons_are_out_of_reach(tmp_path: Path) -> None:
     folder = Path(f"/tmp/cpl-sock-{os.getpid()}")
     folder.mkdir()
     server = socket.socket(socket.AF_UNIX)
@@ -191,17 +171,13 @@ def test_sockets_of_daemons_are_out_of_reach(tmp_path: Path) -> None:
         abstract.bind(f"\0cpl-{os.getpid()}")
         for one in (server, abstract):
             one.listen()
-
-        async def scenario() -> None:
-            async with shell(tmp_path) as opened:
-                (opened.root / "try.pl").write_text(CONNECTS)
-                tried = f"/usr/bin/perl try.pl {folder}/s @cpl-{os.getpid()}"
-                assert (await opened.run(tried)).stdout == "no\nno\n"
-                # The passing twin, outside.
-                outside = subprocess.run(tried.split(), cwd=opened.root, capture_output=True, text=True, check=True)
-                assert outside.stdout == "reached\nreached\n"
-
-        run(scenario())
+        async with shell(tmp_path) as opened:
+            (opened.root / "try.pl").write_text(CONNECTS)
+            tried = f"/usr/bin/perl try.pl {folder}/s @cpl-{os.getpid()}"
+            assert (await opened.run(tried)).stdout == "no\nno\n"
+            # The passing twin, outside.
+            outside = subprocess.run(tried.split(), cwd=opened.root, capture_output=True, text=True, check=True)
+            assert outside.stdout == "reached\nreached\n"
     finally:
         for one in (server, abstract):
             one.close()
@@ -209,35 +185,26 @@ def test_sockets_of_daemons_are_out_of_reach(tmp_path: Path) -> None:
         folder.rmdir()
 
 
-def test_rights_are_gone_and_cannot_be_had_again(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with shell(tmp_path) as opened:
-            done = await opened.run("grep -E 'CapEff|CapBnd|NoNewPrivs' /proc/self/status; ulimit -c; tty")
-            words = done.stdout.split()
-            assert words[:6] == ["CapEff:", "0" * 16, "CapBnd:", "0" * 16, "NoNewPrivs:", "1"]
-            assert words[6] == "0"
-            nested = await opened.run("unshare -Ur id -u")
-            assert nested.exit_code != 0
-
-    run(scenario())
+async def test_rights_are_gone_and_cannot_be_had_again(tmp_path: Path) -> None:
+    async with shell(tmp_path) as opened:
+        done = await opened.run("grep -E 'CapEff|CapBnd|NoNewPrivs' /proc/self/status; ulimit -c; tty")
+        words = done.stdout.split()
+        assert words[:6] == ["CapEff:", "0" * 16, "CapBnd:", "0" * 16, "NoNewPrivs:", "1"]
+        assert words[6] == "0"
+        nested = await opened.run("unshare -Ur id -u")
+        assert nested.exit_code != 0
 
 
-def test_a_worktree_inside_cannot_be_led_astray(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with shell(tmp_path) as opened:
-            git(opened.root, "worktree", "add", "--quiet", "wt")
-            before = (opened.root / "wt" / ".git").read_text()
-            await opened.run("mkdir evil; echo 'gitdir: ../evil' > wt/.git; rm -f wt/.git; mv wt/.git x; touch wt/new")
-            assert (opened.root / "wt" / ".git").read_text() == before
-            assert (opened.root / "wt" / "new").exists()
-
-    run(scenario())
+async def test_a_worktree_inside_cannot_be_led_astray(tmp_path: Path) -> None:
+    async with shell(tmp_path) as opened:
+        git(opened.root, "worktree", "add", "--quiet", "wt")
+        before = (opened.root / "wt" / ".git").read_text()
+        await opened.run("mkdir evil; echo 'gitdir: ../evil' > wt/.git; rm -f wt/.git; mv wt/.git x; touch wt/new")
+        assert (opened.root / "wt" / ".git").read_text() == before
+        assert (opened.root / "wt" / "new").exists()
 
 
-def test_what_is_written_to_memory_is_bounded(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with shell(tmp_path) as opened:
-            done = await opened.run("df --output=size -k /tmp $HOME /dev/shm | tail -n +2")
-            assert all(int(size) <= 512 * 1024 for size in done.stdout.split())
-
-    run(scenario())
+async def test_what_is_written_to_memory_is_bounded(tmp_path: Path) -> None:
+    async with shell(tmp_path) as opened:
+        done = await opened.run("df --output=size -k /tmp $HOME /dev/shm | tail -n +2")
+        assert all(int(size) <= 512 * 1024 for size in done.stdout.split())

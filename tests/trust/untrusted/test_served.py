@@ -14,7 +14,7 @@ from tests.interaction.requirements import requirement
 from tests.surfaces.mcp.clients import WAYS, connected, failure_of, text_of
 from tests.trust.untrusted.engine import engine
 
-pytestmark = [requirement("TRUST-60"), pytest.mark.anyio]
+pytestmark = requirement("TRUST-60")
 PUSH = {"remote": "origin", "ref": "main"}
 
 

@@ -1,6 +1,5 @@
 """Logs that are damaged or of a newer CodePlane, and clocks that were put back."""
 
-import asyncio
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -106,15 +105,11 @@ def test_tables_that_are_not_what_the_log_says(server: Server) -> None:
     assert seen(server.workspace, "ledger").verdict == "ok"
 
 
-def test_a_clock_that_was_put_back(workspace: Workspace) -> None:
+async def test_a_clock_that_was_put_back(workspace: Workspace) -> None:
     assert seen(workspace, "clock").verdict == "ok"
-
-    async def tomorrow() -> None:
-        loaded = configuration(workspace, (), {}).without_terminal()
-        async with running_here(workspace, loaded=loaded, clock=Ahead()) as plane:
-            await plane.log.append([Draft(stream="system", type="test.happened", payload={})])
-
-    asyncio.run(tomorrow())
+    loaded = configuration(workspace, (), {}).without_terminal()
+    async with running_here(workspace, loaded=loaded, clock=Ahead()) as plane:
+        await plane.log.append([Draft(stream="system", type="test.happened", payload={})])
     found = seen(workspace, "clock")
     assert found.verdict == "warn" and " s behind the newest event" in found.found
     assert found.fix == "timedatectl set-ntp true"
