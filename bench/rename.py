@@ -27,7 +27,7 @@ from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.query.search.symbols import Target
 from codeplane.refactor.draft import Draft, Edit
-from codeplane.refactor.rename.planned import planned_rename
+from codeplane.refactor.rename.planner import plan_rename
 
 _SURE = frozenset({"PROVEN", "STRONG"})
 _NEW = "zz_renamed_zz"
@@ -135,7 +135,7 @@ class Ours:
         target = Target(bound=bound, symbol=None, definition=definition)
         began, cpu = time.perf_counter(), time.process_time()
         try:
-            draft = planned_rename(world, self._store, target, _NEW, deadline=time.monotonic() + _PLAN_SEC)
+            draft = plan_rename(world, self._store, target, _NEW, deadline=time.monotonic() + _PLAN_SEC)
         except CodePlaneError as error:
             return Answer(failed=f"{error.name}: {error.message}", seconds=time.perf_counter() - began)
         seconds, cpu = time.perf_counter() - began, time.process_time() - cpu

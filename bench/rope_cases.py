@@ -20,28 +20,22 @@ import time
 import tokenize
 import venv
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import xxhash
-
 from bench.measure import machine, table
-from codeplane.code.languages.registry import languages
+from bench.memory_index import memory_index
 from codeplane.code.resolve.entity import Module
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import SharedModules, World
-from codeplane.index.fact_store import FactStore, FileParsed
-from codeplane.index.files.file import Stamp
-from codeplane.index.parse_worker import Source, parse
-from codeplane.index.snapshot import Known, Snapshot
+from codeplane.index.fact_store import FactStore
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.query.search.symbols import Target, targets
 from codeplane.refactor.draft import Draft, Edit
-from codeplane.refactor.move.files import planned_file_move
-from codeplane.refactor.move.symbol import planned_symbol_move
-from codeplane.refactor.rename.planned import planned_rename
+from codeplane.refactor.move.file_move import plan_file_move
+from codeplane.refactor.move.symbol_move import plan_symbol_move
+from codeplane.refactor.rename.planner import plan_rename
 
 _SURE = ("PROVEN", "STRONG")
 _SECONDS = 30
@@ -106,47 +100,6 @@ def cases(path: Path) -> list[Case]:
     return [Case(**json.loads(line)) for line in path.read_text("utf-8").splitlines()]
 
 
-@contextmanager
-def indexed(files: Mapping[str, str], home: Path) -> Iterator[tuple[World, FactStore]]:
-    """Files as an index would hold them."""
-    content = bytearray()
-    known: dict[str, Known] = {}
-    for path, text in sorted(files.items()):
-        raw = text.encode("utf-8", "surrogateescape")
-        known[path] = Known(
-            path=path,
-            stamp=Stamp(len(raw), 0, 0, 0, 0),
-            digest=xxhash.xxh3_128_hexdigest(raw),
-            offset=len(content),
-            length=len(raw),
-            tracked=True,
-        )
-        content += raw
-    snapshot = Snapshot(
-        epoch=1,
-        commit=None,
-        files=known,
-        content=bytes(content),
-        content_file=home / "content.bin",
-        sorted_until=len(content),
-        verified_at_ns=0,
-        left_out={},
-    )
-    store = FactStore(home / "facts.db")
-    try:
-        parsed = []
-        for key, one in enumerate(known.values()):
-            language = languages().of(one.path)
-            if language is not None:
-                source = Source(key=key, name=one.path, language=language.name, offset=one.offset, length=one.length)
-                found = parse(source, snapshot.text(one))
-                parsed.append(FileParsed(path=one.path, digest=one.digest, language=language.name, parsed=found))
-        store.put(parsed, epoch=1)
-        yield World(snapshot, store, SharedModules()), store
-    finally:
-        store.close()
-
-
 def planned(world: World, store: FactStore, case: Case) -> Draft:
     """Our plan for a case."""
     deadline = time.monotonic() + _SECONDS
@@ -163,13 +116,11 @@ def planned(world: World, store: FactStore, case: Case) -> Draft:
     query = f"{case.path}:{line}:{column}"
     found = targets(world, store, query)
     if case.kind == "move_global":
-        return planned_symbol_move(
-            world, store, _one(found), _file(case.to or "destination_module.py"), deadline=deadline
-        )
+        return plan_symbol_move(world, store, _one(found), _file(case.to or "destination_module.py"), deadline=deadline)
     module = _module_at(world, case.path, text, case.offset) if not found else None
     if module is not None:
         return _module_renamed(world, store, module, case.to, deadline)
-    return planned_rename(world, store, _one(found), case.to, deadline=deadline)
+    return plan_rename(world, store, _one(found), case.to, deadline=deadline)
 
 
 def _one(found: list[Target]) -> Target:
@@ -204,7 +155,7 @@ def _module_renamed(world: World, store: FactStore, path: str, name: str, deadli
 
 
 def _moved(world: World, store: FactStore, path: str, new_path: str, deadline: float) -> Draft:
-    return planned_file_move(world, store, path.removesuffix("/__init__.py"), new_path, deadline=deadline)
+    return plan_file_move(world, store, path.removesuffix("/__init__.py"), new_path, deadline=deadline)
 
 
 def applied(case: Case, draft: Draft) -> dict[str, str]:
@@ -236,7 +187,8 @@ def judged(case: Case, home: Path) -> Outcome:
     """Plan, apply and compare one case."""
     if case.kind == "move_method":
         return Outcome(verdict="not offered", why="a method moved to an attribute's class")
-    with indexed(case.before, home) as (world, store):
+    with memory_index(case.before, home) as (snapshot, store):
+        world = World(snapshot, store, SharedModules())
         began = time.perf_counter()
         try:
             draft = planned(world, store, case)

@@ -32,16 +32,15 @@ from codeplane.kernel.config import TaskLimits
 from codeplane.kernel.errors import GitRefused
 from codeplane.kernel.event import ContentTrust, Correlation, Event, Source
 from codeplane.kernel.json import JsonObject
-from codeplane.refactor.plan import Asked
-from codeplane.refactor.plans import Plans, Record
+from codeplane.refactor.plan import RefactorSpec
+from codeplane.refactor.plan_store import PlanRecord, PlanStore
 from codeplane.surfaces.web.sign_ins import SignIns
 from codeplane.testing.baseline import Baseline, Baselines
 from codeplane.testing.case import Case
 from codeplane.testing.environment_state import EnvironmentLog, EnvironmentState
+from codeplane.testing.flakiness import FlakinessLog, FlakyRecord
 from codeplane.testing.history import History
-from codeplane.testing.kept import KeptRuns
 from codeplane.testing.outcome import Outcome
-from codeplane.testing.outcomes import Flaky, Outcomes
 from codeplane.testing.results import (
     FailedTest,
     RunnerError,
@@ -51,8 +50,9 @@ from codeplane.testing.results import (
     TargetFailure,
     TargetResult,
 )
-from codeplane.testing.reuse import ReusableOutcomes
-from codeplane.testing.target import Target, Wanted
+from codeplane.testing.reusable_outcomes import ReusableOutcomes
+from codeplane.testing.run_store import RunStore
+from codeplane.testing.target import Target, TargetSelection
 from codeplane.trust.identity.agent_token import Claims, TokenContext, signed
 from codeplane.trust.identity.issued import Issued
 from codeplane.trust.identity.signing_keys import SigningKeys
@@ -83,11 +83,17 @@ CASES = (
         file="tests/test_a.py",
         line=3,
         owner="A",
-        is_whole=False,
+        is_target_failure=False,
     ),
 )
 OUTCOME = Outcome(
-    wanted=Wanted(target=TARGET), status="failed", cases=CASES, seconds=0.5, output="0.txt", shared=2, note="slow"
+    wanted=TargetSelection(target=TARGET),
+    status="failed",
+    cases=CASES,
+    seconds=0.5,
+    output="0.txt",
+    shared=2,
+    note="slow",
 )
 
 
@@ -362,11 +368,11 @@ def test_plan(tmp_path: Path) -> None:
         '{"asked":{"kind":"rename","symbol":"a.py:1:0","new_name":"b","options":{"force":true},"contexts":["c"]},'
         '"digest":"00","expires_ns":9000000000000000000,"paths":["a.py"]}'
     )
-    asked = Asked(kind="rename", symbol="a.py:1:0", new_name="b", options={"force": True}, contexts=("c",))
-    record = Record(asked=asked, digest="00", expires_ns=9_000_000_000_000_000_000, paths=("a.py",))
+    asked = RefactorSpec(kind="rename", symbol="a.py:1:0", new_name="b", options={"force": True}, contexts=("c",))
+    record = PlanRecord(asked=asked, digest="00", expires_ns=9_000_000_000_000_000_000, paths=("a.py",))
     assert msgspec.json.encode(record).decode() == text
     (tmp_path / "plan_1.json").write_text(text)
-    assert Plans(tmp_path, SystemClock()).record("plan_1") == record
+    assert PlanStore(tmp_path, SystemClock()).record("plan_1") == record
 
 
 def test_results_of_tests_at_a_commit(tmp_path: Path) -> None:
@@ -398,13 +404,13 @@ def test_outcomes_that_are_used_again(tmp_path: Path) -> None:
 
 def test_flaky_tests(tmp_path: Path) -> None:
     file = tmp_path / "outcomes.json"
-    Outcomes(file).note("s", {"a::one": True}, flaky=(), at="2026", environment="e")
-    Outcomes(file).note("s", {"a::one": False}, flaky=(), at="2027", environment="e")
+    FlakinessLog(file).note("s", {"a::one": True}, flaky=(), at="2026", environment="e")
+    FlakinessLog(file).note("s", {"a::one": False}, flaky=(), at="2027", environment="e")
     assert file.read_text() == (
         '{"format": 1, "state": "s e", "counts": {"a::one": [1, 1]}, "flaky": '
         '[{"test": "a::one", "passed": 1, "failed": 1, "state": "s", "seen_at": "2027"}]}'
     )
-    assert Outcomes(file).flaky() == [Flaky(test="a::one", passed=1, failed=1, state="s", seen_at="2027")]
+    assert FlakinessLog(file).flaky() == [FlakyRecord(test="a::one", passed=1, failed=1, state="s", seen_at="2027")]
 
 
 def test_history_of_targets(tmp_path: Path) -> None:
@@ -461,12 +467,12 @@ def test_result_of_a_run(tmp_path: Path) -> None:
         began_at="2026",
         state="s",
     )
-    runs = KeptRuns(tmp_path, most=5)
-    folder = runs.begin("run_1")
-    runs.put(result, {"a": ("0.txt", 1)})
+    runs = RunStore(tmp_path, most=5)
+    folder = runs.create("run_1")
+    runs.save(result, {"a": ("0.txt", 1)})
     assert (folder / "result.json").read_text() == text
     assert (folder / "outputs.json").read_text() == '{"a":["0.txt",1]}'
-    assert runs.get("run_1") == result
+    assert runs.load("run_1") == result
 
 
 def test_keys_of_tokens(tmp_path: Path) -> None:

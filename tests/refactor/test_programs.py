@@ -13,10 +13,10 @@ import pytest
 from codeplane.kernel.json import JsonObject
 from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, with_plane
-from tests.refactor.applied import repository
 from tests.refactor.programs.changes import Change, changes
-from tests.refactor.programs.drawn import drawn
 from tests.refactor.programs.program import Program, outcome
+from tests.refactor.programs.program_strategy import drawn
+from tests.refactor.repository import repository
 from tests.refactor.test_operations import made, texts
 
 _PROGRAMS = int(os.environ.get("CODEPLANE_PROGRAMS", "24"))

@@ -165,7 +165,7 @@ def _found(root: Path, home: Path, before: Discovery | None, there: set[str]) ->
         snapshot=Indexed(root, home).start(),
         config=TestsConfig(),
         available=lambda runner, _: runner.name in there,
-        before=before.looked_at() if before is not None else None,
+        before=before.state() if before is not None else None,
     )
 
 

@@ -9,7 +9,7 @@ from codeplane.code.resolve.world import World
 from codeplane.index.snapshot import Snapshot
 from codeplane.testing.changes import Changes
 from codeplane.testing.impact import Impact, Reached, Selection
-from codeplane.testing.imports import Imports, ImportsKept
+from codeplane.testing.import_graph import ImportCache, ImportGraph
 from codeplane.testing.target import Target
 from tests.interaction.requirements import requirement
 from tests.testing.door import Door, at_the_door, written
@@ -221,7 +221,7 @@ def test_files_that_come_and_go_are_noticed_by_what_was_kept(tmp_path: Path) -> 
 
     async def body(door: Door) -> None:
         knowledge = door.suite._knowledge
-        kept = ImportsKept(knowledge.modules)
+        kept = ImportCache(knowledge.modules)
         for step in [{}, *steps]:
             for path, text in step.items():
                 (root / path).parent.mkdir(exist_ok=True, parents=True)
@@ -229,12 +229,12 @@ def test_files_that_come_and_go_are_noticed_by_what_was_kept(tmp_path: Path) -> 
             snapshot = await _snapshot(door)
             gone = [path for path, text in step.items() if text is None]
 
-            def importers(by: ImportsKept, gone: list[str], state: Snapshot = snapshot) -> object:
+            def importers(by: ImportCache, gone: list[str], state: Snapshot = snapshot) -> object:
                 world = World(state, knowledge.store, knowledge.modules)
-                return Imports(world, by, gone=gone).importers
+                return ImportGraph(world, by, gone=gone).importers
 
             for without in ([], gone):
-                assert importers(kept, without) == importers(ImportsKept(knowledge.modules), without), step
+                assert importers(kept, without) == importers(ImportCache(knowledge.modules), without), step
             found = await door.suite.impact.after_edit(snapshot, list(step))
             if step and "outer/__init__.py" not in step:
                 assert found is not None and found.reached, step

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from codeplane.kernel.json import JsonObject
-from codeplane.testing.environment import clean
+from codeplane.testing.environment import clean_environment
 from codeplane.testing.sandbox import Enclosure
 from tests.interaction.requirements import requirement
 from tests.testing.door import Door, at_the_door, written
@@ -152,6 +152,6 @@ def test_only_known_variables_are_passed_on() -> None:
         "HTTPS_PROXY": "http://proxy",
         "ANYTHING": "x",
     }
-    kept = clean(given, network=False)
+    kept = clean_environment(given, network=False)
     assert {name for name in kept if name in given} == {"PATH", "HOME", "LC_ALL"}
-    assert clean(given, network=True)["HTTPS_PROXY"] == "http://proxy"
+    assert clean_environment(given, network=True)["HTTPS_PROXY"] == "http://proxy"

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplane.testing.case import MAX_STACK
-from codeplane.testing.report import cases, contents, formats
-from codeplane.testing.reports.unreadable import Unreadable
+from codeplane.testing.case import MAX_STACK, UnreadableReport
+from codeplane.testing.report import formats, parse_cases, read_contents
 from codeplane.testing.runner import runners
 from tests.interaction.requirements import requirement
 
@@ -16,7 +15,7 @@ RECORDED = Path(__file__).parent / "recorded"
 
 
 def _read(report_format: str, name: str) -> dict[str, tuple[str, str, str]]:
-    found = cases(report_format, (RECORDED / name).read_bytes())
+    found = parse_cases(report_format, (RECORDED / name).read_bytes())
     return {one.name: (one.status, one.kind, one.message) for one in found}
 
 
@@ -37,7 +36,7 @@ def test_maven() -> None:
 
 @requirement("TST-03")
 def test_gradle() -> None:
-    found = cases("junit", (RECORDED / "gradle.xml").read_bytes())
+    found = parse_cases("junit", (RECORDED / "gradle.xml").read_bytes())
     assert [(one.name, one.status, one.duration_ms, one.owner) for one in found] == [
         ("rounds()", "passed", 20, "com.example.PriceTest"),
         ("parses()", "failed", 11, "com.example.PriceTest"),
@@ -47,7 +46,7 @@ def test_gradle() -> None:
 
 @requirement("TST-03")
 def test_dotnet() -> None:
-    found = cases("trx", (RECORDED / "dotnet.trx").read_bytes())
+    found = parse_cases("trx", (RECORDED / "dotnet.trx").read_bytes())
     assert [(one.name.rpartition(".")[2], one.status, one.duration_ms, one.line) for one in found] == [
         ("Adds", "passed", 12, None),
         ("Totals", "failed", 1500, 17),
@@ -75,7 +74,7 @@ def test_rspec_that_could_not_load() -> None:
         b'Failure/Error: require \\"nothing\\"\\n\\nLoadError:\\n  cannot load such file"],'
         b'"summary":{"errors_outside_of_examples_count":1}}'
     )
-    (found,) = cases("rspec", data)
+    (found,) = parse_cases("rspec", data)
     assert (found.status, found.kind) == ("error", "LoadError")
 
 
@@ -89,7 +88,7 @@ def test_go() -> None:
 
 
 def test_mix() -> None:
-    found = cases("mix", (RECORDED / "mix.txt").read_bytes())
+    found = parse_cases("mix", (RECORDED / "mix.txt").read_bytes())
     assert [(one.name, one.status, one.kind, one.message, one.file, one.line) for one in found] == [
         ("test adds", "passed", "", "", "test/cart_test.exs", 4),
         ("test totals", "failed", "ExUnit.AssertionError", "Assertion with == failed", "test/cart_test.exs", 8),
@@ -100,13 +99,13 @@ def test_mix() -> None:
 
 def test_mix_that_does_not_compile() -> None:
     said = b"** (CompileError) lib/cart.ex:3: undefined function nothing/0\n    (elixir) lib/x.ex\n"
-    (found,) = cases("mix", said)
+    (found,) = parse_cases("mix", said)
     assert (found.status, found.kind) == ("error", "CompileError")
 
 
 def test_cargo_that_does_not_compile() -> None:
     said = b"   Compiling tiny v0.1.0\nerror[E0425]: cannot find value `x` in this scope\n --> src/lib.rs:2:5\n"
-    (found,) = cases("cargo", said)
+    (found,) = parse_cases("cargo", said)
     assert (found.kind, found.message) == ("BuildFailed", "cannot find value `x` in this scope")
 
 
@@ -131,28 +130,28 @@ BOMB = b"""<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b 
     ],
 )
 def test_what_is_no_report_is_refused(report_format: str, data: bytes) -> None:
-    with pytest.raises(Unreadable):
-        cases(report_format, data)
+    with pytest.raises(UnreadableReport):
+        parse_cases(report_format, data)
 
 
 def test_more_cases_than_are_read_are_refused() -> None:
-    with pytest.raises(Unreadable):
-        cases("junit", b"<testsuite>" + b'<testcase name="x"/>' * 50_001 + b"</testsuite>")
+    with pytest.raises(UnreadableReport):
+        parse_cases("junit", b"<testsuite>" + b'<testcase name="x"/>' * 50_001 + b"</testsuite>")
 
 
 def test_a_huge_report_is_not_read(tmp_path: Path) -> None:
     report = tmp_path.resolve() / "report"
     with report.open("wb") as file:
         file.truncate(100 * 1024 * 1024)
-    with pytest.raises(Unreadable):
-        contents(report)
+    with pytest.raises(UnreadableReport):
+        read_contents(report)
 
 
 def test_a_report_that_leads_elsewhere_is_not_followed(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("<testsuites>token</testsuites>")
     (tmp_path / "report").symlink_to(secret)
-    assert b"token" not in (contents(tmp_path.resolve() / "report") or b"")
+    assert b"token" not in (read_contents(tmp_path.resolve() / "report") or b"")
 
 
 def test_long_stacks_are_cut_and_say_so() -> None:
@@ -161,7 +160,7 @@ def test_long_stacks_are_cut_and_say_so() -> None:
         + b"frame\n" * 10_000
         + b"</failure></testcase></testsuite>"
     )
-    (found,) = cases("junit", data)
+    (found,) = parse_cases("junit", data)
     assert len(found.stack) < MAX_STACK + 100
     assert "characters cut" in found.stack
 
@@ -169,6 +168,6 @@ def test_long_stacks_are_cut_and_say_so() -> None:
 @given(st.sampled_from(sorted(formats())), st.binary(max_size=300))
 def test_bytes_of_any_kind_are_read_or_refused(report_format: str, data: bytes) -> None:
     try:
-        cases(report_format, data)
-    except Unreadable:
+        parse_cases(report_format, data)
+    except UnreadableReport:
         pass

@@ -21,11 +21,11 @@ def test_what_was_not_used_for_longest_goes_and_is_said(tmp_path: Path) -> None:
     put(cache, "pip/wheels/one", 400_000, 3_000)
     put(cache, "single", 200_000, 2_000)
     (cache / "link").symlink_to(tmp_path)
-    assert "1 MB, more than 1" in ToolCache(cache, max_mb=1).trimmed()
+    assert "1 MB, more than 1" in ToolCache(cache, max_mb=1).trim()
     assert not (cache / "old").exists() and (cache / "pip/wheels/one").exists() and tmp_path.exists()
-    assert ToolCache(cache, max_mb=1).trimmed() == ""
+    assert ToolCache(cache, max_mb=1).trim() == ""
 
 
 @requirement("TST-20")
 def test_nothing_is_nothing(tmp_path: Path) -> None:
-    assert ToolCache(tmp_path / "none").trimmed() == ""
+    assert ToolCache(tmp_path / "none").trim() == ""

@@ -1,4 +1,4 @@
-"""Places that mean one thing in one context and another in the next: what nobody may change by guessing."""
+"""Places that contexts understand differently, which must not be changed by guessing."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ _MAX = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conflict:
-    """An edit's place, and what each context takes it for (the file it leads to)."""
+    """An edit, and the file that its place leads to in each context."""
 
     edit: Edit
     meanings: tuple[tuple[str, str], ...]
 
 
-def conflicts(world: World, router: Router, edits: Iterable[Edit]) -> tuple[Conflict, ...]:
-    """The imports among the edits that lead into several contexts at once."""
+def find_conflicts(world: World, router: Router, edits: Iterable[Edit]) -> tuple[Conflict, ...]:
+    """Return the imports among the edits that lead into several contexts at once."""
     resolver = Resolver(world)
     found: list[Conflict] = []
     for edit in edits:
@@ -32,9 +32,9 @@ def conflicts(world: World, router: Router, edits: Iterable[Edit]) -> tuple[Conf
             continue
         name = world.text(edit.path)[edit.start : edit.end].decode("utf-8", "replace")
         files = {
-            one.file if isinstance(one, Bound) else one.path
-            for one in resolver.at(edit.path, edit.start, name).entities
-            if isinstance(one, (Bound, Module))
+            entity.file if isinstance(entity, Bound) else entity.path
+            for entity in resolver.at(edit.path, edit.start, name).entities
+            if isinstance(entity, (Bound, Module))
         }
         homes = {router.home_of(file).id: file for file in sorted(files)}
         if len(homes) > 1:

@@ -1,4 +1,4 @@
-"""What an answer says of words in comments and documentation: those that change, and those that are left."""
+"""Results about words in comments and documentation: those that change, and those that are left."""
 
 from collections.abc import Sequence
 
@@ -42,13 +42,13 @@ class DocEdits(Result):
 
     def text(self) -> str:
         """The words that change, by file; the others are counted, and the first of the page named by their numbers."""
-        changed = _words_by_file([one for one in self.matches if one.applies])
-        count, left = self.total - self.applying, [one for one in self.matches if not one.applies]
-        said = [f"words: {changed}"] if changed else []
+        changed = _words_by_file([match for match in self.matches if match.applies])
+        count, left = self.total - self.applying, [match for match in self.matches if not match.applies]
+        lines = [f"words: {changed}"] if changed else []
         if count:
             how = "to change: include=[documents] or [#NUMBER, …]"
-            said.append(f"{counted(count, 'word')} left alone, less sure ({how}){_first_words(left, count, '#')}")
-        return "\n".join(said)
+            lines.append(f"{counted(count, 'word')} left alone, less sure ({how}){_first_words(left, count, '#')}")
+        return "\n".join(lines)
 
     def text_after(self, *, changed: bool) -> str:
         """All of them, once a plan is applied."""
@@ -60,7 +60,7 @@ class DocEdits(Result):
 
 def _first_words(words: Sequence[DocMatch], count: int, sign: str = "") -> str:
     """Some words by their places; a dotted name more likely means a thing of a program than a word alone does."""
-    first = sorted(words, key=lambda one: not one.is_dotted)[:_SHOWN_LEFT]
+    first = sorted(words, key=lambda match: not match.is_dotted)[:_SHOWN_LEFT]
     more = f" and {count - len(first):,} more" if first and count > len(first) else ""
     return f": {_words_by_file(first, sign)}{more}" if first else ""
 
@@ -68,8 +68,8 @@ def _first_words(words: Sequence[DocMatch], count: int, sign: str = "") -> str:
 def _words_by_file(words: Sequence[DocMatch], sign: str = "") -> str:
     """Words in their files, with their numbers where there is a sign for them."""
     named: dict[str, list[str]] = {}
-    for one in words:
-        doubt = "?" if one.applies and one.confidence != "high" else ""
-        number = f"{sign}{one.id}=" if sign else ""
-        named.setdefault(one.file, []).append(f"{number}{one.line}:{one.column}{doubt}")
+    for match in words:
+        doubt = "?" if match.applies and match.confidence != "high" else ""
+        number = f"{sign}{match.id}=" if sign else ""
+        named.setdefault(match.file, []).append(f"{number}{match.line}:{match.column}{doubt}")
     return "; ".join(f"{file} {' '.join(places)}" for file, places in named.items())

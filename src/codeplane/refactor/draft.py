@@ -1,4 +1,4 @@
-"""What a planner found: every edit with how sure it is, what may go wrong, and what somebody has to decide."""
+"""The draft of a planner: every edit with its certainty, the dangers, and what somebody has to decide."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -12,10 +12,10 @@ CapsuleType = Literal["scope_resolution", "receiver_resolution", "context_member
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:
-    """One stretch of a file and what takes its place; places are bytes of the file as the snapshot knows it.
+    """A span of a file and its new text; offsets are bytes of the file in the snapshot.
 
-    An insertion has `start == end`. `tier` decides whether it is applied; what is found in text alone is not
-    `semantic`, and goes by `confidence`. `why` is the evidence in a few words.
+    An insertion has `start == end`. `tier` decides whether it is applied; an edit that was found in text alone is not
+    `semantic`, and `confidence` decides. `why` is the evidence in a few words.
     """
 
     path: str
@@ -28,12 +28,12 @@ class Edit:
     confidence: Confidence | None = None
     why: str = ""
     likely: bool = True
-    """Of an edit that is not sure: whether a use may stay behind when it is not made."""
+    """Whether leaving out an uncertain edit may leave a use behind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileMove:
-    """A file that gets another name; edits of it are given under its old one."""
+    """A file that gets a new path; its edits are listed under the old one."""
 
     path: str
     new_path: str
@@ -41,7 +41,7 @@ class FileMove:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewFile:
-    """A file that is not there yet."""
+    """A file to create."""
 
     path: str
     content: str
@@ -49,7 +49,7 @@ class NewFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Danger:
-    """What a plan cannot see or settle, and where: `kind` is one word (`dynamic_access`, `star_import`, …)."""
+    """Something a plan cannot see or decide, and where: `kind` is one word (`dynamic_access`, `star_import`, …)."""
 
     kind: str
     what: str
@@ -60,7 +60,7 @@ class Danger:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """A piece of evidence for whoever decides."""
+    """A piece of evidence for a decision."""
 
     fact_type: str
     path: str
@@ -70,7 +70,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capsule:
-    """A small question that can be answered by reading the places it names."""
+    """A small question that reading a few places answers."""
 
     type: CapsuleType
     question: str
@@ -80,7 +80,7 @@ class Capsule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """One of several things that may be meant, with its whole plan."""
+    """One of several possible meanings, with all its edits."""
 
     id: str
     description: str
@@ -91,25 +91,25 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """What was looked at: a plan is no better than that."""
+    """What a planner searched."""
 
     files_scanned: int = 0
     unparsed: tuple[str, ...] = ()
-    """Files that hold the name and have syntax errors or no facts."""
+    """Files that contain the name and have syntax errors or no facts."""
     truncated: str = ""
-    """What was not looked at, and why; empty when everything was."""
+    """What was not searched, and why; empty if everything was."""
     families: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """A planner's whole answer; with candidates somebody has to choose one of them, and `edits` is empty."""
+    """A planner's whole result; if it has candidates, one must be chosen and `edits` is empty."""
 
     title: str
     name: str = ""
-    """The dotted name, within its module, of what it is about, where it is about one symbol."""
+    """The dotted name of the symbol within its module, if the draft is about one symbol."""
     word: str = ""
-    """What every use of that symbol says; of files, the uses say what they are called."""
+    """The word that every use of that symbol contains; empty for files, whose uses contain their names."""
     edits: tuple[Edit, ...] = ()
     moves: tuple[FileMove, ...] = ()
     creates: tuple[NewFile, ...] = ()

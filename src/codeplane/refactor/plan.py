@@ -1,4 +1,4 @@
-"""A plan that can be shown, chosen from and applied: a draft over one state of the files, its edits in order."""
+"""A plan that can be shown, chosen from and applied: a draft over one state of the files, with its edits in order."""
 
 import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -27,8 +27,8 @@ _Key = tuple[str, int, int, str]
 _Rank = tuple[bool, int]
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """What shall be planned, in words that outlive a process; `symbol` is how it was named."""
+class RefactorSpec(msgspec.Struct, frozen=True, kw_only=True):
+    """What to plan, in a form that outlives the process; `symbol` is as the caller wrote it."""
 
     kind: Kind = msgspec.field(name="kind")
     symbol: str = msgspec.field(default="", name="symbol")
@@ -38,8 +38,8 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listed:
-    """An edit as it is listed: its number in the plan, and whether it is made unless somebody says otherwise."""
+class ListedEdit:
+    """An edit with its number in the plan, and whether it is applied unless it is excluded."""
 
     number: int
     edit: Edit
@@ -48,24 +48,24 @@ class Listed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Basis:
-    """All that a plan follows from, beside the question: equal ones give equal plans."""
+    """Everything a plan depends on besides the request: an equal basis gives an equal plan."""
 
     epoch: int
     contexts: object
-    """What routes files to contexts; the same one while nothing about contexts changed."""
+    """The router of files to contexts; the same object while nothing about contexts changes."""
     indexes: tuple[tuple[str, int], ...]
-    """The SCIP indexes that were taken in, and when."""
+    """The imported SCIP indexes, and when each was imported."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What was planned, from which texts, and how to plan it again."""
+    """A draft, the texts it was made from, and the request to make it again."""
 
     plan_id: str
-    asked: Asked
+    asked: RefactorSpec
     draft: Draft
     texts: Mapping[str, bytes]
-    """The files that it would change or speaks of, as they were."""
+    """The texts of the files that it would change or refers to."""
     modes: Mapping[str, int]
     epoch: int
     commit: str | None
@@ -74,7 +74,7 @@ class Plan:
     expires_ns: int
     config: RefactorConfig
     basis: Basis | None = None
-    """None where the index lagged, or files changed, while it was made."""
+    """None if the index lagged, or files changed, while the plan was made."""
 
     @cached_property
     def digests(self) -> Mapping[str, str]:
@@ -83,35 +83,35 @@ class Plan:
 
     @cached_property
     def digest(self) -> str:
-        """Equal for plans that would do the same to the same texts."""
+        """A value that is equal for plans that would do the same to the same texts."""
         draft = self.draft
-        choices = [(one.id, one.description, _said(one.edits)) for one in draft.candidates]
-        said = repr((draft.title, _said(draft.edits), draft.moves, draft.creates, draft.removes, choices))
-        return sha256(f"{said}\n{sorted(self.digests.items())}".encode("utf-8", "surrogateescape")).hexdigest()
+        choices = [(candidate.id, candidate.description, _said(candidate.edits)) for candidate in draft.candidates]
+        content = repr((draft.title, _said(draft.edits), draft.moves, draft.creates, draft.removes, choices))
+        return sha256(f"{content}\n{sorted(self.digests.items())}".encode("utf-8", "surrogateescape")).hexdigest()
 
-    def listed(self, candidate: str | None = None) -> tuple[Listed, ...]:
-        """Its edits, code before words; without a candidate those of all, of which the ones they share are made."""
+    def listed(self, candidate: str | None = None) -> tuple[ListedEdit, ...]:
+        """Return the edits, code before words; without a candidate those of all, where only shared ones apply."""
         found = self._listings.get(candidate)
         if found is None:
             found = self._listings[candidate] = self._listed(candidate)
         return found
 
     @cached_property
-    def _listings(self) -> dict[str | None, tuple[Listed, ...]]:
+    def _listings(self) -> dict[str | None, tuple[ListedEdit, ...]]:
         return {}
 
-    def _listed(self, candidate: str | None) -> tuple[Listed, ...]:
+    def _listed(self, candidate: str | None) -> tuple[ListedEdit, ...]:
         if candidate is None and not self.draft.candidates:
             sure = self._sure
-            return tuple(Listed(number=at, edit=edit, applies=sure(edit)) for at, edit in enumerate(self.every))
-        shared = [{_key(edit) for edit in one.edits if self._sure(edit)} for one in self.draft.candidates]
+            return tuple(ListedEdit(number=at, edit=edit, applies=sure(edit)) for at, edit in enumerate(self.every))
+        shared = [{_key(edit) for edit in candidate.edits if self._sure(edit)} for candidate in self.draft.candidates]
         chosen = candidate is not None or not shared
         always = frozenset[_Key]()
         if not chosen:
             always = frozenset(map(_key, self.draft.edits)) | set.intersection(*shared)
         numbers = self._numbers
         return tuple(
-            Listed(number=numbers[key], edit=edit, applies=self._sure(edit) and (chosen or key in always))
+            ListedEdit(number=numbers[key], edit=edit, applies=self._sure(edit) and (chosen or key in always))
             for edit in self._edits(candidate)
             for key in (_key(edit),)
         )
@@ -121,28 +121,28 @@ class Plan:
             return self.every
         wanted = [one for one in self.draft.candidates if candidate == one.id]
         if not wanted:
-            known = ", ".join(one.id for one in self.draft.candidates) or "this plan has none"
+            known = ", ".join(candidate.id for candidate in self.draft.candidates) or "this plan has none"
             raise InvalidArgument(f"there is no candidate {candidate!r}", hint=f"candidates: {known}")
-        return ordered([*self.draft.edits, *(edit for one in wanted for edit in one.edits)])
+        return ordered([*self.draft.edits, *(edit for selection in wanted for edit in selection.edits)])
 
     @cached_property
     def every(self) -> tuple[Edit, ...]:
         """All edits, those of all candidates among them."""
-        return ordered([*self.draft.edits, *(edit for one in self.draft.candidates for edit in one.edits)])
+        return ordered([*self.draft.edits, *(edit for candidate in self.draft.candidates for edit in candidate.edits)])
 
     @cached_property
     def _numbers(self) -> Mapping[_Key, int]:
-        """The number of each edit, the same whichever candidate is looked at."""
+        """The number of each edit, the same for every candidate."""
         keys = dict.fromkeys(map(_key, self.every))
-        keys |= dict.fromkeys(_key(edit) for one in self.draft.candidates for edit in one.edits)
+        keys |= dict.fromkeys(_key(edit) for candidate in self.draft.candidates for edit in candidate.edits)
         return {key: number for number, key in enumerate(keys)}
 
-    def open_places(self, candidate: str | None = None) -> tuple[Listed, ...]:
-        """The edits that are only proposed, and without which a use may stay behind: somebody has to decide them."""
-        return tuple(one for one in self.listed(candidate) if self.waits(one.edit))
+    def open_places(self, candidate: str | None = None) -> tuple[ListedEdit, ...]:
+        """Return the proposed edits that may be uses, which somebody has to decide."""
+        return tuple(listed for listed in self.listed(candidate) if self.waits(listed.edit))
 
     def waits(self, edit: Edit) -> bool:
-        """Whether an edit is only proposed, and a use may stay behind without it."""
+        """Whether an edit is only proposed, and leaving it out may leave a use behind."""
         return edit.semantic and edit.likely and not self._sure(edit)
 
     def _sure(self, edit: Edit) -> bool:
@@ -153,7 +153,7 @@ class Plan:
         return sweep.auto_apply and level >= _LEVELS.index(sweep.min_confidence)
 
     def paths_of(self, edits: Iterable[Edit]) -> tuple[str, ...]:
-        """The files that are written when these edits are made, with the moves, new files and removals of the plan."""
+        """Return the files that these edits write, with the moves, new files and removals of the plan."""
         draft = self.draft
         moved = [path for move in draft.moves for path in (move.path, move.new_path)]
         created = [new.path for new in draft.creates]
@@ -166,42 +166,42 @@ class Plan:
 
 
 def ordered(edits: Iterable[Edit]) -> tuple[Edit, ...]:
-    """Code, then words; each in the order of files and places, and once: of two about one place the surer one stays."""
+    """Sort edits, code before words, by file and place; of two edits of one place keep the surer one."""
     edits = tuple(edits)
     if _is_ordered(edits):
         return edits
     found: dict[_Key, tuple[_Rank, Edit]] = {}
     for edit in edits:
         key, rank = _key(edit), _rank(edit)
-        held = found.get(key)
-        if held is None or rank < held[0]:
+        present = found.get(key)
+        if present is None or rank < present[0]:
             found[key] = rank, edit
-    # Of two edits at one place the one that facts know of comes first.
+    # Of two edits at one place the semantic one comes first.
     listed = sorted((*key[:3], rank, at) for at, (key, (rank, _)) in enumerate(found.items()))
     by_place = [edit for _, edit in found.values()]
-    kept: list[Edit] = []
+    result: list[Edit] = []
     ranks: list[_Rank] = []
     for path, _, _, rank, at in listed:
         edit = by_place[at]
-        if kept and kept[-1].path == path and _meet(kept[-1], edit):
-            # Two planners about one place: the surer one knows better.
+        if result and result[-1].path == path and _meet(result[-1], edit):
+            # Two planners found one place: the surer one wins.
             if rank < ranks[-1]:
-                kept[-1], ranks[-1] = edit, rank
+                result[-1], ranks[-1] = edit, rank
             continue
-        kept.append(edit)
+        result.append(edit)
         ranks.append(rank)
-    return (*(edit for edit in kept if edit.semantic), *(edit for edit in kept if not edit.semantic))
+    return (*(edit for edit in result if edit.semantic), *(edit for edit in result if not edit.semantic))
 
 
 def differing(plan: Plan, now: Plan) -> list[str]:
-    """The files about which two plans differ: those with another text first, then those with other edits."""
+    """Return the files in which two plans differ: first those with another text, then those with other edits."""
     texts = {path for path in plan.texts.keys() | now.texts.keys() if plan.texts.get(path) != now.texts.get(path)}
     edits = {edit.path for edit in set(plan.every) ^ set(now.every)}
     return [*sorted(texts), *sorted(edits - texts)]
 
 
 def texts_of(world: World, paths: Iterable[str]) -> tuple[dict[str, bytes], dict[str, int]]:
-    """The texts and modes of files; a link has no text of its own, and what is not text is left out too."""
+    """Return the texts and modes of files, without links and files that are not text."""
     texts, modes = {}, {}
     for path in paths:
         known = world.snapshot.files.get(path)
@@ -212,7 +212,7 @@ def texts_of(world: World, paths: Iterable[str]) -> tuple[dict[str, bytes], dict
 
 
 def _is_ordered(edits: Sequence[Edit]) -> bool:
-    """Whether edits are as they shall be already: code alone, place after place, none about the same text."""
+    """Whether edits are sorted already: only code, place after place, none overlapping."""
     path, end = "", -1
     for edit in edits:
         if not edit.semantic or edit.path < path or (edit.path == path and edit.start <= end):
@@ -223,8 +223,8 @@ def _is_ordered(edits: Sequence[Edit]) -> bool:
 
 def _said(edits: Iterable[Edit]) -> list[tuple[object, ...]]:
     return [
-        (one.path, one.start, one.end, one.new, one.tier, one.role, one.semantic, one.confidence, one.why)
-        for one in edits
+        (edit.path, edit.start, edit.end, edit.new, edit.tier, edit.role, edit.semantic, edit.confidence, edit.why)
+        for edit in edits
     ]
 
 
@@ -237,7 +237,7 @@ def _rank(edit: Edit) -> _Rank:
 
 
 def _meet(one: Edit, other: Edit) -> bool:
-    """Whether two edits are about the same text; two insertions at one place both stay."""
+    """Whether two edits overlap; two insertions at one place do not."""
     if one.start == one.end and other.start == other.end:
         return False
     return other.start < one.end or (one.start, one.end) == (other.start, other.end)

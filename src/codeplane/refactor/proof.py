@@ -1,4 +1,4 @@
-"""What somebody says they looked at before deciding, checked against the files as they are."""
+"""Proofs of decisions: the lines that a caller read, checked against the present files."""
 
 import re
 from collections.abc import Mapping
@@ -39,13 +39,13 @@ class Proof(Request):
     file_line_evidence: tuple[LineEvidence, ...] = Field((), max_length=_MAX)
 
 
-def disproved(
+def proof_errors(
     proof: Proof, *, symbol: str, qualified: str, texts: Mapping[str, bytes], elsewhere: bool = False
 ) -> list[str]:
-    """What of a proof does not hold; a proof that names no line with the name in it proves nothing.
+    """Return what is wrong with a proof; a proof without a line that contains the name proves nothing.
 
-    `symbol` is how the plan was asked for, `qualified` the dotted name of what it is about. `elsewhere` says that lines
-    without the name count beside one with it: those that say what a receiver is.
+    `symbol`: as the caller wrote it; `qualified`: its dotted name. `elsewhere`: lines without the name count too,
+    beside one with it, such as those that tell what a receiver is.
     """
     wrong: list[str] = []
     name = qualified.rpartition(".")[2]
@@ -54,9 +54,9 @@ def disproved(
     def says(line: bytes | None) -> bool:
         return line is not None and named.search(line) is not None
 
-    said = proof.symbol_identity.strip().replace("::", ".").removesuffix("()")
-    if said and said != symbol and not _ends_alike(said, qualified):
-        wrong.append(f"symbol_identity is {said!r}, the plan is about {qualified!r}")
+    identity = proof.symbol_identity.strip().replace("::", ".").removesuffix("()")
+    if identity and identity != symbol and not _ends_alike(identity, qualified):
+        wrong.append(f"symbol_identity is {identity!r}, the plan is about {qualified!r}")
     if not proof.anchors and not proof.file_line_evidence:
         wrong.append("the proof names no line: send anchors or file_line_evidence")
     for anchor in proof.anchors:
@@ -75,20 +75,20 @@ def disproved(
             wrong.append(f"{evidence.file}:{evidence.line} does not say {name}")
         elif not _is_line(line, evidence):
             wrong.append(f"{evidence.file}:{evidence.line} reads otherwise")
-    lines = [_line(texts, one.file, one.line) for one in proof.anchors]
-    lines += [_line(texts, one.file, one.line) for one in proof.file_line_evidence]
+    lines = [_line(texts, anchor.file, anchor.line) for anchor in proof.anchors]
+    lines += [_line(texts, evidence.file, evidence.line) for evidence in proof.file_line_evidence]
     if not wrong and not any(map(says, lines)):
         wrong.append(f"no line of the proof says {name}")
     return wrong
 
 
-def _ends_alike(said: str, qualified: str) -> bool:
-    """Whether of two dotted names one ends with the other."""
-    return f".{qualified}".endswith(f".{said}") or f".{said}".endswith(f".{qualified}")
+def _ends_alike(written: str, qualified: str) -> bool:
+    """Whether one of two dotted names ends with the other."""
+    return f".{qualified}".endswith(f".{written}") or f".{written}".endswith(f".{qualified}")
 
 
 def _anchored(line: str, anchor: Anchor, name: str) -> bool:
-    """Whether the name stands between what is said to be around it."""
+    """Whether the name stands between the two texts of an anchor."""
     if not anchor.anchor_before and not anchor.anchor_after:
         return False
     return f"{anchor.anchor_before}{name}{anchor.anchor_after}" in line
@@ -97,9 +97,9 @@ def _anchored(line: str, anchor: Anchor, name: str) -> bool:
 def _is_line(line: bytes, evidence: LineEvidence) -> bool:
     if evidence.content.strip():
         return line.strip() == evidence.content.encode().strip()
-    said = evidence.content_hash.lower().removeprefix("sha256:")
-    return len(said) >= _SHORTEST and any(
-        known.startswith(said) for known in (sha256(line).hexdigest(), digest_of(line))
+    claimed = evidence.content_hash.lower().removeprefix("sha256:")
+    return len(claimed) >= _SHORTEST and any(
+        known.startswith(claimed) for known in (sha256(line).hexdigest(), digest_of(line))
     )
 
 

@@ -8,7 +8,7 @@ from codeplane.kernel.errors import InvalidArgument
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Request
 from codeplane.kernel.page import PageRequest
-from codeplane.refactor.plan import Asked
+from codeplane.refactor.plan import RefactorSpec
 from codeplane.refactor.proof import Proof
 
 
@@ -43,13 +43,13 @@ class RenameRequest(Paged):
     contexts: tuple[str, ...] = Field((), max_length=100)
     apply: bool = Field(False, description="at once, if nothing has to be decided")
 
-    def asked(self) -> Asked:
+    def asked(self) -> RefactorSpec:
         """What is to be planned."""
         if not self.symbol or not self.new_name:
             raise InvalidArgument(
                 "a rename needs symbol and new_name", hint="or refactor_id alone, to apply a plan that was made"
             )
-        return Asked(
+        return RefactorSpec(
             kind="rename",
             symbol=self.symbol,
             new_name=self.new_name,
@@ -67,11 +67,11 @@ class MoveRequest(Paged):
     contexts: tuple[str, ...] = Field((), max_length=100)
     apply: bool = Field(False, description="at once")
 
-    def asked(self) -> Asked:
+    def asked(self) -> RefactorSpec:
         """What is to be planned."""
         if bool(self.from_path) == bool(self.symbol):
             raise InvalidArgument("a move needs from_path or symbol, one of them")
-        return Asked(
+        return RefactorSpec(
             kind="move",
             symbol=self.symbol or self.from_path,
             new_name=self.to_path,
@@ -88,9 +88,9 @@ class DeleteRequest(Paged):
     contexts: tuple[str, ...] = Field((), max_length=100)
     apply: bool = Field(False, description="at once")
 
-    def asked(self) -> Asked:
+    def asked(self) -> RefactorSpec:
         """What is to be planned."""
-        return Asked(kind="delete", symbol=self.target, options={"force": self.force}, contexts=self.contexts)
+        return RefactorSpec(kind="delete", symbol=self.target, options={"force": self.force}, contexts=self.contexts)
 
 
 class ReplaceRequest(Paged):
@@ -102,10 +102,10 @@ class ReplaceRequest(Paged):
     paths: tuple[str, ...] = Field((), max_length=100, description="globs or folders")
     apply: bool = Field(False, description="at once")
 
-    def asked(self) -> Asked:
+    def asked(self) -> RefactorSpec:
         """What is to be planned."""
         options: JsonObject = {"language": self.language, "paths": list(self.paths)}
-        return Asked(kind="replace", symbol=self.pattern, new_name=self.rewrite, options=options)
+        return RefactorSpec(kind="replace", symbol=self.pattern, new_name=self.rewrite, options=options)
 
 
 class PlanRequest(Paged):

@@ -1,4 +1,4 @@
-"""Files that could not be parsed and say a name: what they mean by it, no plan can know."""
+"""Uses of a name in files that could not be parsed, which no plan can see."""
 
 import re
 from collections.abc import Iterator
@@ -16,17 +16,17 @@ _BY_FOLDER = frozenset({"__init__", "index", "mod"})
 
 
 def unparsed_uses(world: World, store: FactStore, draft: Draft) -> Iterator[Danger]:
-    """Where such files say the name of what is renamed, moved or deleted."""
+    """Yield a danger for each unparsed file that contains the name of what is renamed, moved or deleted."""
     names = sorted(_names(draft))
     if not names:
         return
-    said = re.compile(rb"\b(?:%s)\b" % b"|".join(re.escape(name.encode()) for name in names))
+    pattern = re.compile(rb"\b(?:%s)\b" % b"|".join(re.escape(name.encode()) for name in names))
     found = 0
     for path in sorted(store.problems()):
         known = world.snapshot.files.get(path)
         if known is None or known.skipped is not None or world.facts(path) is not None:
             continue
-        if place := said.search(world.text(path)):
+        if place := pattern.search(world.text(path)):
             found += 1
             if found > _MOST:
                 yield Danger(kind=UNPARSED_USE, what=f"and more than {_MOST} files that could not be parsed")
@@ -36,7 +36,7 @@ def unparsed_uses(world: World, store: FactStore, draft: Draft) -> Iterator[Dang
 
 
 def _names(draft: Draft) -> set[str]:
-    """What a use would have to say."""
+    """Return the names that a use would contain."""
     if draft.word:
         return {draft.word}
     paths = [PurePosixPath(path) for path in (*(move.path for move in draft.moves), *draft.removes)]

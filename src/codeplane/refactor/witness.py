@@ -1,4 +1,4 @@
-"""What an answer gives whoever decides: evidence, small questions, and where contexts disagree."""
+"""Results that help to decide: evidence, small questions, and where contexts disagree."""
 
 from codeplane.kernel.operation import Result
 from codeplane.refactor.draft import CapsuleType

@@ -1,4 +1,4 @@
-"""Which failures are older than a change: results of tests at the commit before it."""
+"""Baselines: results of tests at a commit, which tell old failures from new ones."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ Place = Literal["work tree", "copy"]
 
 
 class RecordedTest(msgspec.Struct, frozen=True):
-    """How a test went at a commit, and how it failed; equal failures have equal fingerprints."""
+    """The result of a test at a commit; equal failures have equal fingerprints."""
 
     status: str = msgspec.field(name="status")
     kind: str = msgspec.field(default="", name="kind")
@@ -35,14 +35,14 @@ class RecordedTarget(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Baseline(msgspec.Struct, frozen=True, kw_only=True):
-    """What is recorded of one commit's tree."""
+    """The recorded results of one commit's tree."""
 
     commit: str = msgspec.field(name="commit")
     targets: dict[str, RecordedTarget] = msgspec.field(name="targets")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Failed:
+class FailedCase:
     """A test that fails now, by its target and name, and how."""
 
     test: str
@@ -51,14 +51,14 @@ class Failed:
     fingerprint: str
 
     @property
-    def is_whole(self) -> bool:
-        """Whether it is no test, but a target that could not be loaded or built."""
+    def is_target_failure(self) -> bool:
+        """Whether this is no single test, but a target that could not be loaded or built."""
         return self.test == self.target_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """Failures by whether they were there before; `unknown` says of each why that is not known."""
+    """Failures by whether they existed before; `unknown` maps each undecided one to the reason."""
 
     old: tuple[str, ...] = ()
     new: tuple[str, ...] = ()
@@ -67,7 +67,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Failures compared with a commit; `made` when its tests had to run for it, `why` when they could not all."""
+    """Failures compared with a commit: `made` if its tests had to run for that, `why` if not all of them could."""
 
     commit: str
     verdict: Verdict
@@ -78,13 +78,13 @@ class Comparison:
 
 
 class Baselines:
-    """Recorded results by the tree of the commit they are of: nobody can record results of changed files as its own."""
+    """Recorded results by the tree of their commit, so that results of changed files cannot pass for a commit's."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def get(self, tree: str) -> Baseline | None:
-        """What is recorded of a tree."""
+        """Return the recorded results of a tree."""
         try:
             return msgspec.json.decode((self._folder / f"{tree}.json").read_bytes(), type=Baseline)
         except (OSError, msgspec.MsgspecError):
@@ -96,59 +96,60 @@ class Baselines:
         """Record results; a test that ever passed at this tree stays passed, so that no later run can excuse it."""
         before = self.get(tree)
         targets = dict(before.targets) if before is not None else {}
-        for one in outcomes:
-            if not one.ran or one.unmatched or one.wanted.names or not one.cases:
+        for outcome in outcomes:
+            if not outcome.ran or outcome.unmatched or outcome.wanted.names or not outcome.cases:
                 continue
-            known = targets.get(one.target_id)
+            target_id = outcome.target_id
+            known = targets.get(target_id)
             tests = dict(known.tests) if known is not None and known.place == place else {}
-            for case in one.cases[:_MAX_TESTS]:
-                name = one.target_id if case.is_whole else f"{one.target_id}::{case.name}"
-                how = (case.kind, fingerprint(one.target_id, case)) if case.is_bad else ()
-                tests[name] = RecordedTest(case.status, *how)
+            for case in outcome.cases[:_MAX_TESTS]:
+                name = target_id if case.is_target_failure else f"{target_id}::{case.name}"
+                failure = (case.kind, fingerprint(target_id, case)) if case.is_bad else ()
+                tests[name] = RecordedTest(case.status, *failure)
             for name, earlier in (known.tests if known is not None else {}).items():
                 if earlier.status == "passed":
                     tests[name] = earlier
-            targets[one.target_id] = RecordedTarget(run_id=one.reused_from or run_id, at=at, place=place, tests=tests)
-        found = Baseline(commit=commit, targets=targets)
+            targets[target_id] = RecordedTarget(run_id=outcome.reused_from or run_id, at=at, place=place, tests=tests)
+        baseline = Baseline(commit=commit, targets=targets)
         self._folder.mkdir(parents=True, exist_ok=True)
         file = self._folder / f"{tree}.json"
         temporary = file.with_suffix(".new")
-        temporary.write_bytes(msgspec.json.encode(found))
+        temporary.write_bytes(msgspec.json.encode(baseline))
         temporary.replace(file)
         self._trim()
-        return found
+        return baseline
 
     def _trim(self) -> None:
-        found = sorted(self._folder.glob("*.json"), key=lambda one: one.stat().st_mtime_ns, reverse=True)
-        for old in found[_MAX_TREES:]:
+        newest_first = sorted(self._folder.glob("*.json"), key=lambda file: file.stat().st_mtime_ns, reverse=True)
+        for old in newest_first[_MAX_TREES:]:
             old.unlink(missing_ok=True)
 
 
-def compare(baseline: Baseline, failures: Sequence[Failed], *, existed: Mapping[str, bool]) -> Verdict:
-    """Tell old failures from new ones; `existed` says of each target whether the commit has its files.
+def compare(baseline: Baseline, failures: Sequence[FailedCase], *, existed: Mapping[str, bool]) -> Verdict:
+    """Tell old failures from new ones; `existed` says for each target whether the commit has its files.
 
-    A test without a result in the baseline is new. In a copy of the work tree tests can fail because something is
-    missing there, so that a failure of another kind proves nothing. Neither does a target that could not be loaded for
-    another reason: nothing is known of its tests.
+    A test without a result in the baseline is new. In a copy of the work tree, tests can fail because something is
+    missing there, so a failure of another kind proves nothing. Neither does a target that could not be loaded for
+    another reason: nothing is known about its tests.
     """
     old: list[str] = []
     new: list[str] = []
     unknown: dict[str, str] = {}
-    for one in failures:
-        recorded = baseline.targets.get(one.target_id)
+    for failure in failures:
+        recorded = baseline.targets.get(failure.target_id)
         if recorded is None:
-            if existed.get(one.target_id, True):
-                unknown[one.test] = "it has no result there"
+            if existed.get(failure.target_id, True):
+                unknown[failure.test] = "it has no result there"
             else:
-                new.append(one.test)
+                new.append(failure.test)
             continue
-        before = recorded.tests.get(one.test)
+        before = recorded.tests.get(failure.test)
         if before is None or before.status not in BAD:
-            new.append(one.test)
-        elif (recorded.place == "copy" and before.kind != one.kind) or (
-            one.is_whole and before.fingerprint != one.fingerprint
+            new.append(failure.test)
+        elif (recorded.place == "copy" and before.kind != failure.kind) or (
+            failure.is_target_failure and before.fingerprint != failure.fingerprint
         ):
-            unknown[one.test] = f"it failed there in another way ({before.kind or before.status})"
+            unknown[failure.test] = f"it failed there in another way ({before.kind or before.status})"
         else:
-            old.append(one.test)
+            old.append(failure.test)
     return Verdict(old=tuple(old), new=tuple(new), unknown=unknown)

@@ -1,4 +1,4 @@
-"""How one test went."""
+"""The result of one test."""
 
 from typing import Literal
 
@@ -12,9 +12,9 @@ MAX_CASES = 50_000
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True):
-    """One test of a report; `file` is as the runner wrote it, `owner` what else tells whose it is.
+    """One test of a report: `file` as the runner wrote it, `owner` the class or package that tells its target.
 
-    With `is_whole` it is no test but the failure of all of its target, such as that of loading it.
+    `is_target_failure`: no single test, but a failure of the whole target, such as one that cannot be loaded.
     """
 
     name: str = msgspec.field(name="name")
@@ -26,15 +26,15 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     file: str = msgspec.field(default="", name="file")
     line: int | None = msgspec.field(default=None, name="line")
     owner: str = msgspec.field(default="", name="owner")
-    is_whole: bool = msgspec.field(default=False, name="is_whole")
+    is_target_failure: bool = msgspec.field(default=False, name="is_whole")
 
     @property
     def is_bad(self) -> bool:
-        """Whether it failed, in whatever way."""
+        """Whether it failed or had an error."""
         return self.status in BAD
 
     def bounded(self) -> "Case":
-        """The same with text of a length that can be kept; the end of a stack says more than its middle."""
+        """Return a copy with its texts cut to a length worth storing; a stack keeps its start and its end."""
         if len(self.message) <= MAX_MESSAGE and len(self.stack) <= MAX_STACK:
             return self
         stack = self.stack
@@ -42,3 +42,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
             half = MAX_STACK // 2
             stack = f"{stack[:half]}…\n[… {len(stack) - MAX_STACK} characters cut …]\n…{stack[-half:]}"
         return msgspec.structs.replace(self, message=self.message[:MAX_MESSAGE], stack=stack)
+
+
+class UnreadableReport(ValueError):
+    """What a runner wrote is not in its format, or more than is read."""

@@ -1,4 +1,4 @@
-"""Which files and lines differ from a commit: of the working tree, with what git does not track yet."""
+"""The files and lines of the work tree that differ from a commit, untracked files included."""
 
 import asyncio
 import os
@@ -13,21 +13,21 @@ _LINK = 0o120000
 _MAX_READ = 32 * 1024 * 1024
 
 Lines = tuple[tuple[int, int], ...]
-"""Ranges of lines as they are now, from 1, both ends included; none for a file that is new or gone as a whole."""
+"""Ranges of lines of the present file, from 1, both ends included; empty for a file that is new or deleted."""
 
 
 class Changes:
-    """What was changed in a repository."""
+    """Compares the work tree with commits."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
 
     async def since(self, ref: str = "", paths: Sequence[str] | None = None) -> Mapping[str, Lines]:
-        """What `between` gives, without blocking."""
-        return await asyncio.to_thread(self.between, ref, paths)
+        """What `changed_since` gives, without blocking."""
+        return await asyncio.to_thread(self.changed_since, ref, paths)
 
-    def between(self, ref: str = "", paths: Sequence[str] | None = None) -> Mapping[str, Lines]:
-        """The changed files, or of these paths those that are, with their changed lines, against a ref or HEAD."""
+    def changed_since(self, ref: str = "", paths: Sequence[str] | None = None) -> Mapping[str, Lines]:
+        """Return the files that differ from a ref or HEAD with their changed lines; only those in `paths` if given."""
         try:
             repository = pygit2.Repository(str(self._root))
         except (pygit2.GitError, KeyError) as error:
@@ -40,7 +40,7 @@ class Changes:
         start = "" if prefix == "." else f"{prefix}/"
         tree = _tree(repository, ref)
         if paths is None:
-            # By the index, which knows most files by their stamps; a diff of a tree reads every file.
+            # The index knows most files by their stamps, while a diff of a tree reads every file.
             names = set(repository.status(untracked_files="all"))
             head = _tree(repository, "")
             for delta in tree.diff_to_tree(head).deltas:
@@ -53,7 +53,7 @@ class Changes:
         return found
 
     def _lines(self, tree: pygit2.Tree, name: str, path: str) -> Lines | None:
-        """The changed lines of a file; None when it is as it was."""
+        """Return the changed lines of a file; None when it is unchanged."""
         try:
             old = tree[name]
         except KeyError:
@@ -68,7 +68,7 @@ class Changes:
 
 
 def changed_lines(old: bytes, new: bytes) -> Lines:
-    """The lines of a text that another had otherwise."""
+    """Return the lines of the new text that differ from the old one."""
     return _ranges(pygit2.Patch.create_from(old, new, context_lines=0))
 
 
@@ -90,7 +90,7 @@ def _tree(repository: pygit2.Repository, ref: str) -> pygit2.Tree:
 
 
 def _ranges(patch: pygit2.Patch) -> Lines:
-    # Where lines were only taken away, those around it.
+    # Where lines were only removed, the lines around them.
     return tuple(
         (hunk.new_start, hunk.new_start + max(hunk.new_lines - 1, 0 if hunk.new_lines else 1)) for hunk in patch.hunks
     )

@@ -1,17 +1,17 @@
-"""The words that run targets."""
+"""The command lines that run targets."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from codeplane.testing.matching import chosen_pattern
+from codeplane.testing.case_names import name_pattern
 from codeplane.testing.runner import Runner
-from codeplane.testing.target import Target, Wanted
+from codeplane.testing.target import Target, TargetSelection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
-    """Which tests of the targets: by name, by tag, until the first failure."""
+    """Which tests of the targets to run: by name, by tag, until the first failure."""
 
     pattern: str = ""
     tags: tuple[str, ...] = ()
@@ -19,7 +19,7 @@ class Filters:
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing is left out."""
+        """Whether all tests run."""
         return not self.pattern and not self.tags and not self.fail_fast
 
     @property
@@ -27,29 +27,41 @@ class Filters:
         """Whether tests are left out by their names or tags."""
         return bool(self.pattern or self.tags)
 
-    def pattern_for(self, wanted: Sequence[Wanted]) -> str:
-        """The pattern that a process gets: what was asked for, or the names of tests where those are said by one."""
+    def pattern_for(self, wanted: Sequence[TargetSelection]) -> str:
+        """Return the pattern for a process: the requested one, or the test names where the runner takes them as one."""
         runner = wanted[0].target.runner
-        names = sorted({name for one in wanted for name in one.names})
-        if self.pattern or runner is None or runner.node_ids or not names or not all(one.names for one in wanted):
+        names = sorted({name for selection in wanted for name in selection.names})
+        if (
+            self.pattern
+            or runner is None
+            or runner.node_ids
+            or not names
+            or not all(selection.names for selection in wanted)
+        ):
             return self.pattern
-        return chosen_pattern(runner, names)
+        return name_pattern(runner, names)
 
     def unknown_to(self, runner: Runner) -> list[str]:
-        """What a runner cannot be told."""
+        """Return the filters that a runner does not support."""
         missing = ["pattern"] if self.pattern and not runner.pattern else []
         return missing + (["tags"] if self.tags and not runner.tags else [])
 
 
 def words(
-    runner: Runner, program: Sequence[str], wanted: Sequence[Wanted], report: Path, filters: Filters, *, offline: bool
+    runner: Runner,
+    program: Sequence[str],
+    wanted: Sequence[TargetSelection],
+    report: Path,
+    filters: Filters,
+    *,
+    offline: bool,
 ) -> list[str]:
-    """The command of one process for targets of one runner and root."""
+    """Build the command of one process for targets of one runner and root."""
     options = _filled(runner.report_args, {"report": str(report)})
     options += _filters(runner, wanted, filters)
     options += runner.offline if offline else ()
-    targets = [word for one in wanted for word in _target(runner, one)]
-    joined = ",".join(word for one in wanted for word in one.target.words)
+    targets = [word for selection in wanted for word in _target(runner, selection)]
+    joined = ",".join(word for selection in wanted for word in selection.target.words)
     command: list[str] = []
     for word in runner.command:
         if word == "{program}":
@@ -66,7 +78,7 @@ def words(
 
 
 def custom_words(target: Target, program: Sequence[str], report: Path) -> list[str]:
-    """The command of a custom runner; a known runner's report is asked for beside."""
+    """Build the command of a custom runner, with the options that make a known runner write its report."""
     assert target.custom is not None
     values = {"path": target.path, "report": str(report)}
     command = [*program, *_filled(target.custom.cmd[1:], values)]
@@ -75,17 +87,17 @@ def custom_words(target: Target, program: Sequence[str], report: Path) -> list[s
     return command
 
 
-def _target(runner: Runner, wanted: Wanted) -> tuple[str, ...]:
+def _target(runner: Runner, wanted: TargetSelection) -> tuple[str, ...]:
     target = wanted.target
-    # A file may be called like an option.
-    files = (target.path, target.inner)
+    # A file's name may look like an option.
+    files = (target.path, target.path_in_root)
     words = tuple(f"./{word}" if word.startswith("-") and word in files else word for word in target.words)
     if not wanted.names or not runner.node_ids:
         return words
     return tuple(f"{word}::{name}" for word in words for name in wanted.names)
 
 
-def _filters(runner: Runner, wanted: Sequence[Wanted], filters: Filters) -> list[str]:
+def _filters(runner: Runner, wanted: Sequence[TargetSelection], filters: Filters) -> list[str]:
     found: list[str] = []
     pattern = filters.pattern_for(wanted)
     if pattern:

@@ -1,4 +1,4 @@
-"""Which targets there are: by settings, then by what lies around a test file, then by its language."""
+"""Discovery of targets: by settings, then by the files around a test file, then by its language."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -32,7 +32,7 @@ def _leading_names() -> tuple[frozenset[str], tuple[str, ...]]:
     return exact, tuple(name[1:] for name in names if name.startswith("*"))
 
 
-# Kept, since every edit asks it of all paths.
+# Cached, since every edit calls it for all paths.
 @lru_cache(maxsize=65_536)
 def _leads_to_runner(path: str) -> bool:
     exact, endings = _leading_names()
@@ -45,7 +45,7 @@ def _is_crate_root(path: str) -> bool:
     return path.endswith(_CRATE_ROOTS)
 
 
-class Files(Protocol):
+class FileTree(Protocol):
     """The files of a repository: a snapshot of the index, or the disk where there is none."""
 
     @property
@@ -58,31 +58,31 @@ class Files(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LookedAt:
-    """What was found in one state: files by which runners are found, runners that were there, each file's target."""
+class DiscoveryState:
+    """The discovery of one state: files that tell runners, runners that are installed, and the target of each file."""
 
     surroundings: frozenset[tuple[str, str]]
-    there: Mapping[tuple[str, str], bool]
+    installed: Mapping[tuple[str, str], bool]
     digests: Mapping[str, str]
     targets: Mapping[str, Target | None]
     marked: Mapping[tuple[str, str], int]
 
 
-_NOTHING = LookedAt(surroundings=frozenset(), there={}, digests={}, targets={}, marked={})
+_NOTHING = DiscoveryState(surroundings=frozenset(), installed={}, digests={}, targets={}, marked={})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Discovery:
-    """Looks at one snapshot; `available` says whether a runner can be found for a root, `before` is an earlier look."""
+    """Discovers targets in one snapshot; `available` says whether a root has a runner, `before` is the last state."""
 
-    snapshot: Files
+    snapshot: FileTree
     config: TestsConfig
     available: Callable[[Runner, str], bool]
-    before: "LookedAt | None" = None
+    before: "DiscoveryState | None" = None
 
     @cached_property
     def targets(self) -> tuple[Target, ...]:
-        """Everything that can be run, in the order of paths."""
+        """All targets, in the order of paths."""
         found: dict[tuple[str, str], Target] = {}
         for target in self.by_file.values():
             if target is None:
@@ -94,8 +94,8 @@ class Discovery:
 
     @cached_property
     def by_file(self) -> Mapping[str, Target | None]:
-        """The target of each file; where nothing around it changed, that of the state before."""
-        before = self.before if self.before is not None and self._is_around(self.before) else _NOTHING
+        """The target of each file, taken from the state before if neither the file nor its surroundings changed."""
+        before = self.before if self.before is not None and self._has_same_surroundings(self.before) else _NOTHING
         found: dict[str, Target | None] = {}
         for known in self.snapshot.texts:
             is_same = before.digests.get(known.path) == known.digest
@@ -107,35 +107,35 @@ class Discovery:
         """The runners that files at the root ask for, whether there are tests or not."""
         return [name for name, folder in self._marked if not folder]
 
-    def looked_at(self) -> "LookedAt":
-        """What the next state can build on."""
-        return LookedAt(
+    def state(self) -> "DiscoveryState":
+        """Return what the next discovery can build on."""
+        return DiscoveryState(
             surroundings=self.surroundings,
-            there=dict(self._there),
+            installed=dict(self._installed),
             digests={path: self.snapshot.files[path].digest for path in self.by_file},
             targets=self.by_file,
             marked=self._marked,
         )
 
-    def _is_around(self, before: "LookedAt") -> bool:
-        """Whether the same runners are asked for and there as before; programs come and go."""
+    def _has_same_surroundings(self, before: "DiscoveryState") -> bool:
+        """Whether the same runners are configured and installed as before; programs come and go."""
         if before.surroundings != self.surroundings:
             return False
         known = runners()
-        self._there.update({(name, root): self.available(known[name], root) for name, root in before.there})
-        return self._there == before.there
+        self._installed.update({(name, root): self.available(known[name], root) for name, root in before.installed})
+        return self._installed == before.installed
 
     @cached_property
     def surroundings(self) -> frozenset[tuple[str, str]]:
         """The files by which runners and their roots are found, with their content."""
         files = self.snapshot.files
         found = {(path, files[path].digest) for path in filter(_leads_to_runner, files)}
-        # That they are there is what counts, whatever they say.
+        # Only their existence counts, not their content.
         return frozenset(found | {(path, "") for path in filter(_is_crate_root, files)})
 
     def _target(self, known: Known) -> Target | None:
         path = known.path
-        if _NEVER.search(path) or any(one.fullmatch(path) for one in self._excluded):
+        if _NEVER.search(path) or any(pattern.fullmatch(path) for pattern in self._excluded):
             return None
         for custom, pattern in self._custom:
             if pattern.fullmatch(path):
@@ -150,14 +150,14 @@ class Discovery:
         return _known_target(runner, root, known, name, self._text(known), only_program=program and not library)
 
     def _choice(self, known: Known, language: str, family: str) -> tuple[Runner, str] | None:
-        """The runner of a file and the folder it runs in; None when it is no test."""
+        """Return the runner of a file and the folder it runs in; None when it is no test."""
         can: list[tuple[Runner, str, int]] = []
         for runner in runners().values():
             if runner.unit != "project" and language not in runner.languages:
                 continue
             root, priority = self._root(runner, known.path)
             inner = known.path[len(root) :].lstrip("/") if root else known.path
-            if not (runner.is_named(inner) or self._is_said(runner, root, known.path)):
+            if not (runner.is_named(inner) or self._is_configured(runner, root, known.path)):
                 continue
             if runner.needs_text and not re.search(runner.needs_text, self._text(known)):
                 continue
@@ -176,15 +176,15 @@ class Discovery:
                     f"tests.runners names {chosen!r} for {language}, which it does not run",
                     hint=f"it runs {', '.join(runners()[chosen].languages)}; or give a command under tests.custom",
                 )
-            # What is not called as its tests are is none of its tests.
+            # A file that is not named like its tests is not a test of it.
             return next(((runner, root) for runner, root, _ in can if runner.name == chosen), None)
         text = self._text(known)
         for runner, root, _ in can:
-            if any(f'"{one}"' in text or f"'{one}'" in text for one in runner.imports):
+            if any(f'"{import_}"' in text or f"'{import_}'" in text for import_ in runner.imports):
                 return runner, root
-        marked = [one for one in can if one[2] > 0]
+        marked = [choice for choice in can if choice[2] > 0]
         if marked:
-            runner, root, _ = max(marked, key=lambda one: (one[1].count("/") + bool(one[1]), one[2]))
+            runner, root, _ = max(marked, key=lambda choice: (choice[1].count("/") + bool(choice[1]), choice[2]))
             return runner, root
         return self._default(can, language)
 
@@ -195,15 +195,15 @@ class Discovery:
         ]
         for runner, root in (*usual, *others):
             key = (runner.name, root)
-            if key not in self._there:
-                self._there[key] = self.available(runner, root)
-            if self._there[key]:
+            if key not in self._installed:
+                self._installed[key] = self.available(runner, root)
+            if self._installed[key]:
                 return runner, root
-        # Missing, and said so when it is to be run.
+        # It is not installed, which is reported when it is to run.
         return usual[0] if usual else None
 
     def _root(self, runner: Runner, path: str) -> tuple[str, int]:
-        """The nearest folder with a marker, and how sure that is; else the nearest with a manifest."""
+        """Return the nearest folder with a marker and its priority, else the nearest with a manifest."""
         manifest: str | None = None
         for folder in _upwards(path):
             priority = self._marked.get((runner.name, folder), 0)
@@ -237,12 +237,12 @@ class Discovery:
                 found[key] = max(found.get(key, 0), marker.priority)
         return found
 
-    def _is_said(self, runner: Runner, root: str, path: str) -> bool:
-        """Whether pytest's own settings name such files as tests."""
+    def _is_configured(self, runner: Runner, root: str, path: str) -> bool:
+        """Whether the settings of pytest name such files as tests."""
         if runner.name != "pytest":
             return False
         name = path.rpartition("/")[2]
-        return any(glob_regex(one).fullmatch(name) for one in self._python_files(root))
+        return any(glob_regex(pattern).fullmatch(name) for pattern in self._python_files(root))
 
     def _python_files(self, root: str) -> tuple[str, ...]:
         found: list[str] = []
@@ -269,17 +269,17 @@ class Discovery:
         )
 
     @cached_property
-    def _there(self) -> dict[tuple[str, str], bool]:
-        """Which runners were found, and which were not: asked once, not for every file."""
+    def _installed(self) -> dict[tuple[str, str], bool]:
+        """Which runners are installed, asked once and not for every file."""
         return {}
 
     @cached_property
     def _custom(self) -> tuple[tuple[CustomRunner, re.Pattern[str]], ...]:
-        return tuple((one, glob_regex(one.pattern)) for one in self.config.custom)
+        return tuple((runner, glob_regex(runner.pattern)) for runner in self.config.custom)
 
     @cached_property
     def _excluded(self) -> tuple[re.Pattern[str], ...]:
-        return tuple(glob_regex(one) for one in self.config.exclude)
+        return tuple(glob_regex(pattern) for pattern in self.config.exclude)
 
     def _text(self, known: Known) -> str:
         return self.snapshot.text(known).decode(errors="replace")
@@ -288,7 +288,7 @@ class Discovery:
 def _known_target(
     runner: Runner, root: str, known: Known, language: str, text: str, *, only_program: bool = False
 ) -> Target:
-    """The target of a file; `only_program` says of a crate that it has no library."""
+    """Build the target of a file; `only_program`: its crate has no library."""
     path = known.path
     inner = path[len(root) :].lstrip("/") if root else path
     target_id = path
@@ -305,7 +305,7 @@ def _known_target(
         if inner.startswith("tests/"):
             values["name"] = inner.removeprefix("tests/").removesuffix(".rs").removesuffix("/main")
         else:
-            # Unit tests are all of one program, whichever file they are in.
+            # All unit tests belong to one program, whichever file they are in.
             is_binary = only_program or inner == "src/main.rs" or inner.startswith("src/bin/")
             words = ("--bins",) if is_binary else ("--lib",)
             path = target_id = _join(root, "src/main.rs" if is_binary else "src/lib.rs")

@@ -1,4 +1,4 @@
-"""What `doctor` says of test runners, for a repository that nobody serves."""
+"""The checks of `doctor` on test runners, which need no server."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ _REPOSITORY = "the repository"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunnerState:
-    """A runner that tests need: the folders whose tests it runs, what starts it, or what is wrong and mends it."""
+    """A runner that tests need: the folders it runs tests of, the program, or the problem and its fix."""
 
     name: str
     roots: tuple[str, ...]
@@ -38,22 +38,24 @@ class RunnerState:
 def runner_states(
     root: Path, paths: Sequence[str], config: TestsConfig, environment: Mapping[str, str]
 ) -> tuple[RunnerState, ...]:
-    """The runners of all tests among `paths`, and those that settings or markers at the root ask for."""
+    """Return the runners of all tests among `paths`, and those that settings or markers at the root name."""
     programs = Programs(root, path=environment.get("PATH", ""))
     discovery = Discovery(
         snapshot=_Disk(root, paths), config=config, available=lambda runner, at: programs.at(runner, at) is not None
     )
-    used = {(one.runner_name, one.root): one for one in discovery.targets}
+    used = {(target.runner_name, target.root): target for target in discovery.targets}
     found = [_target_state(programs, target) for target in used.values()]
     asked = [*discovery.marked_at_root, *config.runners.values()]
     found += [_state(programs, name, "") for name in dict.fromkeys(asked) if _is_unused(name, used.values())]
-    words = {custom.cmd[0] for custom in config.custom} - {one.custom.cmd[0] for one in used.values() if one.custom}
+    words = {custom.cmd[0] for custom in config.custom} - {
+        target.custom.cmd[0] for target in used.values() if target.custom
+    }
     found += [_custom_state(programs, word, word, "") for word in sorted(words)]
     return _joined(found)
 
 
 def missing_configured(programs: Programs, config: TestsConfig) -> tuple[str, ...]:
-    """The runners that the settings name and that are not there."""
+    """Return a message for each configured runner that is not installed."""
     known = runners()
     named = sorted({name for name in config.runners.values() if name in known and not programs.at(known[name], "")})
     words = sorted({custom.cmd[0] for custom in config.custom if programs.command(custom.cmd[0], "") is None})
@@ -61,7 +63,7 @@ def missing_configured(programs: Programs, config: TestsConfig) -> tuple[str, ..
 
 
 def unknown_runners(config: TestsConfig) -> tuple[str, ...]:
-    """What the settings name as a runner and is none."""
+    """Return a message for each configured runner that is not known."""
     found = [(language, name) for language, name in config.runners.items() if name not in runners()]
     return tuple(
         f"tests.runners names {name!r} for {language}, which is no known runner{_nearest(name)}"
@@ -70,14 +72,14 @@ def unknown_runners(config: TestsConfig) -> tuple[str, ...]:
 
 
 def missing_linters(root: Path, config: TestsConfig, environment: Mapping[str, str]) -> tuple[str, ...]:
-    """The programs that `tests.lint` names and that are not there."""
+    """Return a message for each program of `tests.lint` that is not installed."""
     programs = Programs(root, path=environment.get("PATH", ""))
     words = sorted({command[0] for command in config.lint if command})
     return tuple(f"tests.lint names {word!r}, which is not found" for word in words if not programs.command(word, ""))
 
 
 class _Disk:
-    """Files as they are on disk, each read when its text is asked for."""
+    """Files on disk, each read when its text is needed."""
 
     def __init__(self, root: Path, paths: Sequence[str]) -> None:
         self._root = root
@@ -94,9 +96,9 @@ class _Disk:
 
 
 def _is_unused(name: str, used: Iterable[Target]) -> bool:
-    """Whether no test is a runner's, nor another runner's of the same languages."""
+    """Whether neither a runner nor another one of the same languages runs any test."""
     runner = runners().get(name)
-    return runner is not None and not any(one.language in runner.languages for one in used)
+    return runner is not None and not any(target.language in runner.languages for target in used)
 
 
 def _target_state(programs: Programs, target: Target) -> RunnerState:
@@ -125,7 +127,7 @@ def _custom_state(programs: Programs, name: str, word: str, root: str) -> Runner
 
 
 def _joined(states: Iterable[RunnerState]) -> tuple[RunnerState, ...]:
-    """Those that are alike but for the folder, as one."""
+    """Merge states that differ only in their folders."""
     found: dict[RunnerState, list[str]] = {}
     for state in states:
         found.setdefault(replace(state, roots=()), []).extend(state.roots)

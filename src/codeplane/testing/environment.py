@@ -1,9 +1,9 @@
-"""What tested code may know of the environment CodePlane runs in: where tools are, and no secrets."""
+"""The environment variables that tested code gets: where tools are, and no secrets."""
 
 import re
 from collections.abc import Mapping
 
-_KEPT = re.compile(
+_ALLOWED = re.compile(
     r"PATH|HOME|USER|LOGNAME|SHELL|TERM|TZ|LANG|LANGUAGE|LC_\w+|TMPDIR|VIRTUAL_ENV|PYTHON(?:UTF8|HASHSEED|IOENCODING|PATH)"
     r"|CONDA_PREFIX|PYENV_\w+|NVM_\w+|NODE_(?:PATH|OPTIONS|ENV)|GO(?:PATH|ROOT|FLAGS|PROXY|MODCACHE|TOOLCHAIN|OS|ARCH)"
     r"|CARGO_(?:HOME|TARGET_DIR)|RUSTUP_(?:HOME|TOOLCHAIN|AUTO_INSTALL)|RUSTC|RUSTFLAGS|CC|CXX|LD_LIBRARY_PATH|PKG_CONFIG_PATH"
@@ -14,14 +14,14 @@ _SECRET = re.compile(r"TOKEN|SECRET|PASSW|CREDENTIAL|(?:^|_)(?:API_?)?KEYS?(?:$|
 _PROXIES = re.compile(r"(?:HTTPS?|ALL|NO)_PROXY|SSL_CERT_(?:FILE|DIR)", re.I)
 
 
-def clean(environment: Mapping[str, str], *, network: bool) -> dict[str, str]:
-    """The variables that tests get: a list of known ones, and the proxies where they may use the network."""
-    kept = {
+def clean_environment(environment: Mapping[str, str], *, network: bool) -> dict[str, str]:
+    """Return the variables for tests: a list of known ones, and the proxies if tests may use the network."""
+    allowed = {
         name: value
         for name, value in environment.items()
-        if (_KEPT.fullmatch(name) or (network and _PROXIES.fullmatch(name))) and not _SECRET.search(name)
+        if (_ALLOWED.fullmatch(name) or (network and _PROXIES.fullmatch(name))) and not _SECRET.search(name)
     }
-    kept.setdefault("PATH", "/usr/local/bin:/usr/bin:/bin")
-    kept.setdefault("LANG", "C.UTF-8")
-    # Bytecode is told from old by the second, and agents edit faster than that.
-    return kept | {"NO_COLOR": "1", "PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1", "RUST_BACKTRACE": "0"}
+    allowed.setdefault("PATH", "/usr/local/bin:/usr/bin:/bin")
+    allowed.setdefault("LANG", "C.UTF-8")
+    # Python compares the times of bytecode by the second, and agents edit faster than that.
+    return allowed | {"NO_COLOR": "1", "PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1", "RUST_BACKTRACE": "0"}

@@ -1,4 +1,4 @@
-"""The state of everything a test run depends on besides the repository's own files, as comparable values."""
+"""The state of everything a test run depends on besides the repository's files, as comparable values."""
 
 import os
 import stat
@@ -17,7 +17,7 @@ _DIGITS = 24
 _NEVER = frozenset({".git", ".codeplane", "__pycache__"})
 _PACKAGES = frozenset({"node_modules", "site-packages", "dist-packages", "vendor"})
 _IGNORED = "files that git ignores"
-# Files that say which version a shim starts.
+# Files that name the version a shim starts.
 _CHOICES = ("version", "settings.toml", ".tool-versions", "VERSION")
 
 
@@ -39,9 +39,9 @@ class EnvironmentState:
 def environment_state(
     root: Path, *, belongs: Collection[str], programs: Iterable[Path], variables: Mapping[str, str], settings: str
 ) -> EnvironmentState:
-    """Look at the files below the root that do not belong to the repository, and at the programs that run its tests.
+    """Hash the files below the root that do not belong to the repository, and the programs that run its tests.
 
-    Files are known by inode, size and time of change, which no program can set; their content is not read. Blocks.
+    Files are known by inode, size and change time, which no program can set; their content is not read. Blocks.
     """
     walk = _Walk()
     walk.workspace(root, belongs, packages=True)
@@ -57,9 +57,9 @@ def environment_state(
 
 
 def after_run(before: EnvironmentState, root: Path, *, belongs: Collection[str]) -> EnvironmentState:
-    """The state after a run: what it left in the workspace, with the dependencies as they were before. Blocks.
+    """Return the state after a run: what it left in the workspace, with the dependencies from before it. Blocks.
 
-    Dependencies that change during a run differ from these when the next one begins, so nothing is taken for the same.
+    Dependencies that change during a run will differ from these when the next run starts.
     """
     walk = _Walk()
     walk.workspace(root, belongs, packages=False)
@@ -69,16 +69,16 @@ def after_run(before: EnvironmentState, root: Path, *, belongs: Collection[str])
 
 
 class EnvironmentLog:
-    """Remembers how the last run left the environment, to tell whether anything but tests changed it since.
+    """Stores how the last run left the environment, to tell whether anything but tests changed it since.
 
-    Runs have the same lineage while each began with what the one before it left.
+    Runs have the same lineage while each one starts with what the run before it left.
     """
 
     def __init__(self, file: Path) -> None:
         self._file = file
 
     def lineage(self, state: EnvironmentState) -> str:
-        """The lineage of a run that begins now."""
+        """Return the lineage of a run that starts now."""
         last = self._read()
         if last is None or not state.is_complete:
             return new_id("env")
@@ -86,7 +86,7 @@ class EnvironmentLog:
         return last.lineage if is_same else new_id("env")
 
     def changed(self, code: str, state: EnvironmentState) -> tuple[str, ...]:
-        """What differs from how the last run left it, by name; nothing where its code was another."""
+        """Return the names of what changed since the last run; nothing if that ran other code."""
         last = self._read()
         if last is None or last.code != code:
             return ()
@@ -94,7 +94,7 @@ class EnvironmentLog:
         return (*found, _IGNORED) if last.leftovers != state.leftovers else found
 
     def note(self, code: str, lineage: str, state: EnvironmentState) -> None:
-        """Remember how a run of this code and lineage left it."""
+        """Store how a run of this code and lineage left the environment."""
         last = _Last(code=code, lineage=lineage, dependencies=dict(state.dependencies), leftovers=state.leftovers)
         self._file.parent.mkdir(parents=True, exist_ok=True)
         temporary = self._file.with_suffix(".new")
@@ -125,7 +125,7 @@ class _Walk:
         self._seen: set[str] = set()
 
     def workspace(self, root: Path, belongs: Collection[str], *, packages: bool) -> None:
-        """Everything below the root that does not belong to the repository, with or without installed packages."""
+        """Add everything below the root that does not belong to the repository, with or without installed packages."""
         waiting, gits = [""], git_folders(root)
         while waiting and self.left > 0:
             folder = waiting.pop()
@@ -145,7 +145,7 @@ class _Walk:
                         self._packages(path, os.path.realpath(entry.path))
 
     def program(self, program: Path, root: Path) -> None:
-        """A program outside of the workspace, with the packages that are installed for it."""
+        """Add a program outside of the workspace, with the packages that are installed for it."""
         real = Path(os.path.realpath(program))
         group = self.groups.setdefault(program.name, _Hash())
         for file in (program, real):
@@ -230,7 +230,7 @@ def _holds_packages(entry: "os.DirEntry[str]") -> bool:
 
 
 def _is_isolated(prefix: Path) -> bool:
-    """Whether a prefix is a virtual environment that does not see the packages of the Python it was made with."""
+    """Whether a prefix is a virtual environment without access to the packages of its base Python."""
     try:
         settings = (prefix / "pyvenv.cfg").read_text(errors="replace")
     except OSError:
@@ -240,17 +240,17 @@ def _is_isolated(prefix: Path) -> bool:
 
 
 def _is_cache(folder: str) -> bool:
-    """Whether a folder is marked as a cache; uv marks environments so, too."""
+    """Whether a folder is marked as a cache; uv marks virtual environments that way too, which do not count."""
     return os.access(f"{folder}/CACHEDIR.TAG", os.F_OK) and not os.access(f"{folder}/pyvenv.cfg", os.F_OK)
 
 
 def _site_packages(prefix: Path, root: Path) -> list[Path]:
-    """The folders of installed Python packages below a prefix: its own, or those of the version its shims start."""
+    """Return the folders of installed Python packages below a prefix, or of the version that its shims start."""
     prefixes = [prefix]
     if (versions := prefix / "versions").is_dir():
         chosen = _chosen_versions(prefix, root)
-        prefixes = [one for one in sorted(versions.iterdir()) if not chosen or one.name in chosen]
-    return [folder for one in prefixes for folder in sorted(one.glob("lib/python*/*-packages"))]
+        prefixes = [entry for entry in sorted(versions.iterdir()) if not chosen or entry.name in chosen]
+    return [folder for prefix in prefixes for folder in sorted(prefix.glob("lib/python*/*-packages"))]
 
 
 def _chosen_versions(prefix: Path, root: Path) -> set[str]:

@@ -1,49 +1,45 @@
-"""One run: its batches on their workers, from the first process to the last result."""
+"""The execution of a run: its batches on their workers, from the first process to the last outcome."""
 
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from codeplane.kernel.config import TestsConfig
 from codeplane.kernel.errors import InvalidArgument, TestRunnerNotFound
 from codeplane.kernel.trace import span, traceparent
-from codeplane.testing import complaint, process
-from codeplane.testing.case import Case
+from codeplane.testing import output_errors, process
+from codeplane.testing.batches import Batch
+from codeplane.testing.case import Case, UnreadableReport
+from codeplane.testing.case_names import missing_names, without_deselected
 from codeplane.testing.command import Filters, custom_words, words
-from codeplane.testing.matching import absent, listed
+from codeplane.testing.commit_copy import CommitCopy
 from codeplane.testing.outcome import (
     NO_REPORT,
     Outcome,
+    assign_cases,
     is_accounted,
     is_unexplained,
     not_found,
     not_run,
     not_started,
-    outcome,
-    sorted_out,
+    outcome_of,
 )
-from codeplane.testing.packing import Batch
-from codeplane.testing.parent_tree import ParentTree
 from codeplane.testing.program import Program, Programs
-from codeplane.testing.report import cases as cases_of
-from codeplane.testing.report import contents
-from codeplane.testing.reports.unreadable import Unreadable
+from codeplane.testing.report import read_report
 from codeplane.testing.sandbox import Enclosure, ProcessTree, Sandbox
 from codeplane.testing.start_failure import NotStarted, start_failure
-from codeplane.testing.target import Wanted
+from codeplane.testing.target import TargetSelection
 
 _TAIL = 4000
-_MAX_SAID = 1024 * 1024
+_MAX_OUTPUT = 1024 * 1024
 _USAGE = 4
-_MAX_FOUND = 2000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Means:
-    """What processes of a workspace's tests are run with."""
+class ExecutionContext:
+    """The settings and tools that the processes of a run share."""
 
     root: Path
     config: TestsConfig
@@ -52,15 +48,15 @@ class Means:
     tree: ProcessTree
     sandbox: Sandbox | None
     slots: asyncio.Semaphore
-    copy: ParentTree | None = None
-    """The files that are mounted instead of those at the root."""
+    copy: CommitCopy | None = None
+    """The copy of a commit that is mounted in place of the root."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Over:
-    """How the targets of one process went, None for those that are to be run again: by themselves, or together.
+class _ProcessOutcomes:
+    """The outcomes of the targets of one process; None for targets to run again, each alone or all `together`.
 
-    `missing` are names that are not there, for which nothing at all was run.
+    `missing`: test names that do not exist, because of which nothing was run at all.
     """
 
     outcomes: Sequence[Outcome | None]
@@ -70,74 +66,76 @@ class _Over:
 
 @dataclass(kw_only=True)
 class Execution:
-    """Runs batches and gathers outcomes; ended early it has what was known until then."""
+    """Runs batches and collects outcomes; if it is ended early, it has those known until then."""
 
-    means: Means
+    context: ExecutionContext
     folder: Path
     filters: Filters
     timeout_sec: float | None
-    told: Callable[["Outcome | None", str], Awaitable[None]]
+    notify: Callable[["Outcome | None", str], Awaitable[None]]
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     _missing: dict[str, list[str]] = field(default_factory=dict)
     _processes: int = 0
     _stopped: bool = False
 
-    async def all(self, workers: Sequence[Sequence[Batch]]) -> None:
+    async def run_all(self, workers: Sequence[Sequence[Batch]]) -> None:
         """Run every worker's batches, all workers at once."""
         try:
             async with asyncio.TaskGroup() as group:
                 for batches in workers:
                     group.create_task(self._worker(batches))
         except BaseExceptionGroup as failed:
-            # One is enough to say what is wrong.
+            # The first one says what is wrong.
             raise failed.exceptions[0] from None
 
     async def _worker(self, batches: Sequence[Batch]) -> None:
         for batch in batches:
             if self._stopped:
                 break
-            async with self.means.slots:
+            async with self.context.slots:
                 if not self._stopped:
                     await self._batch(batch.wanted)
 
-    async def _batch(self, wanted: Sequence[Wanted]) -> None:
-        """Run targets in one process; those it does not account for are run by themselves."""
-        found = await self._process(wanted)
-        for ended in found.outcomes:
-            if ended is not None:
-                await self._over(ended)
-        left = [one for one, ended in zip(wanted, found.outcomes, strict=True) if ended is None]
-        if found.missing:
-            left = await self._without(left, found.missing)
-        groups = [left] if found.together and left else [[one] for one in left]
+    async def _batch(self, wanted: Sequence[TargetSelection]) -> None:
+        """Run targets in one process, and those it gives no outcome for each alone."""
+        result = await self._process(wanted)
+        for outcome in result.outcomes:
+            if outcome is not None:
+                await self._add(outcome)
+        left = [selection for selection, outcome in zip(wanted, result.outcomes, strict=True) if outcome is None]
+        if result.missing:
+            left = await self._without_missing(left, result.missing)
+        groups = [left] if result.together and left else [[selection] for selection in left]
         for group in groups:
             if self._stopped:
                 break
             await self._batch(group)
 
-    async def _without(self, wanted: Sequence[Wanted], missing: Mapping[str, set[str]]) -> list[Wanted]:
-        """What is left to run when these names are not there."""
-        left: list[Wanted] = []
-        for one in wanted:
-            gone = missing.get(one.target_id, set())
-            self._missing.setdefault(one.target_id, []).extend(sorted(gone))
-            names = tuple(name for name in one.names if name not in gone)
+    async def _without_missing(
+        self, wanted: Sequence[TargetSelection], missing: Mapping[str, set[str]]
+    ) -> list[TargetSelection]:
+        """Return what is left to run without the names that do not exist."""
+        left: list[TargetSelection] = []
+        for selection in wanted:
+            gone = missing.get(selection.target_id, set())
+            self._missing.setdefault(selection.target_id, []).extend(sorted(gone))
+            names = tuple(name for name in selection.names if name not in gone)
             if names or not gone:
-                left.append(replace(one, names=names))
+                left.append(replace(selection, names=names))
             else:
-                await self._over(not_found(one, ()))
+                await self._add(not_found(selection, ()))
         return left
 
-    async def _over(self, ended: Outcome) -> None:
-        if missing := self._missing.get(ended.target_id):
-            ended = replace(ended, missing=tuple(missing))
-        self.outcomes[ended.target_id] = ended
-        if self.filters.fail_fast and ended.bad:
+    async def _add(self, outcome: Outcome) -> None:
+        if missing := self._missing.get(outcome.target_id):
+            outcome = replace(outcome, missing=tuple(missing))
+        self.outcomes[outcome.target_id] = outcome
+        if self.filters.fail_fast and outcome.bad:
             self._stopped = True
-        await self.told(ended, "")
+        await self.notify(outcome, "")
 
-    async def _process(self, wanted: Sequence[Wanted]) -> _Over:
-        """How each target went in one process."""
+    async def _process(self, wanted: Sequence[TargetSelection]) -> _ProcessOutcomes:
+        """Run one process and return the outcome of each target."""
         number = self._processes
         self._processes += 1
         folder = self.folder / str(number)
@@ -150,121 +148,124 @@ class Execution:
             ended = await self._run(wanted, program, command, folder, output)
         except TestRunnerNotFound as error:
             why = NotStarted(reason=error.message, fix=error.hint or "")
-            return _Over(outcomes=[not_started(one, why) for one in wanted])
-        cases, problem = await asyncio.to_thread(self._read, wanted, report, output, began)
+            return _ProcessOutcomes(outcomes=[not_started(selection, why) for selection in wanted])
+        cases, problem = await asyncio.to_thread(self._read_report, wanted, report, output, began)
         tail = await asyncio.to_thread(_tail, output)
-        tail = tail.replace(f"file://{self.means.root}/", "").replace(f"{self.means.root}/", "")
-        network = self.means.config.network or self.means.sandbox is None
+        tail = tail.replace(f"file://{self.context.root}/", "").replace(f"{self.context.root}/", "")
+        network = self.context.config.network or self.context.sandbox is None
         failure = start_failure(wanted[0].target, cases, ended, tail, network=network)
         if failure is not None:
-            outcomes = [not_started(one, failure, output=output.name, shared=len(wanted)) for one in wanted]
-            return _Over(outcomes=outcomes)
+            shared = len(wanted)
+            outcomes = [not_started(selection, failure, output=output.name, shared=shared) for selection in wanted]
+            return _ProcessOutcomes(outcomes=outcomes)
         if ended.code == _USAGE and wanted[0].target.runner_name == "pytest" and not cases:
-            said = await asyncio.to_thread(_said, output)
-            if wrong := complaint.wrong_expression(said):
+            text = await asyncio.to_thread(_output_text, output)
+            if wrong := output_errors.wrong_expression(text):
                 raise InvalidArgument(wrong, hint="pattern and tags are pytest's -k and -m: names with and, or, not")
-            if missing := complaint.unknown(said, wanted):
-                return _Over(outcomes=[None] * len(wanted), missing=missing, together=True)
-            if len(wanted) > 1 and (blamed := complaint.to_blame(said, wanted, str(self.means.root))):
-                return self._unbegun(wanted, blamed, ended, problem, tail, output.name)
-        return _Over(outcomes=self._sorted(wanted, cases, ended, problem, tail, output.name))
+            if missing := output_errors.unknown_tests(text, wanted):
+                return _ProcessOutcomes(outcomes=[None] * len(wanted), missing=missing, together=True)
+            if len(wanted) > 1 and (blamed := output_errors.blamed_targets(text, wanted, str(self.context.root))):
+                return self._not_loaded(wanted, blamed, ended, problem, tail, output.name)
+        return _ProcessOutcomes(outcomes=self._outcomes(wanted, cases, ended, problem, tail, output.name))
 
-    def _sorted(
+    def _outcomes(
         self,
-        wanted: Sequence[Wanted],
+        wanted: Sequence[TargetSelection],
         cases: Sequence[Case],
-        ended: process.Ended,
+        ended: process.ProcessExit,
         problem: str,
         tail: str,
         output: str,
     ) -> list[Outcome | None]:
-        """How each target went by the cases of one report; None where they do not say."""
+        """Return the outcome of each target by the cases of one report; None where they do not tell."""
         pattern = self.filters.pattern_for(wanted)
-        by_target, nobodys = sorted_out(listed(cases, wanted[0].target.runner, pattern), wanted, self.means.root)
+        selected = without_deselected(cases, wanted[0].target.runner, pattern)
+        by_target, unassigned = assign_cases(selected, wanted, self.context.root)
         is_sound = not ended.timed_out and not ended.signal_name and not problem
-        is_told = is_sound and not nobodys and is_accounted(cases, ended, wanted[0], self.filters, tail)
+        is_complete = is_sound and not unassigned and is_accounted(cases, ended, wanted[0], self.filters, tail)
         shared = len(wanted)
-        found: list[Outcome | None] = []
-        for one in wanted:
-            its = by_target[one.target_id]
-            if shared > 1 and (is_unexplained(its) or (not its and not is_told)):
-                # Who is to blame is not known: each by itself will tell.
-                found.append(None)
+        outcomes: list[Outcome | None] = []
+        for selection in wanted:
+            own_cases = by_target[selection.target_id]
+            if shared > 1 and (is_unexplained(own_cases) or (not own_cases and not is_complete)):
+                # It is not known which target is to blame: running each alone will tell.
+                outcomes.append(None)
                 continue
-            if is_sound and not nobodys and (gone := absent(one, its)):
-                self._missing.setdefault(one.target_id, []).extend(gone)
-                if len(gone) == len(one.names):
-                    found.append(replace(not_found(one, gone), output=output, shared=shared))
+            if is_sound and not unassigned and (gone := missing_names(selection, own_cases)):
+                self._missing.setdefault(selection.target_id, []).extend(gone)
+                if len(gone) == len(selection.names):
+                    outcomes.append(replace(not_found(selection, gone), output=output, shared=shared))
                     continue
+            filtered = self.filters.chooses
             if shared > 1:
                 quiet = replace(ended, code=0, timed_out=False)
-                made = outcome(one, its, quiet, problem="", tail="", filtered=self.filters.chooses)
+                outcome = outcome_of(selection, own_cases, quiet, problem="", tail="", filtered=filtered)
             else:
-                kept = [*its, *nobodys]
-                told = problem if not its else ""
-                made = outcome(one, kept, ended, problem=told, tail=tail, filtered=self.filters.chooses)
-            found.append(replace(made, output=output, shared=shared))
-        return found
+                all_cases = [*own_cases, *unassigned]
+                report_problem = problem if not own_cases else ""
+                outcome = outcome_of(selection, all_cases, ended, problem=report_problem, tail=tail, filtered=filtered)
+            outcomes.append(replace(outcome, output=output, shared=shared))
+        return outcomes
 
-    def _unbegun(
+    def _not_loaded(
         self,
-        wanted: Sequence[Wanted],
-        blamed: Sequence[Wanted],
-        ended: process.Ended,
+        wanted: Sequence[TargetSelection],
+        blamed: Sequence[TargetSelection],
+        ended: process.ProcessExit,
         problem: str,
         tail: str,
         output: str,
-    ) -> _Over:
-        """The same for all that cannot be begun; the others go without them."""
-        names = {one.target_id for one in blamed}
-        found = [
-            replace(outcome(one, [], ended, problem=problem, tail=tail), output=output, shared=len(wanted))
-            if one.target_id in names
+    ) -> _ProcessOutcomes:
+        """Return an error for the targets that keep pytest from starting; the others run again without them."""
+        blamed_ids = {selection.target_id for selection in blamed}
+        outcomes = [
+            replace(outcome_of(selection, [], ended, problem=problem, tail=tail), output=output, shared=len(wanted))
+            if selection.target_id in blamed_ids
             else None
-            for one in wanted
+            for selection in wanted
         ]
-        return _Over(outcomes=found, together=True)
+        return _ProcessOutcomes(outcomes=outcomes, together=True)
 
-    def _command(self, wanted: Sequence[Wanted], report: Path) -> tuple[Program, list[str]]:
+    def _command(self, wanted: Sequence[TargetSelection], report: Path) -> tuple[Program, list[str]]:
         target = wanted[0].target
         if target.custom is not None:
             word = target.custom.cmd[0]
-            program = self.means.programs.command(word, target.root)
+            program = self.context.programs.command(word, target.root)
             if program is None:
                 raise TestRunnerNotFound(f"Test runner '{word}' not found in PATH")
             return program, custom_words(target, program.words, report)
         assert target.runner is not None
-        program = self.means.programs.find(target.runner, target.root)
-        offline = self.means.sandbox is not None and not self.means.config.network
+        program = self.context.programs.find(target.runner, target.root)
+        offline = self.context.sandbox is not None and not self.context.config.network
         return program, words(target.runner, program.words, wanted, report, self.filters, offline=offline)
 
     async def _run(
-        self, wanted: Sequence[Wanted], program: Program, command: list[str], folder: Path, output: Path
-    ) -> process.Ended:
+        self, wanted: Sequence[TargetSelection], program: Program, command: list[str], folder: Path, output: Path
+    ) -> process.ProcessExit:
         target = wanted[0].target
-        cwd = self.means.root / target.root if target.root else self.means.root
-        environment = dict(self.means.environment())
-        sandbox = self.means.sandbox
+        cwd = self.context.root / target.root if target.root else self.context.root
+        environment = dict(self.context.environment())
+        sandbox = self.context.sandbox
         if sandbox is not None:
-            network = self.means.config.network
+            network = self.context.config.network
             enclosure = Enclosure(
-                root=self.means.root,
+                root=self.context.root,
                 writable=(folder,),
                 tools=program.tools,
                 network=network,
-                copy=self.means.copy,
-                secrets=self.means.config.secrets,
+                copy=self.context.copy,
+                secrets=self.context.config.secrets,
             )
             command = await asyncio.to_thread(sandbox.command, command, cwd=cwd, enclosure=enclosure)
             environment["TMPDIR"] = "/tmp"  # nosec B108  # the sandbox's own
             if target.runner is not None and not network:
                 environment |= dict(target.runner.offline_variables)
         own = target.custom.timeout_sec if target.custom is not None else None
-        each = self.timeout_sec or own or self.means.config.timeout_sec
+        each = self.timeout_sec or own or self.context.config.timeout_sec
         building = target.runner.startup_sec if target.runner is not None and target.custom is None else 0.0
 
-        async def heard(line: str) -> None:
-            await self.told(None, line)
+        async def on_line(line: str) -> None:
+            await self.notify(None, line)
 
         with span("sandbox", kind="tests", enclosed=sandbox is not None, targets=len(wanted)) as running:
             if (caused_by := traceparent()) is not None:
@@ -276,54 +277,37 @@ class Execution:
                 mark=str(folder),
                 output=output,
                 limits=process.Limits(seconds=each * len(wanted) + building, silence=each + building),
-                tree=self.means.tree,
-                heard=heard,
+                tree=self.context.tree,
+                on_line=on_line,
             )
             running.note(outcome="timed_out" if ended.timed_out else "failed" if ended.code else "ok")
         return ended
 
-    def _read(self, wanted: Sequence[Wanted], report: Path, output: Path, began: float) -> tuple[list[Case], str]:
-        """The cases of the report, and what is wrong with it."""
-        runner = wanted[0].target.runner
-        if runner is None:
-            return [], ""
-        try:
-            if runner.from_output:
-                return cases_of(runner.report, output.read_bytes()), ""
-            if runner.found:
-                return self._placed(wanted, began)
-            data = contents(report)
-            if data is None:
-                return [], NO_REPORT
-            return cases_of(runner.report, data), ""
-        except Unreadable as error:
-            return [], str(error)
-
-    def _placed(self, wanted: Sequence[Wanted], began: float) -> tuple[list[Case], str]:
-        """The cases of reports that the runner places below its root itself; older ones are of other runs."""
+    def _read_report(
+        self, wanted: Sequence[TargetSelection], report: Path, output: Path, began: float
+    ) -> tuple[list[Case], str]:
+        """Return the cases of the report, and what is wrong with it."""
         target = wanted[0].target
-        assert target.runner is not None
-        copy = self.means.copy
-        root = (copy.folder if copy is not None else self.means.root) / target.root
-        files: dict[Path, None] = {}
-        for pattern in target.runner.found:
-            for file in sorted(root.glob(pattern))[:_MAX_FOUND]:
-                with suppress(OSError):
-                    if file.lstat().st_mtime >= began - 1:
-                        files[file] = None
-        found = [case for file in files for case in cases_of(target.runner.report, contents(file) or b"")]
-        return found, "" if files else NO_REPORT
+        if target.runner is None:
+            return [], ""
+        copy = self.context.copy
+        root = (copy.folder if copy is not None else self.context.root) / target.root
+        try:
+            cases = read_report(target.runner, report, output=output, root=root, began=began)
+        except UnreadableReport as error:
+            return [], str(error)
+        return ([], NO_REPORT) if cases is None else (cases, "")
 
-    def unfinished(self, wanted: Sequence[Wanted], why: str) -> None:
-        """Say of every target without an outcome why it has none."""
-        for one in wanted:
-            if one.target_id not in self.outcomes:
-                self.outcomes[one.target_id] = not_run(one, why)
+    def mark_unfinished(self, wanted: Sequence[TargetSelection], why: str) -> None:
+        """Give every target without an outcome one that says why it did not run."""
+        for selection in wanted:
+            if selection.target_id not in self.outcomes:
+                self.outcomes[selection.target_id] = not_run(selection, why)
 
 
-def _said(output: Path) -> str:
+def _output_text(output: Path) -> str:
     with output.open("rb") as file:
-        return file.read(_MAX_SAID).decode(errors="replace")
+        return file.read(_MAX_OUTPUT).decode(errors="replace")
 
 
 def _tail(output: Path) -> str:

@@ -1,4 +1,4 @@
-"""What stays of a failure when numbers, places and times are taken away."""
+"""Fingerprints of failures: what is left of one without numbers, places and times."""
 
 from hashlib import sha256
 
@@ -7,7 +7,7 @@ from codeplane.testing.case import Case
 
 
 def fingerprint(target_id: str, case: Case) -> str:
-    """Equal for the same test failing in the same way."""
+    """Return a value that is equal for the same test failing in the same way."""
     content = "\x1f".join(
         (target_id, case.name, case.kind.rpartition(".")[2], normalise_trace(case.stack or case.message))
     )

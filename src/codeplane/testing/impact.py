@@ -1,4 +1,4 @@
-"""Which tests a change can break: those that reach it through imports, nearest to the changed definitions first."""
+"""Selection of the tests that a change can break: those that import it, nearest to the changed definitions first."""
 
 import asyncio
 import math
@@ -15,12 +15,12 @@ from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import NotGit
 from codeplane.query.knowledge import Knowledge
 from codeplane.testing.changes import Changes, Lines
-from codeplane.testing.imports import Imports, ImportsKept, Step
-from codeplane.testing.mentions import by_name, mentioning, same_place
-from codeplane.testing.narrowing import Narrowing, UsesKept
+from codeplane.testing.import_graph import ImportCache, ImportGraph, Step
+from codeplane.testing.mentions import files_mentioning, targets_built_with, targets_naming
+from codeplane.testing.ranking import Ranking, UseCache
 from codeplane.testing.target import Target
 
-# Beyond both, tests are chosen by what they say of the changed definitions.
+# Of more targets than this, those that mention the changed definitions are selected.
 _ENOUGH = 4
 _SHARE = 0.4
 _MOST = 60
@@ -34,7 +34,7 @@ _SETTINGS = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reached:
-    """A target that a change reaches (by its id), why, and over how many imports."""
+    """A target that a change reaches: its id, the reason, and the number of imports between them."""
 
     path: str
     reason: str
@@ -43,7 +43,7 @@ class Reached:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """The targets to run, nearest first, and what is to be said of those that are not among them."""
+    """The targets to run, nearest first, with notes on those that were left out."""
 
     reached: tuple[Reached, ...]
     notes: tuple[str, ...] = ()
@@ -59,15 +59,15 @@ class Impact:
         self._knowledge = knowledge
         self._targets = targets
         self._changes = changes
-        self._imports = ImportsKept(knowledge.modules)
-        self._uses = UsesKept()
+        self._imports = ImportCache(knowledge.modules)
+        self._uses = UseCache()
         self._waiting = False
         self._busy = threading.Lock()
 
     async def after_edit(self, snapshot: Snapshot, paths: Sequence[str]) -> Selection | None:
-        """What `selection` gives for the files of an edit, in the state after it; None while that is not known.
+        """Select the tests for the files of an edit, in the state after it; None while that is not known.
 
-        An edit does not wait for another that is just finding out, so that many edits cost one selection at a time.
+        An edit does not wait for the selection of another edit, so that many edits cost one selection at a time.
         """
         if self._waiting:
             return None
@@ -83,13 +83,13 @@ class Impact:
         if not self._busy.acquire(blocking=False):
             return None
         try:
-            return self.selected(snapshot, self._changed(paths, ""))
+            return self.select(snapshot, self._changed(paths, ""))
         finally:
             self._busy.release()
 
     def _changed(self, paths: Sequence[str] | None, since: str) -> Mapping[str, Lines]:
         try:
-            known = self._changes.between(since, paths)
+            known = self._changes.changed_since(since, paths)
         except NotGit:
             if paths is None:
                 raise
@@ -98,40 +98,40 @@ class Impact:
         return dict(known) if paths is None else {path: known.get(path, ()) for path in paths}
 
     async def selection(self, paths: Sequence[str] | None = None, *, since: str = "") -> Selection:
-        """The tests to run for changed files; without paths for what differs from a ref, or from HEAD."""
+        """Select the tests to run for changed files; without paths, for all that differ from a ref or HEAD."""
         changed = await asyncio.to_thread(self._changed, paths, since)
         fresh = await self._knowledge.fresh()
         snapshot = await fresh.snapshot(strict=True)
         behind = (await self._knowledge.behind(snapshot)).line()
-        found = await asyncio.to_thread(self.selected, snapshot, changed)
+        found = await asyncio.to_thread(self.select, snapshot, changed)
         notes = (*found.notes, behind) if behind else found.notes
         return Selection(reached=found.reached, notes=notes, left_out=found.left_out)
 
-    def selected(self, snapshot: Snapshot, changed: Mapping[str, Lines]) -> Selection:
-        """The tests to run in one state of the repository."""
+    def select(self, snapshot: Snapshot, changed: Mapping[str, Lines]) -> Selection:
+        """Select the tests to run in one state of the repository."""
         targets = self._targets(snapshot)
         if not changed:
             return Selection(reached=(), notes=("nothing has changed",))
         world = World(snapshot, self._knowledge.store, self._knowledge.modules)
-        imports = Imports(world, self._imports, gone=[path for path in changed if path not in snapshot.files])
+        imports = ImportGraph(world, self._imports, gone=[path for path in changed if path not in snapshot.files])
         seeds = dict.fromkeys(changed)
-        said: dict[str, str] = {}
+        mentions: dict[str, str] = {}
         for path in changed:
             if not _is_code(path):
-                for user in mentioning(snapshot, path):
+                for user in files_mentioning(snapshot, path):
                     if user not in seeds:
-                        said[user] = f"names {shown(path.rpartition('/')[2])}"
-        steps = imports.reaching([*seeds, *said])
+                        mentions[user] = f"names {shown(path.rpartition('/')[2])}"
+        steps = imports.reaching([*seeds, *mentions])
         found: dict[str, Reached] = {}
         for target in targets:
             best = min(
-                (steps[one] for one in _files(target) if one in steps), key=lambda one: one.distance, default=None
+                (steps[path] for path in target.files if path in steps), key=lambda one: one.distance, default=None
             )
             if best is not None:
-                found[target.target_id] = _by_import(target, best, steps, said)
-        for target, reason in same_place(targets, changed):
+                found[target.target_id] = _by_import(target, best, steps, mentions)
+        for target, reason in targets_built_with(targets, changed):
             found.setdefault(target.target_id, Reached(path=target.target_id, reason=reason, distance=1))
-        for target, reason in by_name(world, self._knowledge.store, targets, changed):
+        for target, reason in targets_naming(world, self._knowledge.store, targets, changed):
             found.setdefault(target.target_id, Reached(path=target.target_id, reason=reason, distance=2))
         settings = [path for path in changed if _SETTINGS.search(path)]
         always = self._always(targets, settings, changed)
@@ -143,7 +143,7 @@ class Impact:
     def _bounded(
         self,
         world: World,
-        imports: Imports,
+        imports: ImportGraph,
         targets: Sequence[Target],
         changed: Mapping[str, Lines],
         found: dict[str, Reached],
@@ -152,22 +152,26 @@ class Impact:
         most = max(_ENOUGH, min(math.floor(len(targets) * _SHARE), _MOST))
         if len(found) - len(always) <= most:
             return Selection(reached=_sorted(found.values()))
-        narrowing = Narrowing(world, self._knowledge.store, imports, targets, self._uses)
-        ranked = narrowing.ranked(changed, [one for one in found if one not in always])
-        kept = {target_id: found[target_id] for target_id in always}
+        narrowing = Ranking(world, self._knowledge.store, imports, targets, self._uses)
+        ranked = narrowing.rank(changed, [reached for reached in found if reached not in always])
+        selected = {target_id: found[target_id] for target_id in always}
         for target_id, why in ranked[:most]:
             before = found[target_id]
-            kept[target_id] = Reached(path=target_id, reason=why or before.reason, distance=before.distance)
+            selected[target_id] = Reached(path=target_id, reason=why or before.reason, distance=before.distance)
         order = {target_id: at for at, (target_id, _) in enumerate(ranked)}
-        left = len(found) - len(kept)
-        note = f"{len(kept)} of {len(found)} targets that import what changed: those nearest to the changed definitions"
-        reached = sorted(kept.values(), key=lambda one: (one.path not in always, order.get(one.path, -1), one.path))
+        left = len(found) - len(selected)
+        nearest = "those nearest to the changed definitions"
+        note = f"{len(selected)} of {len(found)} targets that import what changed: {nearest}"
+        reached = sorted(
+            selected.values(),
+            key=lambda reached: (reached.path not in always, order.get(reached.path, -1), reached.path),
+        )
         return Selection(reached=tuple(reached), notes=(note,), left_out=left)
 
     def _always(
         self, targets: Sequence[Target], settings: Sequence[str], changed: Mapping[str, Lines]
     ) -> dict[str, Reached]:
-        """The changed tests themselves, and every test of a runner whose settings changed."""
+        """Return the changed tests themselves, and every test of a runner whose settings changed."""
         found: dict[str, Reached] = {}
         for target in targets:
             for path in settings:
@@ -175,12 +179,12 @@ class Impact:
                 if not folder or target.path.startswith(f"{folder}/"):
                     reason = f"{shown(path)} has settings for it"
                     found[target.target_id] = Reached(path=target.target_id, reason=reason, distance=1)
-            if any(path in changed for path in _files(target)) and _is_test_itself(target):
+            if any(path in changed for path in target.files) and _is_test_itself(target):
                 found[target.target_id] = Reached(path=target.target_id, reason="changed itself", distance=0)
         return found
 
 
-def _by_import(target: Target, step: Step, steps: Mapping[str, Step], said: Mapping[str, str]) -> Reached:
+def _by_import(target: Target, step: Step, steps: Mapping[str, Step], mentions: Mapping[str, str]) -> Reached:
     chain: list[str] = []
     at = step
     while at.through and len(chain) < _MAX_CHAIN:
@@ -190,17 +194,13 @@ def _by_import(target: Target, step: Step, steps: Mapping[str, Step], said: Mapp
     reason = " → ".join(["imports " + shown(chain[0]), *map(shown, chain[1:])]) if chain else "changed itself"
     if at.through:
         reason += f" → … ({counted(step.distance, 'import')})"
-    elif last in said:
-        reason = f"{reason}, which {said[last]}" if chain else said[last]
-    return Reached(path=target.target_id, reason=reason, distance=step.distance + (last in said))
-
-
-def _files(target: Target) -> tuple[str, ...]:
-    return target.covers or (target.path,)
+    elif last in mentions:
+        reason = f"{reason}, which {mentions[last]}" if chain else mentions[last]
+    return Reached(path=target.target_id, reason=reason, distance=step.distance + (last in mentions))
 
 
 def _is_test_itself(target: Target) -> bool:
-    """Whether its files hold tests alone; a crate's own tests lie in the code they test."""
+    """Whether its files hold nothing but tests; a crate's unit tests are in the code they test."""
     return target.runner is None or target.runner.unit != "crate" or "/tests/" in f"/{target.path}"
 
 
@@ -210,7 +210,7 @@ def _is_code(path: str) -> bool:
 
 
 def _sorted(found: Iterable[Reached]) -> tuple[Reached, ...]:
-    return tuple(sorted(found, key=lambda one: (one.distance, one.path)))
+    return tuple(sorted(found, key=lambda reached: (reached.distance, reached.path)))
 
 
 def _listed(changed: Mapping[str, Lines]) -> str:

@@ -1,4 +1,4 @@
-"""Tests that speak of what changed without importing it: by a file's name, by a package, by a definition's name."""
+"""Tests that mention what changed without importing it: by the name of a file, package or definition."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -17,12 +17,12 @@ _MIN_NAME = 4
 _PARTS = ("class", "interface", "struct", "trait", "enum", "function", "method", "module", "type", "constant", "macro")
 
 
-def mentioning(snapshot: Snapshot, path: str) -> list[str]:
-    """The files whose text has the name of a file; for data that code reads by name."""
+def files_mentioning(snapshot: Snapshot, path: str) -> list[str]:
+    """Return the files whose text contains the name of a file, for data that code reads by name."""
     wanted = path.rpartition("/")[2].encode(errors="surrogateescape")
     stem = wanted.partition(b".")[0]
     found = _with(snapshot, wanted)
-    # Some name it without its ending, in quotes.
+    # Some code names it without its extension, in quotes.
     if not found and len(stem) >= _MIN_NAME:
         found = _with(snapshot, b'"' + stem + b'"') + _with(snapshot, b"'" + stem + b"'")
     return sorted(set(found) - {path})
@@ -41,8 +41,8 @@ def _with(snapshot: Snapshot, wanted: bytes) -> list[str]:
     return list(found)
 
 
-def same_place(targets: Sequence[Target], changed: Iterable[str]) -> Iterator[tuple[Target, str]]:
-    """Targets that are built with a changed file: Go's packages, Rust's crates, projects and modules of others."""
+def targets_built_with(targets: Sequence[Target], changed: Iterable[str]) -> Iterator[tuple[Target, str]]:
+    """Yield the targets that are built with a changed file: packages of Go, crates of Rust, other projects."""
     for path in changed:
         language = languages().of(path)
         if language is None or language.names.follows_imports:
@@ -58,12 +58,14 @@ def same_place(targets: Sequence[Target], changed: Iterable[str]) -> Iterator[tu
                 yield target, f"in the crate of {shown(path)}"
 
 
-def by_name(
+def targets_naming(
     world: World, store: FactStore, targets: Sequence[Target], changed: Mapping[str, Lines]
 ) -> Iterator[tuple[Target, str]]:
-    """Targets in languages whose imports are not resolved that name a definition of a changed file, or are called
-    after it; a guess, and said so."""
-    files = {path: target for target in targets for path in (target.covers or (target.path,))}
+    """Yield the targets that name a definition of a changed file, or are named after the file.
+
+    This is a guess, for languages whose imports are not resolved, and its reason says so.
+    """
+    files = {path: target for target in targets for path in target.files}
     for path in changed:
         language = languages().of(path)
         if language is None or language.names.follows_imports:
@@ -74,7 +76,11 @@ def by_name(
             if len(stem) >= 3 and target.language == language.name and _is_after(named, stem):
                 yield target, f"is called after {shown(path)}"
         facts = world.facts(path)
-        names = [one.name for one in facts.definitions if one.kind in _PARTS] if facts is not None else []
+        names = (
+            [definition.name for definition in facts.definitions if definition.kind in _PARTS]
+            if facts is not None
+            else []
+        )
         for name in list(dict.fromkeys(names))[:_MAX_NAMES]:
             users = store.files_with(name) if len(name) >= _MIN_NAME else []
             if len(users) > _MAX_FILES:

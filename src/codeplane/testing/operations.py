@@ -17,7 +17,7 @@ from codeplane.kernel.json import canonical as canonical_json
 from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, operation, previews
 from codeplane.kernel.page import Pagination
 from codeplane.kernel.trace import normalise_trace
-from codeplane.testing.baseline import Comparison, Failed
+from codeplane.testing.baseline import Comparison, FailedCase
 from codeplane.testing.requests import DiscoverRequest, HistoryRequest, OutputRequest, RunRequest, StatusRequest
 from codeplane.testing.results import (
     DiscoverResult,
@@ -57,21 +57,23 @@ class TestOperations:
         asked = digest(canonical_json(request.model_dump(mode="json", exclude={"cursor", "limit"})))
         scope = f"test.discover:{call.task.session_id if call.task else ''}:{asked}"
         after = str(self._cursors.open(request.cursor, scope=scope)["after"]) if request.cursor else ""
-        targets = [one for one in await self._suite.targets() if not paths or any(one.is_at(path) for path in paths)]
+        targets = [
+            one for one in await self._suite.targets() if not paths or any(one.matches_path(path) for path in paths)
+        ]
         counts: dict[str, int] = {}
-        for one in targets:
-            counts[one.runner_name] = counts.get(one.runner_name, 0) + 1
-        # By name, so that files that come and go between pages are neither skipped nor repeated.
-        left = [one for one in targets if _key(one) > after]
+        for target in targets:
+            counts[target.runner_name] = counts.get(target.runner_name, 0) + 1
+        # By name, so that files added or deleted between pages make none skipped or repeated.
+        left = [target for target in targets if _key(target) > after]
         page = left[: request.limit]
         cursor = None
         if len(left) > len(page):
             cursor = self._cursors.issue(scope=scope, state={"after": _key(page[-1])})
         return DiscoverResult(
-            targets=tuple(self._found(one) for one in page),
+            targets=tuple(self._found(target) for target in page),
             total=len(targets),
             runners=counts,
-            missing_runners=self._suite.missing(tuple(targets)),
+            missing_runners=self._suite.missing_runners(targets),
             pagination=Pagination(next_cursor=cursor, total_estimate=len(targets)),
         )
 
@@ -90,8 +92,8 @@ class TestOperations:
             self._warn(call)
             result = (await self._suite.start(request)).result()
         else:
-            result, _ = await self.tested(call, request)
-            # Of a baseline nothing was expected.
+            result, _ = await self.run_with_failures(call, request)
+            # Failures of a baseline are no failures of the task.
             if result.failures and not request.baseline:
                 call.failed(failure(result))
         if result.baseline_of:
@@ -100,20 +102,20 @@ class TestOperations:
             await call.record([(_STREAM, _RECORDED, {"commit": result.baseline_of, "run_id": result.run_id, **counts})])
         return result
 
-    async def tested(self, call: Call, request: RunRequest) -> tuple[RunResult, tuple[Failed, ...]]:
-        """How the tests went, and every failure."""
+    async def run_with_failures(self, call: Call, request: RunRequest) -> tuple[RunResult, tuple[FailedCase, ...]]:
+        """Run tests; return the result and all failures."""
         self._warn(call)
-        result, failures = await self._suite.tested(request, listener=_listener(call))
+        result, failures = await self._suite.run_with_failures(request, listener=_listener(call))
         if not result.is_green and (hidden := await asyncio.to_thread(self._suite.hidden_secrets)):
             call.warn(f"empty in the sandbox, unless tests.secrets names them: {name_first(hidden)}")
         return result, failures
 
-    async def compare(self, call: Call, result: RunResult, failures: Sequence[Failed]) -> Comparison:
-        """Which failures are older than what changed since the last commit."""
+    async def compare(self, call: Call, result: RunResult, failures: Sequence[FailedCase]) -> Comparison:
+        """Tell which failures are older than what changed since the last commit."""
         return await self._suite.compare(result, failures, _listener(call))
 
     async def record_at_head(self, result: RunResult) -> None:
-        """Take a run for the baseline of the commit that was just made of its files."""
+        """Record a run as the baseline of the commit that was just made of its files."""
         await self._suite.record_at_head(result.state)
 
     def _warn(self, call: Call) -> None:
@@ -122,9 +124,9 @@ class TestOperations:
 
     @assesses("test.run")
     def assess_run(self, request: RunRequest) -> Assessment:
-        """The repository's code runs: enclosed it can write the workspace alone, and otherwise do what a shell can."""
+        """Assess running the repository's code: sandboxed it can write only the workspace, else do what a shell can."""
         missing = self._suite.unsandboxed()
-        # Which machines that code would reach, nobody knows before.
+        # Which machines that code would reach is not known before.
         remotes = ("*",) if self._suite.reaches_network() else ()
         if not missing:
             return Assessment(risk=Risk.WRITE, remotes=remotes)
@@ -136,8 +138,8 @@ class TestOperations:
 
     @previews("test.run")
     async def preview_run(self, request: RunRequest) -> Preview:
-        """The commands and folders, and the state of the code that they run."""
-        return await self._suite.foreseen(request)
+        """Show the commands and folders, and the state of the code that they run."""
+        return await self._suite.preview(request)
 
     @operation("test.status", risk=Risk.READ)
     async def status(self, call: Call, request: StatusRequest) -> RunResult:
@@ -149,34 +151,34 @@ class TestOperations:
         """Runs that are kept, the newest first; tests that went both ways on the same code; the slowest targets."""
         scope = "test.history"
         after = str(self._cursors.open(request.cursor, scope=scope)["after"]) if request.cursor else None
-        kept = await asyncio.to_thread(self._suite.past)
-        left = [run_id for run_id in kept if after is None or run_id < after]
+        run_ids = await asyncio.to_thread(self._suite.run_ids)
+        left = [run_id for run_id in run_ids if after is None or run_id < after]
         page = left[: request.limit]
         cursor = None
         if len(left) > len(page):
             cursor = self._cursors.issue(scope=scope, state={"after": page[-1]})
-        runs, flaky = await asyncio.to_thread(lambda: (self._runs(page), self._suite.outcomes.flaky()))
+        runs, flaky = await asyncio.to_thread(lambda: (self._runs(page), self._suite.flakiness.flaky()))
         return HistoryResult(
             runs=tuple(runs),
-            kept=len(kept),
+            kept=len(run_ids),
             most_kept=self._suite.most_kept,
-            flaky=tuple(FlakyTest(**asdict(one)) for one in flaky[:_FLAKY]),
+            flaky=tuple(FlakyTest(**asdict(test)) for test in flaky[:_FLAKY]),
             flaky_count=len(flaky),
             slowest=tuple(
                 SlowTarget(
                     target_id=target_id,
                     median_ms=round(median * 1000),
-                    last_ms=tuple(round(one * 1000) for one in last),
+                    last_ms=tuple(round(seconds * 1000) for seconds in last),
                 )
                 for target_id, median, last in self._suite.history.slowest(_SLOWEST)
             ),
-            pagination=Pagination(next_cursor=cursor, total_estimate=len(kept)),
+            pagination=Pagination(next_cursor=cursor, total_estimate=len(run_ids)),
         )
 
     def _runs(self, run_ids: Sequence[str]) -> list[PastRun]:
         found: list[PastRun] = []
         for run_id in run_ids:
-            # One that was interrupted by the server's end has no result, and nothing to tell.
+            # A run that was interrupted by the server's end has no result.
             with suppress(TestRunNotFound):
                 found.append(_past(self._suite.result(run_id)))
         return found
@@ -187,7 +189,7 @@ class TestOperations:
         run = self._suite.find(request.run_id)
         if run is None:
             if request.run_id:
-                # One that is over stays as it is.
+                # A run that is over stays as it is.
                 return self._suite.result(request.run_id)
             raise TestRunNotFound("no run is under way")
         await run.cancel()
@@ -197,7 +199,7 @@ class TestOperations:
     async def output(self, call: Call, request: OutputRequest) -> OutputResult:
         """What the process of a target printed, as it printed it; the end without an offset."""
         part = await asyncio.to_thread(
-            self._suite.printed,
+            self._suite.output,
             request.run_id,
             request.target,
             offset=request.offset,
@@ -257,12 +259,14 @@ def _past(result: RunResult) -> PastRun:
 
 
 def failure(result: RunResult) -> Failure:
-    """What failed, for the task's fingerprints: the tests, and how the first of them failed."""
-    first = min(result.failures, key=lambda one: one.test)
-    trace = "\n".join(sorted({normalise_trace(one.stack or one.message) for one in result.failures})[:_FAILING])
+    """Return what failed, for the task's fingerprints: the tests, and how the first of them failed."""
+    first = min(result.failures, key=lambda failure: failure.test)
+    trace = "\n".join(
+        sorted({normalise_trace(failure.stack or failure.message) for failure in result.failures})[:_FAILING]
+    )
     return Failure(
         kind=first.kind,
         trace=trace,
-        failing_tests=tuple(sorted(one.test for one in result.failures)[:_FAILING]),
+        failing_tests=tuple(sorted(failure.test for failure in result.failures)[:_FAILING]),
         exit_code=1,
     )

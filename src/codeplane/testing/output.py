@@ -1,4 +1,4 @@
-"""What a runner prints: its beginning and its end are kept, whatever it prints between."""
+"""The output of a runner, of which the beginning and the end are stored."""
 
 import asyncio
 from collections import deque
@@ -13,7 +13,7 @@ _CHUNK = 256 * 1024
 
 
 class Output:
-    """Writes what is read into a file, up to a bound; what is too much in the middle is counted and said."""
+    """Copies a stream into a file up to a limit; bytes that are cut from the middle are counted and noted there."""
 
     def __init__(self, path: Path, *, head: int = HEAD_BYTES, tail: int = TAIL_BYTES) -> None:
         self._path = path
@@ -28,7 +28,7 @@ class Output:
 
     @property
     def last_line(self) -> str:
-        """The last line that was printed whole."""
+        """The last complete line."""
         return self._line.text
 
     async def drain(self, stream: asyncio.StreamReader) -> None:
@@ -45,17 +45,17 @@ class Output:
         self._line.take(chunk)
         room = self._head - self._written
         if room > 0:
-            kept = chunk[:room]
-            self._written += len(kept)
-            self._write(file, kept)
+            written = chunk[:room]
+            self._written += len(written)
+            self._write(file, written)
             chunk = chunk[room:]
         if chunk:
             self._tail.append(chunk)
             self._tail_bytes += len(chunk)
             while self._tail_bytes - len(self._tail[0]) >= self._tail_size:
-                gone = self._tail.popleft()
-                self._tail_bytes -= len(gone)
-                self.cut += len(gone)
+                dropped = self._tail.popleft()
+                self._tail_bytes -= len(dropped)
+                self.cut += len(dropped)
 
     def _finish(self, file: RawIOBase) -> None:
         tail = b"".join(self._tail)
@@ -65,7 +65,7 @@ class Output:
         self._write(file, tail[-self._tail_size :])
 
     def _write(self, file: RawIOBase, data: bytes) -> None:
-        """Write, or count what could not be written: a full disk must not stop the process that prints."""
+        """Write, or count what could not be written: a full disk must not block the process that prints."""
         try:
             while data:
                 data = data[file.write(data) or 0 :]

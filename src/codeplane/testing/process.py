@@ -1,4 +1,4 @@
-"""One process of a runner: started enclosed, bounded in time and output, ended with all it started."""
+"""One process of a runner, bounded in time and output, and ended with everything it started."""
 
 import asyncio
 import os
@@ -14,13 +14,13 @@ from codeplane.testing.output import Output
 from codeplane.testing.sandbox import ProcessTree
 
 MARK = "CODEPLANE_TEST_PROCESS"
-_LOOK_SEC = 0.25
-_LAST_WORDS_SEC = 2.0
+_POLL_SEC = 0.25
+_DRAIN_SEC = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ended:
-    """How a process ended: its status, and whether it was stopped for its time or its silence."""
+class ProcessExit:
+    """How a process ended: its exit code, and whether it was killed for its time or its silence."""
 
     code: int
     seconds: float
@@ -30,7 +30,7 @@ class Ended:
 
     @property
     def signal_name(self) -> str:
-        """The signal that killed it, if one did; sandboxes and shells pass it on as 128 and more."""
+        """The signal that killed it, if any; sandboxes and shells report it as 128 and more."""
         number = -self.code if self.code < 0 else self.code - 128 if 128 < self.code < 160 else 0
         with suppress(ValueError):
             return signal.Signals(number).name if number else ""
@@ -39,7 +39,7 @@ class Ended:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How long a process may run, and how long it may say nothing."""
+    """How long a process may run, and how long it may print nothing."""
 
     seconds: float
     silence: float
@@ -54,43 +54,43 @@ async def run(
     output: Path,
     limits: Limits,
     tree: ProcessTree,
-    heard: Callable[[str], Awaitable[None]],
-) -> Ended:
-    """Run a command to its end, or end it; in either case nothing that it started is left."""
+    on_line: Callable[[str], Awaitable[None]],
+) -> ProcessExit:
+    """Run a command to its end, or kill it; in either case nothing that it started is left."""
     loop = asyncio.get_running_loop()
     began = loop.time()
-    process = _started(argv, cwd, {**environment, MARK: mark})
-    said = Output(output)
-    draining = asyncio.create_task(said.drain(process.out))
+    process = _start(argv, cwd, {**environment, MARK: mark})
+    captured = Output(output)
+    draining = asyncio.create_task(captured.drain(process.out))
     waiting = asyncio.create_task(process.wait())
     timed_out = silent = False
-    heard_at, heard_bytes, told = began, 0, ""
+    printed_at, printed_bytes, last_line = began, 0, ""
     try:
         while not waiting.done():
-            await asyncio.wait({waiting}, timeout=_LOOK_SEC)
+            await asyncio.wait({waiting}, timeout=_POLL_SEC)
             now = loop.time()
-            if said.total != heard_bytes:
-                heard_at, heard_bytes = now, said.total
-                if said.last_line != told:
-                    told = said.last_line
-                    await heard(told)
-            silent = now - heard_at > limits.silence
+            if captured.total != printed_bytes:
+                printed_at, printed_bytes = now, captured.total
+                if captured.last_line != last_line:
+                    last_line = captured.last_line
+                    await on_line(last_line)
+            silent = now - printed_at > limits.silence
             timed_out = silent or now - began > limits.seconds
             if timed_out and not waiting.done():
                 break
         timed_out = timed_out and not waiting.done()
     finally:
         await _finish(process, waiting, draining, mark, tree)
-    return Ended(
+    return ProcessExit(
         code=process.returncode if process.returncode is not None else -signal.SIGKILL,
         seconds=loop.time() - began,
         timed_out=timed_out,
         silent=timed_out and silent,
-        output_cut=said.cut,
+        output_cut=captured.cut,
     )
 
 
-def _started(argv: Sequence[str], cwd: Path, environment: Mapping[str, str]) -> Child:
+def _start(argv: Sequence[str], cwd: Path, environment: Mapping[str, str]) -> Child:
     """Start a process in a session of its own."""
     try:
         return Child(argv, cwd=cwd, env=environment, stdout=PIPE, stderr=STDOUT)
@@ -105,12 +105,12 @@ async def _finish(
     mark: str,
     tree: ProcessTree,
 ) -> None:
-    """End what is left; a daemon that outlived its parent would otherwise hold the pipe, and go on working."""
+    """Kill what is left: a daemon that outlived its parent would hold the pipe and go on working."""
 
     async def finish() -> None:
         await asyncio.to_thread(tree.end, process.pid if process.returncode is None else 0, mark)
-        await asyncio.wait({waiting}, timeout=_LAST_WORDS_SEC)
-        await asyncio.wait({draining}, timeout=_LAST_WORDS_SEC)
+        await asyncio.wait({waiting}, timeout=_DRAIN_SEC)
+        await asyncio.wait({draining}, timeout=_DRAIN_SEC)
         draining.cancel()
         process.close()
         await asyncio.wait({draining})
@@ -119,7 +119,7 @@ async def _finish(
                 os.kill(process.pid, signal.SIGKILL)
             await waiting
 
-    # Also when the caller is being cancelled: nobody else ends it.
+    # Also when the caller is cancelled: nothing else kills it.
     ending = asyncio.ensure_future(finish())
     while not ending.done():
         try:

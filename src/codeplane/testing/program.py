@@ -1,4 +1,4 @@
-"""Where a runner's program is: the repository's own first, then what is on PATH."""
+"""The programs of runners: the repository's own first, then those in PATH."""
 
 import os
 import re
@@ -16,7 +16,7 @@ _INTERPRETER = re.compile(rb"^#!\s*(/\S*python[\d.]*)\s*$")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """The words that start a runner, and the folders they need to be there."""
+    """The words that start a runner, and the folders it needs."""
 
     words: tuple[str, ...]
     tools: tuple[Path, ...]
@@ -30,7 +30,7 @@ class Programs:
         self._path = path
 
     def find(self, runner: Runner, root: str) -> Program:
-        """The program of a runner; TestRunnerNotFound with how to get it."""
+        """Return the program of a runner; TestRunnerNotFound says how to get it."""
         found = self.at(runner, root)
         if found is None:
             raise TestRunnerNotFound(
@@ -41,12 +41,12 @@ class Programs:
         return found
 
     def at(self, runner: Runner, root: str) -> Program | None:
-        """The program of a runner, or None."""
+        """Return the program of a runner, or None."""
         file = self._file(runner, root)
         return _program(runner, file) if file is not None else None
 
     def fault(self, runner: Runner, root: str) -> str:
-        """Why the program that is found for a runner cannot start, as far as its files show; nothing is run."""
+        """Say why a runner's program cannot start, as far as its files show; nothing is run."""
         file = self._file(runner, root)
         if file is None:
             return ""
@@ -59,7 +59,7 @@ class Programs:
         return ""
 
     def remedy(self, runner: Runner, root: str) -> str:
-        """The command that installs a runner for the tests of a root, or how to get it."""
+        """Return the command that installs a runner for the tests of a root, or how to get it."""
         for install in runner.install:
             for folder in self._upwards(root):
                 if _holds(folder / install.file, install.contains):
@@ -67,7 +67,7 @@ class Programs:
         return runner.hint
 
     def shown(self, file: Path) -> str:
-        """A path below the repository's root, or as it is elsewhere."""
+        """Return a path relative to the repository's root, or unchanged if it is elsewhere."""
         return str(file.relative_to(self._root)) if file.is_relative_to(self._root) else str(file)
 
     def _file(self, runner: Runner, root: str) -> Path | None:
@@ -81,7 +81,7 @@ class Programs:
         return None
 
     def command(self, word: str, root: str) -> Program | None:
-        """The program that the first word of a custom command names."""
+        """Return the program that the first word of a custom command names."""
         if "/" in word:
             file = self._root / root / word
             return Program(words=(str(file),), tools=_tools(file)) if _is_program(file) else None
@@ -110,7 +110,7 @@ def _program(runner: Runner, file: Path) -> Program:
     if runner.module:
         interpreter = _interpreter(file)
         if interpreter is not None:
-            # With the root on the path of modules, as those who run it by hand mostly have it.
+            # As a module, with the root in sys.path, as most people run it by hand.
             return Program(words=(str(interpreter), "-m", runner.module), tools=(*_tools(interpreter), *_tools(file)))
     return Program(words=(str(file),), tools=_tools(file))
 
@@ -125,13 +125,13 @@ def _first_line(file: Path) -> bytes:
 
 def _interpreter(file: Path) -> Path | None:
     found = _INTERPRETER.match(_first_line(file))
-    # A script that chooses between versions has one for the interpreter beside it.
+    # A shim that chooses between versions has one for the interpreter beside it.
     near = [Path(os.fsdecode(found[1]))] if found else [file.parent / "python", file.parent / "python3"]
-    return next((one for one in near if _is_program(one)), None)
+    return next((path for path in near if _is_program(path)), None)
 
 
 def _has_module(interpreter: Path, module: str) -> bool:
-    """Whether an interpreter's own environment has a module; of one without an environment that is assumed."""
+    """Whether an interpreter's virtual environment has a module; assumed for an interpreter without one."""
     environment = interpreter.parent.parent
     settings = environment / "pyvenv.cfg"
     if not settings.is_file() or _holds(settings, "include-system-site-packages = true"):
@@ -148,7 +148,7 @@ def _holds(file: Path, contains: str) -> bool:
 
 
 def _tools(file: Path) -> tuple[Path, ...]:
-    """The folders a program may need: its own, and those that its links lead through, each with what lies beside it."""
+    """Return the folders a program may need: its own, those that its links lead through, and the ones beside them."""
     found: list[Path] = []
     for _ in range(10):
         folder = file.parent
@@ -160,7 +160,7 @@ def _tools(file: Path) -> tuple[Path, ...]:
         file = Path(os.path.normpath(folder / target))
     real = Path(os.path.realpath(file))
     found.append(real.parent.parent if real.parent.name in ("bin", ".bin", "libexec") else real.parent)
-    # A folder on the way may be a link itself.
+    # A folder in the path may be a link itself.
     return tuple(dict.fromkeys([*found, *(Path(os.path.realpath(one)) for one in found)]))
 
 

@@ -67,13 +67,15 @@ class DiscoverResult(Result):
             return "[no tests found]"
         head = ", ".join(f"{count} {name}" for name, count in self.runners.items())
         lines = [f"{_counted(self.total, 'target')}: {head}"]
-        lines += [f"not found: {one}" for one in self.missing_runners]
-        for one in self.targets:
-            tests = f" {_counted(one.test_count, 'test')}" if one.test_count is not None else ""
-            told = (
-                f" [{one.runner}{f' in {one.root}' if one.root else ''}]" if len(self.runners) > 1 or one.root else ""
+        lines += [f"not found: {runner}" for runner in self.missing_runners]
+        for target in self.targets:
+            tests = f" {_counted(target.test_count, 'test')}" if target.test_count is not None else ""
+            runner_text = (
+                f" [{target.runner}{f' in {target.root}' if target.root else ''}]"
+                if len(self.runners) > 1 or target.root
+                else ""
             )
-            lines.append(f"{one.target_id}{tests}{told}")
+            lines.append(f"{target.target_id}{tests}{runner_text}")
         return "\n".join(lines) + self.pagination.line()
 
 
@@ -90,9 +92,11 @@ class FailedTest(Result):
     fingerprint: str
 
     def text(self) -> str:
-        said = " ".join(self.message.split())[:500]
-        told = said if not self.kind or self.kind in said else f"{self.kind}: {said}"
-        return "\n".join([f"{self.status.upper()} {self.test}: {told}", *(f"  {line}" for line in self.useful())])
+        message = " ".join(self.message.split())[:500]
+        runner_text = message if not self.kind or self.kind in message else f"{self.kind}: {message}"
+        return "\n".join(
+            [f"{self.status.upper()} {self.test}: {runner_text}", *(f"  {line}" for line in self.useful())]
+        )
 
     def alike(self) -> tuple[str, ...]:
         """Equal for failures that say the same of the same place, whichever test they are of."""
@@ -103,14 +107,14 @@ class FailedTest(Result):
     def useful(self) -> list[str]:
         """The few lines of the stack that speak of the repository's own code."""
         lines: list[str] = []
-        said = [f"{self.kind}: {line.strip()}" for line in self.message.splitlines()[:1]]
+        headline = [f"{self.kind}: {line.strip()}" for line in self.message.splitlines()[:1]]
         foreign = False
         for line in self.stack.splitlines():
             if not line.strip():
                 continue
             deeper = line.startswith("    ") and not line.lstrip().startswith("at ")
             foreign = _FOREIGN.search(line) is not None or (foreign and deeper)
-            is_said = _plain(line) in said or _plain(line) in self.message or _PLAIN.match(line) is not None
+            is_said = _plain(line) in headline or _plain(line) in self.message or _PLAIN.match(line) is not None
             if not foreign and not is_said:
                 lines.append(line.rstrip()[:240])
         if any(line.lstrip().startswith("at ") for line in lines):
@@ -208,7 +212,7 @@ class RunResult(Result):
 
     def showing(self, tests: Collection[str]) -> "RunResult":
         """The same with these failures alone told in full, and nothing of what is new or fixed since the last run."""
-        failures = tuple(one for one in self.failures if one.test in tests)
+        failures = tuple(failure for failure in self.failures if failure.test in tests)
         summary = self.summary.model_copy(update={"new_failures": (), "first_runs": (), "fixed": ()})
         more = max(0, len(tests) - len(failures))
         return self.model_copy(update={"failures": failures, "more_failures": more, "summary": summary})
@@ -220,8 +224,8 @@ class RunResult(Result):
 
     def text(self) -> str:
         lines = self._failures()
-        lines += [f"NOT FOUND {one}" for one in self.not_found[:_SHOWN_NAMES]]
-        lines += [one.text() for one in self.errors]
+        lines += [f"NOT FOUND {test}" for test in self.not_found[:_SHOWN_NAMES]]
+        lines += [error.text() for error in self.errors]
         lines += self._not_run()
         first = self.summary.first_runs
         for word, tests in (
@@ -239,30 +243,32 @@ class RunResult(Result):
     def _failures(self) -> list[str]:
         """What failed, each way of failing once."""
         groups: dict[tuple[str, ...], list[FailedTest]] = {}
-        for one in self.failures:
-            groups.setdefault(one.alike(), []).append(one)
+        for failure in self.failures:
+            groups.setdefault(failure.alike(), []).append(failure)
         lines: list[str] = []
         size = shown = 0
         for first, *others in list(groups.values())[:_SHOWN_FAILURES]:
             text = first.text()
             if others:
-                is_target = all(one.test == one.target_id for one in others)
+                is_target = all(failure.test == failure.target_id for failure in others)
                 what = _counted(len(others), "more target" if is_target else "more test")
-                text += f"\n  … the same in {what}: {_named([one.test for one in others])}"
+                text += f"\n  … the same in {what}: {_named([failure.test for failure in others])}"
             if shown and size + len(text) > _SHOWN_CHARS:
                 break
             lines.append(text)
             size += len(text)
             shown += 1
-        left = [one.test for group in list(groups.values())[shown:] for one in group]
+        left = [failure.test for group in list(groups.values())[shown:] for failure in group]
         if left or self.more_failures:
             count = len(left) + self.more_failures
             lines.append(f"and {count} more: {', '.join(left[:_SHOWN_NAMES])}{' …' if count > _SHOWN_NAMES else ''}")
         return lines
 
     def _not_run(self) -> list[str]:
-        left = [one for one in self.results if one.note.startswith("not run: ")]
-        lines = [f"NOT RUN {one.target_id}: {one.note.removeprefix('not run: ')}" for one in left[:_SHOWN_NOT_RUN]]
+        left = [result for result in self.results if result.note.startswith("not run: ")]
+        lines = [
+            f"NOT RUN {result.target_id}: {result.note.removeprefix('not run: ')}" for result in left[:_SHOWN_NOT_RUN]
+        ]
         if len(left) > _SHOWN_NOT_RUN:
             lines.append(f"NOT RUN and {len(left) - _SHOWN_NOT_RUN} more")
         return lines
@@ -368,9 +374,9 @@ class HistoryResult(Result):
     pagination: Pagination = Pagination()
 
     def text(self) -> str:
-        lines = [one.text() for one in self.runs] or ["[no runs are kept]"]
+        lines = [run.text() for run in self.runs] or ["[no runs are kept]"]
         lines += [
-            f"flaky: {one.test} ({one.passed} passed, {one.failed} failed on the same code)" for one in self.flaky
+            f"flaky: {test.test} ({test.passed} passed, {test.failed} failed on the same code)" for test in self.flaky
         ]
-        lines += [f"slow: {one.target_id} {one.median_ms / 1000:.1f} s" for one in self.slowest]
+        lines += [f"slow: {target.target_id} {target.median_ms / 1000:.1f} s" for target in self.slowest]
         return "\n".join(lines) + self.pagination.line()

@@ -1,23 +1,21 @@
-"""A run under way: what it is doing, how it can be ended, and what it comes to."""
+"""A test run: its start, its cancellation, and its result."""
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 
 from msgspec import structs
 
 from codeplane.kernel.errors import CodePlaneError
-from codeplane.testing.baseline import Failed
+from codeplane.testing.baseline import FailedCase
+from codeplane.testing.batches import Batch, assign_batches
 from codeplane.testing.case import Case, CaseStatus
-from codeplane.testing.command import Filters
 from codeplane.testing.environment_state import EnvironmentState
 from codeplane.testing.execution import Execution
 from codeplane.testing.fingerprint import fingerprint
 from codeplane.testing.history import History
 from codeplane.testing.outcome import Outcome
-from codeplane.testing.packing import Batch, packed
-from codeplane.testing.parent_tree import Head
 from codeplane.testing.results import (
     MAX_FAILURES,
     MAX_PASSED,
@@ -30,38 +28,14 @@ from codeplane.testing.results import (
     TargetFailure,
     TargetResult,
 )
-from codeplane.testing.target import Wanted
+from codeplane.testing.run_plan import RunPlan
+from codeplane.testing.target import TargetSelection
 
 Listener = Callable[[int, int, str], Awaitable[None]]
-_OVER: dict[str, str] = {"cancelled": "the run was cancelled", "failed": "the run's time was up"}
+_STOPPED: dict[str, str] = {"cancelled": "the run was cancelled", "failed": "the run's time was up"}
 _MAX_NAMED = 200
 _MAX_LINE = 200
 _MAX_STACK = 2000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """What is to be run, and how."""
-
-    wanted: tuple[Wanted, ...]
-    filters: Filters
-    workers: int
-    seconds: float
-    rerun_failed: int = 0
-    reasons: Mapping[str, str] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    began_at: str = ""
-    state: str = ""
-    """What the code is at the start, in one value."""
-    environment: EnvironmentState | None = None
-    lineage: str = ""
-    head: Head | None = None
-    baseline_of: str = ""
-    """The commit whose files are run, where those are not the work tree's."""
-    reused: Mapping[str, Outcome] = field(default_factory=dict)
-    """Outcomes of an earlier run that still hold, by target."""
-    remembered: bool = False
-    """Whether the names are those of what failed last time; nobody asked for one that is there no more."""
 
 
 class Run:
@@ -70,13 +44,12 @@ class Run:
     def __init__(
         self,
         run_id: str,
-        plan: Plan,
+        plan: RunPlan,
         history: History,
         execution: Callable[["Run"], Execution],
         observe: Callable[[EnvironmentState], Awaitable[tuple[str, EnvironmentState]]],
     ) -> None:
-        """`observe` gives the state of code and environment at the end: outcomes are of no state that changed since
-        the start."""
+        """`observe` returns the state of code and environment at the end: outcomes count only if it did not change."""
         self.run_id = run_id
         self._observe = observe
         self.is_steady = False
@@ -100,7 +73,7 @@ class Run:
         self.over = asyncio.Event()
 
     def start(self, finished: Callable[["Run"], None]) -> None:
-        """Begin; `finished` is told when it is over, however it ended."""
+        """Start; `finished` is called when the run is over, however it ended."""
 
         async def work() -> None:
             try:
@@ -108,9 +81,9 @@ class Run:
                     await self._work()
                 self.is_steady = await self._is_unchanged()
                 outcomes = self.execution.outcomes.values()
-                # With no runner at all there is no result that could be complete.
-                nothing = bool(outcomes) and all(one.not_started is not None for one in outcomes)
-                self.status = "failed" if nothing else "completed"
+                # If no runner started, there is no result that could be complete.
+                none_started = bool(outcomes) and all(outcome.not_started is not None for outcome in outcomes)
+                self.status = "failed" if none_started else "completed"
             except TimeoutError:
                 self.status = "failed"
             except asyncio.CancelledError:
@@ -128,7 +101,7 @@ class Run:
         self._working = asyncio.create_task(work())
 
     async def _is_unchanged(self) -> bool:
-        """Whether the code is as it was at the start."""
+        """Whether the code is the same as at the start."""
         if self.plan.environment is None or self.is_reused:
             return False
         state, self.environment_after = await self._observe(self.plan.environment)
@@ -136,21 +109,23 @@ class Run:
 
     @property
     def is_reused(self) -> bool:
-        """Whether nothing had to run, since all results of an earlier run still hold."""
+        """Whether nothing had to run, because all outcomes of an earlier run still hold."""
         return bool(self.plan.wanted) and len(self.plan.reused) == len(self.plan.wanted)
 
     async def cancel(self) -> None:
-        """End it with every process it started."""
+        """Cancel the run, and kill every process it started."""
         if self._working is not None and not self._working.done():
             self._working.cancel()
             await asyncio.wait({self._working})
-        # Cancelled before its first step, it had no chance to say so itself.
+        # A task that is cancelled before its first step cannot set the status itself.
         if not self.over.is_set():
             self.status = "cancelled"
             self._end()
 
     def _end(self) -> None:
-        self.execution.unfinished(self.plan.wanted, self._why or _OVER.get(self.status, "an earlier one failed"))
+        self.execution.mark_unfinished(
+            self.plan.wanted, self._why or _STOPPED.get(self.status, "an earlier one failed")
+        )
         self._seconds = time.monotonic() - self._began
         self._compare()
         self.over.set()
@@ -158,43 +133,45 @@ class Run:
             self._finished(self)
 
     async def wait(self) -> None:
-        """Until it is over; what went wrong with it is raised."""
+        """Wait until the run is over; raise the error that it ended with."""
         assert self._working is not None
         await asyncio.wait({self._working})
         if not self._working.cancelled() and (error := self._working.exception()) is not None:
             raise error
 
-    async def told(self, ended: Outcome | None, line: str) -> None:
-        """Tell the listener how far it is."""
+    async def notify(self, outcome: Outcome | None, line: str) -> None:
+        """Report the progress of the run to the listener."""
         if self.listener is not None:
             done, total = len(self.execution.outcomes), len(self.plan.wanted)
-            said = f"{ended.target_id} {ended.status}" if ended is not None else _start_of(line)
-            await self.listener(min(done, total), total, said)
+            message = f"{outcome.target_id} {outcome.status}" if outcome is not None else _start_of(line)
+            await self.listener(min(done, total), total, message)
 
     async def _work(self) -> None:
-        wanted = [one for one in self.plan.wanted if one.target_id not in self.plan.reused]
-        cost = {one.target_id: self._history.cost(one.target_id) for one in wanted}
-        workers = packed(wanted, self.plan.workers, lambda one: cost[one.target_id])
-        await self.execution.all(workers)
+        wanted = [selection for selection in self.plan.wanted if selection.target_id not in self.plan.reused]
+        cost = {selection.target_id: self._history.cost(selection.target_id) for selection in wanted}
+        workers = assign_batches(wanted, self.plan.workers, lambda selection: cost[selection.target_id])
+        await self.execution.run_all(workers)
         for _ in range(self.plan.rerun_failed):
-            again = [one for one in self.execution.outcomes.values() if one.bad]
-            if not again:
+            failed = [outcome for outcome in self.execution.outcomes.values() if outcome.bad]
+            if not failed:
                 break
-            await self._rerun(again)
+            await self._rerun(failed)
 
     async def _rerun(self, failed: Sequence[Outcome]) -> None:
-        """Run what failed once more; what passes now is flaky."""
-        first = {one.target_id: one for one in failed}
+        """Run the failed tests once more; those that pass now are flaky."""
+        first = {outcome.target_id: outcome for outcome in failed}
         self.execution.filters = replace(self.execution.filters, fail_fast=False)
-        for one in failed:
-            names = tuple(case.name for case in one.bad) if len(one.bad) <= _MAX_NAMED else ()
-            is_named = names and one.wanted.target.runner is not None and one.wanted.target.runner.node_ids
-            wanted = replace(one.wanted, names=names if is_named and all(map(_is_test, one.bad)) else one.wanted.names)
-            await self.execution.all([[Batch(wanted=(wanted,))]])
-            second = self.execution.outcomes[one.target_id]
-            self.execution.outcomes[one.target_id] = self._settled(first[one.target_id], second)
+        for outcome in failed:
+            names = tuple(case.name for case in outcome.bad) if len(outcome.bad) <= _MAX_NAMED else ()
+            is_named = names and outcome.wanted.target.runner is not None and outcome.wanted.target.runner.node_ids
+            wanted = replace(
+                outcome.wanted, names=names if is_named and all(map(_is_test, outcome.bad)) else outcome.wanted.names
+            )
+            await self.execution.run_all([[Batch(wanted=(wanted,))]])
+            second = self.execution.outcomes[outcome.target_id]
+            self.execution.outcomes[outcome.target_id] = self._merge_rerun(first[outcome.target_id], second)
 
-    def _settled(self, first: Outcome, second: Outcome) -> Outcome:
+    def _merge_rerun(self, first: Outcome, second: Outcome) -> Outcome:
         still = {case.name: case for case in second.bad}
         passed = {case.name for case in second.cases if case.status == "passed"}
         cases: list[Case] = []
@@ -205,7 +182,7 @@ class Run:
             elif case.is_bad and case.name in still:
                 case = still[case.name]
             elif case.is_bad and not _is_test(case) and not still:
-                # The process itself failed, and now it did not.
+                # The process itself failed at first, and did not now.
                 self._flaky.append(_test(first.target_id, case))
                 continue
             cases.append(case)
@@ -214,19 +191,19 @@ class Run:
         return replace(first, cases=tuple(cases), status=status, output=second.output, shared=second.shared)
 
     def _compare(self) -> None:
-        """What is new and what is fixed since these tests ran last, and remember it for the next time."""
+        """Find the tests that newly fail and those that are fixed since they ran last, and record the results."""
         whole = self.plan.filters.is_whole
-        for one in self.execution.outcomes.values():
-            target_id = one.target_id
-            if one.reused_from:
+        for outcome in self.execution.outcomes.values():
+            target_id = outcome.target_id
+            if outcome.reused_from:
                 continue
-            if one.missing and self.plan.remembered:
-                gone = [f"{target_id}::{name}" for name in one.missing]
+            if outcome.missing and self.plan.remembered:
+                gone = [f"{target_id}::{name}" for name in outcome.missing]
                 self._history.note(target_id, seconds=None, ran=gone, bad=(), whole=False)
-            if not one.ran or one.unmatched:
+            if not outcome.ran or outcome.unmatched:
                 continue
-            bad = [_test(target_id, case) for case in one.bad]
-            ran = [_test(target_id, case) for case in one.cases if case.status != "skipped"]
+            bad = [_test(target_id, case) for case in outcome.bad]
+            ran = [_test(target_id, case) for case in outcome.cases if case.status != "skipped"]
             before = set(self._history.failing(target_id))
             self._new += [test for test in bad if test not in before]
             is_known = self._history.ran(target_id)
@@ -235,33 +212,33 @@ class Run:
                 for test in bad
                 if not self._history.has_result(target_id, test) and not (is_known and test == target_id)
             ]
-            is_whole = whole and not one.wanted.names
+            is_whole = whole and not outcome.wanted.names
             good = set(ran) - set(bad)
-            # A target that ran whole and well has also mended what is no test's own, such as not loading.
-            mended = before - set(bad) if is_whole and not bad else before & good
-            self._fixed += sorted(mended)
-            is_timed = one.status in ("passed", "failed") and is_whole
+            # A whole target that passed has also fixed failures that belong to no test, such as not loading.
+            fixed = before - set(bad) if is_whole and not bad else before & good
+            self._fixed += sorted(fixed)
+            is_timed = outcome.status in ("passed", "failed") and is_whole
             self._history.note(
-                target_id, seconds=one.seconds if is_timed else None, ran=[*ran, *mended], bad=bad, whole=is_whole
+                target_id, seconds=outcome.seconds if is_timed else None, ran=[*ran, *fixed], bad=bad, whole=is_whole
             )
 
     @property
-    def missing(self) -> list[tuple[Wanted, str]]:
-        """The names that were asked for and that are not there, each with its target."""
+    def missing(self) -> list[tuple[TargetSelection, str]]:
+        """The requested names that do not exist, each with its target."""
         found = [] if self.plan.remembered else self.execution.outcomes.values()
         return [(one.wanted, name) for one in found for name in one.missing]
 
     def result(self) -> RunResult:
-        """How far it is, or how it went."""
-        outcomes = sorted(self.execution.outcomes.values(), key=lambda one: one.target_id)
-        failures = [_failed(one.target_id, case) for one in outcomes for case in one.bad]
-        cases = [case for one in outcomes for case in one.cases]
-        counts = {status: sum(one.status == status for one in outcomes) for status in ("passed", "skipped")}
-        done = sum(one.ran for one in outcomes)
+        """Return the result so far, or in the end."""
+        outcomes = sorted(self.execution.outcomes.values(), key=lambda outcome: outcome.target_id)
+        failures = [_failed(outcome.target_id, case) for outcome in outcomes for case in outcome.bad]
+        cases = [case for outcome in outcomes for case in outcome.cases]
+        counts = {status: sum(outcome.status == status for outcome in outcomes) for status in ("passed", "skipped")}
+        done = sum(outcome.ran for outcome in outcomes)
         seconds = self._seconds if self.over.is_set() or self._seconds else time.monotonic() - self._began
-        results = [_target(one, self.plan.reasons.get(one.target_id, "")) for one in outcomes]
-        passed = [one for one in results if one.status == "passed"]
-        kept = [one for one in results if one.status != "passed"][:MAX_FAILURES] + passed[:MAX_PASSED]
+        results = [_target(outcome, self.plan.reasons.get(outcome.target_id, "")) for outcome in outcomes]
+        passed = [result for result in results if result.status == "passed"]
+        listed = [result for result in results if result.status != "passed"][:MAX_FAILURES] + passed[:MAX_PASSED]
         return RunResult(
             run_id=self.run_id,
             status=self.status,
@@ -269,10 +246,10 @@ class Run:
                 total=len(self.plan.wanted),
                 completed=done,
                 passed=counts["passed"],
-                failed=sum(bool(one.bad) for one in outcomes),
+                failed=sum(bool(outcome.bad) for outcome in outcomes),
                 skipped=counts["skipped"],
-                unmatched=sum(one.unmatched for one in outcomes),
-                reused=sum(bool(one.reused_from) for one in outcomes),
+                unmatched=sum(outcome.unmatched for outcome in outcomes),
+                reused=sum(bool(outcome.reused_from) for outcome in outcomes),
             ),
             summary=RunSummary(
                 total_duration_ms=round(seconds * 1000),
@@ -287,35 +264,35 @@ class Run:
             ),
             failures=tuple(failures[:MAX_FAILURES]),
             more_failures=max(0, len(failures) - MAX_FAILURES),
-            results=tuple(sorted(kept, key=lambda one: one.target_id)),
+            results=tuple(sorted(listed, key=lambda one: one.target_id)),
             not_found=self.not_found,
             errors=_errors(outcomes),
             notes=self.plan.notes + self._notes(outcomes),
             began_at=self.plan.began_at,
             state=self.plan.state,
             baseline_of=self.plan.baseline_of,
-            sandboxed=self.execution.means.sandbox is not None,
-            reused_from=tuple(sorted({one.reused_from for one in outcomes if one.reused_from})),
+            sandboxed=self.execution.context.sandbox is not None,
+            reused_from=tuple(sorted({outcome.reused_from for outcome in outcomes if outcome.reused_from})),
         )
 
     def cases(self) -> dict[str, bool]:
-        """Whether each test passed that came to an end of its own."""
-        fresh = [one for one in self.execution.outcomes.values() if one.ran and not one.reused_from]
-        ended = [(one.target_id, case) for one in fresh for case in one.cases]
+        """Return whether each test passed, for the tests that ran to their end."""
+        fresh = [outcome for outcome in self.execution.outcomes.values() if outcome.ran and not outcome.reused_from]
+        ended = [(outcome.target_id, case) for outcome in fresh for case in outcome.cases]
         return {_test(target_id, case): not case.is_bad for target_id, case in ended if case.status != "skipped"}
 
-    def failed(self) -> tuple[Failed, ...]:
-        """Every test that failed."""
-        outcomes = sorted(self.execution.outcomes.values(), key=lambda one: one.target_id)
+    def failed(self) -> tuple[FailedCase, ...]:
+        """Return every test that failed."""
+        outcomes = sorted(self.execution.outcomes.values(), key=lambda outcome: outcome.target_id)
         return tuple(
-            Failed(
-                test=_test(one.target_id, case),
-                target_id=one.target_id,
+            FailedCase(
+                test=_test(outcome.target_id, case),
+                target_id=outcome.target_id,
                 kind=case.kind,
-                fingerprint=fingerprint(one.target_id, case),
+                fingerprint=fingerprint(outcome.target_id, case),
             )
-            for one in outcomes
-            for case in one.bad
+            for outcome in outcomes
+            for case in outcome.bad
         )
 
     @property
@@ -324,17 +301,23 @@ class Run:
         return tuple(sorted(set(self._flaky)))
 
     def outputs(self) -> dict[str, tuple[str, int]]:
-        """The file of each target's output, and how many targets share it."""
-        return {one.target_id: (one.output, one.shared) for one in self.execution.outcomes.values() if one.output}
+        """Return the file of each target's output, and how many targets share it."""
+        return {
+            outcome.target_id: (outcome.output, outcome.shared)
+            for outcome in self.execution.outcomes.values()
+            if outcome.output
+        }
 
     def _notes(self, outcomes: Sequence[Outcome]) -> tuple[str, ...]:
         found: list[str] = []
-        if empty := [one.target_id for one in outcomes if one.note == "no tests"]:
+        if empty := [outcome.target_id for outcome in outcomes if outcome.note == "no tests"]:
             found.append(f"no tests in {', '.join(empty[:5])}{' …' if len(empty) > 5 else ''}")
-        if gone := [f"{one.target_id}::{name}" for one in outcomes for name in one.missing if self.plan.remembered]:
+        if gone := [
+            f"{outcome.target_id}::{name}" for outcome in outcomes for name in outcome.missing if self.plan.remembered
+        ]:
             found.append(f"no longer there: {', '.join(gone[:5])}{' …' if len(gone) > 5 else ''}")
         filters = self.plan.filters
-        if filters.chooses and outcomes and all(one.unmatched for one in outcomes):
+        if filters.chooses and outcomes and all(outcome.unmatched for outcome in outcomes):
             asked = [f"matches {filters.pattern!r}"] if filters.pattern else []
             asked += [f"has the tag {' or '.join(filters.tags)}"] if filters.tags else []
             found.append(f"no test {' and '.join(asked)}")
@@ -342,7 +325,7 @@ class Run:
 
 
 def _errors(outcomes: Sequence[Outcome]) -> tuple[RunnerError, ...]:
-    """The runners that did not start, each with its targets."""
+    """Return the runners that did not start, each with its targets."""
     found: dict[tuple[str, str, str], list[Outcome]] = {}
     for one in outcomes:
         if one.not_started is not None:
@@ -353,10 +336,10 @@ def _errors(outcomes: Sequence[Outcome]) -> tuple[RunnerError, ...]:
             runner=runner,
             reason=reason,
             fix=fix,
-            targets=tuple(one.target_id for one in of[:_MAX_NAMED]),
-            target_count=len(of),
+            targets=tuple(outcome.target_id for outcome in affected[:_MAX_NAMED]),
+            target_count=len(affected),
         )
-        for (runner, reason, fix), of in found.items()
+        for (runner, reason, fix), affected in found.items()
     )
 
 
@@ -388,12 +371,12 @@ def _target(one: Outcome, reason: str) -> TargetResult:
 
 
 def _test(target_id: str, case: Case) -> str:
-    """A test by its target and name; one that is the target's own failure by the target alone."""
+    """Return the id of a test, by target and name; a failure of the whole target has the target's id."""
     return f"{target_id}::{case.name}" if _is_test(case) else target_id
 
 
 def _is_test(case: Case) -> bool:
-    return not case.is_whole
+    return not case.is_target_failure
 
 
 def _start_of(line: str) -> str:

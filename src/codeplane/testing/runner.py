@@ -1,4 +1,4 @@
-"""The test runners that are known: tables, not code."""
+"""The known test runners, read from the tables in runners.toml."""
 
 import re
 import tomllib
@@ -13,7 +13,7 @@ Unit = Literal["file", "package", "class", "project", "crate"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marker:
-    """A file whose presence says that tests around it are a runner's."""
+    """A file whose presence says that a runner runs the tests around it."""
 
     file: str
     contains: str = ""
@@ -22,7 +22,7 @@ class Marker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Install:
-    """The command that installs a runner where a folder around the tests has this file."""
+    """The command that installs a runner if a folder around the tests has this file."""
 
     file: str
     command: str
@@ -31,7 +31,7 @@ class Install:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runner:
-    """A runner as its table in runners.toml describes it."""
+    """A runner, as described by its table in runners.toml."""
 
     name: str
     languages: tuple[str, ...]
@@ -70,24 +70,24 @@ class Runner:
     hint: str = ""
 
     def script_text(self) -> str:
-        """The text of our own reporter, for runners that write no report."""
+        """Return the text of our own reporter, for runners that write no report."""
         return files("codeplane.testing.reports").joinpath(self.script).read_text("utf-8")
 
     def is_named(self, path: str) -> bool:
-        """Whether a path below the root is called as this runner's tests are."""
+        """Whether a path below the root is named like this runner's tests."""
         return any(one.fullmatch(path if slash else path.rpartition("/")[2]) for slash, one in _patterns(self.files))
 
 
 @cache
 def runners() -> Mapping[str, Runner]:
-    """The tables, read once."""
+    """Return all runners by name, read once."""
     tables = tomllib.loads(files("codeplane.testing").joinpath("runners.toml").read_text("utf-8"))
     return {name: _runner(name, table) for name, table in tables.items()}
 
 
 @cache
 def glob_regex(pattern: str) -> re.Pattern[str]:
-    """A glob over whole paths: `*` stays in its segment, `**` spans any number of them."""
+    """Compile a glob over whole paths: `*` stays in its segment, `**` spans any number of them."""
     parts: list[str] = []
     at = 0
     while at < len(pattern):
@@ -119,10 +119,10 @@ def _runner(name: str, table: dict[str, object]) -> Runner:
     for key, value in table.items():
         if key == "markers":
             assert isinstance(value, list)
-            values[key] = tuple(Marker(**one) for one in value)
+            values[key] = tuple(Marker(**table) for table in value)
         elif key == "install":
             assert isinstance(value, list)
-            values[key] = tuple(Install(**one) for one in value)
+            values[key] = tuple(Install(**table) for table in value)
         elif key == "offline_variables":
             assert isinstance(value, dict)
             values[key] = tuple(value.items())

@@ -1,26 +1,26 @@
-"""Where tested code runs: a port, since what encloses it is the machine's."""
+"""The sandbox of tested code, as a port: each machine has its own way to enclose a process."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from codeplane.testing.parent_tree import ParentTree
+from codeplane.testing.commit_copy import CommitCopy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Enclosure:
-    """What code in a sandbox can reach: the root and `writable` to write, `tools` to read though they lie in a home.
+    """What code in a sandbox can reach: it may write the root and `writable`, and read `tools` even in a home folder.
 
-    With a `copy`, that is mounted where the root is. `secrets` are patterns of secrets files that it may see; all
-    others are empty.
+    A `copy` is mounted in place of the root. `secrets`: patterns of secrets files that it may see; all others are
+    empty.
     """
 
     root: Path
     writable: tuple[Path, ...] = ()
     tools: tuple[Path, ...] = ()
     network: bool = False
-    copy: ParentTree | None = None
+    copy: CommitCopy | None = None
     secrets: tuple[str, ...] = ()
 
 
@@ -28,15 +28,15 @@ class Sandbox(Protocol):
     """Encloses a command."""
 
     def missing(self) -> str:
-        """Why it cannot be used here, or nothing when it can; found out once."""
+        """Say why it cannot be used here, or nothing when it can; checked once."""
         ...
 
     def command(self, argv: Sequence[str], *, cwd: Path, enclosure: Enclosure) -> list[str]:
-        """The command that runs this one enclosed; whatever it starts ends with it."""
+        """Return the command that runs this one enclosed; whatever it starts ends with it."""
         ...
 
     def hidden_secrets(self, enclosure: Enclosure) -> list[str]:
-        """The secrets files below the root that are empty inside."""
+        """Return the secrets files below the root that are empty inside."""
         ...
 
 
@@ -44,11 +44,11 @@ class ProcessTree(Protocol):
     """Ends processes with everything they started."""
 
     def end(self, pid: int, mark: str) -> None:
-        """Kill a process, its descendants, its session, and whatever has the mark in its environment."""
+        """Kill a process, its descendants, its session, and all processes with the mark in their environment."""
         ...
 
 
 class Environment(Protocol):
-    """Gives the variables of a run."""
+    """Returns the environment variables of a run."""
 
     def __call__(self, *, network: bool) -> Mapping[str, str]: ...

@@ -1,11 +1,11 @@
-"""Why a runner did not start: recognised by what it, or the shim in front of it, printed."""
+"""Failures of a runner to start, recognised by what it, or the shim in front of it, printed."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from codeplane.testing.case import Case
-from codeplane.testing.process import Ended
+from codeplane.testing.process import ProcessExit
 from codeplane.testing.target import Target
 
 _MAX_LINE = 300
@@ -31,8 +31,8 @@ _NETWORK = re.compile(
     r"|in offline mode|for offline mode|toolchain not available).*$"
 )
 _ERROR = re.compile(r"(?m)^error: .*$")
-# Words of the runner itself or of what starts it, each with what mends it.
-_SAID: tuple[tuple[re.Pattern[str], str], ...] = (
+# Messages of the runner or of what starts it, each with the fix.
+_MESSAGES: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"(?m)^bwrap: .*$"), "cpl doctor says whether the sandbox works here"),
     (
         re.compile(
@@ -66,26 +66,26 @@ _SAID: tuple[tuple[re.Pattern[str], str], ...] = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotStarted:
-    """Why a runner ran nothing, and what mends that."""
+    """Why a runner ran nothing, and the fix."""
 
     reason: str
     fix: str
 
 
 def start_failure(
-    target: Target, cases: Sequence[Case], ended: Ended, output: str, *, network: bool
+    target: Target, cases: Sequence[Case], ended: ProcessExit, output: str, *, network: bool
 ) -> NotStarted | None:
-    """Why the runner did not start; None when it did, as far as the output shows.
+    """Return why the runner did not start; None when it did, as far as the output shows.
 
-    Only where no test has a result: whatever tests print themselves is no word of the runner.
+    Only for runs without a test result: otherwise the tests themselves may have printed such a message.
     """
-    if ended.code == 0 or ended.timed_out or ended.signal_name or any(not one.is_whole for one in cases):
+    if ended.code == 0 or ended.timed_out or ended.signal_name or any(not case.is_target_failure for case in cases):
         return None
-    if any(one.kind not in ("BuildFailed", "PackageFailed") for one in cases):
+    if any(case.kind not in ("BuildFailed", "PackageFailed") for case in cases):
         return None
     name = target.runner_name
     hint = target.runner.hint if target.runner is not None and target.custom is None else "mend tests.custom"
-    for pattern, fix in _SAID:
+    for pattern, fix in _MESSAGES:
         if (found := pattern.search(output)) is not None:
             shim = found.groupdict().get("shim", "")
             return NotStarted(reason=_line(found[0]), fix=(fix or hint).format(shim=shim))
@@ -94,7 +94,7 @@ def start_failure(
         return NotStarted(reason=_line(lines[-1]) if lines else f"exit status {ended.code}", fix=hint)
     found = _NETWORK.search(output)
     if found is not None and (name in _FETCHES or not cases):
-        # The first complaint says what is missing, the one about the network often only why.
+        # The first error says what is missing; the one about the network often says only why.
         first = _ERROR.search(output) or found
         reason = f"{_NO_DNS if network else _NO_NETWORK}: {_line(first[0])}"
         fix = _FETCH.format(fetch=_FETCHES.get(name, "npm ci, pip install …"))

@@ -1,4 +1,4 @@
-"""The smallest thing that can be run by itself."""
+"""Targets: the smallest units that a runner can run alone."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from codeplane.testing.runner import Runner
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """A test file, package, class or project, and who runs it from where."""
+    """A test file, package, class or project, with its runner and the folder that it runs in."""
 
     target_id: str
     path: str
@@ -22,26 +22,31 @@ class Target:
     covers: tuple[str, ...] = ()
 
     @property
-    def together(self) -> tuple[str, str] | None:
-        """Targets with the same can share a process; None for one that cannot."""
+    def process_key(self) -> tuple[str, str] | None:
+        """Targets with the same key can share a process; None for one that cannot."""
         if self.custom is not None or self.runner is None or not self.runner.many:
             return None
         return self.runner_name, self.root
 
-    def is_at(self, path: str) -> bool:
-        """Whether a path names it, a folder around it or a file in it."""
+    def matches_path(self, path: str) -> bool:
+        """Whether a path is this target, a folder around it or a file in it."""
         if path in ("", self.target_id, self.path) or path in self.covers:
             return True
         return self.path.startswith(f"{path}/")
 
     @property
-    def inner(self) -> str:
-        """Its path below the runner's root."""
+    def files(self) -> tuple[str, ...]:
+        """The files it consists of."""
+        return self.covers or (self.path,)
+
+    @property
+    def path_in_root(self) -> str:
+        """The path below the runner's root."""
         return self.path[len(self.root) :].lstrip("/") if self.root else self.path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class TargetSelection:
     """A target to run, whole or only some tests of it by name."""
 
     target: Target
@@ -49,12 +54,12 @@ class Wanted:
 
     @property
     def target_id(self) -> str:
-        """The target's."""
+        """The id of the target."""
         return self.target.target_id
 
     @property
-    def together(self) -> tuple[str, str] | None:
-        """Those with the same can share a process; names that are said by a pattern would be looked for everywhere."""
+    def process_key(self) -> tuple[str, str] | None:
+        """Selections with the same key can share a process; None if the names are given as a pattern."""
         runner = self.target.runner
         is_pattern = bool(self.names) and runner is not None and not runner.node_ids
-        return None if is_pattern else self.target.together
+        return None if is_pattern else self.target.process_key

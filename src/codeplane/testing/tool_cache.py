@@ -1,4 +1,4 @@
-"""What tools keep between runs of tests, bounded: what was not used for longest goes first."""
+"""The bounded cache that tools keep between test runs; what was unused for longest is deleted first."""
 
 import os
 import shutil
@@ -11,32 +11,32 @@ _ROOM = 0.8
 
 
 class ToolCache:
-    """The folder that sandboxed tools take for their cache."""
+    """The folder that sandboxed tools use as their cache."""
 
     def __init__(self, folder: Path, *, max_mb: int = MAX_MB) -> None:
         self._folder = folder
         self._max = max_mb * _MB
 
-    def trimmed(self) -> str:
-        """Make room when there is more than it may hold; what to say of that, or nothing. Blocks."""
+    def trim(self) -> str:
+        """Delete the oldest folders when the cache is too large; return a note on that, or nothing. Blocks."""
         if not self._folder.is_dir():
             return ""
         oldest = sorted((*_used(place), place) for place in self._folder.iterdir())
         size = sum(part for _, part, _ in oldest)
         if size <= self._max:
             return ""
-        gone = 0
-        # Whole folders: tools take a part of their own folder for a broken one.
+        removed = 0
+        # Whole folders only: tools take a partly deleted folder for a broken one.
         for _, part, place in oldest:
-            if size - gone <= self._max * _ROOM:
+            if size - removed <= self._max * _ROOM:
                 break
             _remove(place)
-            gone += part
-        return f"the tools' cache held {size // _MB} MB, more than {self._max // _MB}; {gone // _MB} MB were removed"
+            removed += part
+        return f"the tools' cache held {size // _MB} MB, more than {self._max // _MB}; {removed // _MB} MB were removed"
 
 
 def _used(place: Path) -> tuple[float, int]:
-    """When a file below was last written or read, and how much there is."""
+    """Return when a file below was last written or read, and the total size."""
     last, size, waiting = 0.0, 0, [place]
     while waiting:
         here = waiting.pop()

@@ -7,13 +7,13 @@ from codeplane.edit.scope import Scope
 from codeplane.index.contexts.operations import ContextOperations
 from codeplane.kernel.catalogue import Disabled
 from codeplane.query.knowledge import Knowledge
-from codeplane.refactor.applying import Applying
 from codeplane.refactor.decisions.operations import DecisionOperations
 from codeplane.refactor.decisions.store import Decisions
 from codeplane.refactor.operations import RefactorOperations
-from codeplane.refactor.planning import Planning
-from codeplane.refactor.plans import Plans
-from codeplane.refactor.questions import Questions
+from codeplane.refactor.plan_applier import PlanApplier
+from codeplane.refactor.plan_builder import PlanBuilder
+from codeplane.refactor.plan_store import PlanStore
+from codeplane.refactor.planners import Planners
 from codeplane.refactor.scip.operations import ScipOperations
 from codeplane.refactor.scip.store import ScipStore
 from codeplane.wiring.foundation import Foundation
@@ -35,15 +35,15 @@ def refactor_operations(
     if not config.enabled:
         kinds = (RefactorOperations, DecisionOperations, ScipOperations)
         return tuple(Disabled(owner=kind, setting="refactor.enabled") for kind in kinds)
-    planning = Planning(
+    planning = PlanBuilder(
         knowledge=knowledge,
-        questions=Questions(root=root, config=config, scip=scip),
+        questions=Planners(root=root, config=config, scip=scip),
         contexts=contexts,
         config=config,
         clock=foundation.clock,
-        plans=Plans(home / "plans", foundation.clock),
+        plans=PlanStore(home / "plans", foundation.clock),
     )
-    applying = Applying(root=root, scope=scope, engine=engine, planning=planning)
+    applying = PlanApplier(root=root, scope=scope, engine=engine, planning=planning)
     decisions = Decisions(log=foundation.log, root=root)
     return (
         RefactorOperations(planning=planning, applying=applying, decisions=decisions, cursors=foundation.cursors),

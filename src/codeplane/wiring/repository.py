@@ -41,7 +41,7 @@ from codeplane.query.read.list_dir import ListOperations
 from codeplane.query.read.read_files import ReadOperations
 from codeplane.query.search.search import SearchOperations
 from codeplane.refactor.decisions.table import DecisionTable
-from codeplane.refactor.scip.tools import newest_by_language
+from codeplane.refactor.scip.store import newest_by_language
 from codeplane.refactor.structural.operations import StructuralOperations
 from codeplane.vectors.embedder_loader import embedder
 from codeplane.wiring.edit import Edits, build_edits

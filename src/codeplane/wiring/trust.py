@@ -12,7 +12,7 @@ from codeplane.disk.git_folders import git_folders
 from codeplane.kernel.catalogue import Disabled
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.json import JsonObject
-from codeplane.testing.environment import clean
+from codeplane.testing.environment import clean_environment
 from codeplane.testing.suite import CACHE
 from codeplane.trust.approvals.approver import Approvals
 from codeplane.trust.approvals.operations import ApprovalOperations
@@ -215,7 +215,7 @@ def _shell(foundation: Foundation) -> ShellOperations:
                 secrets=foundation.secrets,
             ),
             processes=ShellProcesses(variable=MARK),
-            environment=partial(clean, os.environ),
+            environment=partial(clean_environment, os.environ),
             ingest=foundation.untrusted.mark,
             redactor=foundation.redactor,
         )

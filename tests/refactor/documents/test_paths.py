@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from codeplane.refactor.documents.paths import paths
+from codeplane.refactor.documents.paths import path_edits
 from codeplane.refactor.draft import Edit
 from tests.code.resolve.written import written
 from tests.interaction.requirements import requirement
@@ -16,7 +16,7 @@ CODE = {"shop/prices.py": "x = 1\n", "shop/till.py": "y = 1\n", "setup.py": "z =
 def changed(root: Path, files: Mapping[str, str], moved: Mapping[str, str]) -> tuple[dict[str, str], list[Edit]]:
     """The documents with what is more than low made, and all edits."""
     with written(root, files) as repo:
-        edits = paths(repo.world(), repo.store, moved)
+        edits = path_edits(repo.world(), repo.store, moved)
     texts = {}
     for path in {edit.path for edit in edits}:
         raw = files[path].encode()

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codeplane.kernel.config import DocSweepConfig
-from codeplane.refactor.documents.blocks import Flavour
+from codeplane.refactor.documents.code_blocks import Flavour
 from codeplane.refactor.documents.markup import Markup
-from codeplane.refactor.documents.words import word
+from codeplane.refactor.documents.word_kinds import word_kind
 from tests.interaction.requirements import requirement
-from tests.refactor.documents.sweeping import on_lines, sweep, sweeping, told
+from tests.refactor.documents.sweep_repository import on_lines, sweep, sweeping, told
 
 SHOP = '''"""Carts, see ShoppingCart."""
 
@@ -318,11 +318,11 @@ def test_names_beside_other_alphabets_and_line_ends(tmp_path: Path) -> None:
 
 
 def test_words() -> None:
-    assert [word(one) for one in ("getUser", "get_user", "_parse", "HTTPServer", "utf8", "MAX_SIZE")] == [
+    assert [word_kind(one) for one in ("getUser", "get_user", "_parse", "HTTPServer", "utf8", "MAX_SIZE")] == [
         "distinctive"
     ] * 6
-    assert [word(one) for one in ("normalize", "Flask", "TIMEZONE")] == ["ordinary"] * 3
-    assert [word(one) for one in ("get", "Data", "x", "GitHub", "_id")] == ["common"] * 5
+    assert [word_kind(one) for one in ("normalize", "Flask", "TIMEZONE")] == ["ordinary"] * 3
+    assert [word_kind(one) for one in ("get", "Data", "x", "GitHub", "_id")] == ["common"] * 5
 
 
 @settings(max_examples=60, deadline=None)

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from codeplane.refactor.move.files import planned_file_move
+from codeplane.refactor.move.file_move import plan_file_move
 from tests.interaction.requirements import requirement
-from tests.refactor.applied import repository
+from tests.refactor.repository import repository
 
 FILES = {
     "tsconfig.json": '{"compilerOptions": {"baseUrl": ".", "paths": {"@/*": ["src/*"]}}}',
@@ -31,7 +31,7 @@ FILES = {
 @requirement("REF-11")
 def test_a_module_goes_to_another_folder(tmp_path: Path) -> None:
     with repository(tmp_path, FILES) as repo:
-        draft = repo.plan(planned_file_move, "src/lib/tool.ts", "src/kit/gear.ts")
+        draft = repo.plan(plan_file_move, "src/lib/tool.ts", "src/kit/gear.ts")
         assert repo.after(draft) == {
             "src/kit/gear.ts": (
                 "import { low } from '../lib/low';\nimport data from '../data.js';\nexport const tool = low + data;\n"
@@ -57,7 +57,7 @@ def test_a_module_goes_to_another_folder(tmp_path: Path) -> None:
 @requirement("REF-11")
 def test_a_folder_takes_its_index_along(tmp_path: Path) -> None:
     with repository(tmp_path, FILES) as repo:
-        after = repo.after(repo.plan(planned_file_move, "src/lib", "src/inner/kit"))
+        after = repo.after(repo.plan(plan_file_move, "src/lib", "src/inner/kit"))
         assert after["src/app.ts"] == (
             "import { tool } from './inner/kit/tool';\n"
             'import { tool as again } from "@/inner/kit/tool";\n'
@@ -80,7 +80,7 @@ def test_a_module_becomes_the_index_of_a_folder(tmp_path: Path) -> None:
         "c.mts": "import { x } from './a.ts';\n",
     }
     with repository(tmp_path, files) as repo:
-        assert repo.after(repo.plan(planned_file_move, "a.ts", "kit/index.ts")) == {
+        assert repo.after(repo.plan(plan_file_move, "a.ts", "kit/index.ts")) == {
             "kit/index.ts": files["a.ts"],
             "b.ts": "import { x } from './kit';\n",
             "c.mts": "import { x } from './kit/index.ts';\n",

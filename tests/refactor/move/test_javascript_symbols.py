@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from codeplane.kernel.errors import CodePlaneError, InvalidArgument, NameTaken, NotRefactorable
-from codeplane.refactor.move.symbol import planned_symbol_move
+from codeplane.refactor.move.symbol_move import plan_symbol_move
 from tests.interaction.requirements import requirement
-from tests.refactor.applied import repository
+from tests.refactor.repository import repository
 
 FILES = {
     "src/old.ts": (
@@ -36,7 +36,7 @@ FILES = {
 @requirement("REF-13")
 def test_a_function_goes_with_what_it_needs(tmp_path: Path) -> None:
     with repository(tmp_path, FILES) as repo:
-        draft = repo.plan(planned_symbol_move, repo.target("src/old.ts:7:17"), "src/kit/new.ts")
+        draft = repo.plan(plan_symbol_move, repo.target("src/old.ts:7:17"), "src/kit/new.ts")
         assert repo.after(draft) == {
             "src/kit/new.ts": (
                 "import type { Kind } from '../low';\n"
@@ -68,12 +68,12 @@ def test_a_default_export_and_a_list_of_exports(tmp_path: Path) -> None:
         "c.ts": "export const c = 1;\n",
     }
     with repository(tmp_path, files) as repo:
-        assert repo.after(repo.plan(planned_symbol_move, repo.target("Box"), "c.ts")) == {
+        assert repo.after(repo.plan(plan_symbol_move, repo.target("Box"), "c.ts")) == {
             "a.ts": files["a.ts"].removeprefix("export default class Box {}\n"),
             "b.ts": "import { f, g } from './a';\nimport Box from \"./c\";\nnew Box(f, g);\n".replace('"', "'"),
             "c.ts": "export const c = 1;\n\nexport default class Box {}\n",
         }
-        after = repo.after(repo.plan(planned_symbol_move, repo.target("a.ts:2:10"), "c.ts"))
+        after = repo.after(repo.plan(plan_symbol_move, repo.target("a.ts:2:10"), "c.ts"))
         assert after["c.ts"] == "export const c = 1;\n\nexport function f() {}\n"
         assert "export { g };" in after["a.ts"]
         assert "import { f } from" in after["a.ts"]
@@ -106,4 +106,4 @@ def test_what_cannot_be_cut_or_put_is_refused(
     tmp_path: Path, query: str, to_path: str, error: type[CodePlaneError]
 ) -> None:
     with repository(tmp_path, REFUSED) as repo, pytest.raises(error):
-        repo.plan(planned_symbol_move, repo.target(query), to_path)
+        repo.plan(plan_symbol_move, repo.target(query), to_path)

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from codeplane.kernel.errors import CodePlaneError, InvalidArgument, NameTaken, NotFound, NotRefactorable
-from codeplane.refactor.move.files import planned_file_move
+from codeplane.refactor.move.file_move import plan_file_move
 from tests.interaction.requirements import requirement
-from tests.refactor.applied import Repository, applied, repository
+from tests.refactor.repository import Repository, applied, repository
 
 PACKAGE = {
     "app/__init__.py": "from .core import helper\nfrom . import core\n",
@@ -45,7 +45,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Repository]:
 
 @requirement("REF-10")
 def test_a_module_gets_another_name_in_its_package(app: Repository) -> None:
-    assert app.after(app.plan(planned_file_move, "app/core.py", "app/heart.py")) == {
+    assert app.after(app.plan(plan_file_move, "app/core.py", "app/heart.py")) == {
         "app/__init__.py": "from .heart import helper\nfrom . import heart\n",
         "app/heart.py": PACKAGE["app/core.py"],
         "app/deep/leaf.py": (
@@ -68,7 +68,7 @@ def test_a_module_gets_another_name_in_its_package(app: Repository) -> None:
 
 @requirement("REF-10")
 def test_a_module_goes_to_another_package(app: Repository) -> None:
-    assert app.after(app.plan(planned_file_move, "app/core.py", "app/deep/heart.py")) == {
+    assert app.after(app.plan(plan_file_move, "app/core.py", "app/deep/heart.py")) == {
         "app/__init__.py": "from .deep.heart import helper\nfrom .deep import heart\n",
         "app/deep/heart.py": (
             "from ..low import LIMIT\nfrom .. import low\ndef helper():\n    return LIMIT + low.LIMIT\n"
@@ -95,7 +95,7 @@ def test_a_module_goes_to_another_package(app: Repository) -> None:
 
 @requirement("REF-10")
 def test_a_module_leaves_its_package(app: Repository) -> None:
-    assert app.after(app.plan(planned_file_move, "app/low.py", "ground.py")) == {
+    assert app.after(app.plan(plan_file_move, "app/low.py", "ground.py")) == {
         "ground.py": "LIMIT = 3\n",
         "app/core.py": "from ground import LIMIT\nimport ground\ndef helper():\n    return LIMIT + ground.LIMIT\n",
         "app/deep/leaf.py": (
@@ -124,7 +124,7 @@ def test_a_module_leaves_its_package(app: Repository) -> None:
     ],
 )
 def test_what_ran_before_a_move_runs_after_it(app: Repository, tmp_path: Path, path: str, new_path: str) -> None:
-    after = applied(PACKAGE, app.plan(planned_file_move, path, new_path))
+    after = applied(PACKAGE, app.plan(plan_file_move, path, new_path))
     home = tmp_path / "after"
     for name, text in after.items():
         (home / name).parent.mkdir(parents=True, exist_ok=True)
@@ -137,7 +137,7 @@ def test_what_ran_before_a_move_runs_after_it(app: Repository, tmp_path: Path, p
 
 @requirement("REF-10")
 def test_a_module_that_leaves_a_package_it_needs_makes_a_cycle(app: Repository) -> None:
-    draft = app.plan(planned_file_move, "app/core.py", "heart.py")
+    draft = app.plan(plan_file_move, "app/core.py", "heart.py")
     assert [one.kind for one in draft.dangers] == ["import_cycle"]
 
 
@@ -164,11 +164,11 @@ def test_a_move_that_cannot_be_is_refused(
     app: Repository, path: str, new_path: str, error: type[CodePlaneError]
 ) -> None:
     with pytest.raises(error):
-        app.plan(planned_file_move, path, new_path)
+        app.plan(plan_file_move, path, new_path)
 
 
 def test_a_deadline_is_said_when_it_is_over(app: Repository) -> None:
-    draft = app.plan(planned_file_move, "app/core.py", "app/heart.py", deadline=0.0)
+    draft = app.plan(plan_file_move, "app/core.py", "app/heart.py", deadline=0.0)
     assert draft.coverage.truncated
 
 
@@ -187,7 +187,7 @@ def test_what_is_written_around_imports_is_kept(tmp_path: Path) -> None:
         "semi.py": "import sys; import pkg.old; print(pkg.old.X)\n",
     }
     with repository(tmp_path, files) as repo:
-        assert repo.after(repo.plan(planned_file_move, "pkg/old.py", "lib2/new.py")) == {
+        assert repo.after(repo.plan(plan_file_move, "pkg/old.py", "lib2/new.py")) == {
             "lib2/__init__.py": "",
             "lib2/new.py": files["pkg/old.py"],
             "crlf.py": "from pkg import (\r\n    other,\r\n)\r\nfrom lib2 import new\r\nnew.X\r\n",
@@ -209,12 +209,12 @@ def test_a_name_that_is_taken_where_it_would_be_used_gets_an_alias(tmp_path: Pat
         "takes.py": "from passes import old\nprint(old.X)\n",
     }
     with repository(tmp_path, files) as repo:
-        assert repo.after(repo.plan(planned_file_move, "pkg/old.py", "pkg/new.py")) == {
+        assert repo.after(repo.plan(plan_file_move, "pkg/old.py", "pkg/new.py")) == {
             "pkg/new.py": "X = 1\n",
             "a.py": "from pkg import new as old\nnew = 3\nprint(old.X, new)\n",
             "passes.py": "from pkg import new as old\n",
         }
-        assert repo.after(repo.plan(planned_file_move, "top.py", "pkg/other.py")) == {
+        assert repo.after(repo.plan(plan_file_move, "top.py", "pkg/other.py")) == {
             "pkg/other.py": "Y = 1\n",
             "b.py": "import pkg.other\ndef f(other):\n    return pkg.other.Y\n",
         }
@@ -230,7 +230,7 @@ def test_strings_and_settings_are_proposed_and_paths_are_named(tmp_path: Path) -
         "broken.py": "import pkg.old\ndef (:\n",
     }
     with repository(tmp_path, files) as repo:
-        draft = repo.plan(planned_file_move, "pkg/old.py", "pkg/new.py")
+        draft = repo.plan(plan_file_move, "pkg/old.py", "pkg/new.py")
         assert sorted(repo.after(draft)) == ["broken.py", "pkg/new.py", "pkg/new.pyi"]
         proposed = {(one.path, one.new, one.why) for one in draft.edits if one.tier == "UNKNOWN"}
         assert proposed == {
@@ -248,7 +248,7 @@ def test_folders_without_init_and_a_src_root_stay_what_they_are(tmp_path: Path) 
         "tests/test_mod.py": "from space.part.mod import X\nimport space.part.mod\nprint(space.part.mod.X)\n",
     }
     with repository(tmp_path, files) as repo:
-        draft = repo.plan(planned_file_move, "src/space/part", "src/space/other")
+        draft = repo.plan(plan_file_move, "src/space/part", "src/space/other")
         assert repo.after(draft) == {
             "src/space/other/mod.py": "X = 1\n",
             "src/space/other/near.py": "from .mod import X\nfrom space.other import mod\n",
@@ -265,7 +265,7 @@ def test_a_name_that_may_stand_for_a_module_with_what_moves_is_named(tmp_path: P
         "use.py": "try:\n    from a import mid\nexcept ImportError:\n    mid = None\n\nprint(mid.core.one)\n",
     }
     with repository(tmp_path, files) as repo:
-        draft = repo.plan(planned_file_move, "a/core.py", "a/new.py")
+        draft = repo.plan(plan_file_move, "a/core.py", "a/new.py")
         assert [(one.kind, one.path) for one in draft.dangers] == [("unresolved_use", "use.py")]
 
 
@@ -279,7 +279,7 @@ def test_a_package_that_others_take_from_an_importer_is_still_called_so_there(tm
         "use.py": "from mid import shop\nimport far\n\nprint(shop.size, far.shop.size)\n",
     }
     with repository(tmp_path, files) as repo:
-        draft = repo.plan(planned_file_move, "shop", "fresh")
+        draft = repo.plan(plan_file_move, "shop", "fresh")
         after = repo.after(draft)
         assert after["mid.py"] == "import fresh as shop\n\nX = shop.size\n"
         assert after["end.py"] == "import fresh\n\nX = fresh.size\n"
@@ -297,7 +297,7 @@ def test_an_import_that_says_the_same_afterwards_is_no_question(tmp_path: Path) 
         "bench/subjects/library.py": "from library.checkpoint.sqlite import Saver\n",
     }
     with repository(tmp_path / "repo", files) as repo:
-        plan = repo.plan(planned_file_move, "own/checkpoint", "own/testing/checkpoint")
+        plan = repo.plan(plan_file_move, "own/checkpoint", "own/testing/checkpoint")
         assert [edit.path for edit in plan.edits] == []
 
 
@@ -308,6 +308,6 @@ def test_a_module_that_goes_by_where_it_is_is_named(tmp_path: Path) -> None:
         "app/plain.py": "X = '__file__'\n",
     }
     with repository(tmp_path / "repo", files) as repo:
-        plan = repo.plan(planned_file_move, "app", "web/app")
+        plan = repo.plan(plan_file_move, "app", "web/app")
         named = [(one.path, one.count) for one in plan.dangers if one.kind == "module_path"]
         assert named == [("app/pages.py", 1)]

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from codeplane.kernel.errors import CodePlaneError, InvalidArgument, NameTaken, NotRefactorable
-from codeplane.refactor.move.symbol import planned_symbol_move
+from codeplane.refactor.move.symbol_move import plan_symbol_move
 from tests.interaction.requirements import requirement
-from tests.refactor.applied import repository
+from tests.refactor.repository import repository
 
 FILES = {
     "pkg/__init__.py": "from .old import Shape, helper\n\n__all__ = ['Shape', 'helper']\n",
@@ -55,7 +55,7 @@ FILES = {
 @requirement("REF-12")
 def test_a_class_goes_with_decorators_comments_and_imports(tmp_path: Path) -> None:
     with repository(tmp_path, FILES) as repo:
-        draft = repo.plan(planned_symbol_move, repo.target("Shape"), "pkg/new.py")
+        draft = repo.plan(plan_symbol_move, repo.target("Shape"), "pkg/new.py")
         after = repo.after(draft)
         assert after["pkg/new.py"] == (
             "import json\n"
@@ -109,13 +109,13 @@ def test_what_the_old_module_still_uses_it_imports(tmp_path: Path) -> None:
         "b.py": '"""B."""\n\nX = 1\n',
     }
     with repository(tmp_path, files) as repo:
-        draft = repo.plan(planned_symbol_move, repo.target("f"), "b.py")
+        draft = repo.plan(plan_symbol_move, repo.target("f"), "b.py")
         assert repo.after(draft) == {
             "a.py": "import sys\nfrom b import f\n\nLIMIT = 3\n\n\nprint(f(), sys)\n",
             "b.py": '"""B."""\n\nfrom a import LIMIT\n\nX = 1\n\n\ndef f():\n    return LIMIT\n',
         }
         assert [one.kind for one in draft.dangers] == ["import_cycle"]
-        alone = repo.plan(planned_symbol_move, repo.target("a.LIMIT"), "b.py")
+        alone = repo.plan(plan_symbol_move, repo.target("a.LIMIT"), "b.py")
         assert repo.after(alone) == {
             "a.py": "import sys\nfrom b import LIMIT\n\ndef f():\n    return LIMIT\n\n\nprint(f(), sys)\n",
             "b.py": '"""B."""\n\nX = 1\nLIMIT = 3\n',
@@ -130,7 +130,7 @@ def test_a_destination_that_imported_it_defines_it(tmp_path: Path) -> None:
         "b.py": "import sys\nfrom a import f as ff, g\n\nY = sys\nprint(ff(), g)\n",
     }
     with repository(tmp_path, files) as repo:
-        draft = repo.plan(planned_symbol_move, repo.target("f"), "b.py")
+        draft = repo.plan(plan_symbol_move, repo.target("f"), "b.py")
         assert (
             repo.after(draft)["b.py"]
             == "import sys\nfrom a import g\n\n\ndef f():\n    return Y\n\n\nY = sys\nprint(f(), g)\n"
@@ -156,11 +156,11 @@ def test_overloads_and_branches_go_together(tmp_path: Path) -> None:
         "star.py": "from a import *\nf(g())\n",
     }
     with repository(tmp_path, files) as repo:
-        moved = repo.after(repo.plan(planned_symbol_move, repo.target("a.py:7"), "b.py"))
+        moved = repo.after(repo.plan(plan_symbol_move, repo.target("a.py:7"), "b.py"))
         assert moved["b.py"].count("def f(") == 3
         assert moved["a.py"].startswith("import sys\nif sys")
         assert moved["star.py"] == "from a import *\nfrom b import f\nf(g())\n"
-        branches = repo.after(repo.plan(planned_symbol_move, repo.target("a.py:9"), "b.py"))
+        branches = repo.after(repo.plan(plan_symbol_move, repo.target("a.py:9"), "b.py"))
         assert branches["b.py"].startswith("import sys\n\nif sys.version_info")
         assert "g" not in branches["a.py"].replace("typing", "")
 
@@ -176,13 +176,13 @@ def test_types_needed_only_by_readers_of_types_stay_so(tmp_path: Path) -> None:
         "c.py": "class K: ...\n",
     }
     with repository(tmp_path, files) as repo:
-        new = repo.after(repo.plan(planned_symbol_move, repo.target("f"), "new.py"))
+        new = repo.after(repo.plan(plan_symbol_move, repo.target("f"), "new.py"))
         assert new["new.py"] == (
             "from __future__ import annotations\n\nfrom typing import TYPE_CHECKING\n\n"
             "if TYPE_CHECKING:\n    from c import K\n\n\ndef f(k: K): ...\n"
         )
         assert new["a.py"].endswith("if TYPE_CHECKING:\n    pass\n")
-        there = repo.plan(planned_symbol_move, repo.target("f"), "b.py")
+        there = repo.plan(plan_symbol_move, repo.target("f"), "b.py")
         assert "future_annotations" in {one.kind for one in there.dangers}
 
 
@@ -194,7 +194,7 @@ def test_line_endings_are_those_of_each_file(tmp_path: Path) -> None:
         "c.py": "from a import f, X\r\nf()",
     }
     with repository(tmp_path, files) as repo:
-        assert repo.after(repo.plan(planned_symbol_move, repo.target("f"), "b.py")) == {
+        assert repo.after(repo.plan(plan_symbol_move, repo.target("f"), "b.py")) == {
             "a.py": "X = 1\r\n",
             "b.py": "import os\n\nY = 1\n\n\ndef f():\n    return os\n",
             "c.py": "from a import X\r\nfrom b import f\r\nf()",
@@ -237,7 +237,7 @@ def test_what_cannot_be_cut_or_put_is_refused(
     tmp_path: Path, query: str, to_path: str, error: type[CodePlaneError]
 ) -> None:
     with repository(tmp_path, REFUSED) as repo, pytest.raises(error):
-        repo.plan(planned_symbol_move, repo.target(query), to_path)
+        repo.plan(plan_symbol_move, repo.target(query), to_path)
 
 
 def test_the_module_of_python_is_meant_where_a_package_has_one_of_its_name(tmp_path: Path) -> None:
@@ -247,7 +247,7 @@ def test_the_module_of_python_is_meant_where_a_package_has_one_of_its_name(tmp_p
         "pkg/work.py": "import typing as t\n\n\ndef f() -> t.Any: ...\n",
     }
     with repository(tmp_path, files) as repo:
-        after = repo.after(repo.plan(planned_symbol_move, repo.target("f"), "pkg/typing.py"))
+        after = repo.after(repo.plan(plan_symbol_move, repo.target("f"), "pkg/typing.py"))
         assert after["pkg/typing.py"] == "import typing as t\n\nX = t.Any\n\n\ndef f() -> t.Any: ...\n"
 
 
@@ -258,16 +258,16 @@ def test_circles_of_imports_are_named(tmp_path: Path) -> None:
         "c.py": "from b import *\nZ = 1\n",
     }
     with repository(tmp_path, files) as repo:
-        draft = repo.plan(planned_symbol_move, repo.target("f"), "b.py")
+        draft = repo.plan(plan_symbol_move, repo.target("f"), "b.py")
         assert [one.kind for one in draft.dangers] == ["import_cycle"]
-        assert not repo.plan(planned_symbol_move, repo.target("f"), "new.py").dangers
+        assert not repo.plan(plan_symbol_move, repo.target("f"), "new.py").dangers
 
 
 @pytest.mark.parametrize("name", ["bump", "get"])
 def test_what_uses_a_name_that_is_bound_anew_stays(tmp_path: Path, name: str) -> None:
     text = "n = 0\ndef bump():\n    global n\n    n += 1\ndef get():\n    return n\n"
     with repository(tmp_path, {"m.py": text}) as repo, pytest.raises(NotRefactorable, match="binds anew"):
-        repo.plan(planned_symbol_move, repo.target(name), "other.py")
+        repo.plan(plan_symbol_move, repo.target(name), "other.py")
 
 
 def test_an_alias_that_others_know_stays_where_the_symbol_goes(tmp_path: Path) -> None:
@@ -277,7 +277,7 @@ def test_an_alias_that_others_know_stays_where_the_symbol_goes(tmp_path: Path) -
         "main.py": "import pkg\nfrom pkg import g as k\n\nprint(pkg.g(), k(), pkg.use())\n",
     }
     with repository(tmp_path, files) as repo:
-        after = repo.after(repo.plan(planned_symbol_move, repo.target("f"), "pkg/__init__.py"))
+        after = repo.after(repo.plan(plan_symbol_move, repo.target("f"), "pkg/__init__.py"))
     lines = [line for line in after["pkg/__init__.py"].split("\n") if line]
     assert lines == ["from .mod import h", "def f():", "    return 1", "g = f", "def use():", "    return g()"]
     assert "main.py" not in after
@@ -289,6 +289,6 @@ def test_an_alias_of_a_function_s_own_import_is_gone(tmp_path: Path) -> None:
         "new.py": "def use():\n    from old import f as g\n    return g()\n",
     }
     with repository(tmp_path, files) as repo:
-        after = repo.after(repo.plan(planned_symbol_move, repo.target("f"), "new.py"))
+        after = repo.after(repo.plan(plan_symbol_move, repo.target("f"), "new.py"))
     assert "return f()" in after["new.py"]
     assert "import" not in after["new.py"]

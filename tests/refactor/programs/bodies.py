@@ -2,7 +2,7 @@
 
 from random import Random
 
-from tests.refactor.programs.thing import NUMBER, Names, Parameters, Sort, Thing, any_use
+from tests.refactor.programs.definition import NUMBER, Names, Parameters, Sort, Thing, any_use
 
 NAMES = ("alpha", "beta", "gamma", "delta", "kappa", "sigma", "omega")
 CLASSES = ("Alpha", "Beta", "Gamma", "Delta", "Omega")

@@ -8,13 +8,13 @@ from random import Random
 
 from codeplane.kernel.config import RefactorConfig
 from codeplane.kernel.errors import CodePlaneError
-from codeplane.refactor.plan import Asked, Plan, texts_of
-from codeplane.refactor.questions import Questions
+from codeplane.refactor.file_changes import splice
+from codeplane.refactor.plan import Plan, RefactorSpec, texts_of
+from codeplane.refactor.planners import Planners
 from codeplane.refactor.scip.store import ScipStore
-from codeplane.refactor.spliced import spliced
-from tests.refactor.applied import Repository
 from tests.refactor.programs.bodies import CLASSES, NAMES
 from tests.refactor.programs.program import Program
+from tests.refactor.repository import Repository
 
 # Said of whatever others can import, or of words beside the code: that a program does the same does not hang on these.
 HARMLESS = frozenset({"public_api", "documents", "package_created"})
@@ -30,7 +30,7 @@ _SWAPS = (
 class Change:
     """What came of a question: the files afterwards, or why there are none."""
 
-    asked: Asked
+    asked: RefactorSpec
     candidate: str = ""
     files: dict[str, str] | None = None
     refused: str = ""
@@ -40,8 +40,8 @@ class Change:
 
 def changes(repo: Repository, home: Path, program: Program, draw: Random, count: int) -> list[Change]:
     """Some refactorings of a program, each of the whole program as it was."""
-    questions = Questions(root=home, config=RefactorConfig(), scip=ScipStore(home / "scip.db"))
-    kinds: Sequence[Callable[[Repository, Program, Random], Asked | None]] = (
+    questions = Planners(root=home, config=RefactorConfig(), scip=ScipStore(home / "scip.db"))
+    kinds: Sequence[Callable[[Repository, Program, Random], RefactorSpec | None]] = (
         *[_rename] * 5,
         *[_file] * 2,
         _folder,
@@ -57,7 +57,7 @@ def changes(repo: Repository, home: Path, program: Program, draw: Random, count:
     return found
 
 
-def made(repo: Repository, questions: Questions, asked: Asked) -> list[Change]:
+def made(repo: Repository, questions: Planners, asked: RefactorSpec) -> list[Change]:
     """What a plan comes to: once, or once a candidate."""
     world = repo.world()
     try:
@@ -88,7 +88,7 @@ def _applied(repo: Repository, plan: Plan, candidate: str | None) -> Change:
     chosen = [one.edit for one in listed if one.applies]
     files = {path: text.encode() for path, text in repo.files.items()}
     for path in {edit.path for edit in chosen}:
-        files[path] = spliced(path, files[path], [edit for edit in chosen if edit.path == path])
+        files[path] = splice(path, files[path], [edit for edit in chosen if edit.path == path])
     moved = {move.new_path: files.pop(move.path) for move in draft.moves}
     files |= moved | {new.path: new.content.encode() for new in draft.creates}
     for path in draft.removes:
@@ -103,7 +103,7 @@ def _applied(repo: Repository, plan: Plan, candidate: str | None) -> Change:
     )
 
 
-def _rename(repo: Repository, program: Program, draw: Random) -> Asked | None:
+def _rename(repo: Repository, program: Program, draw: Random) -> RefactorSpec | None:
     path = draw.choice([one for one in sorted(program.files) if one.endswith(".py")])
     text = program.files[path]
     facts = repo.world().facts(path)
@@ -113,7 +113,9 @@ def _rename(repo: Repository, program: Program, draw: Random) -> Asked | None:
     at = draw.choice(places)
     line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
     new = draw.choice(["fresh", "fresh", "Fresh", "_fresh", *draw.sample(NAMES, 1), draw.choice(CLASSES)])
-    return Asked(kind="rename", symbol=f"{path}:{line}:{column}", new_name=new, options={"include_comments": True})
+    return RefactorSpec(
+        kind="rename", symbol=f"{path}:{line}:{column}", new_name=new, options={"include_comments": True}
+    )
 
 
 def _modules(program: Program) -> list[str]:
@@ -130,26 +132,26 @@ def _base(program: Program) -> str:
     return "src/" if program.roots[0] else ""
 
 
-def _file(repo: Repository, program: Program, draw: Random) -> Asked | None:
+def _file(repo: Repository, program: Program, draw: Random) -> RefactorSpec | None:
     path = draw.choice(_modules(program))
     folder, name = path.rpartition("/")[0], draw.choice(["moved", path.rpartition("/")[2].removesuffix(".py"), "alpha"])
     places = [folder, *_folders(program), f"{_base(program)}fresh", _base(program).rstrip("/")]
     place = draw.choice(places)
     new = f"{place}/{name}.py".lstrip("/")
-    return Asked(kind="move", symbol=path, new_name=new, options={"files": True}) if new != path else None
+    return RefactorSpec(kind="move", symbol=path, new_name=new, options={"files": True}) if new != path else None
 
 
-def _folder(repo: Repository, program: Program, draw: Random) -> Asked | None:
+def _folder(repo: Repository, program: Program, draw: Random) -> RefactorSpec | None:
     path = draw.choice(_folders(program) or [""])
     if not path:
         return None
     new = draw.choice(
         [f"{_base(program)}fresh", f"{path}_moved", f"{_base(program)}fresh/inner", f"{_base(program)}other/inner"]
     )
-    return Asked(kind="move", symbol=path, new_name=new, options={"files": True})
+    return RefactorSpec(kind="move", symbol=path, new_name=new, options={"files": True})
 
 
-def _symbol(repo: Repository, program: Program, draw: Random) -> Asked | None:
+def _symbol(repo: Repository, program: Program, draw: Random) -> RefactorSpec | None:
     path = draw.choice(_modules(program))
     facts = repo.world().facts(path)
     tops = [one for one in facts.definitions if one.scope == 0] if facts is not None else []
@@ -159,16 +161,16 @@ def _symbol(repo: Repository, program: Program, draw: Random) -> Asked | None:
     places = [place for place in [*_modules(program), f"{_base(program)}shop/fresh.py"] if place != path]
     line = program.files[path].count("\n", 0, one.name_at) + 1
     column = one.name_at - program.files[path].rfind("\n", 0, one.name_at)
-    return Asked(kind="move", symbol=f"{path}:{line}:{column}", new_name=draw.choice(places))
+    return RefactorSpec(kind="move", symbol=f"{path}:{line}:{column}", new_name=draw.choice(places))
 
 
-def _delete(repo: Repository, program: Program, draw: Random) -> Asked | None:
+def _delete(repo: Repository, program: Program, draw: Random) -> RefactorSpec | None:
     if draw.random() < 0.2:
-        return Asked(kind="delete", symbol=draw.choice(_modules(program)))
+        return RefactorSpec(kind="delete", symbol=draw.choice(_modules(program)))
     asked = _rename(repo, program, draw)
-    return Asked(kind="delete", symbol=asked.symbol) if asked is not None else None
+    return RefactorSpec(kind="delete", symbol=asked.symbol) if asked is not None else None
 
 
-def _swap(repo: Repository, program: Program, draw: Random) -> Asked | None:
+def _swap(repo: Repository, program: Program, draw: Random) -> RefactorSpec | None:
     pattern, rewrite = draw.choice(_SWAPS)
-    return Asked(kind="replace", symbol=pattern, new_name=rewrite, options={"language": "python"})
+    return RefactorSpec(kind="replace", symbol=pattern, new_name=rewrite, options={"language": "python"})

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from random import Random
 
-from tests.refactor.programs.thing import Thing
+from tests.refactor.programs.definition import Thing
 
 
 @dataclass(kw_only=True)

@@ -8,7 +8,7 @@ from codeplane.kernel.errors import NotRefactorable
 from codeplane.query.search.symbols import targets
 from codeplane.refactor.rename.alias import alias_at
 from tests.interaction.requirements import requirement
-from tests.refactor.rename.renamed import repo
+from tests.refactor.rename.rename_repository import repo
 
 # The alias is called `near`, each of its uses as well.
 ALIASES = {

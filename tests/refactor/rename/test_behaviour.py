@@ -10,7 +10,7 @@ from codeplane.code.resolve.entity import Bound
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.query.search.symbols import Target
 from tests.interaction.requirements import requirement
-from tests.refactor.rename.renamed import Repo, repo
+from tests.refactor.rename.rename_repository import Repo, repo
 
 _NAMES = st.sampled_from(["a", "b", "c"])
 _PLAIN = st.one_of(

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tests.interaction.requirements import requirement
-from tests.refactor.rename.renamed import kinds, repo
+from tests.refactor.rename.rename_repository import kinds, repo
 
 PAIR = "class A:\n    def run(self):\n        return 1\n\n\nclass B:\n    def run(self):\n        return 2\n"
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tests.interaction.requirements import requirement
-from tests.refactor.rename.renamed import kinds, repo
+from tests.refactor.rename.rename_repository import kinds, repo
 
 SHAPES = {
     "a.py": (

@@ -6,7 +6,7 @@ import pytest
 
 from codeplane.kernel.errors import InvalidArgument
 from tests.interaction.requirements import requirement
-from tests.refactor.rename.renamed import repo
+from tests.refactor.rename.rename_repository import repo
 
 
 @requirement("REF-03")

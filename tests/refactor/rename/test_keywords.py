@@ -6,7 +6,7 @@ import pytest
 
 from codeplane.kernel.errors import NameTaken, NotRefactorable
 from tests.interaction.requirements import requirement
-from tests.refactor.rename.renamed import kinds, repo
+from tests.refactor.rename.rename_repository import kinds, repo
 
 CALLS = {
     "a.py": (

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.interaction.requirements import requirement
-from tests.refactor.rename.renamed import repo
+from tests.refactor.rename.rename_repository import repo
 
 
 @requirement("REF-04")

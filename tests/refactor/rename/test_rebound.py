@@ -7,7 +7,7 @@ import pytest
 from codeplane.kernel.errors import NotRefactorable
 from codeplane.refactor.rename.alias import alias_at
 from tests.interaction.requirements import requirement
-from tests.refactor.rename.renamed import Repo, repo
+from tests.refactor.rename.rename_repository import Repo, repo
 
 pytestmark = requirement("REF-35")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.interaction.requirements import requirement
-from tests.refactor.rename.renamed import Repo, repo
+from tests.refactor.rename.rename_repository import Repo, repo
 
 pytestmark = requirement("REF-34")
 

@@ -7,9 +7,9 @@ import pytest
 
 from codeplane.kernel.errors import CodePlaneError, InvalidArgument, NameTaken, NotRefactorable
 from codeplane.query.search.symbols import targets
-from codeplane.refactor.rename.planned import planned_rename
+from codeplane.refactor.rename.planner import plan_rename
 from tests.interaction.requirements import requirement
-from tests.refactor.rename.renamed import kinds, repo
+from tests.refactor.rename.rename_repository import kinds, repo
 
 
 @requirement("REF-06")
@@ -130,6 +130,6 @@ def test_more_places_than_a_plan_may_have_are_not_counted_to_the_end(tmp_path: P
         world, store = found.written.world(), found.written.store
         (target,) = targets(world, store, "zed")
         with pytest.raises(InvalidArgument) as refused:
-            planned_rename(world, store, target, "zz", deadline=time.monotonic() + 60, most=20)
+            plan_rename(world, store, target, "zz", deadline=time.monotonic() + 60, most=20)
         assert refused.value.details == {"limit": 20}
-        assert len(planned_rename(world, store, target, "zz", deadline=time.monotonic() + 60, most=21).edits) == 21
+        assert len(plan_rename(world, store, target, "zz", deadline=time.monotonic() + 60, most=21).edits) == 21

@@ -5,13 +5,13 @@ from pathlib import Path
 from codeplane.code.resolve.tier import Tier
 from codeplane.index.snapshot import Snapshot
 from codeplane.refactor.draft import Candidate, Draft, Edit, Role
-from codeplane.refactor.scip.authority import Authority, raised
-from codeplane.refactor.scip.checked import accepted
+from codeplane.refactor.scip.authority import ScipAuthority, apply_authority
 from codeplane.refactor.scip.index import read_index
 from codeplane.refactor.scip.store import ScipStore
+from codeplane.refactor.scip.validation import accept_documents
 from tests.code.resolve.written import written
 from tests.interaction.requirements import requirement
-from tests.refactor.scip.encoded import Doc, index_bytes
+from tests.refactor.scip.index_writer import Doc, index_bytes
 
 FILES = {
     "a.py": "class Cart:\n    def total(self): ...\nclass Other:\n    def total(self): ...\n",
@@ -44,7 +44,7 @@ def edit(path: str, line: int, column: int, tier: Tier, role: Role = "REFERENCE"
 
 def imported(store: ScipStore, snapshot: Snapshot) -> None:
     index = read_index(index_bytes(DOCS))
-    found = accepted(index, snapshot, prefix="", written_ns=2**62, keep=None)
+    found = accept_documents(index, snapshot, prefix="", written_ns=2**62, keep=None)
     store.put("index.scip", tool="t", version="1", at_ns=1, documents=found)
 
 
@@ -63,9 +63,9 @@ def test_tiers_go_up_where_it_agrees_and_down_where_it_does_not(tmp_path: Path) 
                 edit("b.py", 4, 0, "UNKNOWN"),
             ),
         )
-        assert raised(draft, Authority(store, repo.snapshot)) == draft
+        assert apply_authority(draft, ScipAuthority(store, repo.snapshot)) == draft
         imported(store, repo.snapshot)
-        found = raised(draft, Authority(store, repo.snapshot))
+        found = apply_authority(draft, ScipAuthority(store, repo.snapshot))
         assert [(one.path, one.start, one.tier) for one in found.edits] == [
             ("a.py", 20, "PROVEN"),
             ("b.py", 2, "STRONG"),
@@ -94,7 +94,7 @@ def test_what_was_sure_and_is_denied_is_only_proposed(tmp_path: Path) -> None:
                 ),
             ),
         ):
-            found = raised(draft, Authority(store, repo.snapshot))
+            found = apply_authority(draft, ScipAuthority(store, repo.snapshot))
             for plan in (found.edits, *(one.edits for one in found.candidates)):
                 assert [one.tier for one in plan] in ([], ["PROVEN", "ANCHORED", "STRONG"])
             assert len(found.dangers) == 1 and "Other#total" in found.dangers[0].what
@@ -112,13 +112,13 @@ def test_a_family_is_no_disagreement_and_comments_are_not_its_business(tmp_path:
             path="b.py", start=12, end=17, new="sum", tier="UNKNOWN", role="COMMENT", semantic=False, confidence="low"
         )
         draft = Draft(title="t", edits=(definition, edit("b.py", 2, 2, "STRONG"), text))
-        assert raised(draft, Authority(store, repo.snapshot)) == draft
+        assert apply_authority(draft, ScipAuthority(store, repo.snapshot)) == draft
         family = Draft(title="t", edits=(definition, both, edit("b.py", 1, 2, "ANCHORED")))
-        assert [one.tier for one in raised(family, Authority(store, repo.snapshot)).edits] == ["PROVEN"] * 2 + [
-            "STRONG"
-        ]
+        assert [one.tier for one in apply_authority(family, ScipAuthority(store, repo.snapshot)).edits] == [
+            "PROVEN"
+        ] * 2 + ["STRONG"]
         unknown = Draft(title="t", edits=(edit("b.py", 0, 2, "ANCHORED"),))
-        assert raised(unknown, Authority(store, repo.snapshot)) == unknown
+        assert apply_authority(unknown, ScipAuthority(store, repo.snapshot)) == unknown
         store.close()
 
 
@@ -129,10 +129,13 @@ def test_an_installed_copy_is_no_other_thing(tmp_path: Path) -> None:
         imported(store, repo.snapshot)
         definition = edit("a.py", 1, 8, "PROVEN", "DEFINITION")
         draft = Draft(title="t", edits=(definition, edit("b.py", 5, 2, "STRONG"), edit("b.py", 6, 2, "STRONG")))
-        found = raised(draft, Authority(store, repo.snapshot))
+        found = apply_authority(draft, ScipAuthority(store, repo.snapshot))
         assert [one.tier for one in found.edits] == ["PROVEN", "STRONG", "ANCHORED"]
         guesses = Draft(title="t", edits=(definition, edit("b.py", 5, 2, "UNKNOWN"), edit("b.py", 6, 2, "UNKNOWN")))
-        assert [one.tier for one in raised(guesses, Authority(store, repo.snapshot)).edits] == ["PROVEN", "UNKNOWN"]
+        assert [one.tier for one in apply_authority(guesses, ScipAuthority(store, repo.snapshot)).edits] == [
+            "PROVEN",
+            "UNKNOWN",
+        ]
         store.close()
 
 
@@ -145,11 +148,11 @@ def test_a_file_that_changed_is_no_longer_spoken_of(tmp_path: Path) -> None:
         (root / "b.py").write_text(FILES["b.py"] + "# more\n")
         newer = repo.indexer.reconcile()
         draft = Draft(title="t", edits=(edit("a.py", 1, 8, "PROVEN", "DEFINITION"), edit("b.py", 0, 2, "ANCHORED")))
-        assert raised(draft, Authority(store, newer)) == draft
-        assert raised(draft, Authority(store, repo.snapshot)).edits[1].tier == "STRONG"
+        assert apply_authority(draft, ScipAuthority(store, newer)) == draft
+        assert apply_authority(draft, ScipAuthority(store, repo.snapshot)).edits[1].tier == "STRONG"
         store.close()
         again = ScipStore(tmp_path / "scip.db")
-        assert raised(draft, Authority(again, repo.snapshot)).edits[1].tier == "STRONG"
+        assert apply_authority(draft, ScipAuthority(again, repo.snapshot)).edits[1].tier == "STRONG"
         assert again.drop("other") == 0 and again.drop() == 1 and again.imports() == ()
-        assert raised(draft, Authority(again, repo.snapshot)) == draft
+        assert apply_authority(draft, ScipAuthority(again, repo.snapshot)) == draft
         again.close()

@@ -8,7 +8,7 @@ from codeplane.kernel.errors import ScipRefused
 from codeplane.refactor.scip.index import Occurrence, Relation, read_index
 from codeplane.refactor.scip.names import name_of
 from tests.interaction.requirements import requirement
-from tests.refactor.scip.encoded import Doc, index_bytes
+from tests.refactor.scip.index_writer import Doc, index_bytes
 
 # Written by the protobuf library from the published schema, with fields that are not looked at.
 WRITTEN = bytes.fromhex(

@@ -8,15 +8,15 @@ import pytest
 from codeplane.kernel.clock import SystemClock
 from codeplane.kernel.errors import CodePlaneError, NotFound, PathDenied, ScipRefused
 from codeplane.query.knowledge import Knowledge
-from codeplane.refactor.scip.authority import Authority
+from codeplane.refactor.scip.authority import ScipAuthority
 from codeplane.refactor.scip.operations import ScipImport, ScipOperations, ScipStatus
 from codeplane.refactor.scip.store import ScipStore
 from tests.harness import make_repo
 from tests.index.indexed import Indexed
 from tests.interaction.requirements import requirement
-from tests.refactor.scip.encoded import Doc, index_bytes
+from tests.refactor.scip.index_writer import Doc, index_bytes
 from tests.refactor.scip.indexers import indexed_by
-from tests.refactor.structural.asked import Asking, asked
+from tests.refactor.structural.operation_calls import Asking, asked
 
 FILES = {
     "shop/cart.py": "ü = '😀'; cart = 1\nclass Cart: ...\n",
@@ -188,7 +188,7 @@ def test_what_real_indexers_write(tmp_path: Path, language: str, files: dict[str
     make_repo(root, files)
     asked(root, files, lambda knowledge: made(root, knowledge), body)
     indexer = Indexed(root, tmp_path / "home")
-    scip = Authority(ScipStore(tmp_path / "scip.db"), indexer.start())
+    scip = ScipAuthority(ScipStore(tmp_path / "scip.db"), indexer.start())
     at = files[user].encode().index(b"total")
     (symbol,) = scip.at(user, at, at + 5)
     assert symbol.endswith("Cart#total().")

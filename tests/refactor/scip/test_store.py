@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from codeplane.refactor.scip.store import ScipStore
-from codeplane.refactor.scip.tools import newest_by_language
+from codeplane.refactor.scip.store import ScipStore, newest_by_language
 from tests.interaction.requirements import requirement
 
 pytestmark = requirement("REF-33")

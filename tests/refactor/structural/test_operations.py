@@ -11,7 +11,7 @@ from codeplane.kernel.errors import CodePlaneError, CursorExpired, CursorInvalid
 from codeplane.query.knowledge import Knowledge
 from codeplane.refactor.structural.operations import StructuralOperations, StructuralResult
 from tests.interaction.requirements import requirement
-from tests.refactor.structural.asked import Asking, asked
+from tests.refactor.structural.operation_calls import Asking, asked
 
 FILES = {
     "a.py": "foo(1, bar(2))\n\nx = foo(\n    'ü',\n    3,\n)\n",

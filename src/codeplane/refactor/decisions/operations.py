@@ -32,7 +32,7 @@ class DecisionView(Result):
 
     @classmethod
     def of(cls, one: Decision) -> "DecisionView":
-        """What is shown of a decision."""
+        """Build the view of a decision."""
         return cls(
             id=one.decision_id,
             title=one.title,
@@ -55,7 +55,7 @@ class DecisionList(Result):
 
     def text(self) -> str:
         more = len(self.decisions) - _SHOWN
-        lines = [one.text() for one in self.decisions[:_SHOWN]] + ([f"and {more} more"] if more > 0 else [])
+        lines = [decision.text() for decision in self.decisions[:_SHOWN]] + ([f"and {more} more"] if more > 0 else [])
         return "\n".join(lines) if lines else "no decision is remembered"
 
 
@@ -69,7 +69,7 @@ class Forgotten(Result):
 
 
 class DecisionOperations:
-    """Shows what was decided, and takes it back."""
+    """Lists and forgets decisions."""
 
     def __init__(self, decisions: Decisions) -> None:
         self._decisions = decisions
@@ -87,7 +87,7 @@ class DecisionOperations:
         if bool(request.ids) == request.all:
             raise InvalidArgument("name either ids or all", hint="decision_list gives the ids")
         await self._decisions.load()
-        known = [one.decision_id for one in self._decisions.all()]
+        known = [decision.decision_id for decision in self._decisions.all()]
         ids = known if request.all else list(dict.fromkeys(request.ids))
         if missing := sorted(set(ids) - set(known)):
             raise NotFound(f"there is no decision {missing[0]!r}", hint="decision_list gives the ids")

@@ -1,4 +1,4 @@
-"""Decisions as a table: which question was answered how, and by whom."""
+"""The table of decisions: which question was answered how, and by whom."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -9,19 +9,19 @@ from codeplane.kernel.event import Event
 from codeplane.ledger.projection import Tables
 from codeplane.ledger.rows import Cell
 
-# Retention has no class for this stream: a decision counts until it is forgotten.
+# Retention has no class for this stream: a decision is valid until it is forgotten.
 STREAM = "decision"
 MADE, FORGOTTEN = "decision.made", "decision.forgotten"
 COLUMNS = "decision_id, question, root, title, candidate, included, excluded, actor, at_ns"
 MAX_KEPT = 1_000
 
-# A file and a place in its bytes.
+# A file and an offset in bytes.
 Place = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What somebody chose for a question: a candidate, open places to change, and sure edits to leave out."""
+    """The answer to a question: a candidate, open places to change, and certain edits to leave out."""
 
     decision_id: str
     question: str
@@ -35,7 +35,7 @@ class Decision:
 
     @classmethod
     def from_row(cls, row: tuple[Cell, ...]) -> "Decision":
-        """The decision that a row of the table is."""
+        """Build a decision from a row of the table."""
         decision_id, question, root, title, candidate, included, excluded, actor, at_ns = row
         return cls(
             decision_id=str(decision_id),
@@ -51,7 +51,7 @@ class Decision:
 
 
 class DecisionTable:
-    """One row a question; the newest decision counts."""
+    """One row per question, with the newest decision."""
 
     name: ClassVar[str] = "decisions"
     version: ClassVar[int] = 1
@@ -68,8 +68,8 @@ class DecisionTable:
         if event.type == FORGOTTEN:
             forgotten = payload["decision_ids"]
             assert isinstance(forgotten, list)
-            for one in forgotten:
-                tables.execute("DELETE FROM decisions WHERE decision_id = ?", (str(one),))
+            for decision_id in forgotten:
+                tables.execute("DELETE FROM decisions WHERE decision_id = ?", (str(decision_id),))
             return
         texts = [str(payload[name]) for name in ("decision_id", "question", "root", "title", "candidate")]
         places = [msgspec.json.encode(payload[name]).decode() for name in ("included", "excluded")]

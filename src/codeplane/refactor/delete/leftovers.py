@@ -1,4 +1,4 @@
-"""Imports and exports that are all that is left of a deleted name, and the uses that are more than that."""
+"""What a deletion leaves in a file: imports and exports to remove, and uses that prevent it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,14 +11,15 @@ from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.tier import SURE
 from codeplane.code.resolve.world import World
 from codeplane.refactor.draft import Edit
-from codeplane.refactor.move.javascript_statement import Given, givens, without_names
-from codeplane.refactor.move.listed import unlisted
-from codeplane.refactor.move.statement import Item, Span, Statement, removed, statement_at, without
+from codeplane.refactor.move.all_list import remove_from_all
+from codeplane.refactor.move.javascript_statement import ModuleStatement, module_statements, remove_names
+from codeplane.refactor.move.python_statement import Item, Statement, remove_items, remove_statement, statement_at
+from codeplane.refactor.move.span import Span
 
 
 @dataclass(slots=True)
 class Leftovers:
-    """One file that speaks of what is deleted."""
+    """One file that refers to what is deleted."""
 
     world: World
     resolver: Resolver
@@ -27,36 +28,36 @@ class Leftovers:
     used: list[Reference] = field(default_factory=list)
     edits: list[Edit] = field(default_factory=list)
 
-    def judged(self, references: Sequence[Reference]) -> None:
-        """Tell imports from uses; an import whose name is used is a use."""
+    def classify(self, references: Sequence[Reference]) -> None:
+        """Sort references into imports and uses; an import whose alias is used counts as a use."""
         facts, text = self.world.facts(self.path), self.world.text(self.path)
         assert facts is not None
         language = self.world.language(facts)
-        listed = givens(text, language.grammar) if language.names.aliases_exports else []
+        listed = module_statements(text, language.grammar) if language.names.aliases_exports else []
         lists = [(spec.start, spec.end) for one in listed for spec in one.specifiers]
         imports = [
-            one
-            for one in references
-            if one.role in ("IMPORT", "EXPORT") or any(start <= one.offset < end for start, end in lists)
+            reference
+            for reference in references
+            if reference.role in ("IMPORT", "EXPORT") or any(start <= reference.offset < end for start, end in lists)
         ]
-        self.used = [one for one in references if one not in imports]
-        for one in imports:
-            index = facts.imported_at.get(one.offset)
+        self.used = [reference for reference in references if reference not in imports]
+        for import_ in imports:
+            index = facts.imported_at.get(import_.offset)
             local = facts.imports[index].local if index is not None else self.bound.name
             scope = facts.imports[index].scope if index is not None else 0
             if local != self.bound.name and self._uses(facts, text, Bound(self.path, scope, local)):
-                self.used.append(one)
+                self.used.append(import_)
         if any(one.tier in SURE for one in self.used):
-            # What is used stays imported, so that the place to mend is found.
+            # A used name stays imported, so that the place to fix is found.
             return
-        sure = {one.offset for one in imports if one.tier in SURE}
+        sure = {import_.offset for import_ in imports if import_.tier in SURE}
         if language.names.dotted_modules:
             self._python(facts, text, sure)
         elif language.names.aliases_exports:
             self._javascript(text, listed, sure)
         else:
-            # Imports of these languages are not taken out, and one that is left does not compile.
-            self.used += [one for one in imports if one not in self.used]
+            # Imports of these languages are not removed, and one that is left does not compile.
+            self.used += [import_ for import_ in imports if import_ not in self.used]
 
     def _uses(self, facts: Facts, text: bytes, bound: Bound) -> bool:
         return any(
@@ -75,28 +76,31 @@ class Leftovers:
 
     def _python(self, facts: Facts, text: bytes, places: set[int]) -> None:
         parted: list[tuple[Statement, list[Item]]] = []
-        for at in sorted({one.at for one in facts.imports if one.imported_at in places or one.local_at in places}):
+        for at in sorted(
+            {import_.at for import_ in facts.imports if import_.imported_at in places or import_.local_at in places}
+        ):
             statement = statement_at(text, at)
             if statement is not None:
-                parted.append((statement, [one for one in statement.items if one.start in places]))
+                parted.append((statement, [item for item in statement.items if item.start in places]))
         gone = [(one.start, one.end) for one, items in parted if len(items) == len(one.items)]
         for statement, items in parted:
             if (statement.start, statement.end) in gone:
                 self._put(
-                    removed(text, statement.start, statement.end, gone), "imports what is deleted, and nothing uses it"
+                    remove_statement(text, statement.start, statement.end, gone),
+                    "imports what is deleted, and nothing uses it",
                 )
             else:
-                for span in without(text, statement, items):
+                for span in remove_items(text, statement, items):
                     self._put(span, "imports what is deleted, and nothing uses it")
         if places or self.path == self.bound.file:
-            for span in unlisted(facts, text, self.bound.name):
+            for span in remove_from_all(facts, text, self.bound.name):
                 self._put(span, "given away no more")
 
-    def _javascript(self, text: bytes, listed: Sequence[Given], places: set[int]) -> None:
+    def _javascript(self, text: bytes, listed: Sequence[ModuleStatement], places: set[int]) -> None:
         for one in listed:
             gone = [spec for spec in one.specifiers if any(spec.start <= at < spec.end for at in places)]
             if gone:
-                for span in without_names(text, one, gone):
+                for span in remove_names(text, one, gone):
                     self._put(span, "names what is deleted, and nothing uses it")
             elif one.default and any(one.start <= at < one.source_start for at in places) and not one.specifiers:
-                self._put(removed(text, one.start, one.end), "imports what is deleted, and nothing uses it")
+                self._put(remove_statement(text, one.start, one.end), "imports what is deleted, and nothing uses it")

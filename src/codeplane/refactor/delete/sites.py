@@ -1,4 +1,4 @@
-"""The stretches of a file that define a symbol, ready to be taken out."""
+"""The statements of a file that define a symbol, and how to remove them."""
 
 from dataclasses import dataclass
 
@@ -7,8 +7,9 @@ from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.world import World
 from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import NotRefactorable
-from codeplane.refactor.move.statement import Span, is_alone, line_start, removed
-from codeplane.refactor.move.tops import Inner, statement_around, whole_lines, without_gap
+from codeplane.refactor.move.python_statement import remove_statement
+from codeplane.refactor.move.span import Span, is_alone, line_start
+from codeplane.refactor.move.top_statements import InnerStatement, statement_around, whole_lines, with_blank_lines
 
 _PARAM, _IMPORTED, _GLOBAL, _NONLOCAL = (REASONS.index(one) for one in ("PARAM", "IMPORT_ALIAS", "GLOBAL", "NONLOCAL"))
 _COMPOUND = frozenset(
@@ -20,24 +21,24 @@ _BRACED = frozenset({"class_body", "statement_block", "program", "module", "inte
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
-    """One statement of a symbol: all of its text, and what takes it out."""
+    """One statement that defines a symbol: its text, and the span that removes it."""
 
     start: int
     end: int
     span: Span
     computes: bool
-    """Whether it calls something, which will not be called any more."""
+    """Whether it calls something that would no longer be called."""
 
 
 def sites(world: World, bound: Bound, definition: Definition | None = None) -> list[Site]:
-    """Every statement that defines a symbol, or NotRefactorable with the one that cannot go.
+    """Return every statement that defines a symbol; NotRefactorable names one that cannot be removed.
 
-    Of methods that name their receivers, which share a scope, `definition` is the one that is meant.
+    `definition` tells which one is meant of methods that name their receivers, since these share a scope.
     """
     facts, text = world.facts(bound.file), world.text(bound.file)
     assert facts is not None
     grammar = world.language(facts).grammar
-    found: dict[int, Inner] = {}
+    found: dict[int, InnerStatement] = {}
     for at, reason in _places(facts, bound, definition):
         if reason == _PARAM:
             _refuse(bound, text, at, "it is a parameter", "change the function's parameters by hand")
@@ -64,14 +65,16 @@ def _places(facts: Facts, bound: Bound, definition: Definition | None) -> list[t
     return sorted(found.items())
 
 
-def _only(facts: Facts, bound: Bound, one: Inner) -> bool:
-    """Whether a statement binds no other name of that scope."""
+def _only(facts: Facts, bound: Bound, one: InnerStatement) -> bool:
+    """Whether a statement binds no other name in that scope."""
     among = zip(facts.bind_names, facts.binds.tolist(), strict=True)
     names = {name for name, (scope, at, _, _) in among if scope == bound.scope and one.start <= at < one.end}
     return names <= {bound.name}
 
 
-def _site(world: World, bound: Bound, facts: Facts, text: bytes, one: Inner, gone: list[tuple[int, int]]) -> Site:
+def _site(
+    world: World, bound: Bound, facts: Facts, text: bytes, one: InnerStatement, gone: list[tuple[int, int]]
+) -> Site:
     indented = world.language(facts).indented
     computes = (
         one.kind in ("assignment", "expression_statement", "lexical_declaration") and b"(" in text[one.start : one.end]
@@ -79,21 +82,23 @@ def _site(world: World, bound: Bound, facts: Facts, text: bytes, one: Inner, gon
     if not is_alone(text, one.start, one.end):
         if not indented:
             _refuse(bound, text, one.start, "something else is on its line", "put it on a line of its own first")
-        return Site(start=one.start, end=one.end, span=removed(text, one.start, one.end, gone), computes=computes)
+        return Site(
+            start=one.start, end=one.end, span=remove_statement(text, one.start, one.end, gone), computes=computes
+        )
     marks = (b"#",) if indented else (b"//", b"/*", b"*", b"@", b"#")
     begin, until = _lines(text, one.start, one.end, marks)
-    if indented and one.block == "block" and removed(text, one.start, one.end, gone).new:
+    if indented and one.block == "block" and remove_statement(text, one.start, one.end, gone).new:
         return Site(
             start=one.start, end=one.end, span=Span(start=one.start, end=one.end, new="pass"), computes=computes
         )
     if not indented and one.alone and one.block not in _BRACED:
         _refuse(bound, text, one.start, "its block would be empty", "delete the block with it by hand")
-    start, end = without_gap(text, begin, until)
+    start, end = with_blank_lines(text, begin, until)
     return Site(start=one.start, end=one.end, span=Span(start=start, end=end), computes=computes)
 
 
 def _lines(text: bytes, start: int, end: int, marks: tuple[bytes, ...]) -> tuple[int, int]:
-    """Whole lines with the comments above; inside a block these are indented as the statement is."""
+    """Return the whole lines with the comments above, which in a block are indented like the statement."""
     begin, until = whole_lines(text, start, end, marks)
     indent = text[line_start(text, start) : start]
     while indent and begin > 0:

@@ -1,4 +1,4 @@
-"""Where the comments and docstrings of a source file are."""
+"""Comments and docstrings of a source file."""
 
 import re
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from codeplane.code.facts.model import Definition, Facts
 from codeplane.code.languages.comment_syntax import CommentSyntax
 from codeplane.code.languages.registry import LANGUAGES
 
-# What stands right before a piece of a string, or of text between tags, and hardly ever before a comment.
+# Characters right before a piece of a string or of text between tags, and hardly ever before a comment.
 _BEFORE_TEXT = b"\"'`}>"
 _STARS = re.compile(r"(?m)^[ \t]*(?:\*(?!/)|//+[!/]?|#+:?|--+)|/\*+!?|\*+/")
 _WITH_BODY = frozenset({"class", "function", "method"})
@@ -17,8 +17,8 @@ _QUOTED = re.compile(rb"(?i)[rub]{0,2}(\"\"\"|'''|\"|')")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Remark:
-    """A stretch of a source file that speaks to people."""
+class Comment:
+    """A comment or docstring of a source file."""
 
     start: int
     end: int
@@ -27,13 +27,13 @@ class Remark:
 
     @cached_property
     def text(self) -> str:
-        """Its text, a character a byte, with blanks for what makes it a comment."""
-        said = self.raw.decode("latin-1")
-        return said if self.is_docstring else _STARS.sub(lambda found: " " * len(found[0]), said)
+        """Its text, one character per byte, with blanks in place of comment marks."""
+        text = self.raw.decode("latin-1")
+        return text if self.is_docstring else _STARS.sub(lambda match: " " * len(match[0]), text)
 
 
-def remarks(facts: Facts, text: bytes, name: bytes) -> Iterator[Remark]:
-    """The comments of a file that hold a name, and the docstrings of a Python one, in their order."""
+def find_comments(facts: Facts, text: bytes, name: bytes) -> Iterator[Comment]:
+    """Yield the comments that contain a name, and in Python the docstrings, in the order of the file."""
     texts = facts.texts
     language = LANGUAGES[facts.language]
     spans = _Spans(language.comments, text, texts.tolist())
@@ -46,33 +46,33 @@ def remarks(facts: Facts, text: bytes, name: bytes) -> Iterator[Remark]:
             if spans.is_comment(index):
                 first, done = spans.around(index)
                 start, end = spans.all[first][0], spans.all[done][1]
-                yield Remark(start=start, end=end, raw=text[start:end], is_docstring=False)
+                yield Comment(start=start, end=end, raw=text[start:end], is_docstring=False)
             elif language.docstrings and _is_docstring(facts, text, start, dict(spans.all)):
-                yield Remark(start=start, end=end, raw=text[start:end], is_docstring=True)
+                yield Comment(start=start, end=end, raw=text[start:end], is_docstring=True)
         at = text.find(name, at + 1 if at >= end else max(at + 1, end))
 
 
 class _Spans:
-    """The strings and comments of a file, and which of them go together."""
+    """The strings and comments of a file, and which comments belong together."""
 
     def __init__(self, syntax: CommentSyntax, text: bytes, spans: list[tuple[int, int]]) -> None:
         self.all = [(start, end) for start, end in spans]
         self._syntax, self._text = syntax, text
 
     def is_comment(self, index: int) -> bool:
-        """Whether a stretch is a comment."""
+        """Whether a span is a comment."""
         return _is_comment(self._syntax, self._text, *self.all[index])
 
     def around(self, index: int) -> tuple[int, int]:
-        """The first and last of the comments that one is a line of."""
+        """Return the first and last of the comments that this one is a line of."""
         first = last = index
-        while first and self._goes_on(first - 1):
+        while first and self._continues(first - 1):
             first -= 1
-        while last + 1 < len(self.all) and self._goes_on(last):
+        while last + 1 < len(self.all) and self._continues(last):
             last += 1
         return first, last
 
-    def _goes_on(self, index: int) -> bool:
+    def _continues(self, index: int) -> bool:
         end, start = self.all[index][1], self.all[index + 1][0]
         between = self._text[max(end - 1, 0) : start]
         blank = not between[1:].strip() and between.count(b"\n") <= 1
@@ -82,27 +82,31 @@ class _Spans:
 def _is_comment(syntax: CommentSyntax, text: bytes, start: int, end: int) -> bool:
     if start and text[start - 1] in _BEFORE_TEXT:
         return False
-    said = text[start:end].strip()
+    stripped = text[start:end].strip()
     if any(
-        said.startswith(opens) and said.find(closes, len(opens)) == len(said) - len(closes)
+        stripped.startswith(opens) and stripped.find(closes, len(opens)) == len(stripped) - len(closes)
         for opens, closes in syntax.blocks
     ):
         return True
-    return any(all(line.lstrip().startswith(opens) for line in said.split(b"\n")) for opens in syntax.lines)
+    return any(all(line.lstrip().startswith(opens) for line in stripped.split(b"\n")) for opens in syntax.lines)
 
 
 def _is_docstring(facts: Facts, text: bytes, start: int, ends: dict[int, int]) -> bool:
     """Whether a string is the first statement of the module, or of the class or function around it."""
     if not _QUOTED.match(text, start):
         return False
-    around = [one for one in facts.definitions if one.start < start < one.end and one.kind in _WITH_BODY]
+    around = [
+        definition
+        for definition in facts.definitions
+        if definition.start < start < definition.end and definition.kind in _WITH_BODY
+    ]
     if not around:
         return _next(text, ends, 3 if text.startswith(b"\xef\xbb\xbf") else 0) == start
     return _next(text, ends, _colon(text, ends, around[-1]) + 1) == start
 
 
 def _colon(text: bytes, ends: dict[int, int], one: Definition) -> int:
-    """The colon that ends a definition's head."""
+    """Return the offset of the colon that ends a definition's head."""
     at, depth = one.name_at, 0
     while at < one.end:
         if at in ends:
@@ -120,7 +124,7 @@ def _colon(text: bytes, ends: dict[int, int], one: Definition) -> int:
 
 
 def _next(text: bytes, ends: dict[int, int], at: int) -> int:
-    """Where the next token begins, past blanks and comments."""
+    """Return where the next token begins, after blanks and comments."""
     while at < len(text):
         if text[at : at + 1] in (b" ", b"\t", b"\r", b"\n", b"\f", b"\\"):
             at += 1

@@ -1,11 +1,11 @@
-"""What a place of a text is: code that is shown, a name that is marked as one, or plain prose."""
+"""The markup of a text: whether a place is in a code block, a marked name, or plain prose."""
 
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Literal
 
-from codeplane.refactor.documents.blocks import Flavour, blocks
+from codeplane.refactor.documents.code_blocks import Flavour, code_blocks
 
 _LONG = 5000
 _BESIDE = 300
@@ -14,7 +14,7 @@ PlaceKind = Literal["link", "import", "name", "code", "prose"]
 _SPAN = re.compile(
     r"(?P<role>:[\w:+.-]+:)?(?P<tick>`+)(?P<code>[^`].*?|[^`])(?P=tick)(?!`)|<code>(?P<html>.*?)</code>|\+(?P<plus>[\w.()]+)\+"
 )
-# Roles whose text is the name of a thing of a program.
+# Roles whose text is a name in a program.
 _NAMING = re.compile(
     r":(?:\w+:)?(?:func|function|meth|method|class|attr|mod|data|const|exc|obj|any|var|type|member|macro):$"
 )
@@ -30,7 +30,7 @@ _IMPORT = re.compile(
     r"^[ \t>.$*#/-]*(?:from\s+(?P<python>[\w.]+)\s+import\b|import\s+[\w.]+|import\s.*\bfrom\s+['\"]|import\s+\{"
     r"|(?:use|using)\s+[\w:.]+|.*\brequire\()"
 )
-# What is one without standing in a code block: a sentence may begin with the same word.
+# An import outside of a code block must be complete: a sentence may begin with the same word.
 _STATEMENT = re.compile(r"^[ \t>.]*(?:from\s+[\w.]+\s+import\s+\(?[\w., *]+\)?|import\s.*\sfrom\s+['\"].*)$")
 _FILE = re.compile(
     r"-\w|[/\\]\w|@|\.(?:py|pyi|js|jsx|ts|tsx|mjs|md|rst|txt|html?|css|json|toml|ya?ml|cfg|ini|sh|go|rs|java)\b"
@@ -39,51 +39,51 @@ _DOTTED = re.compile(r"([\w.]*)(?:\.|::|#)$")
 _HEAD = re.compile(r"[~!.\w]*")
 _TAIL = re.compile(r"(?:\.\w+)*(?:\(.*\))?")
 _MEMBER = re.compile(r"\.(\w+)")
-# A role's own words, and what they lead to: :meth:`send it <Client.send>`.
+# A role's title and its target: :meth:`send it <Client.send>`.
 _TITLED = re.compile(r"(?P<title>[^<]*)<(?P<target>[~!.\w]+)>")
 _LONGER = re.compile(r"[-/\\]$|(?:^|\W)#$|(?:https?://|www\.)\S*$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
-    """What surrounds a match: what kind of place it is, and what it is written beside."""
+class Surroundings:
+    """What surrounds a match: the kind of place, and the text beside it."""
 
     kind: PlaceKind
     before: str
-    """The dotted name in front, without the last dot; of a role's own words, what is in front where they lead."""
+    """The dotted name in front, without the last dot; in a role's title, the one in front in its target."""
     member: str
     """The name behind the next dot."""
     module: str
-    """The module an import statement names, where one does."""
+    """The module that an import statement names, if it is one."""
     is_call: bool
     language: str
-    """What a code block says it is written in."""
+    """The language of the code block."""
     is_part: bool
-    """Whether it is a piece of a path, an address or a longer word."""
+    """Whether it is a part of a path, an address or a longer word."""
 
 
 class Markup:
-    """A text read once, asked about places; offsets are characters of it."""
+    """The parsed markup of a text; offsets count characters."""
 
     def __init__(self, text: str, flavour: Flavour) -> None:
         self._starts = [0, *(match.end() for match in re.finditer("\n", text))]
         self._lines = text.split("\n")
-        self._code = dict(blocks(self._lines, flavour))
+        self._code = dict(code_blocks(self._lines, flavour))
         self._read: dict[int, _Line] = {}
         self._blocks = self._numbered()
 
     def block(self, start: int) -> int:
-        """The number of the code block a place is in, or -1."""
+        """Return the number of the code block around a place, or -1."""
         return self._blocks.get(bisect_right(self._starts, start) - 1, -1)
 
     def beside(self, start: int, end: int) -> tuple[str, str]:
-        """What stands on a match's line before and after it."""
+        """Return the text on a match's line before and after it."""
         number = bisect_right(self._starts, start) - 1
         line, first = self._lines[number], self._starts[number]
         return line[max(0, start - first - _BESIDE) : start - first], line[end - first : end - first + _BESIDE]
 
     def _numbered(self) -> dict[int, int]:
-        """The block of each line that is code: lines with nothing but empty ones between them are one."""
+        """Return the block of each line of code; lines with only blank lines between them form one."""
         found: dict[int, int] = {}
         last = -1
         for number in sorted(self._code):
@@ -92,8 +92,8 @@ class Markup:
             last = number
         return found
 
-    def at(self, start: int, end: int) -> Setting:
-        """What a match is surrounded by."""
+    def at(self, start: int, end: int) -> Surroundings:
+        """Return the surroundings of a match."""
         number = bisect_right(self._starts, start) - 1
         line, first = self._lines[number], self._starts[number]
         if number not in self._read:
@@ -102,7 +102,7 @@ class Markup:
         before, after = line[max(0, begin - _BESIDE) : begin], line[stop : stop + _BESIDE]
         kind = read.kind(before, begin, stop)
         dotted, member = _DOTTED.search(before), _MEMBER.match(after)
-        return Setting(
+        return Surroundings(
             kind=kind,
             before=dotted[1].strip(".") if dotted else read.led_to(begin, line[begin:stop]),
             member=member[1] if member else "",
@@ -115,7 +115,7 @@ class Markup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Line:
-    """A line, read once for all its matches."""
+    """A line, parsed once for all its matches."""
 
     shown: bool
     is_import: bool
@@ -127,7 +127,7 @@ class _Line:
 
     @classmethod
     def of(cls, line: str, *, shown: bool) -> "_Line":
-        # No person writes lines that long, and a span in one is not worth the time.
+        # Nobody writes lines that long, so a span in one is not worth the time.
         line = line[:_LONG]
         found = _IMPORT.match(line)
         starts, spans = [], []
@@ -144,7 +144,7 @@ class _Line:
         )
 
     def led_to(self, start: int, name: str) -> str:
-        """What is in front of a name where a role leads that calls it by the name alone."""
+        """Return the part in front of a name in the target of a role whose title is the name alone."""
         index = bisect_right(self.starts, start) - 1
         role, code = self.spans[index] if index >= 0 else ("", "")
         found = _TITLED.fullmatch(code) if role else None
@@ -154,7 +154,7 @@ class _Line:
         return before if last == name else ""
 
     def kind(self, before: str, start: int, end: int) -> PlaceKind:
-        """What a place of the line is."""
+        """Return the kind of a place in the line."""
         if self.is_import or self.shown:
             return "import" if self.is_import else "code"
         if _AUTO.search(before) or _LINK.search(before):
@@ -170,7 +170,7 @@ class _Line:
 
 
 def _is_name(code: str, start: int, end: int) -> bool:
-    """Whether a code span is a dotted name that ends in the match, with or without a call's brackets."""
+    """Whether a code span is a dotted name that ends in the match, with or without the parentheses of a call."""
     head, tail = code[:start].strip(), code[end:].strip()
     return _HEAD.fullmatch(head) is not None and _TAIL.fullmatch(tail) is not None
 

@@ -1,4 +1,4 @@
-"""Files that move, where documentation names them by their paths: in links, as code, or in its sentences."""
+"""Paths of moved files in documentation: in links, as code, or in sentences."""
 
 import posixpath
 import re
@@ -12,9 +12,9 @@ from codeplane.index.fact_store import FactStore
 from codeplane.index.path_kinds import is_copy
 from codeplane.index.snapshot import Known
 from codeplane.query.search.byte_search import find
-from codeplane.refactor.documents.blocks import Flavour
+from codeplane.refactor.documents.changelogs import is_historical
+from codeplane.refactor.documents.code_blocks import Flavour
 from codeplane.refactor.documents.markup import Markup
-from codeplane.refactor.documents.records import is_record
 from codeplane.refactor.draft import Confidence, Edit
 
 MAX_EDITS = 2000
@@ -27,7 +27,7 @@ _ENDINGS: dict[str, Flavour] = {
     ".txt": "rst",
 }
 _MANY = 200
-# Written by a tool whenever it runs.
+# Rewritten by a tool whenever it runs.
 _MADE = re.compile(r"\.(?:egg|dist)-info/")
 # What follows these is a path from the folder of the document.
 _TARGET = re.compile(
@@ -44,14 +44,14 @@ _ELSEWHERE = re.compile(r"[a-zA-Z][\w+.-]*:|//|#|$")
 _PLACE = re.compile(r"(?::\d+(?:[:-]\d+)?|#L\d+\S*|[.:!?]+)$")
 
 
-def paths(world: World, store: FactStore, moved: Mapping[str, str]) -> list[Edit]:
-    """The places in documentation that name files that move, or, in documents that move, what stays where it is.
+def path_edits(world: World, store: FactStore, moved: Mapping[str, str]) -> list[Edit]:
+    """Return edits for places in documentation that name moved files, and in moved documents for all their links.
 
-    A link, and a path that is marked as code, is `high`; a path in a sentence `medium`; a name without its folder, and
-    whatever stands in a record of what was, `low`.
+    A link or a path marked as code has `high` confidence, a path in a sentence `medium`; a name without its folder,
+    and anything in a changelog, `low`.
     """
     del store
-    sweep = _Moving(world, moved)
+    sweep = _PathSweep(world, moved)
     found: list[Edit] = []
     for known in world.snapshot.texts:
         flavour = _ENDINGS.get(posixpath.splitext(known.path.lower())[1])
@@ -64,7 +64,7 @@ def paths(world: World, store: FactStore, moved: Mapping[str, str]) -> list[Edit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Named:
+class _PathMention:
     start: int
     end: int
     new: str
@@ -73,7 +73,7 @@ class _Named:
 
 
 class _Document:
-    """A document's text, looked into for its markup only where something is found."""
+    """A document's text, whose markup is parsed only if something is found."""
 
     def __init__(self, text: str, flavour: Flavour) -> None:
         self.text = text
@@ -81,12 +81,12 @@ class _Document:
 
     @cached_property
     def markup(self) -> Markup:
-        """What its places are."""
+        """The parsed markup."""
         return Markup(self.text, self._flavour)
 
 
-class _Moving:
-    """What moves where, asked about texts."""
+class _PathSweep:
+    """Finds moved paths in documents."""
 
     def __init__(self, world: World, moved: Mapping[str, str]) -> None:
         self._world = world
@@ -106,49 +106,51 @@ class _Moving:
     def edits(self, path: str, flavour: Flavour) -> Iterator[Edit]:
         """The edits of one document."""
         document = _Document(self._world.text(path).decode("latin-1"), flavour)
-        text, past = document.text, is_record(path)
+        text, past = document.text, is_historical(path)
         taken: list[tuple[int, int]] = []
-        for one in sorted(self._named(path, document), key=lambda one: (one.start, -one.end)):
-            if any(start < one.end and one.start < end for start, end in taken[-1:]):
+        for mention in sorted(self._named(path, document), key=lambda mention: (mention.start, -mention.end)):
+            if any(start < mention.end and mention.start < end for start, end in taken[-1:]):
                 continue
-            taken.append((one.start, one.end))
-            if one.new == _plain(text[one.start : one.end]):
+            taken.append((mention.start, mention.end))
+            if mention.new == _plain(text[mention.start : mention.end]):
                 continue
             yield Edit(
                 path=path,
-                start=one.start,
-                end=one.end,
-                new=one.new,
+                start=mention.start,
+                end=mention.end,
+                new=mention.new,
                 tier="UNKNOWN",
                 role="DOCUMENT",
                 semantic=False,
-                confidence="low" if past else one.confidence,
-                why="in a record of what was" if past else one.why,
+                confidence="low" if past else mention.confidence,
+                why="in a record of what was" if past else mention.why,
             )
 
-    def _named(self, path: str, document: _Document) -> Iterator[_Named]:
+    def _named(self, path: str, document: _Document) -> Iterator[_PathMention]:
         text = document.text
         folder = posixpath.dirname(path)
         goes_to = posixpath.dirname(self._files.get(path, path))
         for match in _TARGET.finditer(text):
-            group = next(name for name, said in match.groupdict().items() if said is not None)
-            for one in self._linked(match[group], match.start(group), folder, goes_to):
-                if document.markup.block(one.start) < 0:
-                    yield one
+            group = next(name for name, value in match.groupdict().items() if value is not None)
+            for mention in self._linked(match[group], match.start(group), folder, goes_to):
+                if document.markup.block(mention.start) < 0:
+                    yield mention
         for start, end in _lines_with(text, "/"):
             for match in _TOKEN.finditer(text, start, end):
                 if "/" in match[0] and len(match[0]) < _LONGEST:
-                    yield from self._spelled(match[0], match.start(), folder, goes_to, document)
+                    yield from self._written(match[0], match.start(), folder, goes_to, document)
         for match in _SPAN.finditer(text) if self._alone else ():
             new = self._alone.get(_plain(match["code"]))
             if new is not None and document.markup.block(match.start()) < 0:
                 start, end = match.span("code")
-                yield _Named(start=start, end=end, new=new, confidence="low", why="a file's name without its folder")
+                yield _PathMention(
+                    start=start, end=end, new=new, confidence="low", why="a file's name without its folder"
+                )
 
-    def _linked(self, said: str, start: int, folder: str, goes_to: str) -> Iterator[_Named]:
-        """A link's target: a path from the document's folder, or with a slash in front from the root."""
-        target = re.split(r"[#?]", said)[0]
-        if _ELSEWHERE.match(said) or not target:
+    def _linked(self, link: str, start: int, folder: str, goes_to: str) -> Iterator[_PathMention]:
+        """Rewrite a link's target: a path from the document's folder, or from the root if it starts with a slash."""
+        target = re.split(r"[#?]", link)[0]
+        if _ELSEWHERE.match(link) or not target:
             return
         plain = _plain(target)
         meant = unquote(plain)
@@ -165,7 +167,7 @@ class _Moving:
         if meant.endswith("/"):
             written += "/"
         new_said = quote(written, safe="/._-~()@+") if plain != meant else written
-        yield _Named(
+        yield _PathMention(
             start=start,
             end=start + len(target),
             new=new_said,
@@ -173,12 +175,14 @@ class _Moving:
             why="a link, from where the document lies" if stays else "a link to it",
         )
 
-    def _spelled(self, said: str, start: int, folder: str, goes_to: str, document: _Document) -> Iterator[_Named]:
-        """A path as it is written, from the root or from the document's folder."""
-        if "//" in said or said.startswith("/"):
+    def _written(
+        self, written_path: str, start: int, folder: str, goes_to: str, document: _Document
+    ) -> Iterator[_PathMention]:
+        """Rewrite a path in the text, relative to the root or to the document's folder."""
+        if "//" in written_path or written_path.startswith("/"):
             return
-        cut = _PLACE.search(said)
-        token = said[: cut.start()] if cut else said
+        cut = _PLACE.search(written_path)
+        token = written_path[: cut.start()] if cut else written_path
         plain = _plain(token)
         path = posixpath.normpath(plain) if plain else ""
         new = self._new(path) if not plain.startswith(".") else None
@@ -193,7 +197,7 @@ class _Moving:
         written = f"{new}/" if plain.endswith("/") else new
         setting = document.markup.at(start, start + len(token))
         is_code = setting.kind != "prose" or document.markup.block(start) >= 0
-        yield _Named(
+        yield _PathMention(
             start=start,
             end=start + len(token),
             new=written,
@@ -213,7 +217,7 @@ class _Moving:
 
 
 def _lines_with(text: str, sign: str) -> Iterator[tuple[int, int]]:
-    """Where lines begin and end that hold a sign."""
+    """Yield the start and end of the lines that contain a sign."""
     at = text.find(sign)
     while at >= 0:
         start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
@@ -223,7 +227,7 @@ def _lines_with(text: str, sign: str) -> Iterator[tuple[int, int]]:
 
 
 def _folders(world: World, moved: Mapping[str, str]) -> dict[str, str]:
-    """The folders of which nothing stays, and where all of it goes."""
+    """Return the folders that move as a whole, and their new paths."""
     found: dict[str, set[str]] = {}
     for old, new in moved.items():
         before, after = posixpath.dirname(old), posixpath.dirname(new)
@@ -250,7 +254,7 @@ def _above(path: str) -> Iterator[str]:
 
 
 def _alone(world: World, moved: Mapping[str, str]) -> dict[str, str]:
-    """The new names of files whose own name is another, and was that of one file only."""
+    """Return the new names of files that are renamed and whose old name no other file has."""
     wanted = {posixpath.basename(old): posixpath.basename(new) for old, new in moved.items()}
     counts = dict.fromkeys(wanted, 0)
     for path in world.snapshot.files:
@@ -260,6 +264,6 @@ def _alone(world: World, moved: Mapping[str, str]) -> dict[str, str]:
     return {old: new for old, new in wanted.items() if old != new and counts[old] == 1}
 
 
-def _plain(said: str) -> str:
-    """A text of a character a byte, as it is read."""
-    return said.encode("latin-1").decode("utf-8", "surrogateescape")
+def _plain(text: str) -> str:
+    """Decode a text that has one character per byte."""
+    return text.encode("latin-1").decode("utf-8", "surrogateescape")

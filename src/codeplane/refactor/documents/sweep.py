@@ -1,4 +1,4 @@
-"""The sweep after a rename: the old name in comments, docstrings and documentation, each with how sure it is."""
+"""The documentation sweep of a rename: the old name in comments, docstrings and documents, with a confidence."""
 
 import re
 import time
@@ -14,15 +14,15 @@ from codeplane.kernel.config import DocSweepConfig
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.query.search.byte_search import find
 from codeplane.query.search.language_names import known_family
-from codeplane.refactor.documents.blocks import Flavour
-from codeplane.refactor.documents.comments import remarks
-from codeplane.refactor.documents.judged import Judgement, Meant, judged
-from codeplane.refactor.documents.local import Local, judged_inside, local
+from codeplane.refactor.documents.block_levels import Mention, level_blocks
+from codeplane.refactor.documents.changelogs import is_historical
+from codeplane.refactor.documents.code_blocks import Flavour
+from codeplane.refactor.documents.comments import find_comments
+from codeplane.refactor.documents.confidence import DocumentedSymbol, Judgement, judge_mention
+from codeplane.refactor.documents.dotted_names import DottedNames
+from codeplane.refactor.documents.local_names import EnclosingFunction, enclosing_function, judge_local_mention
 from codeplane.refactor.documents.markup import Markup
-from codeplane.refactor.documents.mentions import Mentions
-from codeplane.refactor.documents.records import is_record
-from codeplane.refactor.documents.whole import Found, as_wholes
-from codeplane.refactor.documents.words import word
+from codeplane.refactor.documents.word_kinds import word_kind
 from codeplane.refactor.draft import Coverage, Draft, Edit, Role
 
 MAX_MATCHES = 2000
@@ -35,7 +35,7 @@ _FLAVOURS: dict[str, Flavour] = {
 }
 
 
-def swept(
+def sweep_documents(
     world: World,
     store: FactStore,
     *,
@@ -46,24 +46,24 @@ def swept(
     config: DocSweepConfig,
     deadline: float,
     bounds: frozenset[Bound] = frozenset(),
-    mentions: Mentions | None = None,
+    mentions: DottedNames | None = None,
     paths: frozenset[str] | None = None,
 ) -> Draft:
-    """The places in texts where a symbol is, or may be, spoken of.
+    """Return the places in texts that mention a symbol, or may do so.
 
-    `qualified` is its dotted name with its module's, and with its function's where it is a parameter or a local
-    variable: then the texts of that function alone are looked at. `near` are the files that define or import it.
-    `bounds` are the definitions that are renamed: a dotted name that leads to one of them is sure. `mentions` are
-    names that an earlier sweep resolved. `paths` are the only files to look at: others are known to say nothing.
+    `qualified`: its dotted name with its module, and with its function if it is a parameter or local variable; then
+    only the texts of that function are searched. `near`: the files that define or import it. `bounds`: the renamed
+    definitions; a dotted name that leads to one of them is certain. `mentions`: names that an earlier sweep resolved.
+    `paths`: the only files to search, if others are known not to mention it.
     """
     title = f"{name} → {new_name} in comments and documentation"
     if not config.enabled:
         return Draft(title=title, coverage=Coverage(truncated="the documentation sweep is switched off"))
-    meant = _meant(world, store, name, qualified, near, bounds)
-    sweep = _Sweep(world, store, meant, mentions or Mentions(world, store, name), bounds, new_name, near, deadline)
-    inside = local(world, store, qualified, near)
+    meant = _documented_symbol(world, store, name, qualified, near, bounds)
+    sweep = _Sweep(world, store, meant, mentions or DottedNames(world, store, name), bounds, new_name, near, deadline)
+    inside = enclosing_function(world, store, qualified, near)
     for path, role in sweep.files(config.scan_extensions) if inside is None else ((inside.file, "COMMENT"),):
-        if (paths is None or path in paths) and not sweep.look(path, role, inside):
+        if (paths is None or path in paths) and not sweep.scan(path, role, inside):
             break
     return Draft(
         title=title,
@@ -85,14 +85,14 @@ class _Place:
 
 
 class _Sweep:
-    """One sweep: what was found, and what was not looked at."""
+    """One sweep: the edits it found, and what it did not search."""
 
     def __init__(
         self,
         world: World,
         store: FactStore,
-        meant: Meant,
-        mentions: Mentions,
+        meant: DocumentedSymbol,
+        mentions: DottedNames,
         bounds: frozenset[Bound],
         new_name: str,
         near: frozenset[str],
@@ -109,9 +109,9 @@ class _Sweep:
         self.truncated = ""
 
     def files(self, extensions: tuple[str, ...]) -> Iterator[tuple[str, Role]]:
-        """The files that hold the name: documentation, and source files with comments; in the order of paths."""
+        """Yield the files that contain the name: documents, then source files with comments, each in path order."""
         snapshot, wanted = self._world.snapshot, self._name.encode()
-        ends = tuple(one.lower() for one in extensions)
+        ends = tuple(extension.lower() for extension in extensions)
         for known in snapshot.texts:
             if not (ends and known.path.lower().endswith(ends)):
                 continue
@@ -121,8 +121,8 @@ class _Sweep:
             if not (ends and path.lower().endswith(ends)):
                 yield path, "COMMENT"
 
-    def look(self, path: str, role: Role, inside: Local | None) -> bool:
-        """Look at one file; False when no further one may be looked at."""
+    def scan(self, path: str, role: Role, inside: EnclosingFunction | None) -> bool:
+        """Search one file; return False if no further file may be searched."""
         known = self._world.snapshot.files.get(path)
         if known is None or known.skipped is not None or is_copy(path):
             return True
@@ -151,7 +151,7 @@ class _Sweep:
             )
         return True
 
-    def _places(self, path: str, role: Role, inside: Local | None) -> Iterator[_Place]:
+    def _places(self, path: str, role: Role, inside: EnclosingFunction | None) -> Iterator[_Place]:
         text = self._world.text(path)
         if role == "DOCUMENT":
             yield from self._in_document(path, text)
@@ -163,60 +163,60 @@ class _Sweep:
             return
         if facts.errors:
             self.unparsed.append(path)
-        for remark in remarks(facts, text, self._name.encode()):
+        for remark in find_comments(facts, text, self._name.encode()):
             if inside is not None and not inside.holds(remark, text):
                 continue
             markup = Markup(remark.text, "rst" if remark.is_docstring else "plain")
             words = list(_words(remark.text, self._name))
             if inside is not None:
                 for start, end in words:
-                    told = judged_inside(self.meant, markup.at(start, end), remark.text, start, end)
+                    told = judge_local_mention(self.meant, markup.at(start, end), remark.text, start, end)
                     yield _Place(start=remark.start + start, judgement=told)
                 continue
-            found = [self._seen(markup, path, start, end) for start, end in words]
-            for one, judgement in zip(found, as_wholes(self.meant, found), strict=True):
+            found = [self._mention(markup, path, start, end) for start, end in words]
+            for one, judgement in zip(found, level_blocks(self.meant, found), strict=True):
                 yield _Place(start=remark.start + one.start, judgement=judgement)
 
     def _in_document(self, path: str, text: bytes) -> Iterator[_Place]:
-        said = text.decode("latin-1")
-        words = list(_words(said, self._name))
+        decoded = text.decode("latin-1")
+        words = list(_words(decoded, self._name))
         if not words:
             return
-        markup = Markup(said, _FLAVOURS.get(path.rpartition(".")[2].lower(), "rst"))
-        past = is_record(path)
-        found = [self._seen(markup, path, start, end) for start, end in words]
-        for one, judgement in zip(found, as_wholes(self.meant, found), strict=True):
+        markup = Markup(decoded, _FLAVOURS.get(path.rpartition(".")[2].lower(), "rst"))
+        past = is_historical(path)
+        found = [self._mention(markup, path, start, end) for start, end in words]
+        for one, judgement in zip(found, level_blocks(self.meant, found), strict=True):
             yield _Place(start=one.start, judgement=("low", "in a record of what was") if past else judgement)
 
-    def _seen(self, markup: Markup, path: str, start: int, end: int) -> Found:
+    def _mention(self, markup: Markup, path: str, start: int, end: int) -> Mention:
         setting = markup.at(start, end)
         before, after = markup.beside(start, end)
         reading = self._mentions.read(path, setting.before, setting.member, self._bounds)
         family = _family(setting.language)
-        judgement = judged(self.meant, setting, near=path in self._near, family=family, reading=reading)
+        judgement = judge_mention(self.meant, setting, near=path in self._near, family=family, reading=reading)
         block = markup.block(start)
-        return Found(start=start, block=block, setting=setting, judgement=judgement, before=before, after=after)
+        return Mention(start=start, block=block, setting=setting, judgement=judgement, before=before, after=after)
 
 
-def _meant(
+def _documented_symbol(
     world: World, store: FactStore, name: str, qualified: str, near: frozenset[str], bounds: frozenset[Bound]
-) -> Meant:
+) -> DocumentedSymbol:
     parts = tuple(part for part in re.split(r"[./:#\\]+", qualified) if part)
     inside = parts[:-1] if parts and parts[-1] == name else parts
     whole = ".".join((*inside, name))
     own, others = [], 0
-    for one in store.named(name, limit=_MAX_NAMED):
-        by_name = one.file in near and (whole == one.path or whole.endswith(f".{one.path}"))
-        if by_name or any(bound.file == one.file and bound == _bound(world, one) for bound in bounds):
-            own.append(one)
+    for symbol in store.named(name, limit=_MAX_NAMED):
+        by_name = symbol.file in near and (whole == symbol.path or whole.endswith(f".{symbol.path}"))
+        if by_name or any(bound.file == symbol.file and bound == _bound(world, symbol) for bound in bounds):
+            own.append(symbol)
         else:
             others += 1
     named = [languages().of(path) for path in near]
-    return Meant(
+    return DocumentedSymbol(
         name=name,
         inside=inside,
-        word=word(name),
-        is_member=any("." in one.path for one in own),
+        word=word_kind(name),
+        is_member=any("." in symbol.path for symbol in own),
         others=others,
         families=frozenset(one.family or one.name for one in named if one is not None),
     )
@@ -230,7 +230,7 @@ def _bound(world: World, one: Symbol) -> Bound | None:
 
 
 def _family(language: str) -> str:
-    """The family of what a code block says it is in; empty where that is not known."""
+    """Return the language family of a code block; empty if it is not known."""
     try:
         return known_family(language) if language else ""
     except InvalidArgument:
@@ -238,7 +238,7 @@ def _family(language: str) -> str:
 
 
 def _words(text: str, name: str) -> Iterator[tuple[int, int]]:
-    """Where a name stands as a whole word in a text of a character a byte."""
+    """Yield where a name is a whole word in a text that has one character per byte."""
     wanted = name.encode().decode("latin-1")
     at = text.find(wanted)
     while at >= 0:
@@ -249,7 +249,7 @@ def _words(text: str, name: str) -> Iterator[tuple[int, int]]:
 
 
 def _joins(beside: str, *, before: bool) -> bool:
-    """Whether what stands beside a match makes it a piece of a longer identifier."""
+    """Whether the text beside a match makes it part of a longer identifier."""
     near = beside.encode("latin-1").decode("utf-8", "ignore")
     char = near[-1:] if before else near[:1]
     return char.isalnum() or char in ("_", "$") if char else False

@@ -1,4 +1,4 @@
-"""What the move of one symbol changes in a Python file that uses it."""
+"""Python files that import a moved symbol."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,25 +12,32 @@ from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.tier import Tier
 from codeplane.code.resolve.world import World
 from codeplane.refactor.draft import Danger, Edit, Role
-from codeplane.refactor.move.module_names import absolute, modules_of, parent_of, relative, root_of, steps_of
-from codeplane.refactor.move.outside import taken_outside
-from codeplane.refactor.move.relocation import Relocation
-from codeplane.refactor.move.statement import (
-    Item,
-    Span,
-    Statement,
-    added_after,
-    removed,
-    statement_at,
-    without,
+from codeplane.refactor.move.module_names import (
+    absolute_name,
+    module_parts,
+    modules_of,
+    parent_package,
+    relative_name,
+    root_of,
 )
+from codeplane.refactor.move.outside_use import outside_use
+from codeplane.refactor.move.python_statement import (
+    Item,
+    Statement,
+    add_after,
+    remove_items,
+    remove_statement,
+    statement_at,
+)
+from codeplane.refactor.move.relocation import Relocation
+from codeplane.refactor.move.span import Span
 
 _IMPORTED = REASONS.index("IMPORT_ALIAS")
 
 
 @dataclass(slots=True)
 class Importer:
-    """The making of one file's edits: `from old import X` and `old.X` become what leads to the new place."""
+    """Makes the edits of one file: `from old import X` and `old.X` are rewritten for the new module."""
 
     world: World
     resolver: Resolver
@@ -41,30 +48,30 @@ class Importer:
     edits: list[Edit] = field(default_factory=list)
     dangers: list[Danger] = field(default_factory=list)
     aliases: list[str] = field(default_factory=list)
-    """Other names that the file where the symbol goes gives it, and that others may use."""
+    """Aliases of the symbol in the destination file that other files may use."""
     _added: dict[tuple[int, int], list[str]] = field(default_factory=dict)
     _gone: list[Statement] = field(default_factory=list)
 
     def planned(self, references: Sequence[Reference]) -> None:
-        """Find every edit, from the places that mean the symbol."""
+        """Find every edit, from the references to the symbol."""
         facts, text = self.world.facts(self.path), self.world.text(self.path)
         assert facts is not None
         named: dict[int, list[int]] = {}
         chains: list[tuple[int, tuple[Step, ...]]] = []
-        for one in references:
-            index = facts.imported_at.get(one.offset)
+        for reference in references:
+            index = facts.imported_at.get(reference.offset)
             if index is not None:
                 if self._is_old(facts.imports[index].source):
-                    named.setdefault(facts.imports[index].at, []).append(one.offset)
+                    named.setdefault(facts.imports[index].at, []).append(reference.offset)
                 continue
-            steps = receiver(text, one.offset, facts.in_text)
+            steps = receiver(text, reference.offset, facts.in_text)
             if steps and self._module(facts, steps):
-                chains.append((one.offset, steps))
+                chains.append((reference.offset, steps))
         for at, places in named.items():
-            self._taken_from(facts, text, at, places)
+            self._rewrite_from_import(facts, text, at, places)
         self._through_module(facts, text, chains)
         self._stars(facts, text)
-        spans = [(one.start, one.end) for one in self._gone]
+        spans = [(statement.start, statement.end) for statement in self._gone]
         for gone in self._gone:
             added = self._added.pop((gone.start, gone.end), [])
             if added:
@@ -76,9 +83,11 @@ class Importer:
                     "imported from its new place",
                 )
             else:
-                self._put(removed(text, gone.start, gone.end, spans), "STRONG", "IMPORT", "nothing of it is used")
+                self._put(
+                    remove_statement(text, gone.start, gone.end, spans), "STRONG", "IMPORT", "nothing of it is used"
+                )
         for (start, end), new in self._added.items():
-            self._put(added_after(text, start, end, new), "STRONG", "IMPORT", "imported from its new place")
+            self._put(add_after(text, start, end, new), "STRONG", "IMPORT", "imported from its new place")
 
     def _put(self, span: Span, tier: Tier, role: Role, why: str) -> None:
         self.edits.append(
@@ -89,23 +98,23 @@ class Importer:
         return modules_of(self.world, source, self.path) == (self.bound.file,)
 
     def source(self, was: str) -> str | None:
-        """What the new module is called here, written as the old one was."""
-        close = relative(self.relocation, self.to_path, self.path) if was.startswith(".") else None
+        """Return the name of the new module in this file, relative or absolute as the old one was."""
+        close = relative_name(self.relocation, self.to_path, self.path) if was.startswith(".") else None
         named = modules_of(self.world, was, self.path) if was and not was.startswith(".") else ()
         root = root_of(was, named[0]) if len(named) == 1 else None
-        found = close or absolute(self.relocation, self.to_path, self.path, root)
+        found = close or absolute_name(self.relocation, self.to_path, self.path, root)
         if found is None:
             what = f"no import leads from {self.path} to {self.to_path}"
             self.dangers.append(Danger(kind="unresolved_import", what=what, path=self.path))
         return found
 
-    def _taken_from(self, facts: Facts, text: bytes, at: int, places: Sequence[int]) -> None:
-        """`from old import X, Y`: X goes into a statement of its own, or out where it is defined now."""
+    def _rewrite_from_import(self, facts: Facts, text: bytes, at: int, places: Sequence[int]) -> None:
+        """`from old import X, Y`: X gets a statement of its own, or is dropped in the file that now defines it."""
         statement = statement_at(text, at)
         source = self.source(statement.source) if statement is not None else None
         if statement is None or source is None:
             return
-        items = [one for one in statement.items if one.start in places]
+        items = [item for item in statement.items if item.start in places]
         if self.path == self.to_path:
             for item in items:
                 if item.alias and item.alias != item.name:
@@ -113,57 +122,57 @@ class Importer:
             if len(items) == len(statement.items):
                 self._gone.append(statement)
             else:
-                for span in without(text, statement, items):
+                for span in remove_items(text, statement, items):
                     self._put(span, "STRONG", "IMPORT", "defined here now")
             return
         if len(items) == len(statement.items):
             span = Span(start=statement.source_start, end=statement.source_end, new=source)
             self._put(span, "STRONG", "IMPORT", f"{self.bound.name} is in {source} now")
             return
-        for span in without(text, statement, items):
+        for span in remove_items(text, statement, items):
             self._put(span, "STRONG", "IMPORT", f"{self.bound.name} is in {source} now")
-        names = [f"{one.name} as {one.alias}" if one.alias else one.name for one in items]
+        names = [f"{item.name} as {item.alias}" if item.alias else item.name for item in items]
         self._added.setdefault((statement.start, statement.end), []).append(f"from {source} import {', '.join(names)}")
 
     def _renamed_here(self, facts: Facts, text: bytes, item: Item) -> None:
-        """An alias that others may know stays; any other is gone with its import."""
-        scope = next((one.scope for one in facts.imports if one.imported_at == item.start), 0)
+        """Keep an alias that other files may use; replace any other by the name."""
+        scope = next((import_.scope for import_ in facts.imports if import_.imported_at == item.start), 0)
         if scope == 0 and self._is_known(facts, item.alias):
             self.aliases.append(item.alias)
         else:
             self._unaliased(facts, text, item.alias, scope)
 
     def _is_known(self, facts: Facts, alias: str) -> bool:
-        """Whether a name of this file may be used from outside."""
-        if self.path.endswith("__init__.py") or any(one.name == alias for one in facts.exports):
+        """Whether other files may use a name of this file."""
+        if self.path.endswith("__init__.py") or any(export.name == alias for export in facts.exports):
             return True
         return any(path != self.path and path.endswith((".py", ".pyi")) for path in self.world.holding(alias))
 
     def _unaliased(self, facts: Facts, text: bytes, alias: str, scope: int) -> None:
-        """Uses of an alias are uses of the name once it is defined here."""
+        """Replace the uses of an alias by the name, which is defined here now."""
         for at in occurrences(text, alias):
             if facts.in_text(at) or at in facts.imported_at or receiver(text, at, facts.in_text) != ():
                 continue
             if self.resolver.lexical(self.path, facts, at, alias) == Bound(self.path, scope, alias):
-                self._must_be_seen(facts, at)
+                self._warn_if_hidden(facts, at)
                 span = Span(start=at, end=at + len(alias.encode()), new=self.bound.name)
                 self._put(span, "STRONG", "REFERENCE", "the alias is gone with its import")
 
-    def _must_be_seen(self, facts: Facts, at: int) -> None:
-        """Fear for a place where the plain name is that of something nearer."""
+    def _warn_if_hidden(self, facts: Facts, at: int) -> None:
+        """Add a danger if an inner scope hides the plain name at a place."""
         own = self.resolver.lexical(self.path, facts, at, self.bound.name)
         if own is not None and own.scope != 0:
             what = f"{self.bound.name} is called by its name alone where something nearer has it"
             self.dangers.append(Danger(kind="name_taken", what=what, path=self.path, offset=at))
 
     def _module(self, facts: Facts, steps: tuple[Step, ...]) -> bool:
-        """Whether a chain leads to the old module itself."""
+        """Whether a chain of names leads to the old module."""
         last = steps[-1]
         meant = self.resolver.at(self.path, last.at, last.name).entities
         return meant == (Module(self.bound.file),) and not any(step.called for step in steps)
 
     def _through_module(self, facts: Facts, text: bytes, chains: Sequence[tuple[int, tuple[Step, ...]]]) -> None:
-        """`old.X`: the name before the dot becomes the new module's, which is imported beside the old one."""
+        """`old.X`: replace the name before the dot by the new module's, and import that too."""
         by_first: dict[Bound, list[tuple[int, tuple[Step, ...]]]] = {}
         for offset, steps in chains:
             own = self.resolver.lexical(self.path, facts, steps[0].at, steps[0].name)
@@ -187,27 +196,27 @@ class Importer:
                 continue
             for offset, steps in some:
                 if not new:
-                    self._must_be_seen(facts, offset)
+                    self._warn_if_hidden(facts, offset)
                 span = Span(start=steps[0].at, end=offset, new=f"{new}." if new else "")
                 self._put(span, "STRONG", "REFERENCE", f"{self.bound.name} is in {self.to_path} now")
             if imports:
                 self._import(facts, text, own, imports, statement, [steps[0].at for _, steps in some])
 
     def _reached(self, facts: Facts, text: bytes, one: Import) -> tuple[str | None, str]:
-        """What the new module is called before the dot, and the statement that brings it."""
+        """Return the name of the new module before the dot, and the statement that imports it."""
         dotted = self.source(one.source if not one.source.startswith(".") else "")
         if dotted is None:
             return None, ""
-        stem = steps_of(self.to_path)[-1]
+        stem = module_parts(self.to_path)[-1]
         if not one.imported and not one.alias:
             top = dotted.partition(".")[0]
             free = top == one.local or not self._binds(facts, top, dotted)
             return (dotted, f"import {dotted}") if free else (None, "")
-        parent = parent_of(self.relocation, self.to_path)
+        parent = parent_package(self.relocation, self.to_path)
         name = None
         if one.imported and parent is not None and parent not in ("src", "lib"):
-            close = relative(self.relocation, parent, self.path) if one.source.startswith(".") else None
-            name = close or absolute(self.relocation, parent, self.path, None)
+            close = relative_name(self.relocation, parent, self.path) if one.source.startswith(".") else None
+            name = close or absolute_name(self.relocation, parent, self.path, None)
         if self._binds(facts, stem, dotted):
             return None, ""
         if name is not None:
@@ -215,7 +224,7 @@ class Importer:
         return stem, f"import {dotted}" if dotted == stem else f"import {dotted} as {stem}"
 
     def _binds(self, facts: Facts, name: str, dotted: str) -> bool:
-        """Whether the file calls something else by a name."""
+        """Whether a name means something else in the file."""
         for one, (scope, _, _, _) in zip(facts.bind_names, facts.binds.tolist(), strict=True):
             if one == name:
                 meant = self.resolver.meaning(Bound(self.path, scope, name))
@@ -227,7 +236,7 @@ class Importer:
     def _import(
         self, facts: Facts, text: bytes, own: Bound, imports: Sequence[Import], statement: str, rewritten: Sequence[int]
     ) -> None:
-        """Bring the new module; the old one goes where nothing else is taken from it."""
+        """Import the new module, and drop the old one if nothing else is used from it."""
         first = statement_at(text, imports[0].at)
         if first is None:
             return
@@ -243,7 +252,7 @@ class Importer:
             and receiver(text, at, facts.in_text) == ()
             and self.resolver.lexical(self.path, facts, at, own.name) == own
         ]
-        listed = any(one.evidence == "all" and one.name == own.name for one in facts.exports)
+        listed = any(export.evidence == "all" and export.name == own.name for export in facts.exports)
         needed = bool(other) or listed or self.path.endswith("__init__.py") or len(imports) > 1
         if not needed and len(first.items) == 1 and not self._is_taken(own):
             self._gone.append(first)
@@ -253,22 +262,22 @@ class Importer:
                 added.append(statement)
 
     def _is_taken(self, own: Bound) -> bool:
-        """Whether others take from this file what one of its imports brings."""
-        return own.scope == 0 and bool(taken_outside(self.world, self.resolver, self.path, own.name))
+        """Whether other files import from this file what it imports itself."""
+        return own.scope == 0 and bool(outside_use(self.world, self.resolver, self.path, own.name))
 
     def _all(self, facts: Facts, text: bytes) -> list[Statement]:
-        found = (statement_at(text, at) for at in sorted({one.at for one in facts.imports}))
+        found = (statement_at(text, at) for at in sorted({import_.at for import_ in facts.imports}))
         return [one for one in found if one is not None]
 
     def _stars(self, facts: Facts, text: bytes) -> None:
-        """`from old import *` no longer brings the symbol: it is named."""
+        """Import the symbol by name where `from old import *` no longer does."""
         old = self.world.facts(self.bound.file)
         given = old is not None and gives_by_star(old, self.bound.name)
         if not facts.star or not given or self.path == self.to_path:
             return
-        for one in facts.imports:
-            if one.imported == "*" and self._is_old(one.source):
-                statement, source = statement_at(text, one.at), self.source(one.source)
+        for import_ in facts.imports:
+            if import_.imported == "*" and self._is_old(import_.source):
+                statement, source = statement_at(text, import_.at), self.source(import_.source)
                 if statement is not None and source is not None:
                     added = self._added.setdefault((statement.start, statement.end), [])
                     added.append(f"from {source} import {self.bound.name}")

@@ -1,4 +1,4 @@
-"""A top-level symbol of JavaScript or TypeScript as text that can be taken out, and how its module gives it away."""
+"""Cutting a top-level symbol out of a JavaScript or TypeScript module, with its exports."""
 
 from dataclasses import dataclass
 
@@ -6,9 +6,9 @@ from codeplane.code.facts.model import REASONS, Facts
 from codeplane.code.resolve.entity import Bound
 from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import NotRefactorable
-from codeplane.refactor.move.cut import Piece
-from codeplane.refactor.move.statement import is_alone, line_start
-from codeplane.refactor.move.tops import tops, whole_lines
+from codeplane.refactor.move.python_cut import Piece
+from codeplane.refactor.move.span import is_alone, line_start
+from codeplane.refactor.move.top_statements import top_statements, whole_lines
 
 _IMPORTED = REASONS.index("IMPORT_ALIAS")
 _DECLARED = frozenset(
@@ -23,17 +23,17 @@ _TYPES = frozenset({"type_alias_declaration", "interface_declaration"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptCut:
-    """The lines that go; `exported` are the names others know it by, `default` among them."""
+    """The lines to cut; `exported`: the names under which it is exported, which may include `default`."""
 
     pieces: tuple[Piece, ...]
     exported: tuple[str, ...]
     declared: bool
-    """Whether `export` stands before the declaration itself."""
+    """Whether the declaration itself has `export`."""
     is_type: bool
 
 
-def script_cut(bound: Bound, facts: Facts, text: bytes, grammar: str) -> ScriptCut:
-    """The statements that make a symbol, or NotRefactorable with the place that ties it to something else."""
+def cut_script_symbol(bound: Bound, facts: Facts, text: bytes, grammar: str) -> ScriptCut:
+    """Return the statements that declare a symbol; NotRefactorable names the place that does more than that."""
     if bound.scope != 0:
         raise NotRefactorable(
             f"{bound.name} is not at the top of {shown(bound.file)}", hint="only what a module declares itself can go"
@@ -41,7 +41,7 @@ def script_cut(bound: Bound, facts: Facts, text: bytes, grammar: str) -> ScriptC
     places = {facts.bind_at(row): facts.bind_reason(row) for row in facts.bound.get((0, bound.name), [])}
     for index in facts.declared.get((0, bound.name), []):
         places.setdefault(facts.definitions[index].name_at, -1)
-    listed = tops(text, grammar)
+    listed = top_statements(text, grammar)
     found: dict[int, Piece] = {}
     kinds: set[str] = set()
     for at, reason in sorted(places.items()):
@@ -61,7 +61,7 @@ def script_cut(bound: Bound, facts: Facts, text: bytes, grammar: str) -> ScriptC
     exported: list[str] = []
     declared = False
     for export in facts.exports:
-        inside = any(one.start <= export.at < one.end for one in pieces)
+        inside = any(piece.start <= export.at < piece.end for piece in pieces)
         if export.source or (export.local != bound.name and not inside):
             continue
         if export.evidence in ("module_exports", "commonjs") or (export.evidence == "default" and not inside):

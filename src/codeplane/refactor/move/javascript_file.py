@@ -1,4 +1,4 @@
-"""What a move of modules changes in one JavaScript or TypeScript file: the sources of its imports and exports."""
+"""Edits of one JavaScript or TypeScript file for moved modules: the sources of its imports and exports."""
 
 import re
 
@@ -7,7 +7,7 @@ from codeplane.code.languages.javascript.modules import JavaScriptModules
 from codeplane.code.resolve.world import World
 from codeplane.refactor.draft import Danger, Edit
 from codeplane.refactor.move.relocation import Relocation
-from codeplane.refactor.move.specifiers import respecified
+from codeplane.refactor.move.specifiers import rewrite_specifier
 
 _PATH = re.compile(rb"""(['"`])\.{1,2}/[^'"`\r\n]{0,300}\1""")
 _MOCK = re.compile(
@@ -16,10 +16,10 @@ _MOCK = re.compile(
 )
 
 
-def javascript_file(
+def plan_javascript_file(
     world: World, relocation: Relocation, before: JavaScriptModules, path: str
 ) -> tuple[list[Edit], list[Danger]]:
-    """The edits of one file: sources of imports and exports are certain, what is said elsewhere is proposed."""
+    """Return the edits of one file: sources of imports and exports are certain, other strings are proposed."""
     facts = world.facts(path)
     if facts is None:
         return [], []
@@ -27,9 +27,9 @@ def javascript_file(
     sources = _sources(facts, text)
     edits: list[Edit] = []
     dangers: list[Danger] = []
-    said = {one.start(): one.end() for one in _PATH.finditer(text)}
-    said |= {one.start(1): one.end(1) for one in _MOCK.finditer(text)}
-    for opened, closed in sorted((said | sources).items()):
+    strings = {match.start(): match.end() for match in _PATH.finditer(text)}
+    strings |= {match.start(1): match.end(1) for match in _MOCK.finditer(text)}
+    for opened, closed in sorted((strings | sources).items()):
         at, end = opened + 1, closed - 1
         source = text[at:end].decode("utf-8", "replace")
         stated = opened in sources
@@ -42,7 +42,7 @@ def javascript_file(
             continue
         if relocation.javascript.find(source, relocation.path(path)) == (new_module,):
             continue
-        new = respecified(relocation, source, path, module)
+        new = rewrite_specifier(relocation, source, path, module)
         if new is None:
             what = f"{source} cannot be written so that it leads to {new_module}"
             dangers.append(Danger(kind="unresolved_import", what=what, path=path, offset=at))
@@ -62,10 +62,12 @@ def javascript_file(
 
 
 def _sources(facts: Facts, text: bytes) -> dict[int, int]:
-    """The strings, with their quotes, that say what imports and exports are taken from."""
+    """Return the spans of the source strings of imports and exports, with their quotes."""
     strings = {start for start, _ in facts.texts.tolist()}
     found: dict[int, int] = {}
-    taken = {(one.at, one.source) for one in facts.imports} | {(one.at, one.source) for one in facts.exports}
+    taken = {(import_.at, import_.source) for import_ in facts.imports} | {
+        (export.at, export.source) for export in facts.exports
+    }
     for at, source in sorted(one for one in taken if one[1]):
         written = source.encode()
         place = text.find(written, at)

@@ -1,4 +1,4 @@
-"""The JavaScript and TypeScript files that took a symbol from the module it leaves."""
+"""JavaScript and TypeScript files that import a moved symbol."""
 
 import re
 
@@ -15,16 +15,22 @@ from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import NotRefactorable
 from codeplane.refactor.draft import Danger, Edit, Role
 from codeplane.refactor.move.javascript_cut import ScriptCut
-from codeplane.refactor.move.javascript_statement import Given, ended, givens, quoted, without_names
+from codeplane.refactor.move.javascript_statement import (
+    ModuleStatement,
+    end_statement,
+    module_statements,
+    quote_source,
+    remove_names,
+)
 from codeplane.refactor.move.relocation import Relocation
-from codeplane.refactor.move.specifiers import respecified
-from codeplane.refactor.move.statement import Span, line_end, line_start, past_newline
+from codeplane.refactor.move.span import Span, line_end, line_start, past_newline
+from codeplane.refactor.move.specifiers import rewrite_specifier
 
 _WORD = re.compile(r"[\w$]+")
 
 
 class ScriptImporters:
-    """Their edits, file by file."""
+    """Makes the edits of importing files."""
 
     def __init__(
         self, world: World, bound: Bound, to_path: str, modules: JavaScriptModules, cut: ScriptCut, resolver: Resolver
@@ -35,7 +41,7 @@ class ScriptImporters:
         self._modules = modules
         self._cut = cut
         self._resolver = resolver
-        # Sources that led to the old module lead to the new one as if it had moved.
+        # Sources of the old module are rewritten as if the whole module had moved.
         self._as_moved = Relocation(world, {bound.file: to_path}, root=bound.file, new_root=to_path)
         self._edits: list[Edit] = []
         self._dangers: list[Danger] = []
@@ -46,10 +52,10 @@ class ScriptImporters:
         )
 
     def _ended(self, statement: str) -> str:
-        return ended(self._world.text(self._bound.file), statement)
+        return end_statement(self._world.text(self._bound.file), statement)
 
     def candidates(self, store: FactStore) -> list[str]:
-        """The files that may take something from the old module."""
+        """Return the files that may import from the old module."""
         steps = self._bound.file.split("/")
         stem = steps[-1].partition(".")[0]
         names = [stem] if stem != "index" else [stem, *steps[-2:-1]]
@@ -71,7 +77,7 @@ class ScriptImporters:
         )
 
     def planned(self, path: str) -> tuple[list[Edit], list[Danger]]:
-        """What changes in one of them, and what may go wrong there."""
+        """Return the edits and dangers of one file."""
         self._edits, self._dangers = [], []
         facts = self._world.facts(path)
         if facts is not None:
@@ -79,43 +85,45 @@ class ScriptImporters:
         return self._edits, self._dangers
 
     def _importer(self, path: str, facts: Facts) -> None:
-        sources = {one.source for one in facts.imports} | {one.source for one in facts.exports}
+        sources = {import_.source for import_ in facts.imports} | {export.source for export in facts.exports}
         if not any(source and self._modules.find(source, path) == (self._bound.file,) for source in sources):
             return
         text = self._world.text(path)
         wanted = set(self._cut.exported)
-        for given in givens(text, self._world.language(facts).grammar):
+        for given in module_statements(text, self._world.language(facts).grammar):
             if not given.source or self._modules.find(given.source, path) != (self._bound.file,):
                 continue
-            source = respecified(self._as_moved, given.source, path, self._bound.file)
+            source = rewrite_specifier(self._as_moved, given.source, path, self._bound.file)
             if source is None:
                 what = f"{given.source} cannot be written so that it leads to {self._to_path}"
                 self._dangers.append(Danger(kind="unresolved_import", what=what, path=path, offset=given.start))
                 continue
             self._taken_from(path, facts, text, given, source, wanted)
-        for one in facts.imports:
-            if one.kind in ("js_require", "js_dynamic_import") and self._modules.find(one.source, path) == (
+        for import_ in facts.imports:
+            if import_.kind in ("js_require", "js_dynamic_import") and self._modules.find(import_.source, path) == (
                 self._bound.file,
             ):
-                what = f"{path} takes {self._bound.file} by {one.kind.removeprefix('js_')}"
-                self._dangers.append(Danger(kind="commonjs_import", what=what, path=path, offset=one.at))
+                what = f"{path} takes {self._bound.file} by {import_.kind.removeprefix('js_')}"
+                self._dangers.append(Danger(kind="commonjs_import", what=what, path=path, offset=import_.at))
 
-    def _taken_from(self, path: str, facts: Facts, text: bytes, given: Given, source: str, wanted: set[str]) -> None:
-        moving = [one for one in given.specifiers if one.name in wanted]
+    def _taken_from(
+        self, path: str, facts: Facts, text: bytes, given: ModuleStatement, source: str, wanted: set[str]
+    ) -> None:
+        moving = [specifier for specifier in given.specifiers if specifier.name in wanted]
         takes_default = bool(given.default) and "default" in wanted
         if given.star and not given.namespace:
             names = sorted(wanted - {"default"})
             if names:
                 word = "export type" if self._cut.is_type else "export"
-                said = self._ended(f"{word} {{ {', '.join(names)} }} from {quoted(text, source)}")
+                code = self._ended(f"{word} {{ {', '.join(names)} }} from {quote_source(text, source)}")
                 at = past_newline(text, line_end(text, given.end))
-                self._put(path, Span(start=at, end=at, new=f"{said}\n"), "EXPORT", "the module it passes on lost it")
+                self._put(path, Span(start=at, end=at, new=f"{code}\n"), "EXPORT", "the module it passes on lost it")
         if given.namespace and not given.is_export:
             self._through(path, facts, text, given, source)
         if not moving and not takes_default:
             return
         if path == self._to_path:
-            if any(one.local != self._bound.name for one in moving) or (
+            if any(specifier.local != self._bound.name for specifier in moving) or (
                 takes_default and given.default != self._bound.name
             ):
                 raise NotRefactorable(
@@ -124,30 +132,30 @@ class ScriptImporters:
             if takes_default and not given.specifiers:
                 end = past_newline(text, line_end(text, given.end))
                 self._put(path, Span(start=line_start(text, given.start), end=end), "IMPORT", "declared here now")
-            for span in without_names(text, given, moving) if moving else ():
+            for span in remove_names(text, given, moving) if moving else ():
                 self._put(path, span, "IMPORT", "declared here now")
             return
-        rest = [one for one in given.specifiers if one not in moving]
+        rest = [specifier for specifier in given.specifiers if specifier not in moving]
         if not rest and bool(given.default) == takes_default and not given.namespace:
             span = Span(start=given.source_start, end=given.source_end, new=source)
             self._put(path, span, "IMPORT", f"{self._bound.name} is in {source} now")
             return
         word = ("export" if given.is_export else "import") + (" type" if given.is_type else "")
         inner = [given.default] if takes_default else []
-        inner += [f"{{ {', '.join(one.said for one in moving)} }}"] if moving else []
-        said = self._ended(f"{word} {', '.join(inner)} from {quoted(text, source)}")
+        inner += [f"{{ {', '.join(specifier.said for specifier in moving)} }}"] if moving else []
+        code = self._ended(f"{word} {', '.join(inner)} from {quote_source(text, source)}")
         if takes_default:
             start = text.index(given.default.encode(), given.start)
             opened = text.find(b"{", start, given.source_start)
             self._put(path, Span(start=start, end=opened if opened > 0 else start), "IMPORT", "in another module now")
-        for span in without_names(text, given, moving) if moving else ():
+        for span in remove_names(text, given, moving) if moving else ():
             self._put(path, span, "IMPORT", "in another module now")
         at = past_newline(text, line_end(text, given.end))
-        new = f"\n{said}" if at == len(text) and not text.endswith(b"\n") else f"{said}\n"
+        new = f"\n{code}" if at == len(text) and not text.endswith(b"\n") else f"{code}\n"
         self._put(path, Span(start=at, end=at, new=new), "IMPORT", "imported from its new place")
 
-    def _through(self, path: str, facts: Facts, text: bytes, given: Given, source: str) -> None:
-        """`old.X` of `import * as old`: X is imported by its name."""
+    def _through(self, path: str, facts: Facts, text: bytes, given: ModuleStatement, source: str) -> None:
+        """Replace `old.X` of `import * as old` by an import of X."""
         name = self._bound.name
         if name not in self._cut.exported:
             return
@@ -167,6 +175,6 @@ class ScriptImporters:
         for start, at in places:
             self._put(path, Span(start=start, end=at), "REFERENCE", f"{name} is in {source} now")
         if path != self._to_path:
-            said = self._ended(f"import {{ {name} }} from {quoted(text, source)}")
+            code = self._ended(f"import {{ {name} }} from {quote_source(text, source)}")
             at = past_newline(text, line_end(text, given.end))
-            self._put(path, Span(start=at, end=at, new=f"{said}\n"), "IMPORT", "imported from its new place")
+            self._put(path, Span(start=at, end=at, new=f"{code}\n"), "IMPORT", "imported from its new place")

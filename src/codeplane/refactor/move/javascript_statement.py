@@ -1,19 +1,19 @@
-"""Imports and exports of JavaScript as they are written: where their source and each of their names stand."""
+"""Import and export statements of JavaScript, with the offsets of their sources and names."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
 
 import tree_sitter
 
-from codeplane.refactor.move.statement import Span, line_end, line_start, past_newline
-from codeplane.refactor.move.tops import parsed
+from codeplane.refactor.move.span import Span, line_end, line_start, past_newline
+from codeplane.refactor.move.top_statements import parse
 
 _LISTS = frozenset({"named_imports", "export_clause"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Specifier:
-    """One name in braces, as it is written: `type A as B`."""
+    """One name in braces, such as `type A as B`."""
 
     name: str
     local: str
@@ -23,7 +23,7 @@ class Specifier:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
+class ModuleStatement:
     """`import D, { a, b } from "s"`, `export { a } from "s"` or `export { a }`."""
 
     start: int
@@ -40,14 +40,14 @@ class Given:
 
     @property
     def only_names(self) -> bool:
-        """Whether it takes nothing but names in braces."""
+        """Whether it has nothing but names in braces."""
         return not self.default and not self.namespace and not self.star
 
 
-def givens(text: bytes, grammar: str) -> list[Given]:
-    """The imports and lists of exports at the top of a file."""
+def module_statements(text: bytes, grammar: str) -> list[ModuleStatement]:
+    """Return the imports and export lists at the top level of a file."""
     found = []
-    for node in parsed(text, grammar).root_node.children:
+    for node in parse(text, grammar).root_node.children:
         if node.type in ("import_statement", "export_statement"):
             one = _given(node, text)
             if one is not None:
@@ -55,7 +55,7 @@ def givens(text: bytes, grammar: str) -> list[Given]:
     return found
 
 
-def _given(node: tree_sitter.Node, text: bytes) -> Given | None:
+def _given(node: tree_sitter.Node, text: bytes) -> ModuleStatement | None:
     is_export = node.type == "export_statement"
     source = node.child_by_field_name("source")
     default, namespace, star = "", "", False
@@ -77,7 +77,7 @@ def _given(node: tree_sitter.Node, text: bytes) -> Given | None:
             star = True
     if is_export and not lists and source is None:
         return None
-    return Given(
+    return ModuleStatement(
         start=node.start_byte,
         end=node.end_byte,
         is_export=is_export,
@@ -94,10 +94,10 @@ def _given(node: tree_sitter.Node, text: bytes) -> Given | None:
 
 def _specifier(node: tree_sitter.Node, text: bytes) -> Specifier:
     name, alias = node.child_by_field_name("name"), node.child_by_field_name("alias")
-    said = _said(name, text) if name is not None else ""
+    imported = _said(name, text) if name is not None else ""
     return Specifier(
-        name=said,
-        local=_said(alias, text) if alias is not None else said,
+        name=imported,
+        local=_said(alias, text) if alias is not None else imported,
         start=node.start_byte,
         end=node.end_byte,
         said=_said(node, text),
@@ -108,9 +108,9 @@ def _said(node: tree_sitter.Node, text: bytes) -> str:
     return text[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
 
-def without_names(text: bytes, given: Given, gone: Collection[Specifier]) -> list[Span]:
-    """What takes names out of a statement, and the statement itself when nothing is left of it."""
-    left = [one for one in given.specifiers if one not in gone]
+def remove_names(text: bytes, given: ModuleStatement, gone: Collection[Specifier]) -> list[Span]:
+    """Return the spans that remove names from a statement, or the statement if nothing is left of it."""
+    left = [specifier for specifier in given.specifiers if specifier not in gone]
     if not left and not given.default and not given.namespace:
         return [Span(start=line_start(text, given.start), end=past_newline(text, line_end(text, given.end)))]
     if not left:
@@ -140,13 +140,13 @@ def without_names(text: bytes, given: Given, gone: Collection[Specifier]) -> lis
     return spans
 
 
-def quoted(text: bytes, source: str) -> str:
-    """A source in the quotes a file uses."""
+def quote_source(text: bytes, source: str) -> str:
+    """Quote a source like the rest of the file does."""
     quote = "'" if text.count(b"'") > text.count(b'"') else '"'
     return f"{quote}{source}{quote}"
 
 
-def ended(text: bytes, statement: str) -> str:
-    """A statement with a semicolon, where a file's have one."""
+def end_statement(text: bytes, statement: str) -> str:
+    """Add a semicolon to a statement if the file uses them."""
     lines = text.count(b"\n")
     return f"{statement};" if not lines or text.count(b";\n") + text.count(b";\r\n") > lines // 10 else statement

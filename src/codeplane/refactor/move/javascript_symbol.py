@@ -1,4 +1,4 @@
-"""A function, class, constant or type of a JavaScript or TypeScript module that goes to another one."""
+"""Planning of moves of a function, class, constant or type to another JavaScript or TypeScript module."""
 
 import posixpath
 import re
@@ -20,28 +20,28 @@ from codeplane.index.fact_store import FactStore
 from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import InvalidArgument, NameTaken, NotRefactorable
 from codeplane.refactor.draft import Coverage, Danger, Draft, Edit, NewFile, Role
-from codeplane.refactor.move.javascript_cut import ScriptCut, script_cut
+from codeplane.refactor.move.javascript_cut import ScriptCut, cut_script_symbol
 from codeplane.refactor.move.javascript_importers import ScriptImporters
 from codeplane.refactor.move.javascript_statement import (
-    Given,
+    ModuleStatement,
     Specifier,
-    ended,
-    givens,
-    quoted,
-    without_names,
+    end_statement,
+    module_statements,
+    quote_source,
+    remove_names,
 )
 from codeplane.refactor.move.relocation import Relocation
-from codeplane.refactor.move.specifiers import is_relative, respecified, specified
-from codeplane.refactor.move.statement import Span, line_end, line_start, past_newline
-from codeplane.refactor.move.tops import without_gap
+from codeplane.refactor.move.span import Span, line_end, line_start, past_newline
+from codeplane.refactor.move.specifiers import is_relative, make_specifier, rewrite_specifier
+from codeplane.refactor.move.top_statements import with_blank_lines
 
 _NAME = re.compile(rb"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*")
 _IMPORTED = REASONS.index("IMPORT_ALIAS")
 _IMPLICIT = frozenset({"React", "h", "jsx"})
 
 
-def javascript_symbol(world: World, store: FactStore, bound: Bound, to_path: str, *, deadline: float) -> Draft:
-    """Plan it: the text, what it needs, what the old module keeps, and every file that took it from there."""
+def plan_javascript_symbol(world: World, store: FactStore, bound: Bound, to_path: str, *, deadline: float) -> Draft:
+    """Plan the move: the text, its dependencies, what stays in the old module, and every importer."""
     facts, text = world.facts(bound.file), world.text(bound.file)
     assert facts is not None
     language = languages().of(to_path)
@@ -51,12 +51,14 @@ def javascript_symbol(world: World, store: FactStore, bound: Bound, to_path: str
         raise InvalidArgument(f"{shown(to_path)} cannot hold TypeScript", hint="name a file that ends in .ts")
     modules = world.modules(facts)
     assert isinstance(modules, JavaScriptModules)
-    made = _Symbol(world, store, bound, to_path, modules, script_cut(bound, facts, text, world.language(facts).grammar))
+    made = _Symbol(
+        world, store, bound, to_path, modules, cut_script_symbol(bound, facts, text, world.language(facts).grammar)
+    )
     made.planned(facts, text, deadline)
     return Draft(
         title=f"move {bound.name} to {to_path}",
         word=bound.name,
-        edits=tuple(sorted(made.edits, key=lambda one: (one.path, one.start, one.end))),
+        edits=tuple(sorted(made.edits, key=lambda edit: (edit.path, edit.start, edit.end))),
         creates=tuple(made.creates),
         dangers=tuple(made.dangers),
         coverage=Coverage(files_scanned=made.scanned, truncated=made.late, families=("javascript",)),
@@ -82,7 +84,7 @@ class _Symbol:
 
     def __post_init__(self) -> None:
         self._resolver = Resolver(self.world)
-        # Sources that led to the old module lead to the new one as if it had moved; paths between both need both.
+        # Sources of the old module are rewritten as if it had moved; paths between the two need both to exist.
         self._as_moved = Relocation(
             self.world, {self.bound.file: self.to_path}, root=self.bound.file, new_root=self.to_path
         )
@@ -90,12 +92,12 @@ class _Symbol:
         self._beside.created = (self.to_path,)
 
     def planned(self, facts: Facts, text: bytes, deadline: float) -> None:
-        """All edits."""
+        """Find all edits."""
         there = self.world.facts(self.to_path)
         if self.to_path in self.world.snapshot.files and (there is None or there.errors):
             raise NotRefactorable(f"{shown(self.to_path)} does not parse", hint="mend its syntax first")
         self._must_take(there)
-        old = givens(text, self.world.language(facts).grammar)
+        old = module_statements(text, self.world.language(facts).grammar)
         needed, from_old, brought = self._needs(facts, text, old, there)
         stays = self._stays(facts, text)
         self._of_old(facts, text, old, stays, from_old, brought)
@@ -128,9 +130,9 @@ class _Symbol:
                 continue
             self._taken(text, there.bind_at(row), f"has a {self.bound.name} already")
         if "default" in self.cut.exported:
-            for one in there.exports:
-                if one.name == "default":
-                    self._taken(text, one.at, "has a default export already")
+            for export in there.exports:
+                if export.name == "default":
+                    self._taken(text, export.at, "has a default export already")
 
     def _taken(self, text: bytes, at: int, why: str) -> None:
         line, column = text.count(b"\n", 0, at) + 1, at - line_start(text, at) + 1
@@ -140,9 +142,9 @@ class _Symbol:
         )
 
     def _needs(
-        self, facts: Facts, text: bytes, old: Sequence[Given], there: Facts | None
-    ) -> tuple[list[str], list[str], list[tuple[Given, Specifier | None]]]:
-        """Imports for the new module, names it takes from the old one, and the old imports that were used."""
+        self, facts: Facts, text: bytes, old: Sequence[ModuleStatement], there: Facts | None
+    ) -> tuple[list[str], list[str], list[tuple[ModuleStatement, Specifier | None]]]:
+        """Return imports for the new module, names it imports from the old one, and the old imports that were used."""
         used: dict[str, None] = {}
         for piece in self.cut.pieces:
             for match in _NAME.finditer(text, piece.start, piece.end):
@@ -155,7 +157,7 @@ class _Symbol:
                     used[name] = None
         needed: list[str] = []
         from_old: list[str] = []
-        brought: list[tuple[Given, Specifier | None]] = []
+        brought: list[tuple[ModuleStatement, Specifier | None]] = []
         for name in used:
             rows = facts.bound.get((0, name), [])
             if not any(facts.bind_reason(row) == _IMPORTED for row in rows):
@@ -178,27 +180,31 @@ class _Symbol:
                 continue
             word = "import type" if given.is_type else "import"
             inner = f"{{ {specifier.said} }}" if specifier else name if name == given.default else f"* as {name}"
-            needed.append(f"{word} {inner} from {quoted(text, source)}")
+            needed.append(f"{word} {inner} from {quote_source(text, source)}")
         return needed, from_old, brought
 
     def _resourced(self, source: str, module: Sequence[str]) -> str:
         if len(module) == 1:
-            return respecified(self._as_moved, source, self.bound.file, module[0]) or source
+            return rewrite_specifier(self._as_moved, source, self.bound.file, module[0]) or source
         if not is_relative(source):
             return source
-        # Styles, pictures and what is not there are reached by their paths all the same.
+        # Styles, images and files that do not exist are also imported by their paths.
         path = joined(posixpath.dirname(self.bound.file), source)
         found = posixpath.relpath(path or ".", posixpath.dirname(self.to_path) or ".")
         return found if found.startswith(".") else f"./{found}"
 
     def _has(
-        self, there: Facts | None, given: Given, specifier: Specifier | None, name: str, module: Sequence[str]
+        self, there: Facts | None, given: ModuleStatement, specifier: Specifier | None, name: str, module: Sequence[str]
     ) -> bool:
-        """Whether the destination imports the same already."""
+        """Whether the destination already imports the same."""
         imported = specifier.name if specifier else "default" if name == given.default else ""
-        for one in there.imports if there is not None else ():
-            same = one.source == given.source if not module else self.modules.find(one.source, self.to_path) == module
-            if same and one.local == name and (one.imported == imported or not imported):
+        for import_ in there.imports if there is not None else ():
+            same = (
+                import_.source == given.source
+                if not module
+                else self.modules.find(import_.source, self.to_path) == module
+            )
+            if same and import_.local == name and (import_.imported == imported or not imported):
                 return True
         return False
 
@@ -213,11 +219,14 @@ class _Symbol:
         return False
 
     def _stays(self, facts: Facts, text: bytes) -> list[int]:
-        listed = [(one.start, one.end) for one in givens(text, self.world.language(facts).grammar)]
+        listed = [
+            (statement.start, statement.end)
+            for statement in module_statements(text, self.world.language(facts).grammar)
+        ]
         return [
             at
             for at in occurrences(text, self.bound.name)
-            if not any(one.begin <= at < one.until for one in self.cut.pieces)
+            if not any(piece.begin <= at < piece.until for piece in self.cut.pieces)
             and not any(start <= at < end for start, end in listed)
             and not facts.in_text(at)
             and at not in facts.labels
@@ -229,32 +238,36 @@ class _Symbol:
         self,
         facts: Facts,
         text: bytes,
-        old: Sequence[Given],
+        old: Sequence[ModuleStatement],
         stays: Sequence[int],
         from_old: Sequence[str],
-        brought: Sequence[tuple[Given, Specifier | None]],
+        brought: Sequence[tuple[ModuleStatement, Specifier | None]],
     ) -> None:
         path, name = self.bound.file, self.bound.name
         for piece in self.cut.pieces:
-            start, end = without_gap(text, piece.begin, piece.until)
+            start, end = with_blank_lines(text, piece.begin, piece.until)
             self._put(path, Span(start=start, end=end), "DEFINITION", "it goes", "PROVEN")
         for given in old:
-            gone = [one for one in given.specifiers if given.is_export and not given.source and one.name == name]
+            gone = [
+                specifier
+                for specifier in given.specifiers
+                if given.is_export and not given.source and specifier.name == name
+            ]
             if gone:
-                for span in without_names(text, given, gone):
+                for span in remove_names(text, given, gone):
                     self._put(path, span, "EXPORT", "no longer of this module")
         if stays:
             self._put(path, self._added(path, [self._statement(path, name, name)]), "IMPORT", "still used here")
         for one in from_old:
             self._export(facts, text, one)
-        going: dict[Given, list[Specifier]] = {}
+        going: dict[ModuleStatement, list[Specifier]] = {}
         for given, specifier in brought:
             local = specifier.local if specifier else given.default or given.namespace
             spans = [(one.start, one.end) for one in old]
             left = [
                 at
                 for at in occurrences(text, local)
-                if not any(one.begin <= at < one.until for one in self.cut.pieces)
+                if not any(piece.begin <= at < piece.until for piece in self.cut.pieces)
                 and not any(start <= at < end for start, end in spans)
             ]
             if any(not facts.in_text(at) for at in left):
@@ -265,12 +278,12 @@ class _Symbol:
             else:
                 going.setdefault(given, []).append(specifier)
         for given, gone in going.items():
-            for span in without_names(text, given, gone):
+            for span in remove_names(text, given, gone):
                 self._put(path, span, "IMPORT", "only what went used it")
 
     def _export(self, facts: Facts, text: bytes, name: str) -> None:
-        """What the moved text still takes from the old module has to be given away by it."""
-        if any(not one.source and one.local == name and one.name == name for one in facts.exports):
+        """Export from the old module what the moved text still uses."""
+        if any(not export.source and export.local == name and export.name == name for export in facts.exports):
             return
         for index in facts.declared.get((0, name), []):
             start = line_start(text, facts.definitions[index].name_at)
@@ -282,17 +295,22 @@ class _Symbol:
 
     def _of_new(self, text: bytes, needed: list[str], from_old: Sequence[str], *, exported: bool) -> None:
         body = "".join(self._moved(text, exported=exported))
-        aliases = [one for one in self.cut.exported if not self.cut.declared and one != self.bound.name]
+        aliases = [name for name in self.cut.exported if not self.cut.declared and name != self.bound.name]
         if aliases:
-            body += "".join(f"export {{ {self.bound.name} as {one} }};\n" for one in aliases)
+            body += "".join(f"export {{ {self.bound.name} as {alias} }};\n" for alias in aliases)
         if from_old:
             facts = self.world.facts(self.bound.file)
-            like = next((one.source for one in facts.imports if is_relative(one.source)), "") if facts else ""
-            source = specified(self._beside, self.to_path, self.bound.file, like)
-            needed = [*needed, f"import {{ {', '.join(from_old)} }} from {quoted(text, source or self.bound.file)}"]
-        needed = [ended(text, one) for one in needed]
+            like = (
+                next((import_.source for import_ in facts.imports if is_relative(import_.source)), "") if facts else ""
+            )
+            source = make_specifier(self._beside, self.to_path, self.bound.file, like)
+            needed = [
+                *needed,
+                f"import {{ {', '.join(from_old)} }} from {quote_source(text, source or self.bound.file)}",
+            ]
+        needed = [end_statement(text, statement) for statement in needed]
         if self.to_path not in self.world.snapshot.files:
-            head = "".join(f"{one}\n" for one in needed) + ("\n" if needed else "")
+            head = "".join(f"{statement}\n" for statement in needed) + ("\n" if needed else "")
             self.creates.append(NewFile(path=self.to_path, content=head + body))
             return
         there = self.world.text(self.to_path)
@@ -308,37 +326,41 @@ class _Symbol:
 
     def _moved(self, text: bytes, *, exported: bool) -> Iterator[str]:
         for piece in self.cut.pieces:
-            said = text[piece.begin : piece.until].decode("utf-8", "replace").replace("\r\n", "\n")
+            code = text[piece.begin : piece.until].decode("utf-8", "replace").replace("\r\n", "\n")
             if exported and not self.cut.declared:
                 head = len(text[piece.begin : piece.start].decode("utf-8", "replace").replace("\r\n", "\n"))
-                said = f"{said[:head]}export {said[head:]}"
-            yield said if said.endswith("\n") else f"{said}\n"
+                code = f"{code[:head]}export {code[head:]}"
+            yield code if code.endswith("\n") else f"{code}\n"
 
     def _statement(self, path: str, name: str, local: str) -> str:
-        """The import of the symbol in a file that had none."""
+        """Return the import of the symbol for a file that had none."""
         facts, text, style = self.world.facts(path), self.world.text(path), self.world.text(self.bound.file)
-        like = next((one.source for one in facts.imports if is_relative(one.source)), "") if facts else ""
-        source = specified(self._beside, path, self.to_path, like) or self.to_path
+        like = next((import_.source for import_ in facts.imports if is_relative(import_.source)), "") if facts else ""
+        source = make_specifier(self._beside, path, self.to_path, like) or self.to_path
         if "default" in self.cut.exported:
-            return ended(style, f"import {local} from {quoted(text, source)}")
+            return end_statement(style, f"import {local} from {quote_source(text, source)}")
         named = name if name == local else f"{name} as {local}"
         word = "import type" if self.cut.is_type and facts and self.world.language(facts).contract.typed else "import"
-        return ended(style, f"{word} {{ {named} }} from {quoted(text, source)}")
+        return end_statement(style, f"{word} {{ {named} }} from {quote_source(text, source)}")
 
     def _added(self, path: str, statements: Sequence[str]) -> Span:
-        """Imports put behind those a file has."""
+        """Return the span that adds imports after those of a file."""
         text, facts = self.world.text(path), self.world.facts(path)
         assert facts is not None
-        last = [one for one in givens(text, self.world.language(facts).grammar) if not one.is_export]
-        said = "".join(f"{one}\n" for one in statements)
+        last = [
+            statement
+            for statement in module_statements(text, self.world.language(facts).grammar)
+            if not statement.is_export
+        ]
+        code = "".join(f"{statement}\n" for statement in statements)
         if last:
             at = past_newline(text, line_end(text, last[-1].end))
             if at == len(text) and not text.endswith(b"\n"):
-                return Span(start=at, end=at, new="\n" + said)
-            return Span(start=at, end=at, new=said)
+                return Span(start=at, end=at, new="\n" + code)
+            return Span(start=at, end=at, new=code)
         head = _HEAD.match(text)
         at = head.end() if head else 0
-        return Span(start=at, end=at, new=f"{said}\n" if text[at:].strip() else said)
+        return Span(start=at, end=at, new=f"{code}\n" if text[at:].strip() else code)
 
 
 _HEAD = re.compile(rb"(?:#![^\n]*\n)?(?:\s*(?:['\"]use [a-z]+['\"];?[ \t]*\r?\n))*")
@@ -347,14 +369,14 @@ _DECLARATION = re.compile(
 )
 
 
-def _brings(old: Sequence[Given], name: str) -> tuple[Given, Specifier | None] | None:
-    """The import that brings a name."""
+def _brings(old: Sequence[ModuleStatement], name: str) -> tuple[ModuleStatement, Specifier | None] | None:
+    """Return the import of a name."""
     for given in old:
         if given.is_export:
             continue
-        for one in given.specifiers:
-            if one.local == name:
-                return given, one
+        for specifier in given.specifiers:
+            if specifier.local == name:
+                return given, specifier
         if name in (given.default, given.namespace):
             return given, None
     return None

@@ -1,4 +1,4 @@
-"""What a Python module is called from another one, now and after a move."""
+"""Names of Python modules in imports, before and after a move."""
 
 import posixpath
 import sys
@@ -11,40 +11,40 @@ _ROOTS = ("", "src", "lib")
 
 
 def modules_of(world: World, source: str, importer: str) -> tuple[str, ...]:
-    """The modules a source may be, without those that Python itself would not find under that name."""
+    """Return the modules that a source may mean, without those that Python would not find under that name."""
     places = world.python().find(source, importer)
     if source.startswith("."):
         return places
     own = source.partition(".")[0] in sys.stdlib_module_names
     return tuple(
-        one
-        for one in places
-        if f"{root_of(source, one)}/__init__.py" not in world.snapshot.files
-        and not (own and not is_near(root_of(source, one), importer))
+        place
+        for place in places
+        if f"{root_of(source, place)}/__init__.py" not in world.snapshot.files
+        and not (own and not is_near(root_of(source, place), importer))
     )
 
 
 def is_near(root: str, importer: str) -> bool:
-    """Whether a folder is one that imports of a file are looked for in."""
+    """Whether imports of a file are searched in a folder."""
     return root in _ROOTS or importer.startswith(f"{root}/")
 
 
-def steps_of(path: str) -> list[str]:
-    """The folders and the name of a module, without what endings and `__init__` add."""
+def module_parts(path: str) -> list[str]:
+    """Return the folders and the name of a module, without extension and `__init__`."""
     stem = path.removesuffix(".pyi").removesuffix(".py")
     stem = stem.removesuffix("/__init__") if stem != "__init__" else ""
     return stem.split("/") if stem else []
 
 
 def root_of(source: str, module: str) -> str:
-    """The folder from which a dotted name leads to a module."""
-    steps = steps_of(module)
+    """Return the folder that a dotted name of a module starts from."""
+    steps = module_parts(module)
     return "/".join(steps[: len(steps) - source.count(".") - 1])
 
 
-def absolute(relocation: Relocation, module: str, importer: str, root: str | None) -> str | None:
-    """The dotted name that leads to a module afterwards, from the folder it led from before if that is possible."""
-    steps = steps_of(module)
+def absolute_name(relocation: Relocation, module: str, importer: str, root: str | None) -> str | None:
+    """Return the absolute name of a module after the move, from the same folder as before if possible."""
+    steps = module_parts(module)
     for one in _roots(relocation, module, importer, root):
         inner = one.split("/") if one else []
         if steps[: len(inner)] != inner or len(steps) == len(inner):
@@ -56,10 +56,10 @@ def absolute(relocation: Relocation, module: str, importer: str, root: str | Non
     return None
 
 
-def relative(relocation: Relocation, module: str, importer: str) -> str | None:
-    """The same beginning with dots, where both are of one package."""
+def relative_name(relocation: Relocation, module: str, importer: str) -> str | None:
+    """Return the relative name of a module after the move, if both are in one package."""
     folder = importer.rpartition("/")[0].split("/") if "/" in importer else []
-    steps = steps_of(module)
+    steps = module_parts(module)
     same = 0
     while same < min(len(folder), len(steps)) and folder[same] == steps[same]:
         same += 1
@@ -71,14 +71,14 @@ def relative(relocation: Relocation, module: str, importer: str) -> str | None:
     return name if relocation.python.find(name, importer) == (module,) else None
 
 
-def parent_of(relocation: Relocation, module: str) -> str | None:
-    """The package that holds a module afterwards: its `__init__`, its folder, or None at the top."""
-    steps = steps_of(module)
+def parent_package(relocation: Relocation, module: str) -> str | None:
+    """Return the package of a module after the move: its `__init__`, its folder, or None at the top."""
+    steps = module_parts(module)
     return relocation.python.below("/".join(steps[:-2]), steps[-2:-1]) if len(steps) > 1 else None
 
 
 def _package_depth(relocation: Relocation, folder: list[str]) -> int:
-    """How many folders down the outermost package around a folder is; a folder without `__init__` begins its own."""
+    """Return the depth of the outermost package around a folder; a folder without `__init__` starts its own."""
     depth = len(folder)
     while depth > 0 and _is_package(relocation, "/".join(folder[:depth])):
         depth -= 1
@@ -101,7 +101,7 @@ def _roots(relocation: Relocation, module: str, importer: str, root: str | None)
     while folder and _is_package(relocation, folder):
         folder = posixpath.dirname(folder)
     if not is_near(folder, importer) or relocation.is_package(folder):
-        # From elsewhere a folder without `__init__` is a package of its own, not where modules are looked for.
+        # Elsewhere, a folder without `__init__` is a package of its own, not a search path.
         yield from (one for one in ("src", "lib", "") if not one or folder.startswith(f"{one}/"))
     yield folder
     yield from _ROOTS

@@ -1,4 +1,4 @@
-"""The `__init__.py` files a new place needs to be a package as its neighbours are."""
+"""Packages at the destination of a move: missing `__init__.py` files, and modules that hide them."""
 
 from collections.abc import Iterable, Mapping
 
@@ -6,7 +6,7 @@ _INITS = ("__init__.py", "__init__.pyi")
 
 
 def missing_inits(files: Iterable[str], moves: Mapping[str, str]) -> list[str]:
-    """The `__init__.py` of folders that come to be, where the packages beside or around them have one."""
+    """Return the `__init__.py` files of new folders, if the packages beside or around them have one."""
     python = {path for path in files if path.endswith((".py", ".pyi"))}
     if not any(path in python for path in moves):
         return []
@@ -18,7 +18,7 @@ def missing_inits(files: Iterable[str], moves: Mapping[str, str]) -> list[str]:
         if folder in holding or any(f"{folder}/{name}" in after for name in _INITS):
             continue
         parent = folder.rpartition("/")[0]
-        beside = {one for one in holding if one and one.rpartition("/")[0] == parent}
+        beside = {path for path in holding if path and path.rpartition("/")[0] == parent}
         from_package = any(
             old.rpartition("/")[0] in packages for old, new in moves.items() if new.startswith(f"{folder}/")
         )
@@ -28,8 +28,8 @@ def missing_inits(files: Iterable[str], moves: Mapping[str, str]) -> list[str]:
     return found
 
 
-def hidden_by(files: Iterable[str], moves: Mapping[str, str]) -> tuple[str, str] | None:
-    """A module and a folder of one name that a move would put beside each other, of which one hides the other."""
+def shadowed_module(files: Iterable[str], moves: Mapping[str, str]) -> tuple[str, str] | None:
+    """Return a module and a folder of one name that a move would put side by side, where one hides the other."""
     before = {path for path in files if path.endswith((".py", ".pyi"))}
     after = (before - set(moves)) | {new for old, new in moves.items() if old in before}
     came = {new for old, new in moves.items() if old in before}
@@ -45,6 +45,6 @@ def hidden_by(files: Iterable[str], moves: Mapping[str, str]) -> tuple[str, str]
 
 
 def _above(path: str) -> list[str]:
-    """The folders a file is in."""
+    """Return the folders of a file."""
     steps = path.split("/")[:-1]
     return ["/".join(steps[: count + 1]) for count in range(len(steps))]

@@ -1,4 +1,4 @@
-"""Which files go where, and how modules are found before and after."""
+"""The relocation of files: their old and new paths, and how modules are found after the move."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -11,7 +11,7 @@ _MOST = 100
 
 
 class Relocation:
-    """Old paths and the new ones, with the modules of both worlds; nothing is moved by it."""
+    """Old and new paths, with the modules after the move; it moves nothing itself."""
 
     def __init__(self, world: World, moves: Mapping[str, str], *, root: str, new_root: str) -> None:
         self._world = world
@@ -23,7 +23,7 @@ class Relocation:
         self._packages: dict[str, bool] = {}
 
     def path(self, old: str) -> str:
-        """Where a file, or a folder of modules, is afterwards."""
+        """Return the new path of a file or a folder of modules."""
         found = self.moves.get(old)
         if found is not None:
             return found
@@ -32,43 +32,43 @@ class Relocation:
         return old
 
     def is_package(self, folder: str) -> bool:
-        """Whether imports name a folder without `__init__` before its modules, and do not begin inside it."""
-        held = self._packages.get(folder)
-        if held is None:
-            held = self._packages[folder] = any(self._is_named(folder, one) for one in self._speaking_of(folder))
-        return held
+        """Whether imports use a folder without `__init__` as a package, and do not start inside it."""
+        cached = self._packages.get(folder)
+        if cached is None:
+            cached = self._packages[folder] = any(self._is_named(folder, one) for one in self._files_naming(folder))
+        return cached
 
-    def _speaking_of(self, folder: str) -> list[str]:
+    def _files_naming(self, folder: str) -> list[str]:
         if folder in ("", "src", "lib"):
             return []
         holding = self._world.holding(folder.rpartition("/")[2])
-        return [one for one in holding if one.endswith((".py", ".pyi"))][:_MOST]
+        return [path for path in holding if path.endswith((".py", ".pyi"))][:_MOST]
 
     def _is_named(self, folder: str, path: str) -> bool:
         facts = self._world.facts(path)
         name = folder.rpartition("/")[2]
-        for one in facts.imports if facts is not None else ():
-            steps = one.source.split(".")
+        for import_ in facts.imports if facts is not None else ():
+            steps = import_.source.split(".")
             if name in steps and any(
                 place.startswith(f"{folder}/") or place == folder
-                for place in self._world.python().find(one.source, path)
+                for place in self._world.python().find(import_.source, path)
             ):
                 return True
         return False
 
     @cached_property
     def files(self) -> frozenset[str]:
-        """The paths of all files afterwards."""
+        """The paths of all files after the move."""
         return frozenset((set(self._world.snapshot.files) - set(self.moves)) | set(self._came_from) | set(self.created))
 
     @cached_property
     def python(self) -> PythonModules:
-        """Python's modules afterwards."""
+        """The Python modules after the move."""
         return PythonModules(self.files)
 
     @cached_property
     def javascript(self) -> JavaScriptModules:
-        """JavaScript's modules afterwards."""
+        """The JavaScript modules after the move."""
         return JavaScriptModules(self.files, self._read)
 
     def _read(self, path: str) -> bytes | None:

@@ -1,4 +1,4 @@
-"""How a JavaScript module is written: by a relative path, a tsconfig's name or a package's, with or without ending."""
+"""Specifiers of JavaScript modules: a relative path, or a name of a tsconfig or package, with or without extension."""
 
 import posixpath
 from collections.abc import Iterator
@@ -14,12 +14,12 @@ _DECLARED = (".d.ts", ".d.mts", ".d.cts")
 
 
 def is_relative(source: str) -> bool:
-    """Whether a source is a path from the file it stands in."""
+    """Whether a source is a path relative to its file."""
     return source.startswith(("./", "../")) or source in (".", "..")
 
 
-def respecified(relocation: Relocation, source: str, importer: str, module: str) -> str | None:
-    """A source that leads from where a file goes to where its module goes, written the way it was; or None."""
+def rewrite_specifier(relocation: Relocation, source: str, importer: str, module: str) -> str | None:
+    """Return the source of a module after the move, written as before; None if there is none."""
     new_importer, new_module = relocation.path(importer), relocation.path(module)
     folder, new_folder = posixpath.dirname(importer), posixpath.dirname(new_importer)
     if is_relative(source):
@@ -34,15 +34,15 @@ def respecified(relocation: Relocation, source: str, importer: str, module: str)
     return None
 
 
-def specified(relocation: Relocation, importer: str, module: str, like: str) -> str | None:
-    """A path from one file to another, with or without ending as another path there has it."""
+def make_specifier(relocation: Relocation, importer: str, module: str, like: str) -> str | None:
+    """Return a relative source from one file to another, with or without extension like the source `like`."""
     form: Form = "bare"
     ending = posixpath.splitext(like)[1]
     if is_relative(like) and ending:
         form = "swapped" if ending in _SWAPPED.values() else "whole"
-    for one in _relatives(posixpath.dirname(importer), module, form):
-        if relocation.javascript.find(one, importer) == (module,):
-            return one
+    for specifier in _relatives(posixpath.dirname(importer), module, form):
+        if relocation.javascript.find(specifier, importer) == (module,):
+            return specifier
     return None
 
 
@@ -55,7 +55,7 @@ def _relatives(folder: str, module: str, form: Form) -> Iterator[str]:
 def _aliases(
     relocation: Relocation, source: str, importer: str, module: str, new_module: str, form: Form
 ) -> Iterator[str]:
-    """By what a tsconfig or a package calls it; what leaves the reach of a tsconfig's names gets a path."""
+    """Yield names by tsconfig or package, then relative paths if no name of the tsconfig fits any more."""
     folder = posixpath.dirname(importer)
     mapped = relocation.javascript.mapped(folder)
     if mapped is not None:
@@ -66,7 +66,7 @@ def _aliases(
 
 
 def _mapped(mapped: Mapped, source: str, module: str, form: Form) -> Iterator[str]:
-    """By the patterns of a tsconfig, first the one that is used, then by its base."""
+    """Yield names by the patterns of a tsconfig, the present one first, then by its base."""
     patterns = sorted(mapped.paths.items(), key=lambda one: (not _fits(one[0], source), -len(one[0])))
     for tail in _tails(module, form):
         for pattern, targets in patterns:
@@ -83,17 +83,17 @@ def _mapped(mapped: Mapped, source: str, module: str, form: Form) -> Iterator[st
 
 
 def _by_package(source: str, module: str, new_module: str, form: Form) -> Iterator[str]:
-    """By the name of a package: what follows it changes as the path does."""
+    """Yield names by a package, with the rest changed like the path."""
     for old in _tails(module, form):
         for new in _tails(new_module, form):
             steps, new_steps = old.split("/"), new.split("/")
-            said = source.split("/")
+            source_parts = source.split("/")
             same = 0
-            while same < min(len(steps), len(said)) and steps[-same - 1] == said[-same - 1]:
+            while same < min(len(steps), len(source_parts)) and steps[-same - 1] == source_parts[-same - 1]:
                 same += 1
             home = steps[: len(steps) - same]
             if same and new_steps[: len(home)] == home:
-                yield "/".join([*said[: len(said) - same], *new_steps[len(home) :]])
+                yield "/".join([*source_parts[: len(source_parts) - same], *new_steps[len(home) :]])
 
 
 def _fits(pattern: str, source: str) -> bool:
@@ -102,7 +102,7 @@ def _fits(pattern: str, source: str) -> bool:
 
 
 def _tails(module: str, form: Form) -> Iterator[str]:
-    """The ways to write the path of a module, first the one that was chosen."""
+    """Yield the ways to write the path of a module, the given form first."""
     stem, ending = _parted(module)
     is_index = stem.rpartition("/")[2] == "index"
     ways: dict[Form, str] = {"whole": module, "bare": stem, "swapped": stem + _SWAPPED.get(ending, ending)}

@@ -1,4 +1,4 @@
-"""A name that a file gives to what it imports: who points at it means that name, not what it stands for."""
+"""Aliases of imports: a place that is one means the alias, not what it stands for."""
 
 import re
 
@@ -19,7 +19,7 @@ _IDENTIFIER = re.compile(rb"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*")
 
 
 def alias_at(world: World, symbol: str) -> Target | None:
-    """The alias at a place, `as` included in its import; None where something else is named there."""
+    """Return the alias at a place, also in its import; None if the place is something else."""
     location = _LOCATION.match(symbol.strip().removeprefix("./"))
     facts = world.facts(location["path"]) if location and location["path"] in world.snapshot.files else None
     if location is None or facts is None:
@@ -63,14 +63,14 @@ def _alias(world: World, path: str, facts: Facts, at: int, name: str) -> Target 
 
 
 def is_alias(facts: Facts, bound: Bound) -> bool:
-    """Whether imports bind a name, each of which gives it to something of another name."""
+    """Whether a name is bound only by imports of things with other names."""
     rows = facts.bound.get((bound.scope, bound.name), ())
     brought = [facts.imports[facts.bind_target(row)] for row in rows if facts.bind_reason(row) == _IMPORT]
-    return bool(brought) and all(one.alias == bound.name != one.imported for one in brought)
+    return bool(brought) and all(import_.alias == bound.name != import_.imported for import_ in brought)
 
 
 def _refuse_given(world: World, facts: Facts, path: str, at: int, name: str) -> None:
-    """Refuse the name that an export gives to something of another name: who imports that would have to follow."""
+    """Refuse a name that an export gives to something of another name: its importers would have to change."""
     aliases = LANGUAGES[facts.language].names.aliases_exports
     given = exported_places(facts, world.text(path)).get(at) if aliases else None
     if given is not None and _gives(given, name):
@@ -78,14 +78,14 @@ def _refuse_given(world: World, facts: Facts, path: str, at: int, name: str) -> 
 
 
 def _refuse_renamed(world: World, facts: Facts, path: str, bound: Bound) -> None:
-    """Refuse the same where it is imported under that name: what is defined has another."""
+    """Refuse such a name where it is imported: the definition has another name."""
     rows = facts.bound.get((bound.scope, bound.name), ()) if bound.file == path else ()
     brought = [facts.imports[facts.bind_target(row)] for row in rows if facts.bind_reason(row) == _IMPORT]
     modules = world.modules(facts)
     if modules is None:
         return
-    for one in brought:
-        for module in modules.find(one.source, path) if one.imported == bound.name else ():
+    for import_ in brought:
+        for module in modules.find(import_.source, path) if import_.imported == bound.name else ():
             there = world.facts(module)
             given = next((given for given in there.exports if _gives(given, bound.name)), None) if there else None
             if given is not None:
@@ -102,15 +102,17 @@ def _given(path: str, given: Export) -> NotRefactorable:
 
 
 def _refuse_known(world: World, facts: Facts, bound: Bound) -> None:
-    """Refuse an alias that other files take from this one: they would have to follow."""
+    """Refuse an alias that other files import from this one: they would have to change."""
     hint = "name the definition to rename that, or change the alias by text"
-    if any(one.local == bound.name or one.name == bound.name for one in facts.exports):
+    if any(export.local == bound.name or export.name == bound.name for export in facts.exports):
         raise NotRefactorable(f"{bound.name} is passed on by {shown(bound.file)}", hint=hint)
     for path in world.holding(bound.name):
         there = world.facts(path) if path != bound.file else None
         if there is None or world.language(there).family != world.language(facts).family:
             continue
         modules = world.modules(there)
-        sources = {one.source for one in there.imports} | {f"{one.source}.{one.imported}" for one in there.imports}
-        if modules is not None and any(bound.file in modules.find(one, path) for one in sources):
+        sources = {import_.source for import_ in there.imports} | {
+            f"{import_.source}.{import_.imported}" for import_ in there.imports
+        }
+        if modules is not None and any(bound.file in modules.find(source, path) for source in sources):
             raise NotRefactorable(f"{shown(path)} may take {bound.name} from {shown(bound.file)}", hint=hint)

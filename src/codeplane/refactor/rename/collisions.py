@@ -1,4 +1,4 @@
-"""Where the new name means something already: there the rename would capture, or be captured."""
+"""Collisions of the new name: places where it has a meaning already, which a rename would capture."""
 
 from collections.abc import Iterator, Sequence
 
@@ -9,240 +9,240 @@ from codeplane.code.resolve.tier import SURE
 from codeplane.kernel.errors import NameTaken
 from codeplane.kernel.json import JsonValue
 from codeplane.refactor.draft import Edit
-from codeplane.refactor.rename.family import heirs_with
-from codeplane.refactor.rename.ground import Ground
+from codeplane.refactor.rename.family import related_members
 from codeplane.refactor.rename.keywords import calls_naming, reaches
+from codeplane.refactor.rename.rename_context import RenameContext
 
 _MOST = 20
-# Languages in which all files of a folder share their outermost names.
+# Languages in which all files of a folder share their top-level names.
 
 Taken = tuple[str, int, str]
 
 
-def refuse_collisions(ground: Ground, bounds: Sequence[Bound], edits: Sequence[Edit]) -> None:
-    """Refuse a plan in which the new name would mean two things; the places are told."""
-    found = dict.fromkeys(_taken(ground, bounds, [edit for edit in edits if edit.tier in SURE]))
+def refuse_collisions(context: RenameContext, bounds: Sequence[Bound], edits: Sequence[Edit]) -> None:
+    """Refuse a plan in which the new name would mean two things, with the places."""
+    found = dict.fromkeys(_taken(context, bounds, [edit for edit in edits if edit.tier in SURE]))
     if not found:
         return
-    places: list[JsonValue] = [{**ground.shown_at(path, at), "why": why} for path, at, why in list(found)[:_MOST]]
+    places: list[JsonValue] = [{**context.shown_at(path, at), "why": why} for path, at, why in list(found)[:_MOST]]
     first_path, first_at, first_why = next(iter(found))
-    first = ground.shown_at(first_path, first_at)
+    first = context.shown_at(first_path, first_at)
     more = f", and {len(found) - 1} more" if len(found) > 1 else ""
     raise NameTaken(
-        f"{ground.new} is taken: {first_why} at {first['path']}:{first['line']}:{first['column']}{more}",
+        f"{context.new} is taken: {first_why} at {first['path']}:{first['line']}:{first['column']}{more}",
         details={"places": places, "total": len(found)},
     )
 
 
-def _taken(ground: Ground, bounds: Sequence[Bound], edits: Sequence[Edit]) -> Iterator[Taken]:
+def _taken(context: RenameContext, bounds: Sequence[Bound], edits: Sequence[Edit]) -> Iterator[Taken]:
     for bound in bounds:
-        yield from _in_scope(ground, bound, "there is one in the same scope")
-    if ground.subject.owner is not None:
+        yield from _in_scope(context, bound, "there is one in the same scope")
+    if context.subject.owner is not None:
         for bound in bounds:
-            yield from _in_classes(ground, bound)
-    if ground.subject.sort == "top":
-        yield from _in_folder(ground)
-        yield from _by_star(ground)
-        yield from _left_out(ground, edits)
-        yield from _beside_modules(ground, edits)
-        yield from _brought_here(ground)
-    if ground.subject.sort == "parameter":
-        yield from _in_calls(ground, edits)
+            yield from _in_classes(context, bound)
+    if context.subject.sort == "top":
+        yield from _in_folder(context)
+        yield from _by_star(context)
+        yield from _left_out(context, edits)
+        yield from _beside_modules(context, edits)
+        yield from _brought_here(context)
+    if context.subject.sort == "parameter":
+        yield from _in_calls(context, edits)
     by_file: dict[str, list[Edit]] = {}
     for edit in edits:
         by_file.setdefault(edit.path, []).append(edit)
-    holding = {path for path, _ in ground.files(ground.new)}
+    holding = {path for path, _ in context.files(context.new)}
     for path in sorted(by_file.keys() & holding):
-        facts = ground.world.facts(path)
+        facts = context.world.facts(path)
         if facts is not None:
-            yield from _in_file(ground, bounds, path, facts, by_file[path])
-        if ground.late("the new name was looked for"):
+            yield from _in_file(context, bounds, path, facts, by_file[path])
+        if context.late("the new name was looked for"):
             return
 
 
-def _in_scope(ground: Ground, bound: Bound, why: str) -> Iterator[Taken]:
-    facts = ground.world.facts(bound.file)
+def _in_scope(context: RenameContext, bound: Bound, why: str) -> Iterator[Taken]:
+    facts = context.world.facts(bound.file)
     if facts is None:
         return
-    for row in facts.rows(bound.scope, ground.new):
+    for row in facts.rows(bound.scope, context.new):
         yield bound.file, facts.bind_at(row), why
-    for index in facts.declared.get((bound.scope, ground.new), ()):
+    for index in facts.declared.get((bound.scope, context.new), ()):
         one = facts.definitions[index]
-        mine = ground.subject.definition
+        mine = context.subject.definition
         receivers = mine is not None and "." in mine.path and facts.scopes[bound.scope].kind == "file"
         if not receivers or one.path.rpartition(".")[0] == (mine.path.rpartition(".")[0] if mine else ""):
             yield bound.file, one.name_at, why
 
 
-def _in_classes(ground: Ground, bound: Bound) -> Iterator[Taken]:
-    facts = ground.world.facts(bound.file)
+def _in_classes(context: RenameContext, bound: Bound) -> Iterator[Taken]:
+    facts = context.world.facts(bound.file)
     of = facts.scopes[bound.scope].definition if facts is not None else -1
     if facts is None or of < 0:
         return
     owner = Bound(bound.file, facts.definitions[of].scope, facts.definitions[of].name)
-    for member in heirs_with(ground, owner, ground.new):
-        there = ground.world.facts(member.file)
-        for index in there.declared.get((member.scope, ground.new), ()) if there is not None else ():
+    for member in related_members(context, owner, context.new):
+        there = context.world.facts(member.file)
+        for index in there.declared.get((member.scope, context.new), ()) if there is not None else ():
             assert there is not None
             yield member.file, there.definitions[index].name_at, "a class it is related to has a member of that name"
 
 
-def _in_folder(ground: Ground) -> Iterator[Taken]:
-    """Names that are next to the subject without being in its file: other files of a package, its modules."""
-    path = ground.subject.bound.file
+def _in_folder(context: RenameContext) -> Iterator[Taken]:
+    """Yield collisions in other files of the same package, and with its modules."""
+    path = context.subject.bound.file
     folder = path.rpartition("/")[0]
-    if ground.subject.language.names.folder_packages:
-        for one in ground.store.named(ground.new, limit=1_000):
-            facts = ground.world.facts(one.file) if one.file.rpartition("/")[0] == folder else None
-            if facts is not None and one.position < len(facts.definitions) and one.file != path:
-                definition = facts.definitions[one.position]
+    if context.subject.language.names.folder_packages:
+        for symbol in context.store.named(context.new, limit=1_000):
+            facts = context.world.facts(symbol.file) if symbol.file.rpartition("/")[0] == folder else None
+            if facts is not None and symbol.position < len(facts.definitions) and symbol.file != path:
+                definition = facts.definitions[symbol.position]
                 if definition.scope == 0 and "." not in definition.path:
-                    yield one.file, definition.name_at, "another file of the package has it"
+                    yield symbol.file, definition.name_at, "another file of the package has it"
     elif path.endswith("__init__.py"):
-        module = ground.world.python().submodule(path, ground.new)
-        if module is not None and module in ground.world.snapshot.files:
+        module = context.world.python().submodule(path, context.new)
+        if module is not None and module in context.world.snapshot.files:
             yield module, 0, "the package has a module of that name"
 
 
-def _by_star(ground: Ground) -> Iterator[Taken]:
-    """Files that take everything from where the subject is, and have that name themselves."""
-    for path, facts in ground.files(ground.new) if ground.subject.language.names.binds_stars else ():
-        if not facts.star or path == ground.subject.bound.file:
+def _by_star(context: RenameContext) -> Iterator[Taken]:
+    """Yield collisions in files that import everything from the subject's module."""
+    for path, facts in context.files(context.new) if context.subject.language.names.binds_stars else ():
+        if not facts.star or path == context.subject.bound.file:
             continue
-        if not _is_brought(ground, path, facts):
+        if not _is_brought(context, path, facts):
             continue
-        rows = facts.rows(0, ground.new)
+        rows = facts.rows(0, context.new)
         for row in rows:
             yield path, facts.bind_at(row), "it takes everything from there, and has one of its own"
-        if not rows and ground.resolver.export(path, ground.new):
-            star = next(one for one in facts.imports if one.imported == "*")
+        if not rows and context.resolver.export(path, context.new):
+            star = next(import_ for import_ in facts.imports if import_.imported == "*")
             yield path, star.at, "it takes everything from there, and one of that name from elsewhere"
 
 
-def _brought_here(ground: Ground) -> Iterator[Taken]:
-    """What the subject's own file takes with everything of another, and passes on."""
-    path, facts = ground.subject.bound.file, ground.subject.facts
-    if facts.star and ground.subject.language.names.binds_stars and ground.resolver.export(path, ground.new):
-        star = next(one for one in facts.imports if one.imported == "*")
+def _brought_here(context: RenameContext) -> Iterator[Taken]:
+    """Yield a collision with a name that the subject's file gets by `import *`."""
+    path, facts = context.subject.bound.file, context.subject.facts
+    if facts.star and context.subject.language.names.binds_stars and context.resolver.export(path, context.new):
+        star = next(import_ for import_ in facts.imports if import_.imported == "*")
         yield path, star.at, "import * brings one of that name"
 
 
-def _is_brought(ground: Ground, path: str, facts: Facts) -> bool:
+def _is_brought(context: RenameContext, path: str, facts: Facts) -> bool:
     """Whether a file's `import *` brings the subject, now or under its new name."""
-    if ground.subject.bound in ground.resolver.export(path, ground.name):
+    if context.subject.bound in context.resolver.export(path, context.name):
         return True
-    stars = [one for one in facts.imports if one.imported == "*"] if ground.name.startswith("_") else []
-    return any(ground.subject.bound.file in ground.world.python().find(one.source, path) for one in stars)
+    stars = [import_ for import_ in facts.imports if import_.imported == "*"] if context.name.startswith("_") else []
+    return any(context.subject.bound.file in context.world.python().find(star.source, path) for star in stars)
 
 
-def _beside_modules(ground: Ground, edits: Sequence[Edit]) -> Iterator[Taken]:
-    """Packages that pass the subject on, and have a module of the new name."""
+def _beside_modules(context: RenameContext, edits: Sequence[Edit]) -> Iterator[Taken]:
+    """Yield packages that re-export the subject and have a module of the new name."""
     for path in sorted({edit.path for edit in edits if edit.path.endswith("/__init__.py")}):
-        module = ground.world.python().submodule(path, ground.new)
-        if module is not None and path != ground.subject.bound.file and module in ground.world.snapshot.files:
+        module = context.world.python().submodule(path, context.new)
+        if module is not None and path != context.subject.bound.file and module in context.world.snapshot.files:
             yield module, 0, "a package that gives it has a module of that name"
 
 
-def _left_out(ground: Ground, edits: Sequence[Edit]) -> Iterator[Taken]:
-    """Files that use the subject because they take everything: a name with an underscore is not among that."""
-    if not ground.subject.language.names.binds_stars:
+def _left_out(context: RenameContext, edits: Sequence[Edit]) -> Iterator[Taken]:
+    """Yield files that get the subject by `import *`, which skips names with an underscore."""
+    if not context.subject.language.names.binds_stars:
         return
-    if not ground.new.startswith("_") or ground.name.startswith("_"):
+    if not context.new.startswith("_") or context.name.startswith("_"):
         return
-    holding = dict(ground.files(ground.name))
+    holding = dict(context.files(context.name))
     for path, facts in list(holding.items()):
-        for one in facts.imports:
-            for place in ground.world.python().find(one.source, path) if one.imported == ground.name else ():
-                if (given := ground.world.facts(place)) is not None:
+        for import_ in facts.imports:
+            for place in context.world.python().find(import_.source, path) if import_.imported == context.name else ():
+                if (given := context.world.facts(place)) is not None:
                     holding.setdefault(place, given)
     for edit in edits:
-        there = ground.world.facts(edit.path)
-        owner = ground.resolver.owner_at(edit.path, there, edit.start) if there is not None else None
-        if isinstance(owner, Module) and (given := ground.world.facts(owner.path)) is not None:
+        there = context.world.facts(edit.path)
+        owner = context.resolver.owner_at(edit.path, there, edit.start) if there is not None else None
+        if isinstance(owner, Module) and (given := context.world.facts(owner.path)) is not None:
             holding.setdefault(owner.path, given)
     for path, facts in holding.items():
-        if not facts.star or facts.rows(0, ground.name):
+        if not facts.star or facts.rows(0, context.name):
             continue
-        if ground.subject.bound in ground.resolver.export(path, ground.name) and not _lists(ground, path, facts):
-            star = next(one for one in facts.imports if one.imported == "*")
+        if context.subject.bound in context.resolver.export(path, context.name) and not _lists(context, path, facts):
+            star = next(import_ for import_ in facts.imports if import_.imported == "*")
             yield path, star.at, "import * leaves out what begins with an underscore"
 
 
-def _lists(ground: Ground, path: str, facts: Facts) -> bool:
-    """Whether every module that everything is taken from lists the subject."""
+def _lists(context: RenameContext, path: str, facts: Facts) -> bool:
+    """Whether every module behind an `import *` lists the subject in `__all__`."""
     giving = [
         place
-        for one in facts.imports
-        if one.imported == "*"
-        for place in ground.world.python().find(one.source, path)
-        if ground.subject.bound in ground.resolver.export(place, ground.name)
+        for import_ in facts.imports
+        if import_.imported == "*"
+        for place in context.world.python().find(import_.source, path)
+        if context.subject.bound in context.resolver.export(place, context.name)
     ]
     return all(
-        any(one.evidence == "all" and one.name == ground.name for one in given.exports)
+        any(export.evidence == "all" and export.name == context.name for export in given.exports)
         for place in giving
-        if (given := ground.world.facts(place)) is not None
+        if (given := context.world.facts(place)) is not None
     )
 
 
-def _in_calls(ground: Ground, edits: Sequence[Edit]) -> Iterator[Taken]:
-    """Calls that already give an argument of the new name, which something else takes."""
-    function = ground.subject.function
-    if function is None or not ground.subject.language.names.named_arguments:
+def _in_calls(context: RenameContext, edits: Sequence[Edit]) -> Iterator[Taken]:
+    """Yield calls that already pass an argument of the new name."""
+    function = context.subject.function
+    if function is None or not context.subject.language.names.named_arguments:
         return
-    for path, facts in ground.files(ground.new):
-        for call in calls_naming(ground, path, facts, ground.new):
-            if reaches(ground, facts, call, function) in SURE:
+    for path, facts in context.files(context.new):
+        for call in calls_naming(context, path, facts, context.new):
+            if reaches(context, facts, call, function) in SURE:
                 yield path, call.at, "a call gives an argument of that name"
 
 
 def _in_file(
-    ground: Ground, bounds: Sequence[Bound], path: str, facts: Facts, edits: Sequence[Edit]
+    context: RenameContext, bounds: Sequence[Bound], path: str, facts: Facts, edits: Sequence[Edit]
 ) -> Iterator[Taken]:
-    text, resolver = ground.world.text(path), ground.resolver
+    text, resolver = context.world.text(path), context.resolver
     homes: set[int] = set()
     for edit in edits:
         if edit.role == "KEYWORD" or facts.in_text(edit.start) or edit.start in facts.labels:
             continue
         if receiver(text, edit.start, facts.in_text) != ():
             continue
-        own = resolver.lexical(path, facts, edit.start, ground.name)
+        own = resolver.lexical(path, facts, edit.start, context.name)
         if own is None and facts.star:
-            own = Bound(path, 0, ground.name)
+            own = Bound(path, 0, context.name)
         if own is None or (facts.scopes[own.scope].kind in ("class", "interface") and own not in bounds):
             continue
         homes.add(own.scope)
         if edit.start in facts.imported_at and own not in bounds:
-            yield from _in_scope(ground, own, "the file that imports it has one")
-        captor = resolver.lexical(path, facts, edit.start, ground.new)
+            yield from _in_scope(context, own, "the file that imports it has one")
+        captor = resolver.lexical(path, facts, edit.start, context.new)
         if captor is not None and captor.scope != own.scope and _within(facts, captor.scope, own.scope):
-            for row in facts.rows(captor.scope, ground.new)[:1]:
+            for row in facts.rows(captor.scope, context.new)[:1]:
                 yield path, facts.bind_at(row), "a use of it would mean this one instead"
     if homes:
-        yield from _captured(ground, path, facts, text, homes)
+        yield from _captured(context, path, facts, text, homes)
 
 
-def _captured(ground: Ground, path: str, facts: Facts, text: bytes, homes: set[int]) -> Iterator[Taken]:
-    """Uses of what has the new name further out: the renamed one would stand before it."""
-    resolver = ground.resolver
+def _captured(context: RenameContext, path: str, facts: Facts, text: bytes, homes: set[int]) -> Iterator[Taken]:
+    """Yield uses of an outer name that the renamed one would hide."""
+    resolver = context.resolver
     imported = facts.imported_at
-    for at in ground.places(path, ground.new):
+    for at in context.places(path, context.new):
         if facts.in_text(at) or at in facts.labels or (at in imported and facts.imports[imported[at]].local_at != at):
             continue
         if receiver(text, at, facts.in_text) != () or resolver.defined_at(path, facts, at) is not None:
             continue
-        own = resolver.lexical(path, facts, at, ground.new)
+        own = resolver.lexical(path, facts, at, context.new)
         seen_from = facts.scope_at(at)
         if facts.in_outer(at):
             seen_from = max(facts.scopes[seen_from].parent, 0)
         for home in homes:
-            hidden = facts.scopes[home].kind in ground.subject.language.hidden_from_functions
+            hidden = facts.scopes[home].kind in context.subject.language.hidden_from_functions
             sees = seen_from == home if hidden else _within(facts, seen_from, home)
             if sees and (own is None or (_within(facts, home, own.scope) and own.scope != home)):
                 yield path, at, "what this means now would be hidden"
 
 
 def _within(facts: Facts, inner: int, outer: int) -> bool:
-    """Whether a scope is another one, or lies in it."""
+    """Whether a scope is another one, or is inside it."""
     while inner > outer:
         inner = facts.scopes[inner].parent
     return inner == outer

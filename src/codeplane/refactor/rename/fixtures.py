@@ -1,4 +1,4 @@
-"""Fixtures of tests: functions that others ask for by the name of a parameter."""
+"""Test fixtures: functions that tests request by the name of a parameter."""
 
 from collections.abc import Iterator
 
@@ -6,72 +6,76 @@ from codeplane.code.facts.model import REASONS, Facts
 from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.references import references
 from codeplane.refactor.draft import Edit
-from codeplane.refactor.rename.ground import Ground
+from codeplane.refactor.rename.rename_context import RenameContext
 from codeplane.refactor.rename.subject import is_fixture
 
 _PARAM = REASONS.index("PARAM")
 
 
-def is_asked_by_name(ground: Ground) -> bool:
+def is_fixture_subject(context: RenameContext) -> bool:
     """Whether the subject is a fixture."""
-    subject = ground.subject
+    subject = context.subject
     one = subject.definition
     if not subject.language.names.fixtures or one is None or one.kind not in ("function", "method"):
         return False
-    return is_fixture(ground.world, subject.bound.file, one)
+    return is_fixture(context.world, subject.bound.file, one)
 
 
-def asking_edits(ground: Ground) -> Iterator[Edit]:
-    """The parameters that ask for a fixture, and their uses, in tests and fixtures that see it and no nearer one."""
-    home = ground.subject.bound.file
+def fixture_edits(context: RenameContext) -> Iterator[Edit]:
+    """Yield edits of the parameters that request a fixture, and of their uses, in tests that see it."""
+    home = context.subject.bound.file
     mine = home.rpartition("/")[0]
-    others = [path for path in _other_homes(ground) if path != home]
-    for path, facts in ground.files(ground.name):
+    others = [path for path in _other_homes(context) if path != home]
+    for path, facts in context.files(context.name):
         if not _sees(path, home):
             continue
-        # A fixture of that name in the file itself, or in a folder between, comes first.
+        # A fixture of that name in the file itself, or in a folder between, takes precedence.
         if any(_sees(path, other) and len(other.rpartition("/")[0]) >= len(mine) for other in others):
             continue
-        for scope in _asking(ground, path, facts):
-            for one in references(
-                ground.world, ground.store, [Bound(path, scope, ground.name)], receivers=False, resolver=ground.resolver
+        for scope in _asking(context, path, facts):
+            for reference in references(
+                context.world,
+                context.store,
+                [Bound(path, scope, context.name)],
+                receivers=False,
+                resolver=context.resolver,
             ):
                 yield Edit(
                     path=path,
-                    start=one.offset,
-                    end=one.offset + ground.length,
-                    new=ground.new,
+                    start=reference.offset,
+                    end=reference.offset + context.length,
+                    new=context.new,
                     tier="STRONG",
-                    role=one.role,
+                    role=reference.role,
                     why="asks for the fixture by its name",
                 )
 
 
 def _sees(path: str, home: str) -> bool:
-    """Whether tests of a file see the fixtures of another: its own, and those of `conftest.py` in a folder above."""
+    """Whether tests of a file see the fixtures of another: their own file, or a `conftest.py` in a folder above."""
     if path == home:
         return True
     folder, _, name = home.rpartition("/")
     return name == "conftest.py" and (not folder or path.startswith(f"{folder}/"))
 
 
-def _other_homes(ground: Ground) -> Iterator[str]:
-    for one in ground.store.named(ground.name, limit=1_000):
-        facts = ground.world.facts(one.file)
-        if facts is not None and one.position < len(facts.definitions):
-            definition = facts.definitions[one.position]
-            if definition.kind in ("function", "method") and is_fixture(ground.world, one.file, definition):
-                yield one.file
+def _other_homes(context: RenameContext) -> Iterator[str]:
+    for symbol in context.store.named(context.name, limit=1_000):
+        facts = context.world.facts(symbol.file)
+        if facts is not None and symbol.position < len(facts.definitions):
+            definition = facts.definitions[symbol.position]
+            if definition.kind in ("function", "method") and is_fixture(context.world, symbol.file, definition):
+                yield symbol.file
 
 
-def _asking(ground: Ground, path: str, facts: Facts) -> Iterator[int]:
-    """The scopes of tests and fixtures that have a parameter of the name."""
+def _asking(context: RenameContext, path: str, facts: Facts) -> Iterator[int]:
+    """Yield the scopes of tests and fixtures that have a parameter of the name."""
     for row, name in enumerate(facts.bind_names):
-        if name != ground.name or facts.bind_reason(row) != _PARAM:
+        if name != context.name or facts.bind_reason(row) != _PARAM:
             continue
         scope = facts.bind_scope(row)
         of = facts.scopes[scope].definition
         if of >= 0 and facts.scopes[scope].kind == "function":
             function = facts.definitions[of]
-            if function.name.startswith("test") or is_fixture(ground.world, path, function):
+            if function.name.startswith("test") or is_fixture(context.world, path, function):
                 yield scope

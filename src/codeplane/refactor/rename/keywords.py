@@ -1,4 +1,4 @@
-"""Names of arguments in calls: a parameter's, and those of fields that a constructor takes."""
+"""Keyword arguments: names of parameters in calls, and of fields that a constructor takes."""
 
 import re
 from collections.abc import Iterator
@@ -11,8 +11,14 @@ from codeplane.code.resolve.expression import receiver
 from codeplane.code.resolve.names import Meaning
 from codeplane.code.resolve.tier import SURE, Tier
 from codeplane.refactor.draft import Edit
-from codeplane.refactor.rename.ground import Ground
-from codeplane.refactor.rename.indirect import handed, is_python_s, lambda_s_name, stand_ins, takes
+from codeplane.refactor.rename.rename_context import RenameContext
+from codeplane.refactor.rename.stand_ins import (
+    first_argument_function,
+    has_parameter,
+    is_functools_name,
+    lambda_names,
+    stand_ins,
+)
 
 _FIELDS = re.compile(rb"^\s*@(?:[\w.]+\.)?(?:dataclass|define|frozen|mutable|attrs|s|dataclass_json)\b", re.MULTILINE)
 _TUPLES = re.compile(rb"\bNamedTuple\b")
@@ -24,7 +30,7 @@ _FAR = 8_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """A call that names an argument: what is called by its last name, and where its arguments begin."""
+    """A call with a keyword argument: the last name of what is called, and where its arguments begin."""
 
     path: str
     at: int
@@ -32,35 +38,35 @@ class Call:
     callee_at: int
     opened: int
     twice: bool = False
-    """Whether what is called is what a call of that name gave."""
+    """Whether the result of a call of that name is called."""
     heading: bool = False
-    """Whether it is the heading of a class, which gives its bases what it names."""
+    """Whether it is the heading of a class, whose arguments go to its bases."""
 
 
-def keyword_edits(ground: Ground) -> Iterator[Edit]:
-    """An edit for every argument that is, or may be, the subject by its name."""
-    subject = ground.subject
+def keyword_edits(context: RenameContext) -> Iterator[Edit]:
+    """Yield an edit for every keyword argument that is or may be the subject."""
+    subject = context.subject
     if not subject.language.names.named_arguments or subject.sort not in ("parameter", "member"):
         return
-    if subject.sort == "parameter" and not _by_keyword(ground):
+    if subject.sort == "parameter" and not _by_keyword(context):
         return
-    if subject.sort == "member" and not _is_field(ground):
+    if subject.sort == "member" and not _is_field(context):
         return
     calls: list[tuple[Call, Facts]] = []
-    for path, facts in ground.files(ground.name):
-        calls += ((call, facts) for call in calls_naming(ground, path, facts, ground.name))
-        if ground.late("calls were read for arguments by name"):
+    for path, facts in context.files(context.name):
+        calls += ((call, facts) for call in calls_naming(context, path, facts, context.name))
+        if context.late("calls were read for arguments by name"):
             return
-    functions = _functions(ground) if subject.function is not None and calls else []
-    others = frozenset(one for of in functions for one in stand_ins(ground, of)) | {*lambda_s_name(ground)}
+    functions = _functions(context) if subject.function is not None and calls else []
+    others = frozenset(bound for of in functions for bound in stand_ins(context, of)) | {*lambda_names(context)}
     for call, facts in calls:
-        if subject.sort == "parameter" and _is_pattern(ground.world.text(call.path), call.at):
+        if subject.sort == "parameter" and _is_pattern(context.world.text(call.path), call.at):
             continue
-        tier, why = _judged(ground, facts, call, others)
+        tier, why = _judged(context, facts, call, others)
         if tier is not None:
-            end = call.at + ground.length
-            yield Edit(path=call.path, start=call.at, end=end, new=ground.new, tier=tier, role="KEYWORD", why=why)
-        if ground.late("calls were followed for arguments by name"):
+            end = call.at + context.length
+            yield Edit(path=call.path, start=call.at, end=end, new=context.new, tier=tier, role="KEYWORD", why=why)
+        if context.late("calls were followed for arguments by name"):
             return
 
 
@@ -69,9 +75,9 @@ def _is_pattern(text: bytes, at: int) -> bool:
     return text[text.rfind(b"\n", 0, at) + 1 : at].lstrip().startswith(b"case ")
 
 
-def _by_keyword(ground: Ground) -> bool:
-    """Whether calls can name a parameter: not where it gathers others, or stands before a slash."""
-    text, at = ground.world.text(ground.subject.bound.file), ground.subject.at
+def _by_keyword(context: RenameContext) -> bool:
+    """Whether calls can name a parameter: not if it is starred, or before a slash."""
+    text, at = context.world.text(context.subject.bound.file), context.subject.at
     if text[:at].rstrip()[-1:] == b"*":
         return False
     index, depth = at, 0
@@ -84,13 +90,13 @@ def _by_keyword(ground: Ground) -> bool:
     return True
 
 
-def calls_naming(ground: Ground, path: str, facts: Facts, name: str) -> Iterator[Call]:
-    """The calls in a file that give an argument of a name."""
+def calls_naming(context: RenameContext, path: str, facts: Facts, name: str) -> Iterator[Call]:
+    """Yield the calls in a file that pass an argument of a name."""
     labels = facts.labels
     if not labels:
         return
-    text = ground.world.text(path)
-    for at in ground.places(path, name):
+    text = context.world.text(path)
+    for at in context.places(path, name):
         opened = _opening(text, facts, at) if at in labels else None
         if opened is None:
             continue
@@ -104,53 +110,53 @@ def calls_naming(ground: Ground, path: str, facts: Facts, name: str) -> Iterator
         yield Call(path=path, at=at, callee=callee, callee_at=word.start(), opened=opened, twice=twice, heading=heading)
 
 
-def reaches(ground: Ground, facts: Facts, call: Call, function: Bound) -> Tier | None:
-    """How sure it is that a call is one of a function, directly or by making an instance."""
-    resolver = ground.resolver
+def reaches(context: RenameContext, facts: Facts, call: Call, function: Bound) -> Tier | None:
+    """Return how certain it is that a call reaches a function, directly or by making an instance."""
+    resolver = context.resolver
     if call.heading or call.twice:
-        return _of_heading(ground, facts, call, function) if call.heading else _of_made(ground, call, function)
-    if call.callee == "super" or not (call.callee == function.name or _may_be(ground, call, function)):
+        return _of_heading(context, facts, call, function) if call.heading else _of_made(context, call, function)
+    if call.callee == "super" or not (call.callee == function.name or _may_be(context, call, function)):
         return None
-    meaning = _called(ground, facts, call)
-    ours = [one for one in meaning.entities if not isinstance(one, Outside)]
+    meaning = _called(context, facts, call)
+    ours = [entity for entity in meaning.entities if not isinstance(entity, Outside)]
     if function in ours:
-        home = ground.world.facts(function.file)
+        home = context.world.facts(function.file)
         if home is None or (
-            (len(ours) > 1 or resolver.is_rebound(function, home)) and not _is_right_after(ground, facts, call)
+            (len(ours) > 1 or resolver.is_rebound(function, home)) and not _is_right_after(context, facts, call)
         ):
             return "ANCHORED"
         if meaning.how == "name" and call.path == function.file:
             return "PROVEN"
         return "STRONG" if meaning.certain else "ANCHORED"
-    tiers = [_of_value(ground, call, one, function) for one in ours]
+    tiers = [_of_value(context, call, entity, function) for entity in ours]
     reached = [tier for tier in tiers if tier is not None]
     if reached:
-        # Of several things under one name a call means one.
+        # A call means only one of several things of one name.
         one_way = len(set(tiers)) == 1 and meaning.how != "either"
         return reached[0] if one_way else "ANCHORED"
     if not meaning.entities and call.callee == function.name and meaning.how == "member":
-        if _is_method(ground, function):
+        if _is_method(context, function):
             return "ANCHORED"
-        steps = receiver(ground.world.text(call.path), call.callee_at, facts.in_text)
-        # Something that is called like the module may be it.
+        steps = receiver(context.world.text(call.path), call.callee_at, facts.in_text)
+        # A receiver with the module's name may be the module.
         module = function.file.rpartition("/")[2].partition(".")[0]
         return "UNKNOWN" if steps and steps[-1].name == module else None
     return None
 
 
-def _is_right_after(ground: Ground, facts: Facts, call: Call) -> bool:
-    """Whether a definition is the last thing that gave the name of what is called, and nothing ran since."""
-    scope, text = facts.scope_at(call.callee_at), ground.world.text(call.path)
+def _is_right_after(context: RenameContext, facts: Facts, call: Call) -> bool:
+    """Whether the last binding of the called name is a definition, with no call in between."""
+    scope, text = facts.scope_at(call.callee_at), context.world.text(call.path)
     rows = facts.rows(scope, call.callee)
     places = [facts.bind_at(row) for row in rows]
     at = binding_before(text, places, call.callee_at)
-    defined = ground.resolver.defined_at(call.path, facts, at) if at >= 0 else None
+    defined = context.resolver.defined_at(call.path, facts, at) if at >= 0 else None
     return defined is not None and defined.kind == "function" and b")" not in text[defined.end : call.callee_at]
 
 
-def _called(ground: Ground, facts: Facts, call: Call) -> Meaning:
-    """What is called, or may be: a module's, where the name before it is a module's and something else's."""
-    resolver, text = ground.resolver, ground.world.text(call.path)
+def _called(context: RenameContext, facts: Facts, call: Call) -> Meaning:
+    """Return what is called, or may be if the receiver is a module among other things."""
+    resolver, text = context.resolver, context.world.text(call.path)
     meaning = resolver.at(call.path, call.callee_at, call.callee)
     if meaning.entities or meaning.how != "member":
         return meaning
@@ -158,25 +164,25 @@ def _called(ground: Ground, facts: Facts, call: Call) -> Meaning:
     if not steps or len(steps) > 1 or steps[0].called:
         return meaning
     holders = resolver.at(call.path, steps[0].at, steps[0].name).entities
-    modules = [one.path for one in holders if isinstance(one, Module)]
-    found = tuple(dict.fromkeys(one for path in modules for one in resolver.export(path, call.callee)))
+    modules = [entity.path for entity in holders if isinstance(entity, Module)]
+    found = tuple(dict.fromkeys(entity for path in modules for entity in resolver.export(path, call.callee)))
     return Meaning(entities=found, certain=False, how="either" if found else "member")
 
 
-def _of_value(ground: Ground, call: Call, entity: Entity, function: Bound) -> Tier | None:
-    """The same where what is called is a class that has the function, or an instance of it."""
-    resolver = ground.resolver
+def _of_value(context: RenameContext, call: Call, entity: Entity, function: Bound) -> Tier | None:
+    """Return how certain a call reaches a function of the class, or of the instance, that is called."""
+    resolver = context.resolver
     value = resolver.value(entity) if isinstance(entity, Bound) else entity
     known = value is not None
     if isinstance(entity, Bound) and any(one.kind == "class" for _, one in resolver.definitions(entity)):
-        # What is decorated may be something else, and is made of this all the same.
+        # A decorated class may be something else, but makes instances of this one all the same.
         value = entity
     if isinstance(value, Bound) and function.name in _MAKING:
         found, whole = resolver.member(value, function.name)
         if found == function:
             straight = function.name == "__new__" or not resolver.makes_others(value)
             return "STRONG" if whole and known and straight else "ANCHORED"
-        if _passes_on(ground, value, found, function):
+        if _passes_on(context, value, found, function):
             return "ANCHORED"
     if isinstance(value, Instance):
         wanted = "__call__" if call.callee != "cls" else function.name if function.name in _MAKING else ""
@@ -186,25 +192,25 @@ def _of_value(ground: Ground, call: Call, entity: Entity, function: Bound) -> Ti
     return None
 
 
-def _of_heading(ground: Ground, facts: Facts, call: Call, function: Bound) -> Tier | None:
-    """`class B(A, flag=1)`: what the heading names, the nearest `__init_subclass__` above takes."""
+def _of_heading(context: RenameContext, facts: Facts, call: Call, function: Bound) -> Tier | None:
+    """`class B(A, flag=1)`: the arguments go to the nearest inherited `__init_subclass__`."""
     if function.name != "__init_subclass__":
         return None
-    defined = ground.resolver.defined_at(call.path, facts, call.callee_at)
+    defined = context.resolver.defined_at(call.path, facts, call.callee_at)
     if defined is None:
         return None
-    found, whole = ground.resolver.member(Bound(call.path, defined.scope, defined.name), function.name, skip_own=True)
+    found, whole = context.resolver.member(Bound(call.path, defined.scope, defined.name), function.name, skip_own=True)
     if found != function:
         return None
-    bases = ground.world.text(call.path)[slice(*defined.bases)] if defined.bases is not None else b""
+    bases = context.world.text(call.path)[slice(*defined.bases)] if defined.bases is not None else b""
     return "STRONG" if whole and b"metaclass" not in bases else "ANCHORED"
 
 
-def _of_made(ground: Ground, call: Call, function: Bound) -> Tier | None:
-    """`A()(bb=2)`: what a class makes is called."""
+def _of_made(context: RenameContext, call: Call, function: Bound) -> Tier | None:
+    """`A()(bb=2)`: a new instance is called."""
     if function.name != "__call__":
         return None
-    resolver = ground.resolver
+    resolver = context.resolver
     meaning = resolver.at(call.path, call.callee_at, call.callee)
     for entity in meaning.entities:
         if not isinstance(entity, Bound):
@@ -219,70 +225,70 @@ def _of_made(ground: Ground, call: Call, function: Bound) -> Tier | None:
     return "ANCHORED" if not meaning.entities else None
 
 
-def _passes_on(ground: Ground, of: Bound, own: Bound | None, function: Bound) -> bool:
-    """Whether a class makes its instances in its own way, and a base of it by the function, with what is left."""
-    if own is None or takes(ground, own, ground.name):
+def _passes_on(context: RenameContext, of: Bound, own: Bound | None, function: Bound) -> bool:
+    """Whether a class has its own constructor that may pass the argument on to the function in a base."""
+    if own is None or has_parameter(context, own, context.name):
         return False
-    facts = ground.world.facts(function.file)
+    facts = context.world.facts(function.file)
     holder = facts.scopes[function.scope].definition if facts is not None else -1
     if facts is None or holder < 0:
         return False
     above = Bound(function.file, facts.definitions[holder].scope, facts.definitions[holder].name)
-    return above in ground.resolver.line_of(of)[0]
+    return above in context.resolver.line_of(of)[0]
 
 
-def _may_be(ground: Ground, call: Call, function: Bound) -> bool:
-    """Whether a call under another name may reach a function: an alias, a class, an instance."""
+def _may_be(context: RenameContext, call: Call, function: Bound) -> bool:
+    """Whether a call under another name may reach a function, by an alias, a class or an instance."""
     if function.name in (*_MAKING, "__call__"):
         return True
-    return call.callee in ground.aliases(function.name)
+    return call.callee in context.aliases(function.name)
 
 
-def _judged(ground: Ground, facts: Facts, call: Call, others: frozenset[Bound]) -> tuple[Tier | None, str]:
-    subject = ground.subject
+def _judged(context: RenameContext, facts: Facts, call: Call, others: frozenset[Bound]) -> tuple[Tier | None, str]:
+    subject = context.subject
     if subject.sort == "member":
-        return _of_field(ground, call) if not (call.heading or call.twice) else (None, "")
-    for function in _functions(ground) if subject.function is not None else ():
-        tier = reaches(ground, facts, call, function)
+        return _of_field(context, call) if not (call.heading or call.twice) else (None, "")
+    for function in _functions(context) if subject.function is not None else ():
+        tier = reaches(context, facts, call, function)
         if tier is not None:
             known = tier in SURE
             return tier, f"an argument of {function.name}" if known else f"may be an argument of {function.name}"
-    return _indirectly(ground, call, others)
+    return _indirectly(context, call, others)
 
 
-def _indirectly(ground: Ground, call: Call, others: frozenset[Bound]) -> tuple[Tier | None, str]:
-    """The same for a call of something else that hands its arguments on."""
-    function = ground.subject.function
+def _indirectly(context: RenameContext, call: Call, others: frozenset[Bound]) -> tuple[Tier | None, str]:
+    """Judge a call of something else that passes its arguments on."""
+    function = context.subject.function
     if call.heading or call.twice:
         return None, ""
-    meaning = ground.resolver.at(call.path, call.callee_at, call.callee)
-    meant = [one for one in meaning.entities if isinstance(one, Bound)]
-    if any(takes(ground, one, ground.name) for one in meant):
+    meaning = context.resolver.at(call.path, call.callee_at, call.callee)
+    meant = [entity for entity in meaning.entities if isinstance(entity, Bound)]
+    if any(has_parameter(context, one, context.name) for one in meant):
         return None, ""
     if any(one in others for one in meant):
         return "ANCHORED", f"{call.callee} stands for {function.name if function is not None else 'the lambda'}"
-    given = handed(ground, call.path, call.opened)
+    given = first_argument_function(context, call.path, call.opened)
     if given is None or function is None:
         return None, ""
-    sure = given[1] and call.callee in _PARTIAL and is_python_s(ground, call.path, call.callee_at, call.callee)
+    sure = given[1] and call.callee in _PARTIAL and is_functools_name(context, call.path, call.callee_at, call.callee)
     return ("STRONG" if sure else "ANCHORED"), f"handed on to {function.name} by {call.callee}"
 
 
-def _functions(ground: Ground) -> list[Bound]:
-    """The function a parameter is of, and its twin in the stub."""
-    subject = ground.subject
+def _functions(context: RenameContext) -> list[Bound]:
+    """Return the function of a parameter, and its counterpart in the stub."""
+    subject = context.subject
     assert subject.function is not None
     found = [subject.function]
     for bound in subject.bounds[1:]:
-        facts = ground.world.facts(bound.file)
+        facts = context.world.facts(bound.file)
         of = facts.scopes[bound.scope].definition if facts is not None else -1
         if facts is not None and of >= 0:
             found.append(Bound(bound.file, facts.definitions[of].scope, facts.definitions[of].name))
     return list(dict.fromkeys(found))
 
 
-def _of_field(ground: Ground, call: Call) -> tuple[Tier | None, str]:
-    subject, resolver = ground.subject, ground.resolver
+def _of_field(context: RenameContext, call: Call) -> tuple[Tier | None, str]:
+    subject, resolver = context.subject, context.resolver
     assert subject.owner is not None
     meaning = resolver.at(call.path, call.callee_at, call.callee)
     for entity in meaning.entities:
@@ -296,20 +302,20 @@ def _of_field(ground: Ground, call: Call) -> tuple[Tier | None, str]:
         line, whole = resolver.line_of(of)
         if subject.owner not in line or resolver.member(of, subject.name)[0] not in subject.bounds:
             continue
-        if _is_pattern(ground.world.text(call.path), call.at):
+        if _is_pattern(context.world.text(call.path), call.at):
             return ("STRONG" if whole and known else "ANCHORED"), f"an attribute that a pattern of {call.callee} names"
-        if any(resolver.member(of, one)[0] is not None for one in _MAKING):
+        if any(resolver.member(of, method)[0] is not None for method in _MAKING):
             return None, ""
-        if takes_fields(ground, subject.owner):
+        if takes_fields(context, subject.owner):
             return ("STRONG" if known else "ANCHORED"), f"a field that {call.callee} takes"
         return ("UNKNOWN" if whole else "ANCHORED"), f"an argument of {call.callee}, which has this member"
     return None, ""
 
 
-def takes_fields(ground: Ground, of: Bound) -> bool:
-    """Whether a class makes its constructor of its fields."""
-    facts, text = ground.world.facts(of.file), ground.world.text(of.file)
-    for _, one in ground.resolver.definitions(of):
+def takes_fields(context: RenameContext, of: Bound) -> bool:
+    """Whether the constructor of a class is made from its fields."""
+    facts, text = context.world.facts(of.file), context.world.text(of.file)
+    for _, one in context.resolver.definitions(of):
         if _FIELDS.search(decorators(text, one)):
             return True
         if facts is not None and one.bases is not None and _TUPLES.search(text, *one.bases):
@@ -317,8 +323,8 @@ def takes_fields(ground: Ground, of: Bound) -> bool:
     return False
 
 
-def _is_field(ground: Ground) -> bool:
-    subject = ground.subject
+def _is_field(context: RenameContext) -> bool:
+    subject = context.subject
     return (
         subject.owner is not None
         and subject.definition is not None
@@ -326,13 +332,13 @@ def _is_field(ground: Ground) -> bool:
     )
 
 
-def _is_method(ground: Ground, function: Bound) -> bool:
-    facts = ground.world.facts(function.file)
+def _is_method(context: RenameContext, function: Bound) -> bool:
+    facts = context.world.facts(function.file)
     return facts is not None and facts.scopes[function.scope].kind == "class"
 
 
 def _opening(text: bytes, facts: Facts, at: int) -> int | None:
-    """The bracket that opens the arguments a name is among; text inside strings and comments is passed over."""
+    """Return the parenthesis that opens the arguments around a name, ignoring strings and comments."""
     spans = facts.texts
     span = int(spans[:, 0].searchsorted(at)) - 1
     depth, index = 0, at - 1

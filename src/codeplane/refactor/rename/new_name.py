@@ -1,4 +1,4 @@
-"""Whether a name can be given: its syntax, the words a language keeps, and what a private name means."""
+"""Checks of a new name: its syntax, the reserved words of a language, and private names."""
 
 import re
 import unicodedata
@@ -11,8 +11,8 @@ _SIGILS = re.compile(r"^[#@$]*")
 _MAX_NAME = 200
 
 
-def checked_name(language: Language, old: str, new: str, *, member: bool) -> list[Danger]:
-    """Refuse what cannot be a name in place of another; what can, but has consequences, is said."""
+def check_name(language: Language, old: str, new: str, *, member: bool) -> list[Danger]:
+    """Refuse a name that cannot replace the old one; return dangers of one that can."""
     words = language.reserved
     assert words is not None
     if new == old:
@@ -42,7 +42,7 @@ def is_dunder(name: str) -> bool:
 
 
 def is_mangled(name: str) -> bool:
-    """Whether Python makes a name in a class that class's own."""
+    """Whether Python mangles a name in a class."""
     return name.startswith("__") and not name.endswith("__")
 
 

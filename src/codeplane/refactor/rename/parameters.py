@@ -1,4 +1,4 @@
-"""The parameter of one name in methods that override each other: callers by keyword mean all of them."""
+"""A parameter that overriding methods share: calls by keyword mean all of them."""
 
 from dataclasses import replace
 
@@ -7,67 +7,67 @@ from codeplane.code.resolve.entity import Bound
 from codeplane.kernel.errors import NotRefactorable
 from codeplane.query.search.symbols import Target
 from codeplane.refactor.rename.family import Family, family_of
-from codeplane.refactor.rename.ground import Ground
 from codeplane.refactor.rename.new_name import is_dunder, is_mangled
+from codeplane.refactor.rename.rename_context import RenameContext
 from codeplane.refactor.rename.subject import first_parameter, subject_of
 
 _PARAM = REASONS.index("PARAM")
-# So many methods are planned together; a contract that more share is not changed by renaming.
+# The most methods that are planned together.
 MOST = 40
 
 
-def parameter_family(ground: Ground) -> tuple[Family, tuple[Ground, ...]]:
-    """The methods that share a parameter with the subject's by overriding, and a ground for each of the others."""
-    alone = Family(members=(ground.subject.bound,), owners=(), outside=())
-    subject, function = ground.subject, ground.subject.function
+def parameter_family(context: RenameContext) -> tuple[Family, tuple[RenameContext, ...]]:
+    """Return the overriding methods that share the parameter, and a context for each of the others."""
+    alone = Family(members=(context.subject.bound,), owners=(), outside=())
+    subject, function = context.subject, context.subject.function
     if subject.sort != "parameter" or not subject.language.names.named_arguments or function is None:
         return alone, ()
     of = subject.facts.scopes[function.scope].definition
     if subject.facts.scopes[function.scope].kind != "class" or of < 0:
         return alone, ()
-    if is_dunder(function.name) or is_mangled(function.name) or _is_self(ground):
+    if is_dunder(function.name) or is_mangled(function.name) or _is_self(context):
         return alone, ()
     owner = subject.facts.definitions[of]
     method = replace(subject, bounds=(function,), owner=Bound(function.file, owner.scope, owner.name), function=None)
-    family = family_of(replace(ground, subject=method))
+    family = family_of(replace(context, subject=method))
     members = [subject.bound]
-    owners, grounds = list(family.owners[:1]), list[Ground]()
+    owners, contexts = list(family.owners[:1]), list[RenameContext]()
     for at in family.members[1:]:
-        found = _parameter(ground, at)
+        found = _parameter(context, at)
         if found is None:
             continue
         try:
-            other = subject_of(ground.world, ground.resolver, Target(bound=found, symbol=None, definition=None))
+            other = subject_of(context.world, context.resolver, Target(bound=found, symbol=None, definition=None))
         except NotRefactorable:
             continue
         members.append(found)
-        owners.append(_owner(ground, at))
-        grounds.append(replace(ground, subject=other))
-    if len(grounds) > MOST:
+        owners.append(_owner(context, at))
+        contexts.append(replace(context, subject=other))
+    if len(contexts) > MOST:
         return alone, ()
-    return Family(members=tuple(members), owners=tuple(owners), outside=()), tuple(grounds)
+    return Family(members=tuple(members), owners=tuple(owners), outside=()), tuple(contexts)
 
 
-def _owner(ground: Ground, method: Bound) -> Bound:
-    """The class a method is in."""
-    facts = ground.world.facts(method.file)
+def _owner(context: RenameContext, method: Bound) -> Bound:
+    """Return the class of a method."""
+    facts = context.world.facts(method.file)
     assert facts is not None
     one = facts.definitions[facts.scopes[method.scope].definition]
     return Bound(method.file, one.scope, one.name)
 
 
-def _is_self(ground: Ground) -> bool:
-    """Whether the parameter is what a method is called on, which every method names as it likes."""
-    return first_parameter(ground.subject.facts, ground.subject.bound.scope) == ground.subject.at
+def _is_self(context: RenameContext) -> bool:
+    """Whether the parameter is `self`, which each method may name differently."""
+    return first_parameter(context.subject.facts, context.subject.bound.scope) == context.subject.at
 
 
-def _parameter(ground: Ground, function: Bound) -> Bound | None:
-    facts = ground.world.facts(function.file)
+def _parameter(context: RenameContext, function: Bound) -> Bound | None:
+    facts = context.world.facts(function.file)
     if facts is None:
         return None
     for index in facts.declared.get((function.scope, function.name), ()):
         body = facts.body_of.get(index, -1)
-        rows = facts.bound.get((body, ground.name), ()) if body >= 0 else ()
+        rows = facts.bound.get((body, context.name), ()) if body >= 0 else ()
         if any(facts.bind_reason(row) == _PARAM for row in rows):
-            return Bound(function.file, body, ground.name)
+            return Bound(function.file, body, context.name)
     return None

@@ -1,4 +1,4 @@
-"""Whether a place says a symbol's own name, or an alias that happens to be spelled like it."""
+"""Whether a name at a place is the symbol's own, or an alias that is spelled the same."""
 
 from collections.abc import Iterable
 
@@ -10,7 +10,7 @@ from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import World
 
 _IMPORT = REASONS.index("IMPORT_ALIAS")
-# What a module gives without a name of its own is called as whoever takes it likes.
+# Exports without a name of their own, which each importer names.
 _NAMELESS = frozenset({"", "default", "*"})
 _MAX_HOPS = 30
 
@@ -26,15 +26,15 @@ class Spelling:
         self._known: dict[Bound, bool] = {}
 
     def doubtful(self, paths: Iterable[str]) -> bool:
-        """Whether any of these files gives another thing's alias this name; hardly ever one does."""
+        """Whether any of these files has an alias of this name for another thing, which is rare."""
         name = self._name
         for path in paths:
             facts = self._world.facts(path)
             if facts is None:
                 continue
-            if any(one.alias == name and one.imported not in (name, *_NAMELESS) for one in facts.imports):
+            if any(import_.alias == name and import_.imported not in (name, *_NAMELESS) for import_ in facts.imports):
                 return True
-            if any(one.name == name and one.local not in (name, *_NAMELESS) for one in facts.exports):
+            if any(export.name == name and export.local not in (name, *_NAMELESS) for export in facts.exports):
                 return True
         return False
 
@@ -49,7 +49,11 @@ class Spelling:
             if offset == one.imported_at and one.imported == self._name:
                 return self._taken(path, facts, one.source, one.imported)
             return self.along(Bound(path, one.scope, one.local))
-        given = [one for one in facts.exports if one.at == offset and not LANGUAGES[facts.language].names.lists_exports]
+        given = [
+            export
+            for export in facts.exports
+            if export.at == offset and not LANGUAGES[facts.language].names.lists_exports
+        ]
         if given and any(one.name == self._name and one.local not in (self._name, *_NAMELESS) for one in given):
             return False
         text = self._world.text(path)
@@ -59,9 +63,9 @@ class Spelling:
             return own is None or self.along(own)
         if steps:
             before = self._resolver.at(path, steps[-1].at, steps[-1].name)
-            modules = [one for one in before.entities if isinstance(one, Module)]
+            modules = [entity for entity in before.entities if isinstance(entity, Module)]
             if modules and not steps[-1].called:
-                return any(self._given(one.path, _MAX_HOPS) for one in modules)
+                return any(self._given(module.path, _MAX_HOPS) for module in modules)
         return True
 
     def along(self, bound: Bound) -> bool:
@@ -74,7 +78,7 @@ class Spelling:
         return self._known[bound]
 
     def gives(self, module: str) -> bool:
-        """Whether what a module gives under the name is the symbol under its own."""
+        """Whether a module exports the symbol under its own name."""
         return self._given(module, _MAX_HOPS)
 
     def _brought(self, bound: Bound) -> bool:
@@ -104,19 +108,19 @@ class Spelling:
         if self._world.language(facts).implicit_exports:
             if facts.rows(0, self._name):
                 return self.along(Bound(module, 0, self._name))
-            stars = [one.source for one in facts.imports if one.imported == "*"]
+            stars = [import_.source for import_ in facts.imports if import_.imported == "*"]
         else:
-            for one in facts.exports:
-                if one.name != self._name:
+            for export in facts.exports:
+                if export.name != self._name:
                     continue
-                if one.local in _NAMELESS:
+                if export.local in _NAMELESS:
                     return True
-                if one.local != self._name:
+                if export.local != self._name:
                     return False
-                if not one.source:
+                if not export.source:
                     return self.along(Bound(module, 0, self._name))
-                places = modules.find(one.source, module) if modules is not None else ()
+                places = modules.find(export.source, module) if modules is not None else ()
                 return any(self._given(place, hops - 1) for place in places)
-            stars = [one.source for one in facts.exports if one.name == "*" and one.source]
+            stars = [export.source for export in facts.exports if export.name == "*" and export.source]
         places = tuple(place for star in stars for place in (modules.find(star, module) if modules else ()))
         return any(self._given(place, hops - 1) for place in places)

@@ -1,4 +1,4 @@
-"""Names written in text that code reads: annotations in quotes, `__all__`, type comments, names for run time."""
+"""Names in strings that code reads: quoted annotations, `__all__`, type comments, slots, names for run time."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -7,10 +7,41 @@ from codeplane.code.facts.model import Facts
 from codeplane.code.resolve.entity import Bound, Entity
 from codeplane.code.resolve.tier import Tier
 from codeplane.refactor.draft import Edit
-from codeplane.refactor.rename.ground import Ground
-from codeplane.refactor.rename.slots import slot_tier
+from codeplane.refactor.rename.rename_context import RenameContext
 from codeplane.refactor.rename.spelling import Spelling
 
+
+def slot_tier(
+    context: RenameContext, bounds: Sequence[Bound], path: str, facts: Facts, text: bytes, at: int
+) -> Tier | None:
+    """Return how certain a quoted name is an entry of `__slots__` or `__match_args__` for one of these members."""
+    end = at + context.length
+    if text[at - 1 : at] not in (b'"', b"'") or text[end : end + 1] != text[at - 1 : at]:
+        return None
+    scope = facts.scope_at(at)
+    if facts.scopes[scope].kind != "class":
+        return None
+    listed = [facts.definitions[index] for name in _ATTRIBUTE_LISTS for index in facts.declared.get((scope, name), ())]
+    around = next((one for one in listed if one.start <= at < one.end), None)
+    of = facts.scopes[scope].definition
+    if around is None or of < 0:
+        return None
+    before = text[text.find(b"=", around.name_at) + 1 : at]
+    # An argument of a call, or the value of an entry, may be anything.
+    plain = not _CALLED.search(before) and not _VALUE.search(before)
+    if any(bound.file == path and bound.scope == scope for bound in bounds):
+        return "STRONG" if plain else "UNKNOWN"
+    owner = Bound(path, facts.definitions[of].scope, facts.definitions[of].name)
+    mine = context.subject.owner
+    if mine is None:
+        return None
+    related = mine in context.resolver.line_of(owner)[0] or owner in context.resolver.line_of(mine)[0]
+    return "ANCHORED" if related and plain else None
+
+
+_ATTRIBUTE_LISTS = ("__slots__", "__match_args__")
+_CALLED = re.compile(rb"[\w\x80-\xff\])][ \t]*[(\[]")
+_VALUE = re.compile(rb"[\"'][ \t]*:[ \t]*[\"']$")
 _TYPE_COMMENT = re.compile(rb"#\s*type:\s*(?!ignore\b)")
 _DOTTED = re.compile(rb"[A-Za-z_][\w.]*$")
 _PLAIN = re.compile(rb"[\w.\[\], |\"'\s]*$")
@@ -23,37 +54,37 @@ _PATH_ALONE = re.compile(rb"[A-Za-z]{0,2}([\"'])[\w.:]+\1")
 _CASTS = re.compile(rb"\b(?:cast|TypeVar|NewType|ForwardRef)\s*\(\s*(?:[^()]*?[=,]\s*)?$")
 
 
-def string_edits(ground: Ground, bounds: Sequence[Bound]) -> Iterator[Edit]:
-    """An edit for every place in text that is, or may be, a use of the name."""
-    if not ground.subject.language.names.names_in_strings or ground.subject.sort == "local":
+def string_edits(context: RenameContext, bounds: Sequence[Bound]) -> Iterator[Edit]:
+    """Yield an edit for every place in a string that is or may be a use of the name."""
+    if not context.subject.language.names.names_in_strings or context.subject.sort == "local":
         return
-    spelling = Spelling(ground.world, ground.resolver, bounds)
-    for path, facts in ground.files(ground.name):
-        text = ground.world.text(path)
-        listed = {one.at for one in facts.exports if one.evidence == "all" and one.name == ground.name}
-        reached = _reached(facts, ground.name)
-        for at in ground.places(path, ground.name):
+    spelling = Spelling(context.world, context.resolver, bounds)
+    for path, facts in context.files(context.name):
+        text = context.world.text(path)
+        listed = {export.at for export in facts.exports if export.evidence == "all" and export.name == context.name}
+        reached = _reached(facts, context.name)
+        for at in context.places(path, context.name):
             if not facts.in_text(at):
                 continue
-            tier, role, why = _judged(ground, spelling, bounds, path, facts, text, at, listed, reached)
+            tier, role, why = _judged(context, spelling, bounds, path, facts, text, at, listed, reached)
             if tier is not None:
                 yield Edit(
                     path=path,
                     start=at,
-                    end=at + ground.length,
-                    new=ground.new,
+                    end=at + context.length,
+                    new=context.new,
                     tier=tier,
                     role="EXPORT" if role == "EXPORT" else "STRING",
                     why=why,
-                    # A sentence may speak of it; a string that is its path and nothing else is read by a program.
+                    # A sentence may mention it; a string that is nothing but its path is read by a program.
                     likely=why != _SPELLED or _PATH_ALONE.match(text, _span(facts, at)[0]) is not None,
                 )
-        if ground.late("names in strings were read"):
+        if context.late("names in strings were read"):
             return
 
 
 def _judged(
-    ground: Ground,
+    context: RenameContext,
     spelling: Spelling,
     bounds: Sequence[Bound],
     path: str,
@@ -64,35 +95,35 @@ def _judged(
     reached: Sequence[int],
 ) -> tuple[Tier | None, str, str]:
     if at in listed:
-        return (*_of_all(ground, spelling, bounds, path, facts), "listed in __all__")
+        return (*_of_all(context, spelling, bounds, path, facts), "listed in __all__")
     start, end = _span(facts, at)
     if _TYPE_COMMENT.match(text, start):
-        found = _named(ground, spelling, bounds, path, at)
+        found = _named(context, spelling, bounds, path, at)
         return ("STRONG" if found else None), "STRING", "in a type comment"
     if text[start : start + 1] == b"#":
         return None, "", ""
-    if ground.subject.sort == "member" and (slot := slot_tier(ground, bounds, path, facts, text, at)) is not None:
+    if context.subject.sort == "member" and (slot := slot_tier(context, bounds, path, facts, text, at)) is not None:
         return slot, "STRING", "an attribute that its class lists"
-    named = _stands_as_type(text, start) and _named(ground, spelling, bounds, path, at)
-    # Only what would mean the symbol is worth a parse.
-    if named and _is_annotation(ground, path, text, at):
+    named = _stands_as_type(text, start) and _named(context, spelling, bounds, path, at)
+    # Only a name that would mean the symbol is worth parsing.
+    if named and _is_annotation(context, path, text, at):
         inside = text[start:end]
         plain = b"\\" not in inside and _PLAIN.match(inside) is not None
         return ("STRONG" if plain else "UNKNOWN"), "STRING", "an annotation in quotes"
-    alone = text[at - 1 : at] in (b'"', b"'") and text[at + ground.length : at + ground.length + 1] in (b'"', b"'")
+    alone = text[at - 1 : at] in (b'"', b"'") and text[at + context.length : at + context.length + 1] in (b'"', b"'")
     if alone and any(call < at < call + _ACCESS for call in reached):
         return "UNKNOWN", "STRING", "reached by its name at run time"
     if alone and named and _CASTS.search(text, max(0, start - 120), start):
         return "UNKNOWN", "STRING", "a type in quotes"
-    if _spelled_out(ground, bounds, path, text, at):
+    if _spelled_out(context, bounds, path, text, at):
         return "UNKNOWN", "STRING", _SPELLED
     return None, "", ""
 
 
 def _of_all(
-    ground: Ground, spelling: Spelling, bounds: Sequence[Bound], path: str, facts: Facts
+    context: RenameContext, spelling: Spelling, bounds: Sequence[Bound], path: str, facts: Facts
 ) -> tuple[Tier | None, str]:
-    given = ground.resolver.export(path, ground.name)
+    given = context.resolver.export(path, context.name)
     if not any(one in bounds for one in given):
         return None, ""
     if not spelling.gives(path):
@@ -101,21 +132,21 @@ def _of_all(
 
 
 def _reached(facts: Facts, name: str) -> list[int]:
-    return [one.at for one in facts.dynamic if one.literal == name and one.pattern == "getattr"]
+    return [access.at for access in facts.dynamic if access.literal == name and access.pattern == "getattr"]
 
 
 def _span(facts: Facts, at: int) -> tuple[int, int]:
     return facts.text_span(at)
 
 
-def _named(ground: Ground, spelling: Spelling, bounds: Sequence[Bound], path: str, at: int) -> bool:
-    """Whether the name would mean the symbol if its text were code."""
-    meaning = ground.resolver.at(path, at, ground.name)
-    return meaning.certain and any(one in bounds for one in meaning.entities) and spelling.is_own(path, at)
+def _named(context: RenameContext, spelling: Spelling, bounds: Sequence[Bound], path: str, at: int) -> bool:
+    """Whether the name would mean the symbol if the string were code."""
+    meaning = context.resolver.at(path, at, context.name)
+    return meaning.certain and any(entity in bounds for entity in meaning.entities) and spelling.is_own(path, at)
 
 
 def _stands_as_type(text: bytes, start: int) -> bool:
-    """Whether what stands before a string allows that it is a type; on the line after a colon it is a docstring."""
+    """Whether a string can be a type by what precedes it; on the line after a colon it is a docstring."""
     before = text[max(0, start - 200) : start]
     plain = before.rstrip()
     if plain.endswith(b":"):
@@ -123,9 +154,9 @@ def _stands_as_type(text: bytes, start: int) -> bool:
     return plain.endswith((b"->", b"[", b",", b"|", b"=", b"("))
 
 
-def _is_annotation(ground: Ground, path: str, text: bytes, at: int) -> bool:
-    """Whether a string stands where types do; one that is a value inside a type does not count."""
-    node = ground.syntax.node(path, at, at + ground.length)
+def _is_annotation(context: RenameContext, path: str, text: bytes, at: int) -> bool:
+    """Whether a string is in an annotation, and not a value inside of a type."""
+    node = context.syntax.node(path, at, at + context.length)
     typed = False
     while node is not None and node.type not in ("block", "module", "call"):
         if node.type in ("generic_type", "subscript"):
@@ -137,8 +168,8 @@ def _is_annotation(ground: Ground, path: str, text: bytes, at: int) -> bool:
     return typed
 
 
-def _spelled_out(ground: Ground, bounds: Sequence[Bound], path: str, text: bytes, at: int) -> bool:
-    """Whether a string holds the dotted path that leads to the symbol from outside."""
+def _spelled_out(context: RenameContext, bounds: Sequence[Bound], path: str, text: bytes, at: int) -> bool:
+    """Whether a string contains the dotted path of the symbol."""
     if text[at - 1 : at] not in (b".", b":"):
         return False
     dotted = _DOTTED.search(text, max(0, at - _MAX_DOTTED), at - 1)
@@ -146,13 +177,13 @@ def _spelled_out(ground: Ground, bounds: Sequence[Bound], path: str, text: bytes
         return False
     parts = dotted[0].decode("utf-8", "replace").split(".")
     for cut in range(len(parts), 0, -1):
-        for module in ground.world.python().find(".".join(parts[:cut]), path):
+        for module in context.world.python().find(".".join(parts[:cut]), path):
             found: list[Entity] = []
-            names = [*parts[cut:], ground.name]
-            found += ground.resolver.export(module, names[0])
+            names = [*parts[cut:], context.name]
+            found += context.resolver.export(module, names[0])
             for name in names[1:]:
                 owners = [one for one in found if isinstance(one, Bound)]
-                found = [one for owner in owners if (one := ground.resolver.member(owner, name)[0]) is not None]
+                found = [one for owner in owners if (one := context.resolver.member(owner, name)[0]) is not None]
             if any(one in bounds for one in found):
                 return True
     return False

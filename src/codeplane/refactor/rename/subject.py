@@ -1,4 +1,4 @@
-"""What a rename is about: the bindings that are one symbol, and what kind of thing it is."""
+"""The subject of a rename: the bindings of one symbol, and what kind of symbol it is."""
 
 import re
 from collections.abc import Iterator
@@ -29,11 +29,11 @@ _FIXTURE = re.compile(rb"^\s*@(?:[\w.]+\.)?fixture\b", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """A symbol to rename; `bounds` are all bindings that are it, the one asked about first.
+    """A symbol to rename; `bounds`: all its bindings, the requested one first.
 
-    `owner` is the class a member is of, `function` what a parameter belongs to; `branches` are the same parameter in
-    other definitions of that function, which calls by keyword mean as well. `loose` says that it is a member of an
-    object that has no name: others of its name in the file are something else.
+    `owner`: the class of a member; `function`: the function of a parameter; `branches`: the same parameter in other
+    definitions of that function, which calls by keyword mean as well. `loose`: a member of an unnamed object, so that
+    others of its name in the file are something else.
     """
 
     bounds: tuple[Bound, ...]
@@ -48,17 +48,17 @@ class Subject:
 
     @property
     def bound(self) -> Bound:
-        """The binding asked about."""
+        """The requested binding."""
         return self.bounds[0]
 
     @property
     def name(self) -> str:
-        """The name it has."""
+        """The present name."""
         return self.bounds[0].name
 
     @property
     def at(self) -> int:
-        """A place where it is introduced."""
+        """The offset of a definition or binding."""
         if self.definition is not None:
             return self.definition.name_at
         row = self.facts.bound.get((self.bound.scope, self.bound.name), [0])[0]
@@ -66,7 +66,7 @@ class Subject:
 
 
 def subject_of(world: World, resolver: Resolver, target: Target) -> Subject:
-    """What a target is, refused if it is not ours to rename."""
+    """Return the subject of a target, refused if it cannot be renamed here."""
     facts = _facts(world, target.bound.file)
     bound = _meant(resolver, facts, target.bound)
     language = world.language(facts)
@@ -86,7 +86,7 @@ def subject_of(world: World, resolver: Resolver, target: Target) -> Subject:
         )
     scope = facts.scopes[bound.scope]
     member = scope.kind in language.methods_in or scope.kind in _OPEN
-    # What is bound in a type is its parameter.
+    # A binding in a type is a type parameter.
     member = member and not (scope.kind == "type" and reasons)
     owner = _holder(facts, bound) if member else None
     sort: Sort = "member" if member else "parameter" if _PARAM in reasons else "top" if not bound.scope else "local"
@@ -118,7 +118,7 @@ def _is_loose(facts: Facts, language: Language, bound: Bound, definition: Defini
 
 
 def _meant(resolver: Resolver, facts: Facts, bound: Bound) -> Bound:
-    """The binding itself, or the one further out that `global` or `nonlocal` says it is."""
+    """Return the binding itself, or the outer one that `global` or `nonlocal` refers to."""
     rows = facts.bound.get((bound.scope, bound.name), [])
     if not any(facts.bind_reason(row) in _FURTHER_OUT for row in rows):
         return bound
@@ -126,17 +126,17 @@ def _meant(resolver: Resolver, facts: Facts, bound: Bound) -> Bound:
 
 
 def is_generated(text: bytes) -> bool:
-    """Whether a file says that something else writes it."""
+    """Whether a file says that it is generated."""
     return _GENERATED.search(text, 0, _HEAD) is not None
 
 
 def is_fixture(world: World, path: str, definition: Definition) -> bool:
-    """Whether a function is one that tests ask for by the name of a parameter."""
+    """Whether a function is a test fixture."""
     return _FIXTURE.search(decorators(world.text(path), definition)) is not None
 
 
 def first_parameter(facts: Facts, scope: int) -> int:
-    """Where the first parameter of a function stands, or -1."""
+    """Return the offset of the first parameter of a function, or -1."""
     return facts.first_parameters.get(scope, -1)
 
 
@@ -173,7 +173,7 @@ def _refused(world: World, resolver: Resolver, subject: Subject) -> None:
 
 
 def _holder(facts: Facts, bound: Bound) -> Bound | None:
-    """The definition whose scope a binding is in."""
+    """Return the definition whose scope a binding is in."""
     of = facts.scopes[bound.scope].definition
     if of < 0:
         return None
@@ -181,7 +181,7 @@ def _holder(facts: Facts, bound: Bound) -> Bound | None:
 
 
 def _siblings(subject: Subject) -> Iterator[Bound]:
-    """The parameter of that name in overloads and other branches: a call by keyword means all of them."""
+    """Yield the same parameter in overloads and other branches, which a call by keyword means too."""
     function, facts = subject.function, subject.facts
     if function is None or not subject.language.names.named_arguments:
         return
@@ -202,7 +202,7 @@ def _is_overloaded(world: World, resolver: Resolver, subject: Subject) -> bool:
 
 
 def _beside(world: World, subject: Subject) -> Iterator[Bound]:
-    """The same symbol in the stub beside a module, or in the module beside a stub."""
+    """Yield the same symbol in the stub of a module, or in the module of a stub."""
     path = subject.bound.file
     endings = subject.language.names.stubs
     if endings is None or subject.sort == "local" or not path.endswith(endings):
@@ -231,7 +231,7 @@ def _beside(world: World, subject: Subject) -> Iterator[Bound]:
 
 
 def _property(subject: Subject) -> Iterator[Bound]:
-    """What a constructor's parameter and the field it declares are to each other: one symbol."""
+    """Yield the field that a constructor's parameter declares, or that parameter: both are one symbol."""
     facts, at = subject.facts, subject.at
     if not subject.language.names.parameter_properties:
         return
@@ -240,6 +240,6 @@ def _property(subject: Subject) -> Iterator[Bound]:
             if name == subject.name and facts.bind_at(row) == at:
                 yield Bound(subject.bound.file, facts.bind_scope(row), name)
     elif subject.sort == "parameter":
-        for one in facts.definitions:
-            if one.name_at == at and one.kind == "field":
-                yield Bound(subject.bound.file, one.scope, one.name)
+        for definition in facts.definitions:
+            if definition.name_at == at and definition.kind == "field":
+                yield Bound(subject.bound.file, definition.scope, definition.name)

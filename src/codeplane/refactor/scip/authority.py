@@ -1,4 +1,4 @@
-"""What imported indexes say of a snapshot, and what that does to a plan: more certain, or less, never blindly."""
+"""The authority of imported SCIP indexes: how they change the certainty of a plan's edits."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -13,8 +13,8 @@ from codeplane.refactor.scip.store import ScipStore
 _KIND = "scip_disagrees"
 
 
-class Authority:
-    """The word of imported indexes on the files of one snapshot; of a file that has changed since they say nothing."""
+class ScipAuthority:
+    """What imported indexes say about the files of one snapshot; nothing about a file that has changed since."""
 
     def __init__(self, store: ScipStore, snapshot: Snapshot) -> None:
         self._store = store
@@ -22,25 +22,25 @@ class Authority:
         self._places: dict[str, dict[tuple[int, int], frozenset[str]] | None] = {}
 
     def spells(self, path: str, start: int, end: int) -> str:
-        """The text at a place."""
+        """Return the text at a place."""
         known = self._snapshot.files.get(path)
         raw = bytes(self._snapshot.content[known.offset + start : known.offset + end]) if known is not None else b""
         return raw.decode("utf-8", "replace")
 
     def at(self, path: str, start: int, end: int) -> frozenset[str]:
-        """The symbols that a place is, of those that its text spells; none where nothing is said."""
+        """Return the symbols at a place whose name its text spells; none if the indexes say nothing."""
         places = self._of(path)
         found = places.get((start, end), frozenset()) if places is not None else frozenset()
         text = self.spells(path, start, end)
         return frozenset(one for one in found if name_of(one) in (None, text))
 
     def related(self, symbols: frozenset[str]) -> frozenset[str]:
-        """The symbols that belong together with some: what they override, and what overrides them."""
-        return symbols.union(*(self._store.related(one) for one in symbols))
+        """Return the symbols with all that they override and that override them."""
+        return symbols.union(*(self._store.related(symbol) for symbol in symbols))
 
     def may_be(self, symbol: str, wanted: frozenset[str]) -> bool:
-        """Whether a symbol from outside may be an installed copy of one of ours, which indexers name otherwise."""
-        inner = {inside_module(one) for one in wanted}
+        """Whether an outside symbol may be an installed copy of one of ours, which indexers name differently."""
+        inner = {inside_module(selection) for selection in wanted}
         return inside_module(symbol) in inner and not self._store.defines(symbol)
 
     def _of(self, path: str) -> dict[tuple[int, int], frozenset[str]] | None:
@@ -51,48 +51,54 @@ class Authority:
                 self._places[path] = None
             else:
                 found: dict[tuple[int, int], set[str]] = defaultdict(set)
-                for one in spoken:
-                    found[one.start, one.end].add(one.symbol)
+                for span in spoken:
+                    found[span.start, span.end].add(span.symbol)
                 self._places[path] = {place: frozenset(symbols) for place, symbols in found.items()}
         return self._places[path]
 
 
-def raised(draft: Draft, scip: Authority) -> Draft:
-    """The plan of a rename as imported indexes see it.
+def apply_authority(draft: Draft, scip: ScipAuthority) -> Draft:
+    """Adjust the draft of a rename by imported indexes.
 
-    A place that they give to the very symbol becomes STRONG; one that they give to another is no longer proposed,
-    and where it was sure, it is only proposed and said to be a danger.
+    A place that they assign to the symbol becomes STRONG; one that they assign to another is no longer proposed, or
+    if it was certain, is only proposed and reported as a danger.
     """
     dangers: list[Danger] = []
     edits = _seen(draft.edits, scip, dangers)
-    candidates = tuple(replace(one, edits=_seen(one.edits, scip, dangers)) for one in draft.candidates)
+    candidates = tuple(
+        replace(candidate, edits=_seen(candidate.edits, scip, dangers)) for candidate in draft.candidates
+    )
     return replace(draft, edits=edits, candidates=candidates, dangers=(*draft.dangers, *dict.fromkeys(dangers)))
 
 
-def _seen(edits: Sequence[Edit], scip: Authority, dangers: list[Danger]) -> tuple[Edit, ...]:
-    defining = [one for one in edits if one.role == "DEFINITION" and one.tier in SURE and one.semantic]
-    names = {scip.spells(one.path, one.start, one.end) for one in defining}
-    wanted = frozenset[str]().union(*(scip.at(one.path, one.start, one.end) for one in defining))
+def _seen(edits: Sequence[Edit], scip: ScipAuthority, dangers: list[Danger]) -> tuple[Edit, ...]:
+    defining = [edit for edit in edits if edit.role == "DEFINITION" and edit.tier in SURE and edit.semantic]
+    names = {scip.spells(edit.path, edit.start, edit.end) for edit in defining}
+    wanted = frozenset[str]().union(*(scip.at(edit.path, edit.start, edit.end) for edit in defining))
     if len(names) != 1 or not wanted:
         return tuple(edits)
     (name,) = names
     family = scip.related(wanted)
-    return tuple(kept for one in edits if (kept := _judged(one, name, wanted, family, scip, dangers)) is not None)
+    return tuple(judged for edit in edits if (judged := _judged(edit, name, wanted, family, scip, dangers)) is not None)
 
 
 def _judged(
-    edit: Edit, name: str, wanted: frozenset[str], family: frozenset[str], scip: Authority, dangers: list[Danger]
+    edit: Edit, name: str, wanted: frozenset[str], family: frozenset[str], scip: ScipAuthority, dangers: list[Danger]
 ) -> Edit | None:
     if not edit.semantic or edit.start == edit.end or scip.spells(edit.path, edit.start, edit.end) != name:
         return edit
-    said = scip.at(edit.path, edit.start, edit.end)
-    if not said or (said & family and not said & wanted) or any(scip.may_be(one, wanted) for one in said - wanted):
+    symbols = scip.at(edit.path, edit.start, edit.end)
+    if (
+        not symbols
+        or (symbols & family and not symbols & wanted)
+        or any(scip.may_be(one, wanted) for one in symbols - wanted)
+    ):
         return edit
-    if said & wanted:
+    if symbols & wanted:
         if edit.tier in SURE:
             return edit
         return replace(edit, tier="STRONG", why=f"{edit.why}; SCIP agrees" if edit.why else "SCIP agrees")
-    other = sorted(said)[0]
+    other = sorted(symbols)[0]
     sure = edit.tier in SURE
     what = f"SCIP says this is {other}" + ("" if sure else ": not proposed")
     dangers.append(Danger(kind=_KIND, what=what, path=edit.path, offset=edit.start))

@@ -1,4 +1,4 @@
-"""The names inside SCIP symbols: what a place that is the symbol must spell."""
+"""Names in SCIP symbols, which an occurrence of the symbol must spell."""
 
 import re
 
@@ -7,7 +7,7 @@ _ACCESSOR = re.compile(r"^<(?:get|set)>")
 
 
 def name_of(symbol: str) -> str | None:
-    """The name a symbol ends in; None for what is not written by its name: modules, files and local numbers."""
+    """Return the last name of a symbol; None for modules, files and locals, which are not written by name."""
     found = None if symbol.startswith("local ") else _LAST.search(symbol)
     if found is None or found["suffix"] in ("/", ":"):
         return None
@@ -17,10 +17,10 @@ def name_of(symbol: str) -> str | None:
 
 
 def is_local(symbol: str) -> bool:
-    """Whether a symbol means something in its own document alone."""
+    """Whether a symbol has a meaning only in its own document."""
     return symbol.startswith("local ")
 
 
 def inside_module(symbol: str) -> str:
-    """What a symbol is within its module: the same for a thing and for an installed copy of it."""
+    """Return the part of a symbol within its module, which is the same for an installed copy."""
     return symbol.rpartition("/")[2]

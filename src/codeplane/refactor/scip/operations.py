@@ -1,4 +1,4 @@
-"""The `scip.` operations: take an index in, say what it still speaks for, forget it."""
+"""The `scip.*` operations: import an index, show what it is still valid for, drop it."""
 
 import asyncio
 import stat
@@ -18,9 +18,9 @@ from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
 from codeplane.kernel.workspace_request import WorkspaceRequest
 from codeplane.query.knowledge import Knowledge
 from codeplane.query.search.scope import scope
-from codeplane.refactor.scip.checked import accepted
 from codeplane.refactor.scip.index import Index, read_index
 from codeplane.refactor.scip.store import ScipStore
+from codeplane.refactor.scip.validation import accept_documents
 
 _MAX_BYTES = 512 * 1024 * 1024
 _NAMED = 10
@@ -68,9 +68,9 @@ class ScipIndexStatus(Result):
 
     def line(self) -> str:
         """The index in one line."""
-        gone = f"; changed since: {', '.join(self.changed)}" if self.changed else ""
+        changed = f"; changed since: {', '.join(self.changed)}" if self.changed else ""
         more = self.documents - self.holding - len(self.changed)
-        return f"{self.path} by {self.tool}: holds for {self.holding} of {counted(self.documents, 'file')}{gone}" + (
+        return f"{self.path} by {self.tool}: holds for {self.holding} of {counted(self.documents, 'file')}{changed}" + (
             f" and {more} more" if more > 0 else ""
         )
 
@@ -81,7 +81,7 @@ class ScipStatus(Result):
     indexes: tuple[ScipIndexStatus, ...]
 
     def text(self) -> str:
-        return "\n".join(one.line() for one in self.indexes) or "no SCIP index was imported"
+        return "\n".join(index.line() for index in self.indexes) or "no SCIP index was imported"
 
 
 class ScipDrop(Result):
@@ -94,7 +94,7 @@ class ScipDrop(Result):
 
 
 class ScipOperations:
-    """Imported indexes of one root; they only ever change how sure a plan is."""
+    """Imported indexes of one root; they change only how certain a plan is."""
 
     def __init__(
         self,
@@ -155,7 +155,7 @@ class ScipOperations:
         if found.st_size > _MAX_BYTES:
             raise ScipRefused(f"{shown(name)} has {found.st_size} bytes", hint=f"at most {_MAX_BYTES} are read")
         index = read_index(file.read_bytes())
-        documents = accepted(
+        documents = accept_documents(
             index,
             snapshot,
             prefix=self._prefix(index, request.folder),
@@ -167,30 +167,30 @@ class ScipOperations:
             path=shown(name),
             tool=f"{index.tool} {index.version}".strip() or "an unnamed indexer",
             documents=len(documents),
-            occurrences=sum(len(one.spoken) for one in documents),
+            occurrences=sum(len(document.spoken) for document in documents),
         )
 
     def _prefix(self, index: Index, folder: str | None) -> str:
-        """What paths count from: what the caller says, else the index, else the root."""
+        """Return the folder that paths are relative to: the caller's, else the index's, else the root."""
         if folder is not None:
             return canonical(folder, root=self._root)
-        said = Path(index.root) if index.root else self._root
-        return said.relative_to(self._root).as_posix() if self._root in said.parents else ""
+        root = Path(index.root) if index.root else self._root
+        return root.relative_to(self._root).as_posix() if self._root in root.parents else ""
 
     def _status(self, snapshot: Snapshot) -> ScipStatus:
         found = []
-        for one in self._store.imports():
+        for imported in self._store.imports():
             changed = [
                 path
-                for path, digest in one.documents
+                for path, digest in imported.documents
                 if (known := snapshot.files.get(path)) is None or known.digest != digest
             ]
             found.append(
                 ScipIndexStatus(
-                    path=shown(one.name),
-                    tool=f"{one.tool} {one.version}".strip() or "an unnamed indexer",
-                    documents=len(one.documents),
-                    holding=len(one.documents) - len(changed),
+                    path=shown(imported.name),
+                    tool=f"{imported.tool} {imported.version}".strip() or "an unnamed indexer",
+                    documents=len(imported.documents),
+                    holding=len(imported.documents) - len(changed),
                     changed=tuple(map(shown, changed[:_NAMED])),
                 )
             )

@@ -1,16 +1,16 @@
-"""Imported indexes, kept beside ours: what each document said, and of which content."""
+"""The store of imported SCIP indexes: the symbols of each document, and the content they are valid for."""
 
 import os
 import threading
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
 from codeplane.index.derived_database import DerivedDatabase
-from codeplane.refactor.scip.checked import Accepted, Spoken
+from codeplane.refactor.scip.validation import AcceptedDocument, SymbolSpan
 
 _VERSION = 1
 _SCHEMA = (
@@ -20,31 +20,44 @@ _SCHEMA = (
     "CREATE TABLE relations(symbol TEXT, other TEXT, import TEXT, PRIMARY KEY(symbol, other)) WITHOUT ROWID",
 )
 _KEPT = 256
+OTHER = "other"
+_LANGUAGES = {
+    "scip-python": "python",
+    "scip-typescript": "typescript",
+    "scip-java": "java",
+    "scip-go": "go",
+    "rust-analyzer": "rust",
+    "scip-clang": "c++",
+    "scip-ruby": "ruby",
+    "scip-dotnet": "csharp",
+    "scip-php": "php",
+    "scip-dart": "dart",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
-    """One index that was taken in."""
+    """One imported index."""
 
     name: str
     tool: str
     version: str
     at_ns: int
     documents: tuple[tuple[str, str], ...]
-    """Paths, and the content each speaks of."""
+    """Paths, and the digest of the content that each is valid for."""
 
 
 class ScipStore:
-    """SQLite with what imported indexes say; opened when it is first needed."""
+    """A SQLite database of imported indexes, opened when it is first needed."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = threading.Lock()
         self._opened: DerivedDatabase | None = None
-        self._held: dict[tuple[str, str], tuple[Spoken, ...]] = {}
+        self._held: dict[tuple[str, str], tuple[SymbolSpan, ...]] = {}
 
-    def put(self, name: str, *, tool: str, version: str, at_ns: int, documents: Sequence[Accepted]) -> None:
-        """Take an index in; what the one of that name said before is forgotten."""
+    def put(self, name: str, *, tool: str, version: str, at_ns: int, documents: Sequence[AcceptedDocument]) -> None:
+        """Store an index in place of the one of the same name."""
         with self._lock:
             connection = self._database().connection
             connection.execute("BEGIN IMMEDIATE")
@@ -53,15 +66,23 @@ class ScipStore:
                 connection.execute("INSERT INTO imports VALUES (?, ?, ?, ?)", (name, tool, version, at_ns))
                 connection.executemany(
                     "INSERT OR REPLACE INTO documents VALUES (?, ?, ?, ?)",
-                    ((os.fsencode(one.path), name, one.digest, _packed(one.spoken)) for one in documents),
+                    (
+                        (os.fsencode(document.path), name, document.digest, _packed(document.spoken))
+                        for document in documents
+                    ),
                 )
                 connection.executemany(
                     "INSERT OR REPLACE INTO relations VALUES (?, ?, ?)",
-                    ((pair.symbol, pair.other, name) for one in documents for pair in one.relations),
+                    ((pair.symbol, pair.other, name) for document in documents for pair in document.relations),
                 )
                 connection.executemany(
                     "INSERT OR REPLACE INTO definitions VALUES (?, ?)",
-                    ((place.symbol, name) for one in documents for place in one.spoken if place.is_definition),
+                    (
+                        (place.symbol, name)
+                        for document in documents
+                        for place in document.spoken
+                        if place.is_definition
+                    ),
                 )
                 connection.execute("COMMIT")
             except BaseException:
@@ -70,7 +91,7 @@ class ScipStore:
             self._held.clear()
 
     def drop(self, name: str | None = None) -> int:
-        """Forget one index, or all; how many there were."""
+        """Delete one index, or all; return how many."""
         with self._lock:
             if not self._there():
                 return 0
@@ -84,7 +105,7 @@ class ScipStore:
             return len(names)
 
     def imports(self) -> tuple[Imported, ...]:
-        """The indexes that were taken in."""
+        """Return the imported indexes."""
         with self._lock:
             if not self._there():
                 return ()
@@ -99,7 +120,7 @@ class ScipStore:
         )
 
     def taken_in(self) -> tuple[tuple[str, int], ...]:
-        """The names of the indexes, and when each was taken in."""
+        """Return the names of the indexes, and when each was imported."""
         with self._lock:
             if not self._there():
                 return ()
@@ -107,15 +128,15 @@ class ScipStore:
         return tuple((name, at_ns) for name, at_ns in rows)
 
     def tools(self) -> tuple[tuple[str, int], ...]:
-        """The indexers that wrote them, and when something of each was last taken in."""
+        """Return the indexers, and when an index of each was last imported."""
         with self._lock:
             if not self._there():
                 return ()
             rows = self._database().connection.execute("SELECT tool, max(at_ns) FROM imports GROUP BY tool").fetchall()
         return tuple((tool, at_ns) for tool, at_ns in rows)
 
-    def spoken(self, path: str, digest: str) -> tuple[Spoken, ...] | None:
-        """What is said of a file with this very content; None when nothing is, or it was of another content."""
+    def spoken(self, path: str, digest: str) -> tuple[SymbolSpan, ...] | None:
+        """Return the symbols of a file with this content; None if no index has them."""
         with self._lock:
             if not self._there():
                 return None
@@ -136,7 +157,7 @@ class ScipStore:
             return self._held[key]
 
     def defines(self, symbol: str) -> bool:
-        """Whether a symbol is defined in a document, and not somewhere outside."""
+        """Whether a symbol is defined in a document, and not outside."""
         with self._lock:
             if not self._there():
                 return False
@@ -144,7 +165,7 @@ class ScipStore:
             return connection.execute("SELECT 1 FROM definitions WHERE symbol = ?", (symbol,)).fetchone() is not None
 
     def related(self, symbol: str) -> frozenset[str]:
-        """The symbols that belong together with one, as far as that is said of it or of them."""
+        """Return the symbols that are related to one, directly or through others."""
         with self._lock:
             if not self._there():
                 return frozenset()
@@ -183,17 +204,26 @@ class ScipStore:
             connection.execute(f"DELETE FROM {table} WHERE import = ?", (name,))
 
 
-def _packed(spoken: Sequence[Spoken]) -> bytes:
-    symbols = {symbol: index for index, symbol in enumerate(dict.fromkeys(one.symbol for one in spoken))}
-    rows = [(one.start, one.end, symbols[one.symbol], one.is_definition) for one in spoken]
+def _packed(spoken: Sequence[SymbolSpan]) -> bytes:
+    symbols = {symbol: index for index, symbol in enumerate(dict.fromkeys(span.symbol for span in spoken))}
+    rows = [(span.start, span.end, symbols[span.symbol], span.is_definition) for span in spoken]
     return zlib.compress(msgspec.msgpack.encode((list(symbols), rows)), 1)
 
 
-def _unpacked(raw: bytes) -> tuple[Spoken, ...]:
+def _unpacked(raw: bytes) -> tuple[SymbolSpan, ...]:
     symbols, rows = msgspec.msgpack.decode(
         zlib.decompress(raw), type=tuple[list[str], list[tuple[int, int, int, bool]]]
     )
     return tuple(
-        Spoken(start=start, end=end, symbol=symbols[index], is_definition=defines)
+        SymbolSpan(start=start, end=end, symbol=symbols[index], is_definition=defines)
         for start, end, index, defines in rows
     )
+
+
+def newest_by_language(taken_in: Iterable[tuple[str, int]]) -> dict[str, int | None]:
+    """Return when an index of each language was last imported, by the names of the tools; None if there is none."""
+    newest: dict[str, int | None] = dict.fromkeys((*_LANGUAGES.values(), OTHER))
+    for tool, at_ns in taken_in:
+        language = _LANGUAGES.get(tool.lower(), OTHER)
+        newest[language] = max(newest[language] or 0, at_ns)
+    return newest

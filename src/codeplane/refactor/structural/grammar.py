@@ -1,4 +1,4 @@
-"""Which languages have patterns, and how a fragment of one has to be surrounded to be read as what it is."""
+"""The grammars of structural patterns, and the code that a fragment needs around it to be parsed as what it is."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -10,12 +10,12 @@ from codeplane.query.search.language_names import known_language
 if TYPE_CHECKING:
     from ast_grep_py import SgNode
 
-# Our name of a language, and the names of the grammars that read its files.
+# Our name of a language, and the names of the grammars for its files.
 GRAMMARS = {name: language.patterns for name, language in sorted(LANGUAGES.items()) if language.patterns}
 
 
 def known_grammar(language: str) -> str:
-    """A language by one of its names; InvalidArgument for one that has no patterns."""
+    """Return a language by one of its names; InvalidArgument if it has no patterns."""
     name = known_language(language)
     if name not in GRAMMARS:
         raise InvalidArgument(
@@ -25,14 +25,14 @@ def known_grammar(language: str) -> str:
 
 
 def surroundings(grammar: str) -> Iterator[tuple[str, str]]:
-    """What to put around a fragment, the likeliest first; nothing is the last resort, or the only one."""
+    """Yield what to put around a fragment, the likeliest first; nothing comes last."""
     yield from LANGUAGES[grammar].pattern_contexts
     yield "", ""
 
 
 def tree(text: str, grammar: str) -> "SgNode":
-    """The syntax tree of a text; what the grammar does not know of its language is blanked out, all places stay."""
-    # A large extension, and only some calls need it.
+    """Return the syntax tree of a text; syntax that the grammar does not know is blanked out, offsets stay."""
+    # A large extension that only some calls need.
     from ast_grep_py import SgRoot
 
     repair = LANGUAGES[grammar].source_repair
@@ -48,7 +48,7 @@ def tree(text: str, grammar: str) -> "SgNode":
 
 
 def nodes(root: "SgNode") -> Iterator["SgNode"]:
-    """A node and all below it, in the order of their text."""
+    """Yield a node and all below it, in the order of the text."""
     waiting = [root]
     while waiting:
         node = waiting.pop()
@@ -57,7 +57,7 @@ def nodes(root: "SgNode") -> Iterator["SgNode"]:
 
 
 def faults(root: "SgNode") -> list[tuple[int, int]]:
-    """The stretches of a tree that do not parse, and where Python lacks a block."""
+    """Return the spans of a tree that do not parse, and where Python lacks a block."""
     found = [extent(node) for node in root.find_all(kind="ERROR")]
     if root.kind() == "module":
         found += [place for node in root.find_all(kind="block") if (place := extent(node))[0] == place[1]]
@@ -65,6 +65,6 @@ def faults(root: "SgNode") -> list[tuple[int, int]]:
 
 
 def extent(node: "SgNode") -> tuple[int, int]:
-    """Where a node begins and ends, in characters."""
+    """Return where a node begins and ends, in characters."""
     found = node.range()
     return found.start.index, found.end.index

@@ -1,4 +1,4 @@
-"""How a list of pieces stood where it was found: the blanks and lines around it, and what they become elsewhere."""
+"""The layout of a captured list: the blanks and lines around it, and what becomes of them in a rewrite."""
 
 import re
 from dataclasses import dataclass
@@ -12,19 +12,19 @@ _SEPARATED = re.compile(r",[ \t]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
-    """A list in a rewrite: what is before it, the stretch that is taken over, how much of what follows is left out."""
+class PlacedList:
+    """A list in a rewrite: the text before it, the span that is copied, and how much of what follows is skipped."""
 
     before: str
     start: int
     end: int
     skipped: int = 0
     moved: bool = False
-    """Whether the blanks around it came along."""
+    """Whether the blanks around it were copied too."""
 
 
-def placed(text: str, captured: Captured | None, before: str, after: str) -> Placed:
-    """Put a list between what a rewrite says `before` and `after` it, with the layout it was found with."""
+def place_list(text: str, captured: Captured | None, before: str, after: str) -> PlacedList:
+    """Put a list between the texts `before` and `after` it in a rewrite, with the layout it was found with."""
     if captured is None or not captured.nodes:
         return _nothing(before, after)
     end, blanks = captured.end, _BLANKS.match(after)
@@ -41,11 +41,11 @@ def placed(text: str, captured: Captured | None, before: str, after: str) -> Pla
     if trail is not None and follows and follows in _CLOSERS and end == captured.end:
         end, skipped = end + len(trail), blanks.end() if blanks else 0
     moved = "\n" in text[start : captured.start] or "\n" in text[captured.end : end]
-    return Placed(before=before, start=start, end=end, skipped=skipped, moved=moved)
+    return PlacedList(before=before, start=start, end=end, skipped=skipped, moved=moved)
 
 
-def _nothing(before: str, after: str) -> Placed:
-    """No piece at all: a separator that would stand alone goes, too."""
+def _nothing(before: str, after: str) -> PlacedList:
+    """Place an empty list: a separator that would be left alone is removed too."""
     head, skipped = before, 0
     blanks = _BLANKS.match(after)
     follows = after[blanks.end() : blanks.end() + 1] if blanks else ""
@@ -55,27 +55,27 @@ def _nothing(before: str, after: str) -> Placed:
     elif stripped[-1:] in _OPENERS and follows == ",":
         separator = _SEPARATED.match(after, blanks.end() if blanks else 0)
         skipped = separator.end() if separator else 0
-    return Placed(before=head, start=0, end=0, skipped=skipped)
+    return PlacedList(before=head, start=0, end=0, skipped=skipped)
 
 
 def _is_alike(written: str, stood: str, lead: str) -> bool:
-    """Whether a list comes to stand after what it stood after: a bracket, a separator, or either on its own lines."""
+    """Whether a list follows the same as before: a bracket or a separator, or either of them on lines of its own."""
     if not (written == "," or written in _OPENERS) or not (stood == "," or stood in _OPENERS):
         return False
     return (written == ",") == (stood == ",") or "\n" in lead
 
 
 def _lead(text: str, captured: Captured) -> str | None:
-    """The blanks before the first piece; None where something else is there."""
+    """Return the blanks before the first piece; None if something else is there."""
     other = captured.nodes[0].prev()
-    said = text[extent(other)[1] : captured.start] if other is not None else None
-    return said if said is not None and not said.strip() else None
+    blanks = text[extent(other)[1] : captured.start] if other is not None else None
+    return blanks if blanks is not None and not blanks.strip() else None
 
 
 def _trail(text: str, captured: Captured) -> str | None:
-    """The blanks between the last piece and the bracket after it."""
+    """Return the blanks between the last piece and the bracket after it."""
     other = captured.nodes[-1].next()
     if other is None or other.text() not in _CLOSERS:
         return None
-    said = text[captured.end : extent(other)[0]]
-    return said if not said.strip() else None
+    blanks = text[captured.end : extent(other)[0]]
+    return blanks if not blanks.strip() else None

@@ -22,8 +22,8 @@ from codeplane.kernel.workspace_request import WorkspaceRequest
 from codeplane.query.consistent_read import Settled, settled
 from codeplane.query.knowledge import Knowledge
 from codeplane.query.search.scope import Keep, scope
-from codeplane.refactor.structural.pattern import MAX_PATTERN, StructuralPattern, understood
-from codeplane.refactor.structural.search import FileMatches, Looked, Match, Stop, matched
+from codeplane.refactor.structural.pattern import MAX_PATTERN, StructuralPattern, parse_pattern
+from codeplane.refactor.structural.search import FileMatches, Match, SearchCoverage, Stop, search_files
 
 _MAX_MATCHES = 2000
 _SECONDS = 10.0
@@ -82,12 +82,12 @@ class StructuralResult(Result):
                 path = hit.path
             lines.append(hit.line_of_text())
         more = "" if self.total_is_exact else "+"
-        said = (
+        summary = (
             f"{len(self.results)} of {counted(self.total, 'match', more)} in {counted(self.files, 'file')}"
             if self.total
             else "no match"
         )
-        lines.append(f"[{said}, epoch {self.epoch} at {(self.commit or 'no commit')[:9]}]")
+        lines.append(f"[{summary}, epoch {self.epoch} at {(self.commit or 'no commit')[:9]}]")
         lines[-1] += f" {self.partial}" if self.partial else ""
         lines[-1] += f" STALE: changed meanwhile: {', '.join(self.stale[:5])}" if self.stale else ""
         return "\n".join(lines) + self.pagination.line()
@@ -122,10 +122,10 @@ class StructuralOperations:
         if request.cursor is not None:
             state = self._cursors.open(request.cursor, scope=place)
             first, epoch = int(str(state["first"])), int(str(state["epoch"]))
-            held = self._lists.get((epoch, place))
-            if held is None:
+            stored = self._lists.get((epoch, place))
+            if stored is None:
                 raise CursorExpired("what this cursor speaks of is no longer held", hint="ask again without it")
-            found = held
+            found = stored
         else:
             found = await self._found(request)
         hits = found.answer.hits[first : first + request.limit]
@@ -151,7 +151,7 @@ class StructuralOperations:
         )
 
     async def _found(self, request: StructuralRequest) -> Settled[_Hits]:
-        pattern = understood(request.pattern, request.language)
+        pattern = parse_pattern(request.pattern, request.language)
         keep = scope(request.paths, (), "include", self._root)
         stopped = threading.Event()
         try:
@@ -162,27 +162,27 @@ class StructuralOperations:
                 facts=False,
             )
         finally:
-            # Who was cancelled no longer waits, but the thread would go on.
+            # A cancelled caller no longer waits, but the thread would go on.
             stopped.set()
 
 
 def _looked(snapshot: Snapshot, pattern: StructuralPattern, keep: Keep | None, stop: Stop) -> _Hits:
-    looked, hits, paths = Looked(), list[StructuralHit](), set[str]()
+    looked, hits, paths = SearchCoverage(), list[StructuralHit](), set[str]()
     deadline = time.monotonic() + _SECONDS
-    for file in matched(snapshot, pattern, looked, keep=keep, deadline=deadline, most=_MAX_MATCHES, stop=stop):
+    for file in search_files(snapshot, pattern, looked, keep=keep, deadline=deadline, most=_MAX_MATCHES, stop=stop):
         paths.add(file.path)
         hits += [_hit(file, match) for match in file.matches]
-    said = [looked.truncated] if looked.truncated else []
+    notes = [looked.truncated] if looked.truncated else []
     if looked.unread:
-        said.append(f"{counted(len(looked.unread), 'file', verbs=ARE)} too large or not UTF-8")
+        notes.append(f"{counted(len(looked.unread), 'file', verbs=ARE)} too large or not UTF-8")
     if looked.broken:
         broken = counted(len(looked.broken), "file", verbs=("does", "do"))
-        said.append(f"{broken} not parse as a whole: {', '.join(map(shown, looked.broken[:3]))}")
+        notes.append(f"{broken} not parse as a whole: {', '.join(map(shown, looked.broken[:3]))}")
     if pattern.left_out:
-        said.append(f"the pattern does not parse as {', '.join(pattern.left_out)}")
+        notes.append(f"the pattern does not parse as {', '.join(pattern.left_out)}")
     if keep is not None and not any(map(keep, snapshot.files)):
-        said.append("no file matches paths")
-    return _Hits(hits=tuple(hits), paths=frozenset(paths), partial="; ".join(said), truncated=bool(looked.truncated))
+        notes.append("no file matches paths")
+    return _Hits(hits=tuple(hits), paths=frozenset(paths), partial="; ".join(notes), truncated=bool(looked.truncated))
 
 
 def _hit(file: FileMatches, match: Match) -> StructuralHit:

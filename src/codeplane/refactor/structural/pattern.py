@@ -1,4 +1,4 @@
-"""A pattern that was understood: what it looks for, and what it captures."""
+"""Structural patterns: parsed, with the rules that find matches and the names they capture."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -15,7 +15,7 @@ MAX_PATTERN = 4096
 METAVARIABLE = re.compile(r"\$\$\$(?P<many>[A-Z_][A-Z0-9_]*)?|\$\$?(?P<one>[A-Z_][A-Z0-9_]*)")
 _WORD = re.compile(r"[^\W\d]\w+")
 _REMARK = re.compile(r"#|//|/\*|--")
-# Where a grammar knows no such piece, that of any number of pieces still stands for them.
+# The placeholder of several pieces is accepted even where the grammar does not allow it.
 _PLACEHOLDER = re.compile(r"Zmetas[A-Z0-9_]*")
 _REASON = re.compile(r"^\s*\d+: (.*)$", re.M)
 _HINT = "write code of the language, with $NAME for one piece and $$$NAME for any number of them"
@@ -23,22 +23,22 @@ _HINT = "write code of the language, with $NAME for one piece and $$$NAME for an
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StructuralPattern:
-    """A pattern in a language; each grammar that reads files of the language has its rule."""
+    """A pattern in a language, with a rule for each grammar of the language's files."""
 
     text: str
     language: str
     rules: Mapping[str, "Rule"]
     left_out: tuple[str, ...]
-    """The grammars in which the pattern means nothing."""
+    """The grammars in which the pattern does not parse."""
     ones: tuple[str, ...]
     lists: tuple[str, ...]
-    """What it captures, one piece each or several, in its order."""
+    """The names that it captures, of one piece or of several, in their order."""
     words: tuple[bytes, ...]
-    """What every file with a match holds, the longest first."""
+    """The words that every file with a match contains, the longest first."""
 
 
-def understood(text: str, language: str) -> StructuralPattern:
-    """Read a pattern; InvalidArgument where it does not parse, or would match everything."""
+def parse_pattern(text: str, language: str) -> StructuralPattern:
+    """Parse a pattern; InvalidArgument if it does not parse, or would match everything."""
     name, stripped = known_grammar(language), text.strip()
     if not stripped or len(stripped) > MAX_PATTERN:
         raise InvalidArgument("the pattern is empty" if not stripped else "the pattern is too long", hint=_HINT)
@@ -66,7 +66,7 @@ def understood(text: str, language: str) -> StructuralPattern:
 
 
 def _rule(text: str, grammar: str) -> "Rule":
-    """How a grammar finds the pattern: alone, or as a piece of something that makes it what it is."""
+    """Return the rule that finds the pattern: alone, or inside code that makes it parse as what it is."""
     plain = METAVARIABLE.sub(_named, text)
     for before, after in surroundings(grammar):
         root = tree(f"{before}{plain}{after}", grammar)
@@ -81,24 +81,24 @@ def _rule(text: str, grammar: str) -> "Rule":
 
 
 def _checked(rule: "Rule", text: str, grammar: str) -> "Rule":
-    """A rule that can be asked; its words of refusal become ours."""
+    """Check a rule; its error becomes an InvalidArgument."""
     try:
         tree("", grammar).find(**rule)
     except RuntimeError as error:
-        told = str(error).partition("Stack backtrace")[0]
-        reasons = _REASON.findall(told)
-        said = reasons[-1] if reasons else told.split("\n", 1)[0]
-        raise InvalidArgument(f"this is no pattern of {grammar}: {said.replace('µ', '$')}", hint=_HINT) from error
+        message = str(error).partition("Stack backtrace")[0]
+        reasons = _REASON.findall(message)
+        reason = reasons[-1] if reasons else message.split("\n", 1)[0]
+        raise InvalidArgument(f"this is no pattern of {grammar}: {reason.replace('µ', '$')}", hint=_HINT) from error
     return rule
 
 
 def _meant(root: "SgNode", start: int, end: int) -> "SgNode | None":
-    """The innermost piece of a tree that is exactly a stretch of its text and parses; None if there is none."""
+    """Return the innermost node that is exactly a span of the text and parses; None if there is none."""
     found = None
     for node in nodes(root):
         begins, ends = extent(node)
         if begins == ends:
-            # A statement may lack the mark of its end, nothing else.
+            # Only the mark at the end of a statement may be missing.
             if start <= begins <= end and node.kind() != ";":
                 return None
         elif begins >= end or ends <= start:
@@ -123,7 +123,7 @@ def _named(found: re.Match[str]) -> str:
 
 
 def _words(text: str) -> tuple[bytes, ...]:
-    """Words that stand in the pattern as they are; those of comments are not asked for."""
+    """Return the literal words of the pattern; none if it has comments."""
     if _REMARK.search(text):
         return ()
     found = set(_WORD.findall(METAVARIABLE.sub(" ", text)))

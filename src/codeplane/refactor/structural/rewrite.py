@@ -1,4 +1,4 @@
-"""What takes the place of a match: the rewrite with its metavariables filled in, lines indented as they should be."""
+"""Rewrites of matches: metavariables filled in, lines indented to fit."""
 
 import re
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.refactor.structural.grammar import extent, nodes
-from codeplane.refactor.structural.layout import placed
+from codeplane.refactor.structural.layout import place_list
 from codeplane.refactor.structural.pattern import METAVARIABLE, StructuralPattern
 from codeplane.refactor.structural.search import Captured, Match
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from ast_grep_py import SgNode
 
 _INDENT = re.compile(r"[ \t]*")
-# Text whose line starts are its content.
+# Nodes whose line starts are part of their content.
 _VERBATIM = re.compile(r"string|template|heredoc|raw|comment")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewritten:
-    """New text, and where in it each single piece that was taken over stands."""
+    """The new text, and the spans of the single pieces that were copied into it."""
 
     text: str
     pieces: tuple[tuple[int, int], ...]
@@ -35,31 +35,33 @@ class Rewrite:
             _must_be_known(found, pattern)
 
     def of(self, text: str, match: Match) -> Rewritten:
-        """What a match becomes in its file."""
+        """Return the new text of a match in its file."""
         newline = "\r\n" if "\r\n" in text else "\n"
         base = _indent_at(text, match.start)
-        said, pieces, done = "", [], 0
+        new_text, pieces, done = "", [], 0
         for found in METAVARIABLE.finditer(self._text):
             if found.start() < done:
                 continue
-            said += _shifted(self._text[done : found.start()], base, newline, ends=False)
+            new_text += _shifted(self._text[done : found.start()], base, newline, ends=False)
             done = found.end()
             captured = match.captures.get(found["many"] or found["one"])
             own = _INDENT.match(self._text[self._text.rfind("\n", 0, found.start()) + 1 :])
             indent = base + (own[0] if own else "")
             if found["one"]:
                 if captured is not None and captured.nodes:
-                    start = len(said)
-                    said += _taken_over(text, captured, captured.start, captured.end, indent)
-                    pieces.append((start, len(said)))
+                    start = len(new_text)
+                    new_text += _taken_over(text, captured, captured.start, captured.end, indent)
+                    pieces.append((start, len(new_text)))
                 continue
-            put = placed(text, captured, said, self._text[done:])
-            said, done = put.before, done + put.skipped
+            put = place_list(text, captured, new_text, self._text[done:])
+            new_text, done = put.before, done + put.skipped
             if captured is not None and captured.nodes:
-                # With the lines around them, pieces are as deep below the match as they were.
-                said += _taken_over(text, captured, put.start, put.end, indent, of=match.start if put.moved else None)
-        said += _shifted(self._text[done:], base, newline, ends=True)
-        return Rewritten(text=said, pieces=tuple(pieces))
+                # Copied with their lines, pieces keep their depth below the match.
+                new_text += _taken_over(
+                    text, captured, put.start, put.end, indent, of=match.start if put.moved else None
+                )
+        new_text += _shifted(self._text[done:], base, newline, ends=True)
+        return Rewritten(text=new_text, pieces=tuple(pieces))
 
 
 def _must_be_known(found: re.Match[str], pattern: StructuralPattern) -> None:
@@ -75,7 +77,7 @@ def _must_be_known(found: re.Match[str], pattern: StructuralPattern) -> None:
 
 
 def _shifted(text: str, base: str, newline: str, *, ends: bool) -> str:
-    """Lines of the rewrite, moved to where the match is; `ends` says that nothing follows on the last one."""
+    """Indent lines of the rewrite like the match; `ends`: nothing follows on the last line."""
     first, *rest = text.split("\n")
     last = len(rest) - 1
     moved = (base + line if line.strip() or (at == last and not ends) else line for at, line in enumerate(rest))
@@ -83,16 +85,16 @@ def _shifted(text: str, base: str, newline: str, *, ends: bool) -> str:
 
 
 def _taken_over(text: str, captured: Captured, first: int, end: int, indent: str, *, of: int | None = None) -> str:
-    """A captured text, its further lines moved from where they were; what stands in strings stays as it is."""
-    said = text[first:end]
+    """Copy a captured text with its other lines indented anew; strings stay unchanged."""
+    copied = text[first:end]
     old = _indent_at(text, first if of is None else of)
-    if "\n" not in said or old == indent:
-        return said
+    if "\n" not in copied or old == indent:
+        return copied
     fixed = [span for node in captured.nodes for span in _verbatim(node)]
     lines, at = [], first
-    for line in said.split("\n"):
+    for line in copied.split("\n"):
         inside = any(start < at < last for start, last in fixed)
-        # On the last line something follows, also where there are only blanks yet.
+        # Something follows on the last line, even if it has only blanks so far.
         moved = at > first and not inside and line.startswith(old) and (line.strip() or at + len(line) == end)
         lines.append(indent + line[len(old) :] if moved else line)
         at += len(line) + 1
@@ -104,6 +106,6 @@ def _verbatim(node: "SgNode") -> list[tuple[int, int]]:
 
 
 def _indent_at(text: str, at: int) -> str:
-    """The blanks a place's line begins with."""
+    """Return the indentation of a place's line."""
     found = _INDENT.match(text, text.rfind("\n", 0, at) + 1)
     return found[0][: max(0, at - (text.rfind("\n", 0, at) + 1))] if found else ""

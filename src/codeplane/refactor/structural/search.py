@@ -1,4 +1,4 @@
-"""Where a pattern matches: file by file, those alone that can hold a match."""
+"""The search for matches of a pattern, in the files that can contain one."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -23,7 +23,7 @@ Stop = Callable[[], bool]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Captured:
-    """What stands for a metavariable: nothing, one piece, or several with what is between them."""
+    """The match of a metavariable: nothing, one piece, or several with what is between them."""
 
     start: int
     end: int
@@ -32,7 +32,7 @@ class Captured:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
-    """One match; places are characters of the file's text."""
+    """One match; offsets count characters of the file's text."""
 
     start: int
     end: int
@@ -43,20 +43,20 @@ class Match:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileMatches:
-    """The matches of one file, from the outside in, and the file as it was read."""
+    """The matches of one file, outer before inner, and the file's text."""
 
     path: str
     grammar: str
     text: str
     skipped: int
-    """The bytes of the mark before the text."""
+    """The bytes of the byte order mark before the text."""
     faults: int
     matches: tuple[Match, ...]
 
 
 @dataclass(slots=True)
-class Looked:
-    """What a search went through; its text says what it did not."""
+class SearchCoverage:
+    """What a search covered, and what it did not."""
 
     files: int = 0
     unread: list[str] = field(default_factory=list)
@@ -64,17 +64,17 @@ class Looked:
     truncated: str = ""
 
 
-def matched(
+def search_files(
     snapshot: Snapshot,
     pattern: StructuralPattern,
-    looked: Looked,
+    looked: SearchCoverage,
     *,
     keep: Keep | None,
     deadline: float,
     most: int,
     stop: Stop,
 ) -> Iterator[FileMatches]:
-    """Files with matches in the order of their paths; ends early when time is up, enough was found or nobody waits."""
+    """Yield the files with matches in path order, until time is up, enough is found or nobody waits."""
     found = 0
     for known in snapshot.texts:
         grammar = _grammar(known.path, pattern)
@@ -107,7 +107,7 @@ def _may_match(snapshot: Snapshot, known: Known, pattern: StructuralPattern) -> 
 
 
 def _in_file(
-    snapshot: Snapshot, known: Known, grammar: str, pattern: StructuralPattern, looked: Looked
+    snapshot: Snapshot, known: Known, grammar: str, pattern: StructuralPattern, looked: SearchCoverage
 ) -> FileMatches | None:
     raw = snapshot.text(known)
     skipped = len(_BOM) if raw.startswith(_BOM) else 0
@@ -141,7 +141,7 @@ def _in_file(
                 captures=_captures(node, pattern),
                 in_error=broken > 0 and _in_error(node),
             )
-            for (start, end), node in sorted(matches.items(), key=lambda one: (one[0][0], -one[0][1]))
+            for (start, end), node in sorted(matches.items(), key=lambda match: (match[0][0], -match[0][1]))
         ),
     )
 
@@ -162,5 +162,5 @@ def _captures(node: "SgNode", pattern: StructuralPattern) -> dict[str, Captured]
 
 
 def _in_error(node: "SgNode") -> bool:
-    """Whether a match touches what does not parse."""
+    """Whether a match touches code that does not parse."""
     return node.find(kind="ERROR") is not None or any(one.kind() == "ERROR" for one in node.ancestors())

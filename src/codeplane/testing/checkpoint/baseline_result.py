@@ -1,4 +1,4 @@
-"""What `checkpoint` says of failures that the last commit has too."""
+"""The part of a checkpoint's result about failures that the last commit has too."""
 
 from pydantic import Field
 
@@ -29,7 +29,7 @@ class BaselineResult(Result):
 
     @classmethod
     def of(cls, compared: Comparison, *, untested: bool) -> "BaselineResult":
-        """The same, with no more names than can be read."""
+        """Build the result from a comparison, with only as many names as can be read."""
         verdict = compared.verdict
         return cls(
             commit=compared.commit,
@@ -48,7 +48,7 @@ class BaselineResult(Result):
 
     @property
     def blocking(self) -> tuple[str, ...]:
-        """The failures that are new, or may be."""
+        """The failures that are new or may be new."""
         return (*self.new, *self.unknown)
 
     def excuses(self, result: RunResult) -> bool:
@@ -57,7 +57,7 @@ class BaselineResult(Result):
         return is_whole and bool(self.old_count) and not self.new_count and not self.unknown_count
 
     def lines(self) -> list[str]:
-        """What an agent reads."""
+        """Render the lines that an agent reads."""
         if not self.commit:
             return ["all failures are new: there is no earlier commit"]
         at = self.commit[:9] + (" (committed without tests)" if self.untested else "")

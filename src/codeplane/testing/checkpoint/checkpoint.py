@@ -1,4 +1,4 @@
-"""The `checkpoint` operation: from changed files to a commit that was linted and tested, in one call."""
+"""The `checkpoint` operation: lint, test and commit the changed files in one call."""
 
 import asyncio
 import shlex
@@ -26,9 +26,9 @@ from codeplane.kernel.operation import Assessment, Budget, Preview, Result, Risk
 from codeplane.kernel.ports import EventQuery
 from codeplane.kernel.workspace_request import WorkspaceRequest
 from codeplane.testing.checkpoint.baseline_result import BaselineResult
+from codeplane.testing.checkpoint.diff_summary import Since, summarise_diff
 from codeplane.testing.checkpoint.lint import Linted, Linters
-from codeplane.testing.checkpoint.since import Since, between
-from codeplane.testing.checkpoint.untracked import refuse_generated, repositories
+from codeplane.testing.checkpoint.untracked_files import nested_repositories, refuse_generated
 from codeplane.testing.operations import TestOperations, failure
 from codeplane.testing.requests import RunRequest
 from codeplane.testing.results import RunResult
@@ -70,7 +70,7 @@ class CheckpointResult(Result):
         return None if self.committed else f"nothing was committed: {self.stopped_by} failed"
 
     def text(self) -> str:
-        lines = [one.text() for one in self.lint]
+        lines = [result.text() for result in self.lint]
         if self.tests is not None and self.baseline is not None:
             lines += [self.tests.showing(self.baseline.blocking).text(), *self.baseline.lines()]
         elif self.tests is not None:
@@ -80,7 +80,7 @@ class CheckpointResult(Result):
         if self.since is None:
             lines.append(self.commit.text())
         else:
-            # Its files are among those since the last checkpoint, where renamed ones are told as such.
+            # The summary since the last checkpoint lists the same files, and shows which were renamed.
             bare = self.commit.delta.model_copy(update={"files_changed": 0})
             lines += [self.commit.model_copy(update={"delta": bare}).text(), self.since.text()]
         if self.left_out:
@@ -124,8 +124,8 @@ class CheckpointOperations:
         before = await take_snapshot(self._writer.git)
         wanted = [canonical(path, root=self._root) for path in request.paths]
         changed = self._changed(before, wanted)
-        inner = await asyncio.to_thread(repositories, self._root, sorted(before.untracked & set(changed)))
-        changed = [path for path in changed if not any(path.startswith(one) for one in inner)]
+        inner = await asyncio.to_thread(nested_repositories, self._root, sorted(before.untracked & set(changed)))
+        changed = [path for path in changed if not any(path.startswith(folder) for folder in inner)]
         refused = {path: why for path in changed if (why := self._refusal(call, path, path in before.untracked))}
         denied = [path for path in changed if path in refused]
         changed = [path for path in changed if path not in denied]
@@ -151,9 +151,9 @@ class CheckpointOperations:
         if request.lint and self._linters:
             await call.progress(0, None, "linting")
             lint = await self._linters.run(changed)
-            if not all(one.passed for one in lint):
+            if not all(result.passed for result in lint):
                 return CheckpointResult(committed=False, stopped_by="lint", changed=names, lint=lint)
-        tests, baseline = await self._tested(call, request, changed)
+        tests, baseline = await self._run_tests(call, request, changed)
         if tests is not None and not tests.is_green and (baseline is None or not baseline.excuses(tests)):
             return CheckpointResult(
                 committed=False, stopped_by="tests", changed=names, lint=lint, tests=tests, baseline=baseline
@@ -180,18 +180,18 @@ class CheckpointOperations:
 
     @assesses("checkpoint")
     def assess_checkpoint(self, request: CheckpointRequest) -> Assessment:
-        """As grave as what it runs."""
+        """Assess the commands it runs."""
         if request.tests == "none" and not (request.lint and self._linters):
             return Assessment(risk=Risk.WRITE)
         return self._tests.assess_run(RunRequest())
 
     @previews("checkpoint")
     async def preview_checkpoint(self, request: CheckpointRequest) -> Preview:
-        """What would be committed with which message, after which commands."""
+        """Show which files would be committed with which message, after which commands."""
         picture = await take_snapshot(self._writer.git)
         changed = self._changed(picture, [canonical(path, root=self._root) for path in request.paths])
-        inner = await asyncio.to_thread(repositories, self._root, sorted(picture.untracked & set(changed)))
-        changed = [path for path in changed if not any(path.startswith(one) for one in inner)]
+        inner = await asyncio.to_thread(nested_repositories, self._root, sorted(picture.untracked & set(changed)))
+        changed = [path for path in changed if not any(path.startswith(folder) for folder in inner)]
         named = [f"{shown(path)}{' (new)' if path in picture.untracked else ''}" for path in changed]
         facts = [f"in {shown(str(self._root))}", f"on {picture.branch or 'no branch'} at {picture.head or 'no commit'}"]
         facts += [
@@ -200,9 +200,9 @@ class CheckpointOperations:
         ]
         if request.lint and self._linters:
             lint = [shlex.join(command) for command in self._linters.commands(changed)]
-            facts += listing("after linting", [shown(one[:_MAX_COMMAND]) for one in lint], len(lint))
+            facts += listing("after linting", [shown(result[:_MAX_COMMAND]) for result in lint], len(lint))
         if request.tests != "none":
-            tests = await self._tests.preview_run(self._asked(request, changed))
+            tests = await self._tests.preview_run(self._run_request(request, changed))
             facts += [f"after tests: {tests.summary}", tests.body]
             facts.append("tests that fail are run again as they are at the last commit, in a copy of it")
         contents = await self._writer.contents.capture(changed, write=False)
@@ -212,7 +212,7 @@ class CheckpointOperations:
         return Preview(summary=f"commit {counted(len(named), 'file')}: {first}", body="\n".join(facts))
 
     def _refusal(self, call: Call, path: str, untracked: bool) -> PathDenied | None:
-        """Why a file is left out of the commit: a new one that may not be written, or any that holds secrets."""
+        """Return why a file is left out of the commit: it holds secrets, or is new and may not be written."""
         try:
             self._writer.refuse_secrets(call, [path])
             if untracked:
@@ -223,20 +223,21 @@ class CheckpointOperations:
 
     @staticmethod
     def _changed(picture: GitSnapshot, wanted: Sequence[str]) -> list[str]:
-        """The files that differ from HEAD, those git does not know yet among them."""
+        """Return the files that differ from HEAD, untracked ones included."""
         return sorted(
             path
             for path in picture.dirty
-            if not wanted or any(not one or path == one or path.startswith(f"{one}/") for one in wanted)
+            if not wanted
+            or any(not selection or path == selection or path.startswith(f"{selection}/") for selection in wanted)
         )
 
-    async def _tested(
+    async def _run_tests(
         self, call: Call, request: CheckpointRequest, changed: Sequence[str]
     ) -> tuple[RunResult | None, BaselineResult | None]:
-        """How the tests went, and what of it is old where not all passed."""
+        """Run the tests, and compare failures with the last commit."""
         if request.tests == "none":
             return None, None
-        result, failures = await self._tests.tested(call, self._asked(request, changed))
+        result, failures = await self._tests.run_with_failures(call, self._run_request(request, changed))
         if result.status != "completed" or not failures:
             return result, None
         await call.progress(0, None, "comparing failures with the last commit")
@@ -250,16 +251,16 @@ class CheckpointOperations:
     async def _is_untested(call: Call, commit: str) -> bool:
         """Whether a commit is a checkpoint that ran no tests."""
         events = await call.log.query(EventQuery(stream=STREAM, types=(MADE,), newest=True, limit=20))
-        return any(one.payload["commit"] == commit and one.payload.get("tests") == "none" for one in events)
+        return any(event.payload["commit"] == commit and event.payload.get("tests") == "none" for event in events)
 
     @staticmethod
-    def _asked(request: CheckpointRequest, changed: Sequence[str]) -> RunRequest:
+    def _run_request(request: CheckpointRequest, changed: Sequence[str]) -> RunRequest:
         if request.tests == "all":
             return RunRequest()
         return RunRequest(impacted=True, paths=tuple(changed[:_MAX_PATHS]))
 
     async def _refuse_changed(self, contents: dict[str, Entry]) -> None:
-        """What is committed is what was tested, or nothing is."""
+        """Refuse to commit files that changed while they were tested."""
         now = await self._writer.contents.capture(contents, write=False)
         if moved := sorted(path for path in contents if now.get(path) != contents[path]):
             raise FileChanged(
@@ -270,24 +271,24 @@ class CheckpointOperations:
 
     async def _commit(self, call: Call, message: str, before: GitSnapshot, changed: list[str]) -> CommitResult:
         if before.state != "none" or len(changed) > _MAX_PATHS:
-            # Git commits the middle of a merge only as a whole.
+            # In the middle of a merge git commits only everything.
             for start in range(0, len(changed), _MAX_PATHS):
                 await self._staging.stage(call, StageRequest(paths=tuple(changed[start : start + _MAX_PATHS])))
             return await self._commits.commit(call, CommitRequest(message=message))
         return await self._commits.commit(call, CommitRequest(message=message, paths=tuple(changed)))
 
     async def _since(self, call: Call, head: str | None, commit: str) -> Since:
-        base = await self._last(call, commit) or head
+        base = await self._last_checkpoint(call, commit) or head
         git = self._writer.git
         if base is None:
-            return await between(git, None, await self._writer.contents.tree({}), commit, commits=1)
+            return await summarise_diff(git, None, await self._writer.contents.tree({}), commit, commits=1)
         count = int((await git.run("rev-list", "--count", f"{base}..{commit}")).line)
-        return await between(git, base, base, commit, commits=count)
+        return await summarise_diff(git, base, base, commit, commits=count)
 
-    async def _last(self, call: Call, commit: str) -> str | None:
-        """The newest checkpoint that this commit comes after; none that was taken back or is on another branch."""
+    async def _last_checkpoint(self, call: Call, commit: str) -> str | None:
+        """Return the newest checkpoint that is an ancestor of this commit, not one that was undone or is elsewhere."""
         events: list[Event] = await call.log.query(EventQuery(stream=STREAM, types=(MADE,), newest=True, limit=20))
-        for event in sorted(events, key=lambda one: one.position, reverse=True):
+        for event in sorted(events, key=lambda event: event.position, reverse=True):
             try:
                 made = await resolve_commit(self._writer.git, str(event.payload["commit"]))
             except RefNotFound:

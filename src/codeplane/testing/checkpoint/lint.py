@@ -1,4 +1,4 @@
-"""The commands that look at a change before it is committed, enclosed as tests are."""
+"""Lint commands, which check a change before it is committed, in the sandbox of the tests."""
 
 import asyncio
 import shutil
@@ -10,16 +10,16 @@ from codeplane.kernel.config import TestsConfig
 from codeplane.kernel.errors import TestRunnerNotFound
 from codeplane.kernel.operation import Result
 from codeplane.testing import process
-from codeplane.testing.environment import clean
+from codeplane.testing.environment import clean_environment
 from codeplane.testing.program import Programs
 from codeplane.testing.sandbox import Enclosure, ProcessTree, Sandbox
 
 PATHS = "{paths}"
-_MAX_SAID = 4000
+_MAX_OUTPUT = 4000
 
 
 class Linted(Result):
-    """How one command went; of what it printed the end."""
+    """The result of one command, with the end of its output."""
 
     command: str
     passed: bool
@@ -55,24 +55,24 @@ class Linters:
         return bool(self._config.lint)
 
     def commands(self, paths: Sequence[str]) -> list[list[str]]:
-        """The commands for these changed files; those that are for files are left out when none is there."""
-        there = [path for path in paths if (self._root / path).is_file()]
+        """Return the commands for these changed files; commands that take files are left out when none exists."""
+        files = [path for path in paths if (self._root / path).is_file()]
         return [
-            [word for part in command for word in (there if part == PATHS else [part])]
+            [word for part in command for word in (files if part == PATHS else [part])]
             for command in self._config.lint
-            if there or PATHS not in command
+            if files or PATHS not in command
         ]
 
     async def run(self, paths: Sequence[str]) -> tuple[Linted, ...]:
-        """What each command said, up to the first that failed; `{paths}` in one stands for the changed files."""
-        found: list[Linted] = []
+        """Run the commands up to the first that fails; `{paths}` in a command stands for the changed files."""
+        results: list[Linted] = []
         for command in self.commands(paths):
-            found.append(await self._one(command))
-            if not found[-1].passed:
+            results.append(await self._run_command(command))
+            if not results[-1].passed:
                 break
-        return tuple(found)
+        return tuple(results)
 
-    async def _one(self, command: list[str]) -> Linted:
+    async def _run_command(self, command: list[str]) -> Linted:
         program = self._programs.command(command[0], "")
         if program is None:
             raise TestRunnerNotFound(
@@ -90,27 +90,27 @@ class Linters:
             ended = await process.run(
                 argv,
                 cwd=self._root,
-                environment=clean(self._environment, network=self._config.network),
+                environment=clean_environment(self._environment, network=self._config.network),
                 mark=str(folder),
                 output=output,
                 limits=process.Limits(seconds=seconds, silence=seconds),
                 tree=self._tree,
-                heard=_unheard,
+                on_line=_ignore_line,
             )
-            said = (await asyncio.to_thread(output.read_bytes)).decode(errors="replace").strip()
+            text = (await asyncio.to_thread(output.read_bytes)).decode(errors="replace").strip()
         finally:
             await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
         if ended.timed_out:
-            said += f"\nended after {ended.seconds:.0f} s (tests.run_timeout_sec)"
-        cut = "[…] " if len(said) > _MAX_SAID else ""
+            text += f"\nended after {ended.seconds:.0f} s (tests.run_timeout_sec)"
+        cut = "[…] " if len(text) > _MAX_OUTPUT else ""
         passed = ended.code == 0 and not ended.timed_out
         return Linted(
             command=" ".join(command)[:200],
             passed=passed,
             exit_code=ended.code,
-            output="" if passed else cut + said[-_MAX_SAID:],
+            output="" if passed else cut + text[-_MAX_OUTPUT:],
         )
 
 
-async def _unheard(line: str) -> None:
-    """Linters say nothing worth telling before they end."""
+async def _ignore_line(line: str) -> None:
+    """Ignore a line: only the result of a linter is reported."""

@@ -59,15 +59,15 @@ def _with_block(case: Case, block: list[str] | None) -> Case:
     at = next((index for index, line in enumerate(lines) if _PANIC.search(line)), None)
     place = _PANIC.search(lines[at]) if at is not None else None
     if at is None or place is None:
-        told, line = lines, None
+        message_lines, line = lines, None
     else:
-        told, line = ([place["old"]] if place["old"] else lines[at + 1 :]), int(place["line"])
-    told = [one.strip() for one in _before_backtrace(told)]
+        message_lines, line = ([place["old"]] if place["old"] else lines[at + 1 :]), int(place["line"])
+    message_lines = [line.strip() for line in _before_backtrace(message_lines)]
     return Case(
         name=case.name,
         status="failed",
         duration_ms=case.duration_ms,
-        message=" ".join(told[:4]) or "failed",
+        message=" ".join(message_lines[:4]) or "failed",
         kind="panic",
         stack="\n".join(_before_backtrace(lines)),
         file=case.file,
@@ -77,12 +77,12 @@ def _with_block(case: Case, block: list[str] | None) -> Case:
 
 
 def _before_backtrace(lines: list[str]) -> list[str]:
-    kept: list[str] = []
+    before: list[str] = []
     for line in lines:
         if line.startswith(("stack backtrace:", "note: run with")):
             break
-        kept.append(line)
-    return kept
+        before.append(line)
+    return before
 
 
 def _uncompiled(lines: list[str]) -> list[Case]:
@@ -98,6 +98,6 @@ def _uncompiled(lines: list[str]) -> list[Case]:
             message=matched["what"],
             kind="BuildFailed",
             stack="\n".join(lines[at : at + 40]),
-            is_whole=True,
+            is_target_failure=True,
         )
     ]

@@ -13,7 +13,7 @@ _MAX_KEPT = 20_000
 
 def read(data: bytes) -> list[Case]:
     """The cases of one run; a package that failed without a failing test is a case of its own."""
-    said: dict[tuple[str, str], list[str]] = {}
+    outputs: dict[tuple[str, str], list[str]] = {}
     built: dict[str, list[str]] = {}
     cases: list[Case] = []
     failing: set[str] = set()
@@ -30,11 +30,11 @@ def read(data: bytes) -> list[Case]:
                 str(event.get("Output", ""))
             )
         elif action == "output":
-            kept = said.setdefault((package, test), [])
-            if len(kept) < _MAX_KEPT:
-                kept.append(str(event.get("Output", "")))
+            output_lines = outputs.setdefault((package, test), [])
+            if len(output_lines) < _MAX_KEPT:
+                output_lines.append(str(event.get("Output", "")))
         elif action in _STATUS:
-            text = "".join(said.get((package, test), ()))
+            text = "".join(outputs.get((package, test), ()))
             if test:
                 if action == "fail":
                     failing.add(package)
@@ -73,11 +73,11 @@ def _broken(package: str, text: str, build: object) -> Case:
         kind=kind,
         stack="\n".join(lines),
         owner=package,
-        is_whole=True,
+        is_target_failure=True,
     )
 
 
 def _without_parents(cases: list[Case]) -> list[Case]:
     """Subtests say what their parent would only repeat."""
-    parents = {(one.owner, one.name.rpartition("/")[0]) for one in cases if "/" in one.name and one.is_bad}
-    return [one for one in cases if (one.owner, one.name) not in parents]
+    parents = {(case.owner, case.name.rpartition("/")[0]) for case in cases if "/" in case.name and case.is_bad}
+    return [case for case in cases if (case.owner, case.name) not in parents]

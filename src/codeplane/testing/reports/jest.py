@@ -3,8 +3,7 @@
 import json
 import re
 
-from codeplane.testing.case import Case, CaseStatus
-from codeplane.testing.reports.unreadable import Unreadable
+from codeplane.testing.case import Case, CaseStatus, UnreadableReport
 from codeplane.testing.reports.xml import plain
 
 _STATUS: dict[str, CaseStatus] = {"passed": "passed", "failed": "failed"}
@@ -18,7 +17,7 @@ def read(data: bytes) -> list[Case]:
         suites = report["testResults"]
         return [case for suite in suites for case in _suite(suite)]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise Unreadable(f"the report is not jest's JSON: {error!r}") from error
+        raise UnreadableReport(f"the report is not jest's JSON: {error!r}") from error
 
 
 def _suite(suite: dict[str, object]) -> list[Case]:
@@ -29,19 +28,19 @@ def _suite(suite: dict[str, object]) -> list[Case]:
         # It could not even be loaded.
         message = plain(str(suite.get("message", "")))
         first = next((line.strip() for line in message.splitlines() if line.strip()), "")
-        told = message.replace("● Test suite failed to run", "").strip()
+        details = message.replace("● Test suite failed to run", "").strip()
         return [
             Case(
                 name=file.rpartition("/")[2],
                 status="error",
-                message=(told.partition("\n")[0] or first).strip(),
-                kind=_kind(told) or "Error",
-                stack=told,
+                message=(details.partition("\n")[0] or first).strip(),
+                kind=_kind(details) or "Error",
+                stack=details,
                 file=file,
-                is_whole=True,
+                is_target_failure=True,
             )
         ]
-    return [_case(one, file) for one in cases]
+    return [_case(case, file) for case in cases]
 
 
 def _case(one: dict[str, object], file: str) -> Case:

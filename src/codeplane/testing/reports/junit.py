@@ -4,13 +4,17 @@ import re
 from xml.etree.ElementTree import Element
 
 from codeplane.testing.case import Case, CaseStatus
-from codeplane.testing.reports import node
 from codeplane.testing.reports.xml import parsed, plain
 
 _KIND = re.compile(
     r"(?m)^(?:E\s+)?(?:cause:\s*)?((?:[A-Za-z_$][\w$]*\.)*[A-Z][\w$]*(?:Error|Exception|Failure|Exit|Interrupt|Warning)\w*)\b"
 )
 _ERROR = re.compile(r"(?m)^E\s+(.+)$")
+# Node wraps the error that a test raised in one of its own.
+_NODE_CAUSE = re.compile(r"(?m)^\s*cause: (?:(?P<kind>[A-Z]\w*)(?: \[\w+\])?: )?")
+_NODE_FRAMES = re.compile(r"(?m)^\s+at .*$")
+_NODE_INTERNAL = re.compile(r"\(?node:|<anonymous>\)?(?: \{)?$")
+_NODE_KINDS = {"testCodeFailure": "", "testTimeoutFailure": "Timeout"}
 _RAISED = re.compile(r"(?m)^E\s+((?:\w+\.)*\w+(?:Error|Exception|Exit|Warning|Interrupt)\w*)\b")
 
 
@@ -28,37 +32,37 @@ def _cases(element: Element, above: tuple[str, ...]) -> "list[Case]":
         elif child.tag == "testcase":
             case = _case(child, above, element)
             # Node lists a file that has nothing to run as a test that passed.
-            if not (case.is_whole and case.status == "passed"):
+            if not (case.is_target_failure and case.status == "passed"):
                 found.append(case)
     return found
 
 
 def _is_group(suite: Element) -> bool:
     """Node writes `describe` blocks as suites without a count of their own tests' classes."""
-    return any(one.get("classname") == "test" for one in suite.iter("testcase"))
+    return any(element.get("classname") == "test" for element in suite.iter("testcase"))
 
 
 def _case(element: Element, above: tuple[str, ...], suite: Element) -> Case:
-    status, told = _told(element)
+    status, detail = _told(element)
     classname, name = element.get("classname", ""), element.get("name", "")
     is_node = classname == "test"
-    text = plain(told.text or "") if told is not None else ""
-    message = plain(told.get("message", "")) if told is not None else ""
+    text = plain(detail.text or "") if detail is not None else ""
+    message = plain(detail.get("message", "")) if detail is not None else ""
     file = element.get("file", "") or suite.get("file", "")
     line = element.get("line", "")
-    kind = (told.get("type", "") if told is not None else "") if status in ("failed", "error") else ""
+    kind = (detail.get("type", "") if detail is not None else "") if status in ("failed", "error") else ""
     if status in ("failed", "error") and is_node:
-        kind, text = node.raised(text, message, kind)
+        kind, text = _node_error(text, message, kind)
     elif status in ("failed", "error") and not kind:
         kind = _kind(text) or _kind(message) or ("AssertionError" if status == "failed" else "")
-    is_whole = False
+    is_target_failure = False
     if message == "collection failure":
         # pytest could not load the file: what was raised says more.
         raised = _ERROR.findall(text)
         message, name = raised[-1].strip() if raised else message, file.rpartition("/")[2] or name
-        kind, is_whole = kind or "ImportError", True
+        kind, is_target_failure = kind or "ImportError", True
     if is_node:
-        is_whole = not above and node.is_file(name, file)
+        is_target_failure = not above and _is_file(name, file)
     return Case(
         name="::".join([*_inner(classname, file), *above, name] if not is_node else [*above, name]),
         status=status,
@@ -70,7 +74,7 @@ def _case(element: Element, above: tuple[str, ...], suite: Element) -> Case:
         # pytest counts from 0.
         line=int(line) + 1 if line.isdigit() else None,
         owner=classname or name,
-        is_whole=is_whole,
+        is_target_failure=is_target_failure,
     )
 
 
@@ -105,3 +109,17 @@ def _milliseconds(seconds: str) -> int:
         return max(0, round(float(seconds.replace(",", "")) * 1000))
     except (ValueError, OverflowError):
         return 0
+
+
+def _node_error(text: str, message: str, kind: str) -> tuple[str, str]:
+    """Return the kind of the error that a test of Node raised, and its message with the frames that are not Node's."""
+    cause = _NODE_CAUSE.search(text)
+    kind = (cause["kind"] if cause is not None else None) or _NODE_KINDS.get(kind, kind) or "Error"
+    frames = _NODE_FRAMES.findall(text, cause.end() if cause is not None else 0)
+    own = [line.strip().removesuffix(" {") for line in frames if not _NODE_INTERNAL.search(line)]
+    return kind, "\n".join([f"{kind}: {message}", *(f"    {line}" for line in own)])
+
+
+def _is_file(name: str, file: str) -> bool:
+    """Whether a case of Node stands for its whole file: one without tests, or one that could not be loaded."""
+    return bool(file) and (name == file or file.endswith(f"/{name}")) and "." in name

@@ -49,14 +49,14 @@ def _failed(before: Case | None, name: str, module: str, block: list[str]) -> Ca
     lines = [line.strip() for line in block if line.strip()]
     place = next((match for match in map(_PLACE.match, block) if match), None)
     raised = next((match for match in map(_RAISED.match, block) if match), None)
-    told = lines[1:] if place else lines
+    message_lines = lines[1:] if place else lines
     return Case(
         name=name,
         status="failed",
         duration_ms=before.duration_ms if before else 0,
-        message=raised["message"] if raised else told[0] if told else "failed",
+        message=raised["message"] if raised else message_lines[0] if message_lines else "failed",
         kind=raised["kind"] if raised else "ExUnit.AssertionError",
-        stack="\n".join(told),
+        stack="\n".join(message_lines),
         file=place["file"] if place else before.file if before else "",
         line=int(place["line"]) if place else None,
         owner=module,
@@ -73,7 +73,7 @@ def _uncompiled(lines: list[str]) -> list[Case]:
                     message=found["message"],
                     kind=found["kind"],
                     stack="\n".join(lines[at : at + 40]),
-                    is_whole=True,
+                    is_target_failure=True,
                 )
             ]
     return []

@@ -2,8 +2,7 @@
 
 import json
 
-from codeplane.testing.case import Case, CaseStatus
-from codeplane.testing.reports.unreadable import Unreadable
+from codeplane.testing.case import Case, CaseStatus, UnreadableReport
 from codeplane.testing.reports.xml import plain
 
 _STATUS: dict[str, CaseStatus] = {"passed": "passed", "failed": "failed", "pending": "skipped"}
@@ -13,10 +12,10 @@ def read(data: bytes) -> list[Case]:
     """The cases of one report; an error outside of examples is a case of its own."""
     try:
         report = json.loads(data)
-        cases = [_case(one) for one in report["examples"]]
+        cases = [_case(example) for example in report["examples"]]
         outside = report.get("summary", {}).get("errors_outside_of_examples_count", 0)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise Unreadable(f"the report is not rspec's JSON: {error!r}") from error
+        raise UnreadableReport(f"the report is not rspec's JSON: {error!r}") from error
     if outside:
         messages = plain("\n".join(map(str, report.get("messages", [])))).strip()
         lines = [line for line in messages.splitlines() if line.strip()]
@@ -28,7 +27,7 @@ def read(data: bytes) -> list[Case]:
                 message=first or "an error outside of examples",
                 kind="LoadError",
                 stack=messages,
-                is_whole=True,
+                is_target_failure=True,
             )
         )
     return cases
@@ -36,17 +35,17 @@ def read(data: bytes) -> list[Case]:
 
 def _case(one: dict[str, object]) -> Case:
     status = _STATUS.get(str(one.get("status")), "skipped")
-    told = one.get("exception")
-    told = told if isinstance(told, dict) else {}
-    places = told.get("backtrace") or []
-    message = plain(str(told.get("message", ""))).strip()
+    exception = one.get("exception")
+    exception = exception if isinstance(exception, dict) else {}
+    places = exception.get("backtrace") or []
+    message = plain(str(exception.get("message", ""))).strip()
     seconds, line = one.get("run_time"), one.get("line_number")
     return Case(
         name=str(one.get("full_description", one.get("description", ""))),
         status=status,
         duration_ms=round(seconds * 1000) if isinstance(seconds, int | float) else 0,
         message=" ".join(message.split()) if message else str(one.get("pending_message") or ""),
-        kind=str(told.get("class", "")),
+        kind=str(exception.get("class", "")),
         stack="\n".join([message, *map(str, places)]).strip(),
         file=str(one.get("file_path", "")),
         line=line if isinstance(line, int) else None,

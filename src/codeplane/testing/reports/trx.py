@@ -14,8 +14,8 @@ _PLACE = re.compile(r" in (?P<file>.+?):line (?P<line>\d+)")
 def read(data: bytes) -> list[Case]:
     """The cases of one report."""
     root = parsed(data)
-    classes = {one.get("id", ""): _class(one) for one in root.iter("UnitTest")}
-    return [_case(one, classes.get(one.get("testId", ""), "")) for one in root.iter("UnitTestResult")]
+    classes = {element.get("id", ""): _class(element) for element in root.iter("UnitTest")}
+    return [_case(element, classes.get(element.get("testId", ""), "")) for element in root.iter("UnitTestResult")]
 
 
 def _class(test: Element) -> str:

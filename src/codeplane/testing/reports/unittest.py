@@ -2,8 +2,7 @@
 
 import json
 
-from codeplane.testing.case import Case, CaseStatus
-from codeplane.testing.reports.unreadable import Unreadable
+from codeplane.testing.case import Case, CaseStatus, UnreadableReport
 
 _STATUS: dict[str, CaseStatus] = {"passed": "passed", "failed": "failed", "skipped": "skipped", "error": "error"}
 
@@ -11,14 +10,14 @@ _STATUS: dict[str, CaseStatus] = {"passed": "passed", "failed": "failed", "skipp
 def read(data: bytes) -> list[Case]:
     """The cases of one report."""
     try:
-        return [_case(one) for one in json.loads(data)]
+        return [_case(entry) for entry in json.loads(data)]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise Unreadable(f"the report is not what unittest's reporter writes: {error!r}") from error
+        raise UnreadableReport(f"the report is not what unittest's reporter writes: {error!r}") from error
 
 
 def _case(one: dict[str, object]) -> Case:
     # What could not be loaded goes by its path.
-    is_whole = str(one["name"]) == str(one["file"])
+    is_target_failure = str(one["name"]) == str(one["file"])
     file, name, seconds = str(one["file"]), str(one["name"]), one["seconds"]
     module = file.removesuffix(".py").replace("/", ".")
     for start in (module, module.rpartition(".")[2]):
@@ -33,5 +32,5 @@ def _case(one: dict[str, object]) -> Case:
         kind=str(one["kind"]),
         stack=str(one["stack"]),
         file=file,
-        is_whole=is_whole,
+        is_target_failure=is_target_failure,
     )

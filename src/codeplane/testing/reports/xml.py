@@ -3,8 +3,7 @@
 import re
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
 
-from codeplane.testing.case import MAX_CASES
-from codeplane.testing.reports.unreadable import Unreadable
+from codeplane.testing.case import MAX_CASES, UnreadableReport
 
 _MAX_DEPTH = 100
 _MAX_ELEMENTS = MAX_CASES * 8
@@ -21,14 +20,14 @@ class _Bounded(TreeBuilder):
 
     def doctype(self, name: str, pubid: str | None, system: str | None) -> None:
         """Refused: entities are declared there, and a few of them can stand for gigabytes."""
-        raise Unreadable("the report has a document type, which no runner writes")
+        raise UnreadableReport("the report has a document type, which no runner writes")
 
     def start(self, tag: str, attrs: dict[str, str], /) -> Element:
         """Count what begins."""
         self._depth += 1
         self._count += 1
         if self._depth > _MAX_DEPTH or self._count > _MAX_ELEMENTS:
-            raise Unreadable("the report has more elements than are read")
+            raise UnreadableReport("the report has more elements than are read")
         return super().start(tag.rpartition("}")[2], attrs)
 
     def end(self, tag: str, /) -> Element:
@@ -44,7 +43,7 @@ def parsed(data: bytes) -> Element:
         parser.feed(data)
         root: Element = parser.close()
     except ParseError as error:
-        raise Unreadable(f"the report is not XML: {error}") from error
+        raise UnreadableReport(f"the report is not XML: {error}") from error
     return root
 
 

@@ -3,7 +3,7 @@
 from codeplane.kernel.workspace import Workspace
 from tests.harness import Server
 from tests.interaction.requirements import requirement
-from tests.refactor.scip.encoded import Doc, index_bytes
+from tests.refactor.scip.index_writer import Doc, index_bytes
 from tests.surfaces.cli.diagnosis.seen import seen
 
 pytestmark = requirement("CLI-20")

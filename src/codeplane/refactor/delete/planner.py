@@ -1,0 +1,244 @@
+"""Planning of deletions, refused while something still refers to what goes."""
+
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from codeplane.code.facts.model import Facts
+from codeplane.code.resolve.entity import Bound
+from codeplane.code.resolve.references import Reference, references
+from codeplane.code.resolve.resolver import Resolver
+from codeplane.code.resolve.tier import TIERS
+from codeplane.code.resolve.world import World
+from codeplane.index.fact_store import FactStore
+from codeplane.index.files.paths import shown
+from codeplane.index.path_kinds import is_copy
+from codeplane.kernel.counted import ARE, counted
+from codeplane.kernel.errors import NotFound, NotRefactorable, StillUsed
+from codeplane.kernel.json import JsonValue
+from codeplane.query.search.symbols import Target
+from codeplane.refactor.delete.importers import find_importers
+from codeplane.refactor.delete.leftovers import Leftovers
+from codeplane.refactor.delete.sites import Site, sites
+from codeplane.refactor.draft import Coverage, Danger, Draft, Edit
+
+_SHOWN = 50
+_NAMED = 5
+_MAX_FILES = 10_000
+
+
+def plan_delete(world: World, store: FactStore, target: Target | str, *, force: bool, deadline: float) -> Draft:
+    """Plan the deletion of a symbol, a file or a folder; StillUsed lists what refers to it, unless forced."""
+    if isinstance(target, str):
+        return _files(world, store, target.strip("/"), force=force, deadline=deadline)
+    return _symbol(world, store, target, force=force, deadline=deadline)
+
+
+def _symbol(world: World, store: FactStore, target: Target, *, force: bool, deadline: float) -> Draft:
+    bound = target.bound
+    facts = world.facts(bound.file)
+    if facts is None or is_copy(bound.file):
+        raise NotRefactorable(f"{shown(bound.file)} is not a source of this repository that can be parsed")
+    if facts.errors:
+        raise NotRefactorable(f"{shown(bound.file)}:{facts.errors} has a syntax error", hint="mend it first")
+    language = world.language(facts)
+    if language.names.special_names and bound.name.startswith("__") and bound.name.endswith("__") and not force:
+        raise StillUsed(
+            f"{language.title} itself looks for {bound.name}",
+            hint="send force: true if nothing depends on it",
+            details={"total": 0},
+        )
+    going = sites(world, bound, target.definition)
+    resolver = Resolver(world)
+    by_file: dict[str, list[Reference]] = {bound.file: []}
+    late = ""
+    for reference in references(world, store, [bound]):
+        if reference.role == "DEFINITION" and _is_another(resolver, facts, target, reference):
+            continue
+        if not (reference.path == bound.file and any(site.start <= reference.offset < site.end for site in going)):
+            by_file.setdefault(reference.path, []).append(reference)
+        if time.monotonic() > deadline:
+            late = f"time ran out in {reference.path}"
+            break
+    used: list[Reference] = []
+    edits: list[Edit] = [_deletion(bound, site) for site in going]
+    dangers: list[Danger] = []
+    for path, found in by_file.items():
+        left = Leftovers(world, resolver, bound, path)
+        left.classify(found)
+        used += left.used
+        edits += left.edits
+    if late and not force:
+        raise StillUsed(
+            f"not all references to {bound.name} could be looked at: {late}", hint="ask again, or send force: true"
+        )
+    blocking = [one for one in used if one.likely]
+    if blocking and not force:
+        raise _still_used(world, bound.name, used)
+    dangers += _dangers(world, store, bound, going, used)
+    return Draft(
+        title=f"delete {bound.name}",
+        word=bound.name,
+        edits=tuple(sorted(_without_overlaps(edits), key=lambda one: (one.path, one.start, one.end))),
+        dangers=tuple(dangers),
+        coverage=Coverage(
+            files_scanned=len(by_file),
+            unparsed=tuple(path for path in by_file if (known := world.facts(path)) is None or known.errors),
+            truncated=late,
+            families=(language.family_name,),
+        ),
+    )
+
+
+def _is_another(resolver: Resolver, facts: Facts, target: Target, one: Reference) -> bool:
+    """Whether a definition belongs to another receiver: methods that name their receiver share a scope."""
+    bound, mine = target.bound, target.definition
+    if mine is None or one.path != bound.file or facts.rows(bound.scope, bound.name):
+        return False
+    defined = resolver.defined_at(one.path, facts, one.offset)
+    return defined is not None and defined.path != mine.path
+
+
+def _deletion(bound: Bound, site: Site) -> Edit:
+    span = site.span
+    return Edit(
+        path=bound.file,
+        start=span.start,
+        end=span.end,
+        new=span.new,
+        tier="PROVEN",
+        role="DEFINITION",
+        why="it is deleted",
+    )
+
+
+def _without_overlaps(edits: Sequence[Edit]) -> list[Edit]:
+    """Return edits without overlaps: an edit inside another is dropped, one that overlaps is cut."""
+    found: list[Edit] = []
+    for edit in sorted(edits, key=lambda edit: (edit.path, edit.start, -edit.end)):
+        last = found[-1] if found else None
+        if last is not None and last.path == edit.path and edit.start < last.end:
+            if edit.end > last.end and not edit.new:
+                found.append(
+                    Edit(
+                        path=edit.path,
+                        start=last.end,
+                        end=edit.end,
+                        new="",
+                        tier=edit.tier,
+                        role=edit.role,
+                        why=edit.why,
+                    )
+                )
+            continue
+        found.append(edit)
+    return found
+
+
+def _is_exported(world: World, facts: Facts, bound: Bound) -> bool:
+    """Whether a module exports a name."""
+    if world.language(facts).implicit_exports:
+        return not bound.name.startswith("_")
+    return any(bound.name in (export.local, export.name) for export in facts.exports)
+
+
+def _still_used(world: World, name: str, used: Sequence[Reference]) -> StillUsed:
+    ordered = sorted(used, key=lambda one: (TIERS.index(one.tier), one.path, one.offset))
+    places: list[JsonValue] = []
+    for one in ordered[:_SHOWN]:
+        text = world.text(one.path)
+        begin = text.rfind(b"\n", 0, one.offset) + 1
+        places.append(
+            {
+                "path": one.path,
+                "line": text.count(b"\n", 0, one.offset) + 1,
+                "column": len(text[begin : one.offset].decode("utf-8", "replace")) + 1,
+                "tier": one.tier,
+                "role": one.role,
+            }
+        )
+    counts: dict[str, JsonValue] = {tier: sum(one.tier == tier for one in used) for tier in TIERS}
+    named = ", ".join(f"{place['path']}:{place['line']}" for place in places[:_NAMED] if isinstance(place, dict))
+    more = f" and {len(used) - _NAMED} more" if len(used) > _NAMED else ""
+    return StillUsed(
+        f"{name} is still used in {len(used)} place{'s' * (len(used) != 1)}: {named}{more}",
+        details={"total": len(used), "tiers": counts, "places": places},
+    )
+
+
+def _dangers(
+    world: World, store: FactStore, bound: Bound, going: Sequence[Site], used: Sequence[Reference]
+) -> list[Danger]:
+    found: list[Danger] = []
+    by_tier: dict[str, list[Reference]] = {}
+    for one in used:
+        by_tier.setdefault(one.tier, []).append(one)
+    for tier, some in by_tier.items():
+        what = f"{counted(len(some), 'place')} may mean it"
+        if tier != "UNKNOWN":
+            what = f"{counted(len(some), 'reference', verbs=ARE)} left ({tier})"
+        kind = "dangling_reference" if tier != "UNKNOWN" else "unresolved_use"
+        found.append(Danger(kind=kind, what=what, path=some[0].path, offset=some[0].offset, count=len(some)))
+    facts = world.facts(bound.file)
+    if facts is not None and bound.scope == 0 and _is_exported(world, facts, bound):
+        what = f"{bound.name} can be used from outside this repository"
+        found.append(Danger(kind="public_api", what=what, path=bound.file, offset=going[0].start if going else None))
+    for site in going:
+        if site.computes:
+            what = "what its value calls is not called any more"
+            found.append(Danger(kind="side_effect", what=what, path=bound.file, offset=site.start))
+    for path, _ in store.files_with(bound.name):
+        others = world.facts(path) if path in world.snapshot.files else None
+        for access in others.dynamic if others is not None else ():
+            if access.literal == bound.name:
+                what = f"{path} reaches {bound.name} by its name at run time"
+                found.append(Danger(kind="dynamic_access", what=what, path=path, offset=access.at))
+    return found
+
+
+def _files(world: World, store: FactStore, path: str, *, force: bool, deadline: float) -> Draft:
+    files = world.snapshot.files
+    gone = [path] if path in files else sorted(one for one in files if path and one.startswith(f"{path}/"))
+    if not gone:
+        raise NotFound(f"there is no file or folder {shown(path)}", hint="name it from the repository's root")
+    stub = f"{path[:-3]}.pyi"
+    if path.endswith(".py") and stub in files:
+        gone.append(stub)
+    used, scanned, late = find_importers(world, store, gone, path, deadline)
+    if late and not force:
+        raise StillUsed(f"not all imports of {path} could be looked at: {late}", hint="ask again, or send force: true")
+    if used and not force:
+        raise _still_used(world, path, used)
+    dangers = [
+        Danger(kind="dangling_import", what=f"{one.path} imports what is deleted", path=one.path, offset=one.offset)
+        for one in used
+    ]
+    for one in gone:
+        folder = one.rpartition("/")[0]
+        if one.endswith("/__init__.py") and any(other.startswith(f"{folder}/") for other in files if other not in gone):
+            what = f"{folder} is no regular package without it"
+            dangers.append(Danger(kind="package_ends", what=what, path=one))
+    return Draft(
+        title=f"delete {path}",
+        removes=tuple(gone),
+        dangers=tuple(dangers),
+        coverage=Coverage(files_scanned=scanned, truncated=late),
+    )
+
+
+def files_left_behind(folder: Path, root: Path, known: frozenset[str]) -> Danger | None:
+    """Return a danger that names the files of a deleted folder that stay, because they are not in the index."""
+    found: list[str] = []
+    looked = 0
+    for above, folders, names in os.walk(folder):
+        folders.sort()
+        looked += len(names)
+        found += [path for name in sorted(names) if (path := os.path.relpath(Path(above, name), root)) not in known]
+        if looked > _MAX_FILES:
+            break
+    if not found:
+        return None
+    more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+    what = f"left out here, so they stay: {', '.join(map(shown, found[:_NAMED]))}{more}"
+    return Danger(kind="files_stay", what=what, count=len(found))

@@ -1,0 +1,100 @@
+"""Stand-ins of a function: aliases, `partial` and `wraps`, whose calls reach it under another name."""
+
+import re
+from collections.abc import Iterator
+
+from codeplane.code.facts.model import REASONS, Facts
+from codeplane.code.resolve.entity import Bound, Outside
+from codeplane.refactor.rename.rename_context import RenameContext
+
+_PARAM = REASONS.index("PARAM")
+_WRAPS = re.compile(rb"@[ \t]*(?:[\w.]+\.)?wraps\([ \t]*$")
+_WRAPPED = re.compile(rb"[ \t]*[,)][^\n]*\n(?:[ \t]*@[^\n]*\n)*[ \t]*(?:async[ \t]+)?def[ \t]+([\w\x80-\xff]+)")
+_COPIED = re.compile(
+    rb"(?:^|[\n;])[ \t]*([\w\x80-\xff]+)(?:[ \t]*:[^=\n]*)?[ \t]*=[ \t]*"
+    rb"(?:(?:[\w.]+\.)?partial(?:method)?\(\s*)?[\w.]*$"
+)
+_GIVEN = re.compile(rb"(?:^|[\n;])[ \t]*([\w\x80-\xff]+)(?:[ \t]*:[^=\n]*)?[ \t]*=[ \t]*(?:lambda\b[^:\n]*)?$")
+_ENDS = re.compile(rb"[ \t]*(?:[,)#;\r\n]|$)")
+_FIRST = re.compile(rb"\(\s*([\w\x80-\xff.]+)\s*,")
+_NEAR = 300
+
+
+def stand_ins(context: RenameContext, function: Bound) -> Iterator[Bound]:
+    """Yield the bindings that pass their arguments on to a function: `g = f`, `partial(f)`, `@wraps(f)`."""
+    name = function.name
+    for path, facts in context.files(name):
+        text = context.world.text(path)
+        for at in context.places(path, name):
+            found = _stand_in(text, at, at + len(name.encode()))
+            if found is None or facts.in_text(at):
+                continue
+            called, where = found
+            if function not in context.resolver.at(path, at, name).entities:
+                continue
+            scope = next((scope for scope, place in _bindings(facts, called) if place == where), -1)
+            if scope >= 0 and Bound(path, scope, called) != function:
+                yield Bound(path, scope, called)
+        if context.late("other names of the function were looked for"):
+            return
+
+
+def lambda_names(context: RenameContext) -> Iterator[Bound]:
+    """Yield the name that a lambda is assigned to, if the subject is its parameter."""
+    subject = context.subject
+    scope = subject.facts.scopes[subject.bound.scope]
+    if subject.sort != "parameter" or scope.kind != "lambda":
+        return
+    before = context.world.text(subject.bound.file)[max(0, scope.start - _NEAR) : scope.start]
+    named = _GIVEN.search(before)
+    if named is None:
+        return
+    name, at = named[1].decode("utf-8", "replace"), scope.start - len(before) + named.start(1)
+    yield from (Bound(subject.bound.file, one, name) for one, place in _bindings(subject.facts, name) if place == at)
+
+
+def has_parameter(context: RenameContext, function: Bound, name: str) -> bool:
+    """Whether a function has a parameter of a name."""
+    facts = context.world.facts(function.file)
+    for index, _ in context.resolver.definitions(function) if facts is not None else ():
+        assert facts is not None
+        rows = facts.bound.get((facts.body_of.get(index, -1), name), ())
+        if any(facts.bind_reason(row) == _PARAM for row in rows):
+            return True
+    return False
+
+
+def first_argument_function(context: RenameContext, path: str, opened: int) -> tuple[Bound, bool] | None:
+    """Return the function that is a call's first argument, and whether that is certain."""
+    first = _FIRST.match(context.world.text(path), opened)
+    if first is None:
+        return None
+    name = first[1].rpartition(b".")[2]
+    meaning = context.resolver.at(path, first.end(1) - len(name), name.decode("utf-8", "replace"))
+    function = context.subject.function
+    if function is None or function in meaning.entities:
+        return (function, meaning.certain) if function is not None else None
+    for entity in meaning.entities if function.name in ("__init__", "__new__") else ():
+        if isinstance(entity, Bound) and context.resolver.member(entity, function.name)[0] == function:
+            return function, False
+    return None
+
+
+def is_functools_name(context: RenameContext, path: str, at: int, name: str) -> bool:
+    """Whether a name at a place comes from `functools`."""
+    return context.resolver.at(path, at, name).entities == (Outside("functools"),)
+
+
+def _stand_in(text: bytes, at: int, end: int) -> tuple[str, int] | None:
+    before = text[max(0, at - _NEAR) : at]
+    if _WRAPS.search(before.rpartition(b"\n")[2]):
+        wrapped = _WRAPPED.match(text, end)
+        return (wrapped[1].decode("utf-8", "replace"), wrapped.start(1)) if wrapped else None
+    copied = _COPIED.search(before) if _ENDS.match(text, end) else None
+    return (copied[1].decode("utf-8", "replace"), at - len(before) + copied.start(1)) if copied else None
+
+
+def _bindings(facts: Facts, name: str) -> Iterator[tuple[int, int]]:
+    for row, one in enumerate(facts.bind_names):
+        if one == name:
+            yield facts.bind_scope(row), facts.bind_at(row)

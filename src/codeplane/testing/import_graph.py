@@ -1,0 +1,196 @@
+"""The import graph of a repository: resolved for Python and JavaScript, by package and name for other languages."""
+
+from collections import deque
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from codeplane.code.languages.javascript.modules import JavaScriptModules
+from codeplane.code.languages.python.modules import PythonModules
+from codeplane.code.languages.registry import languages
+from codeplane.code.resolve.world import SharedModules, World
+
+_MAX_DISTANCE = 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """How a file is reached from a changed one: through which file, and over how many imports."""
+
+    through: str
+    distance: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileImports:
+    """The imports of one file: the digest of its content, the imported files, and the names in its imports.
+
+    Without `words`, which files are imported depends on more than their names.
+    """
+
+    digest: str
+    imported: frozenset[str]
+    words: frozenset[str] | None
+
+
+class ImportCache:
+    """The imports of each file, cached while neither the file nor the paths that its imports name change."""
+
+    def __init__(self, shared: SharedModules) -> None:
+        self.shared = shared
+        self._found: dict[str, FileImports] = {}
+        self._modules: tuple[object, object] | None = None
+        self._paths: Collection[str] = frozenset()
+
+    def of(self, world: World, gone: Collection[str] = ()) -> dict[str, FileImports]:
+        """Return the cached imports by path; with deleted files, without those that may have imported them."""
+        modules = (self.shared.python(world.snapshot), self.shared.javascript(world.snapshot))
+        if self._modules is None or any(one is not other for one, other in zip(modules, self._modules, strict=True)):
+            paths = world.snapshot.files.keys()
+            self._found = _untouched(self._found, set(self._paths) ^ paths, set(self._paths), set(paths))
+            self._modules, self._paths = modules, paths
+        if not gone:
+            return self._found
+        paths = world.snapshot.files.keys()
+        return _untouched(self._found, set(gone), {*paths, *gone}, set(paths))
+
+
+def _untouched(
+    found: Mapping[str, FileImports], moved: set[str], before: set[str], now: set[str]
+) -> dict[str, FileImports]:
+    """Return the cached imports that stay true when these paths were added or removed."""
+    # Another thread may add to the cache meanwhile.
+    cached = list(found.items())
+    if any(path.rpartition("/")[2].startswith("__init__.") for path in moved):
+        # Whether a folder is a package decides what the folder around it is.
+        return {}
+    names = {path.rpartition("/")[2].partition(".")[0] for path in moved if path.endswith((".py", ".pyi"))}
+    folders = _folders(before) ^ _folders(now) if names else set()
+    words = names | {folder.rpartition("/")[2] for folder in folders}
+    # If no path moved, a file that maps module names (such as tsconfig.json) has changed.
+    is_other = not moved or any(not path.endswith((".py", ".pyi")) for path in moved)
+    return {
+        path: one
+        for path, one in cached
+        if path in now and (not is_other if one.words is None else words.isdisjoint(one.words))
+    }
+
+
+def _folders(paths: Iterable[str]) -> set[str]:
+    found: set[str] = set()
+    for path in paths:
+        folder = path.rpartition("/")[0]
+        while folder and folder not in found:
+            found.add(folder)
+            folder = folder.rpartition("/")[0]
+    return found
+
+
+class ImportGraph:
+    """The imports of one state of the repository; `gone`: files that existed before the change."""
+
+    def __init__(self, world: World, kept: ImportCache, *, gone: Iterable[str] = ()) -> None:
+        self._world = world
+        self._gone = tuple(gone)
+        self._shared = kept.shared
+        self._kept = kept.of(world, self._gone)
+
+    @cached_property
+    def importers(self) -> Mapping[str, frozenset[str]]:
+        """The files that import each file."""
+        found: dict[str, set[str]] = {}
+        for known in self._world.snapshot.texts:
+            cached = self._kept.get(known.path)
+            if cached is None or cached.digest != known.digest:
+                cached = self._held(known.path, known.digest)
+                if known.path not in self._world.missing:
+                    self._kept[known.path] = cached
+            for imported in cached.imported:
+                if imported != known.path:
+                    found.setdefault(imported, set()).add(known.path)
+        for conftest, below in self._conftests():
+            found.setdefault(conftest, set()).update(below)
+        return {path: frozenset(one) for path, one in found.items()}
+
+    def reaching(self, changed: Iterable[str]) -> dict[str, Step]:
+        """Return every file that imports a changed one, directly or through others, with the shortest way."""
+        steps = {path: Step(through="", distance=0) for path in changed}
+        waiting = deque(steps)
+        while waiting:
+            path = waiting.popleft()
+            distance = steps[path].distance
+            if distance >= _MAX_DISTANCE:
+                continue
+            for importer in sorted(self.importers.get(path, ())):
+                if importer not in steps:
+                    steps[importer] = Step(through=path, distance=distance + 1)
+                    waiting.append(importer)
+        return steps
+
+    def _held(self, path: str, digest: str) -> FileImports:
+        language = languages().of(path)
+        if language is None or not language.names.follows_imports:
+            return FileImports(digest=digest, imported=frozenset(), words=frozenset())
+        facts = self._world.facts(path)
+        if facts is None:
+            return FileImports(digest=digest, imported=frozenset(), words=None)
+        words: set[str] | None = None
+        found: set[str] = set()
+        if self._world.language(facts).names.dotted_modules:
+            modules, words = self._python, set()
+            for import_ in facts.imports:
+                words |= {*import_.source.split("."), import_.imported}
+                for module in modules.find(import_.source, path):
+                    found |= self._python_files(module, import_.imported, modules)
+        else:
+            sources = {import_.source for import_ in facts.imports} | {
+                export.source for export in facts.exports if export.source
+            }
+            for source in sources:
+                found.update(self._javascript.find(source, path))
+        return FileImports(digest=digest, imported=frozenset(found), words=None if words is None else frozenset(words))
+
+    def _python_files(self, module: str, name: str, modules: PythonModules) -> set[str]:
+        """Return the files of a module, of a submodule imported from it, and of their packages, which run too."""
+        inner = modules.submodule(module, name) if name and name != "*" else None
+        found = {one for one in (module, inner) if one is not None and one.endswith((".py", ".pyi"))}
+        for one in (module, inner or module):
+            folder = one.rpartition("/")[0] if one.endswith((".py", ".pyi")) else one
+            while folder:
+                init = f"{folder}/__init__.py"
+                if init not in self._world.snapshot.files:
+                    break
+                found.add(init)
+                folder = folder.rpartition("/")[0]
+        return found
+
+    @cached_property
+    def _python(self) -> PythonModules:
+        if not self._gone:
+            return self._world.python()
+        return PythonModules([*self._world.snapshot.files, *self._gone])
+
+    @cached_property
+    def _javascript(self) -> JavaScriptModules:
+        if not self._gone:
+            return self._shared.javascript(self._world.snapshot)
+        snapshot = self._world.snapshot
+        return JavaScriptModules([*snapshot.files, *self._gone], self._text)
+
+    def _text(self, path: str) -> bytes | None:
+        known = self._world.snapshot.files.get(path)
+        return self._world.snapshot.text(known) if known is not None and known.skipped is None else None
+
+    def _conftests(self) -> list[tuple[str, set[str]]]:
+        """Return the files that pytest loads without an import, each with the files below its folder."""
+        texts = self._world.snapshot.texts
+        conftests = [known.path for known in texts if known.path.rpartition("/")[2] == "conftest.py"]
+        if not conftests:
+            return []
+        paths = [known.path for known in texts if known.path.endswith(".py")]
+        found = []
+        for conftest in conftests:
+            folder = conftest.rpartition("/")[0]
+            start = f"{folder}/" if folder else ""
+            found.append((conftest, {path for path in paths if path.startswith(start) and path != conftest}))
+        return found
