@@ -1,1 +1,1 @@
-"""Generated from proto/codeplane/v1 by `make protos`; not edited."""
+"""Generated from proto/ by `make protos`; not edited."""
