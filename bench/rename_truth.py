@@ -23,7 +23,7 @@ from typing import IO
 from urllib.parse import unquote, urlparse
 
 from bench.references import Lines, Place, parsed
-from codeplane.code.facts.model import REASONS, Facts
+from codeplane.code.model import REASONS, Facts
 from codeplane.index.fact_store import FactStore
 from codeplane.index.path_kinds import is_test
 from codeplane.index.snapshot import Snapshot

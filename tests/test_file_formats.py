@@ -13,8 +13,8 @@ import jwt
 import msgspec
 import pytest
 
-from codeplane.code.facts.model import Definition, DynamicAccess, Export, Facts, Import, Scope, packed, unpacked
 from codeplane.code.facts.version import tables_version
+from codeplane.code.model import Definition, DynamicAccess, Export, Facts, Import, Scope, packed, unpacked
 from codeplane.edit.batch import Batch, Change, Entry
 from codeplane.edit.file_state import FileState
 from codeplane.edit.history.mutation_record import MutationRecord, MutationStats

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from codeplane.code.facts.model import Facts, packed, packed_columns, unpacked
+from codeplane.code.model import Facts, packed, packed_columns, unpacked
 from codeplane.index.archive import Packed
 from codeplane.index.derived_index import Follower, Progress
 from codeplane.index.fact_store import FactStore

@@ -1,6 +1,6 @@
 """Facts that are kept unpacked: bounded, and none of contents that are long gone."""
 
-from codeplane.code.facts.model import Facts
+from codeplane.code.model import Facts
 from codeplane.index.facts_cache import UnpackedFacts
 from tests.interaction.requirements import requirement
 

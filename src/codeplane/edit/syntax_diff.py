@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from codeplane.code.facts.model import Definition, Facts, unpacked
 from codeplane.code.languages.language import Language
 from codeplane.code.languages.registry import languages
+from codeplane.code.model import Definition, Facts, unpacked
 from codeplane.edit.line_diff import Hunk, diff_lines, split_lines
 from codeplane.index.files.file import identity_of
 from codeplane.index.files.paths import shown

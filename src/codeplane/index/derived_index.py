@@ -13,10 +13,10 @@ from itertools import chain
 
 import msgspec
 
-from codeplane.code.facts.model import unpacked
 from codeplane.code.facts.sound import fits
 from codeplane.code.languages.language import Language
 from codeplane.code.languages.registry import languages
+from codeplane.code.model import unpacked
 from codeplane.index import definitions
 from codeplane.index.archive import Packed
 from codeplane.index.content import ContentFile

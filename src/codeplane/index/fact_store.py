@@ -12,8 +12,8 @@ from pathlib import Path
 
 import msgspec
 
-from codeplane.code.facts.model import Facts, unpacked
 from codeplane.code.facts.version import tables_version
+from codeplane.code.model import Facts, unpacked
 from codeplane.index import definitions, feed_record, name_postings, terms
 from codeplane.index.definitions import Symbol as Symbol
 from codeplane.index.derived_database import DerivedDatabase

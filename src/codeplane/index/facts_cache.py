@@ -4,7 +4,7 @@ import threading
 from collections import OrderedDict
 from dataclasses import dataclass
 
-from codeplane.code.facts.model import Facts
+from codeplane.code.model import Facts
 
 # One for those who ask about the state before an edit.
 _CONTENTS = 2

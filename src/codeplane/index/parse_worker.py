@@ -14,9 +14,9 @@ import msgspec
 
 from codeplane.code.facts.assembly import MAX_DEFINITIONS
 from codeplane.code.facts.extract import MAX_PARSED, extractor
-from codeplane.code.facts.model import Facts, packed
 from codeplane.code.languages.language import Language
 from codeplane.code.languages.registry import languages
+from codeplane.code.model import Facts, packed
 from codeplane.index.name_postings import packed_keys
 from codeplane.index.words import Vocabulary, prepared, with_parts
 

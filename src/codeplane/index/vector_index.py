@@ -8,8 +8,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from codeplane.code.facts.model import Facts
 from codeplane.code.languages.registry import languages
+from codeplane.code.model import Facts
 from codeplane.index.snapshot import Known, Snapshot
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.vectors.chunks import REVISION, Chunk, chunk

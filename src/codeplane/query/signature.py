@@ -2,8 +2,8 @@
 
 import re
 
-from codeplane.code.facts.model import Definition, Facts
 from codeplane.code.languages.registry import LANGUAGES
+from codeplane.code.model import Definition, Facts
 from codeplane.query.search.hit import decoded
 
 MAX_SIGNATURE = 160

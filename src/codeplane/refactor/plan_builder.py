@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from codeplane.code.facts.model import Facts
+from codeplane.code.model import Facts
 from codeplane.code.resolve.world import World
 from codeplane.index.contexts.operations import ContextOperations
 from codeplane.index.contexts.router import Router

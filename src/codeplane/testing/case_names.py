@@ -4,7 +4,7 @@ import difflib
 import re
 from collections.abc import Sequence
 
-from codeplane.code.facts.model import Facts
+from codeplane.code.model import Facts
 from codeplane.testing.case import Case
 from codeplane.testing.runner import Runner
 from codeplane.testing.target import Target, TargetSelection

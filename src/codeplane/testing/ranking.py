@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from codeplane.code.facts.model import Facts
+from codeplane.code.model import Facts
 from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore
 from codeplane.testing.changes import Lines

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from operator import sub
 
-from codeplane.code.facts.model import packed_columns, unpacked_columns
+from codeplane.code.model import packed_columns, unpacked_columns
 from codeplane.vectors.chunks import Chunk
 
 _COLUMNS = 4

@@ -3,8 +3,8 @@
 import re
 
 from codeplane.code.facts.extract import extractor
-from codeplane.code.facts.model import NO_TARGET, REASONS, Facts
 from codeplane.code.languages.registry import languages
+from codeplane.code.model import NO_TARGET, REASONS, Facts
 
 
 def facts_of(language: str, text: str | bytes) -> Facts:

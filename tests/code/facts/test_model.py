@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplane.code.facts.model import packed_columns, packed_steps, unpacked_columns
+from codeplane.code.model import packed_columns, packed_steps, unpacked_columns
 from tests.interaction.requirements import requirement
 
 _NUMBERS = st.integers(0, 2**32 - 1)

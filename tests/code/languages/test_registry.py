@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.code.facts.model import packed, unpacked
 from codeplane.code.languages.registry import languages, query_of
+from codeplane.code.model import packed, unpacked
 from tests.code.facts.reading import check, facts_of
 from tests.interaction.requirements import requirement
 

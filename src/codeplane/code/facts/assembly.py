@@ -11,7 +11,8 @@ import xxhash
 
 from codeplane.code.facts.draft import Draft, Homes, PlacedScope
 from codeplane.code.facts.found import Captures, Found
-from codeplane.code.facts.model import (
+from codeplane.code.languages.language import Language
+from codeplane.code.model import (
     NO_TARGET,
     REASONS,
     Definition,
@@ -24,7 +25,6 @@ from codeplane.code.facts.model import (
     packed_spans,
     packed_steps,
 )
-from codeplane.code.languages.language import Language
 
 MAX_DEFINITIONS = 20_000
 _MAX_NAME = 200

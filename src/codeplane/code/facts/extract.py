@@ -26,10 +26,10 @@ import tree_sitter
 
 from codeplane.code.facts.assembly import Assembly
 from codeplane.code.facts.found import Found, patterns_of
-from codeplane.code.facts.model import Facts
 from codeplane.code.facts.rare import Divided
 from codeplane.code.languages.language import Language
 from codeplane.code.languages.registry import query_of
+from codeplane.code.model import Facts
 
 MAX_PARSED = 4 * 1024 * 1024
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from codeplane.code.facts.model import NO_TARGET, REASONS, Facts
+from codeplane.code.model import NO_TARGET, REASONS, Facts
 
 
 def fits(facts: Facts, size: int) -> bool:

@@ -4,9 +4,9 @@ from dataclasses import fields
 from functools import cache
 from hashlib import sha256
 
-from codeplane.code.facts.model import FORMAT
 from codeplane.code.languages.language import Language
 from codeplane.code.languages.registry import LANGUAGES, query_of
+from codeplane.code.model import FORMAT
 
 
 @cache

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 from typing import Protocol
 
-from codeplane.code.facts.model import Definition, Facts
+from codeplane.code.languages.expression import says_type
 from codeplane.code.languages.registry import LANGUAGES
+from codeplane.code.model import Definition, Facts
 from codeplane.code.resolve.entity import Bound, Entity, Instance, Module, Outside
-from codeplane.code.resolve.expression import says_type
 from codeplane.code.resolve.given_places import says_nothing
 from codeplane.code.resolve.world import World
 from codeplane.index.path_kinds import is_test

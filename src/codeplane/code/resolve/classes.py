@@ -2,16 +2,22 @@
 
 import re
 
-from codeplane.code.facts.model import REASONS, Facts
+from codeplane.code.languages.expression import chains, extended
+from codeplane.code.languages.javascript.this_binding import Side, in_static, is_static
+from codeplane.code.languages.outside_packages import package_of
+from codeplane.code.languages.python.class_creation import (
+    all_give_back,
+    decorating,
+    is_known_to_keep,
+    makes_its_own,
+    metaclass,
+)
+from codeplane.code.languages.python.decorators import hands_another
+from codeplane.code.languages.python.evidence import decorators
 from codeplane.code.languages.registry import LANGUAGES
+from codeplane.code.model import REASONS, Facts
 from codeplane.code.resolve.entity import Bound, Entity, Instance, Module, Outside
-from codeplane.code.resolve.evidence import decorators
-from codeplane.code.resolve.expression import chains, extended
-from codeplane.code.resolve.handing import hands_another
-from codeplane.code.resolve.instance import Side, in_static, is_static
-from codeplane.code.resolve.making import all_give_back, decorating, is_known_to_keep, makes_its_own, metaclass
 from codeplane.code.resolve.names import Names
-from codeplane.code.resolve.outside import package_of
 from codeplane.code.resolve.world import World
 
 CLASSES = frozenset({"class", "interface", "struct", "enum", "trait"})

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from codeplane.code.facts.model import REASONS, Definition, Export, Facts, Import
+from codeplane.code.languages.javascript.exports import given_whole
+from codeplane.code.languages.javascript.this_binding import Side
 from codeplane.code.languages.modules import is_package
 from codeplane.code.languages.registry import LANGUAGES
+from codeplane.code.model import REASONS, Definition, Export, Facts, Import
 from codeplane.code.resolve.entity import Bound, Entity, Module, Outside
-from codeplane.code.resolve.exported import given_whole
-from codeplane.code.resolve.instance import Side
 from codeplane.code.resolve.world import World
 
 _IMPORT, _GLOBAL, _NONLOCAL = (REASONS.index(one) for one in ("IMPORT_ALIAS", "GLOBAL", "NONLOCAL"))

@@ -9,14 +9,14 @@ from typing import Literal
 import numpy as np
 from msgspec import Struct
 
-from codeplane.code.facts.model import Definition, Facts
+from codeplane.code.languages.expression import is_short, shape
+from codeplane.code.languages.javascript.this_binding import Side
 from codeplane.code.languages.language import Language
+from codeplane.code.languages.outside_packages import package_of
 from codeplane.code.languages.registry import LANGUAGES, languages
+from codeplane.code.model import Definition, Facts
 from codeplane.code.resolve.entity import Bound, Outside
-from codeplane.code.resolve.expression import is_short, shape
-from codeplane.code.resolve.instance import Side
 from codeplane.code.resolve.names import Meaning
-from codeplane.code.resolve.outside import package_of
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.soft_keywords import names_alone
 from codeplane.code.resolve.tier import Tier

@@ -3,17 +3,17 @@
 import re
 from collections.abc import Mapping
 
-from codeplane.code.facts.model import REASONS, Definition, Export, Facts
+from codeplane.code.languages.expression import Step, is_reached, receiver
+from codeplane.code.languages.javascript.exports import exported_places
+from codeplane.code.languages.javascript.this_binding import Side, class_of_this, in_static
+from codeplane.code.languages.outside_packages import gives_its_own
+from codeplane.code.languages.python.evidence import binding_before, decorators, module_before
+from codeplane.code.languages.python.narrowing import narrowings
 from codeplane.code.languages.registry import LANGUAGES
+from codeplane.code.model import REASONS, Definition, Export, Facts
 from codeplane.code.resolve.assignments import Assignments
 from codeplane.code.resolve.entity import Bound, Entity, Instance, Module, Outside
-from codeplane.code.resolve.evidence import binding_before, decorators, module_before
-from codeplane.code.resolve.exported import exported_places
-from codeplane.code.resolve.expression import Step, is_reached, receiver
-from codeplane.code.resolve.instance import Side, class_of_this, in_static
 from codeplane.code.resolve.names import Meaning
-from codeplane.code.resolve.narrowing import narrowings
-from codeplane.code.resolve.outside import gives_its_own
 from codeplane.code.resolve.rust_paths import RustPaths, path_before
 from codeplane.code.resolve.world import World
 

@@ -3,8 +3,8 @@
 import re
 from abc import ABC
 
-from codeplane.code.facts.model import Facts
 from codeplane.code.languages.registry import LANGUAGES
+from codeplane.code.model import Facts
 from codeplane.code.resolve.entity import Bound, Entity, Module, Outside
 from codeplane.code.resolve.names import Meaning
 from codeplane.code.resolve.values import Values

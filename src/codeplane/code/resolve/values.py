@@ -4,13 +4,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 
-from codeplane.code.facts.model import NO_TARGET, REASONS, Facts
-from codeplane.code.languages.registry import LANGUAGES
-from codeplane.code.resolve.assignments import Assignments
-from codeplane.code.resolve.classes import NAMESPACES, VARIABLES, Classes
-from codeplane.code.resolve.entity import Bound, Entity, Instance, Outside
-from codeplane.code.resolve.evidence import copied, decorators, is_property, returned, steps_of
-from codeplane.code.resolve.expression import (
+from codeplane.code.languages.expression import (
     Step,
     annotated,
     constructed,
@@ -18,9 +12,15 @@ from codeplane.code.resolve.expression import (
     is_first_of_several,
     says_type,
 )
+from codeplane.code.languages.outside_packages import gives_its_own, tells_nothing
+from codeplane.code.languages.python.evidence import copied, decorators, is_property, returned, steps_of
+from codeplane.code.languages.python.returns import is_generator, made_and_returned
+from codeplane.code.languages.registry import LANGUAGES
+from codeplane.code.model import NO_TARGET, REASONS, Facts
+from codeplane.code.resolve.assignments import Assignments
+from codeplane.code.resolve.classes import NAMESPACES, VARIABLES, Classes
+from codeplane.code.resolve.entity import Bound, Entity, Instance, Outside
 from codeplane.code.resolve.given_places import names_given, says_nothing, sets_globals
-from codeplane.code.resolve.outside import gives_its_own, tells_nothing
-from codeplane.code.resolve.returning import is_generator, made_and_returned
 from codeplane.code.resolve.world import World
 
 _PARAM, _DEFINED = REASONS.index("PARAM"), REASONS.index("DEF_IN_SCOPE")

@@ -4,7 +4,6 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from codeplane.code.facts.model import Facts
 from codeplane.code.languages.go import GO
 from codeplane.code.languages.go.packages import GoPackages
 from codeplane.code.languages.javascript import JAVASCRIPT
@@ -15,6 +14,7 @@ from codeplane.code.languages.modules import ModuleLayout, Modules
 from codeplane.code.languages.python import PYTHON
 from codeplane.code.languages.python.modules import PythonModules
 from codeplane.code.languages.registry import LANGUAGES, languages
+from codeplane.code.model import Facts
 from codeplane.code.resolve.given_members import GivenMembers
 from codeplane.index.fact_store import FactStore
 from codeplane.index.snapshot import Known, Snapshot

@@ -11,7 +11,7 @@ from tempfile import NamedTemporaryFile
 
 import xxhash
 
-from codeplane.code.facts.model import Facts, unpacked
+from codeplane.code.model import Facts, unpacked
 from codeplane.index.parse_worker import Source
 from codeplane.index.parser_pool import Parsers
 

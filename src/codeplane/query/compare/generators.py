@@ -2,8 +2,8 @@
 
 import re
 
-from codeplane.code.facts.model import Definition, Facts
 from codeplane.code.languages.registry import LANGUAGES
+from codeplane.code.model import Definition, Facts
 from codeplane.query.compare.header import Header
 
 _YIELD = re.compile(rb"\byield\b")

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 
-from codeplane.code.facts.model import Facts
+from codeplane.code.model import Facts
 from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.references import references
 from codeplane.code.resolve.resolver import Resolver

@@ -2,8 +2,8 @@
 
 import re
 
-from codeplane.code.facts.model import Definition
 from codeplane.code.languages.contract import Contract
+from codeplane.code.model import Definition
 from codeplane.query.compare.source_scan import start_of, template_from
 
 _MARKED = re.compile(rb"[ \t]*(?:@|#\[)")

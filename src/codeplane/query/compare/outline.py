@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from codeplane.code.facts.model import Definition, Facts
 from codeplane.code.languages.contract import Contract, Visibility
 from codeplane.code.languages.language import Language
 from codeplane.code.languages.registry import LANGUAGES, language_named
+from codeplane.code.model import Definition, Facts
 from codeplane.index.path_kinds import is_test
 from codeplane.query.compare.generators import yields
 from codeplane.query.compare.header import Header, Said, taken_apart

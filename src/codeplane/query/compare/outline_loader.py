@@ -5,8 +5,8 @@ import stat
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from codeplane.code.facts.model import Facts
 from codeplane.code.languages.registry import languages
+from codeplane.code.model import Facts
 from codeplane.git.read.hidden_paths import HiddenPaths
 from codeplane.git.read.object_store import ObjectStore
 from codeplane.git.read.reader import GitReader

@@ -2,8 +2,8 @@
 
 from collections.abc import Set
 
-from codeplane.code.facts.model import Facts
 from codeplane.code.languages.registry import LANGUAGES
+from codeplane.code.model import Facts
 from codeplane.query.compare.source_scan import is_passed_on
 
 

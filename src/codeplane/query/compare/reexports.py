@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 
-from codeplane.code.facts.model import Facts
+from codeplane.code.model import Facts
 
 _DEEPEST = 4
 Known = Callable[[str], Facts | None]

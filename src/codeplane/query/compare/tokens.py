@@ -3,8 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from codeplane.code.facts.model import Facts
 from codeplane.code.languages.registry import LANGUAGES
+from codeplane.code.model import Facts
 
 _TOKEN = re.compile(r"[^\W\d][\w$]*|[$#][\w$]+|\d[\w.]*|->|=>|\.\.\.|\*\*|::|\?\.|[^\w\s]", re.UNICODE)
 _QUOTES = frozenset(b"\"'`")

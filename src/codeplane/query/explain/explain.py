@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from codeplane.code.facts.model import Definition, Facts
+from codeplane.code.model import Definition, Facts
 from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.references import Reference, references
 from codeplane.code.resolve.resolver import Resolver

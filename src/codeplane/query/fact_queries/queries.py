@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from codeplane.code.facts.model import NO_TARGET, REASONS, Definition, Facts
+from codeplane.code.model import NO_TARGET, REASONS, Definition, Facts
 from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.references import Reference, references
 from codeplane.code.resolve.resolver import Resolver

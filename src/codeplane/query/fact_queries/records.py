@@ -1,7 +1,7 @@
 """The facts of 002 §7.3 as callers see them; lines and columns count from 1, ends are exclusive columns."""
 
-from codeplane.code.facts.model import Reason
 from codeplane.code.languages.registry import LANGUAGES
+from codeplane.code.model import Reason
 from codeplane.code.resolve.references import Role
 from codeplane.code.resolve.tier import Tier
 from codeplane.kernel.counted import counted

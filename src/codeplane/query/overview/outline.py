@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from codeplane.code.facts.model import Facts
+from codeplane.code.model import Facts
 from codeplane.index.fact_store import FactStore
 from codeplane.index.files.paths import shown
 from codeplane.index.snapshot import Snapshot

@@ -4,8 +4,8 @@ import time
 from collections import Counter
 from collections.abc import Iterable
 
-from codeplane.code.facts.model import Facts
 from codeplane.code.languages.registry import LANGUAGES
+from codeplane.code.model import Facts
 from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import World

@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from codeplane.code.facts.model import Facts
+from codeplane.code.model import Facts
 from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.references import Reference, references
 from codeplane.code.resolve.resolver import Resolver

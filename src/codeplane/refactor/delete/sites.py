@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from codeplane.code.facts.model import REASONS, Definition, Facts
+from codeplane.code.model import REASONS, Definition, Facts
 from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.world import World
 from codeplane.index.files.paths import shown

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from codeplane.code.facts.model import Definition, Facts
 from codeplane.code.languages.comment_syntax import CommentSyntax
 from codeplane.code.languages.registry import LANGUAGES
+from codeplane.code.model import Definition, Facts
 
 # Characters right before a piece of a string or of text between tags, and hardly ever before a comment.
 _BEFORE_TEXT = b"\"'`}>"

@@ -2,7 +2,7 @@
 
 import re
 
-from codeplane.code.facts.model import Facts
+from codeplane.code.model import Facts
 from codeplane.refactor.move.span import Span, line_end, line_start, past_newline
 
 _AFTER = re.compile(rb"[ \t]*,[ \t]*")

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from codeplane.code.facts.model import REASONS, Facts
+from codeplane.code.model import REASONS, Facts
 from codeplane.code.resolve.entity import Bound
 from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import NotRefactorable

@@ -2,8 +2,8 @@
 
 import re
 
-from codeplane.code.facts.model import Facts
 from codeplane.code.languages.javascript.modules import JavaScriptModules
+from codeplane.code.model import Facts
 from codeplane.code.resolve.world import World
 from codeplane.refactor.draft import Danger, Edit
 from codeplane.refactor.move.relocation import Relocation

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from codeplane.code.facts.extract import extractor
-from codeplane.code.facts.model import Facts
 from codeplane.code.languages.registry import languages
+from codeplane.code.model import Facts
 from codeplane.code.resolve.tier import SURE
 from codeplane.code.resolve.world import SharedModules, World
 from codeplane.index.fact_store import FactStore

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from codeplane.code.facts.model import Facts
+from codeplane.code.model import Facts
 from codeplane.refactor.move.span import REST_OF_LINE, Span, is_alone, line_end, line_start, past_newline
 
 _TOKEN = re.compile(

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from codeplane.code.facts.model import Facts
-from codeplane.code.resolve.expression import closing
+from codeplane.code.languages.expression import closing
+from codeplane.code.model import Facts
 from codeplane.refactor.draft import Danger
 from codeplane.refactor.rename.rename_context import RenameContext
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from codeplane.code.facts.model import REASONS, Facts
+from codeplane.code.model import REASONS, Facts
 from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.references import references
 from codeplane.refactor.draft import Edit

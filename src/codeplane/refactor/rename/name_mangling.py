@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from codeplane.code.facts.model import Facts
+from codeplane.code.model import Facts
 from codeplane.code.resolve.entity import Bound, Instance
 from codeplane.code.resolve.tier import Tier
 from codeplane.refactor.draft import Edit

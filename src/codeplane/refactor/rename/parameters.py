@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from codeplane.code.facts.model import REASONS
+from codeplane.code.model import REASONS
 from codeplane.code.resolve.entity import Bound
 from codeplane.kernel.errors import NotRefactorable
 from codeplane.query.search.symbols import Target

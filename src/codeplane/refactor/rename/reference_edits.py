@@ -6,10 +6,10 @@ from itertools import groupby
 
 from msgspec import structs
 
-from codeplane.code.facts.model import REASONS, Facts
+from codeplane.code.languages.javascript.this_binding import Side, side_of
 from codeplane.code.languages.registry import LANGUAGES
+from codeplane.code.model import REASONS, Facts
 from codeplane.code.resolve.entity import Bound
-from codeplane.code.resolve.instance import Side, side_of
 from codeplane.code.resolve.references import Reference, occurrences, references
 from codeplane.code.resolve.tier import SURE
 from codeplane.index.path_kinds import is_copy

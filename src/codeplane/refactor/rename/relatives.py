@@ -6,8 +6,8 @@ Bases are compared by their names alone, so what is found is proposed and never 
 import re
 from collections.abc import Iterator
 
-from codeplane.code.facts.model import Definition, Facts
 from codeplane.code.languages.registry import LANGUAGES
+from codeplane.code.model import Definition, Facts
 from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.references import references
 from codeplane.refactor.draft import Danger, Edit

@@ -4,8 +4,8 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from codeplane.code.facts.model import Facts
-from codeplane.code.resolve.instance import Side, side_of
+from codeplane.code.languages.javascript.this_binding import Side, side_of
+from codeplane.code.model import Facts
 from codeplane.code.resolve.references import occurrences, unsigned
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import World

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from codeplane.code.facts.model import REASONS, Facts
+from codeplane.code.model import REASONS, Facts
 from codeplane.code.resolve.entity import Bound, Outside
 from codeplane.refactor.rename.rename_context import RenameContext
 

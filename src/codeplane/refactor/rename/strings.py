@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from codeplane.code.facts.model import Facts
+from codeplane.code.model import Facts
 from codeplane.code.resolve.entity import Bound, Entity
 from codeplane.code.resolve.tier import Tier
 from codeplane.refactor.draft import Edit

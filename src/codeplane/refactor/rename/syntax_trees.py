@@ -4,10 +4,10 @@ import re
 
 import tree_sitter
 
-from codeplane.code.facts.model import Facts, Import
+from codeplane.code.languages.expression import is_short
 from codeplane.code.languages.language import Language
 from codeplane.code.languages.registry import LANGUAGES
-from codeplane.code.resolve.expression import is_short
+from codeplane.code.model import Facts, Import
 from codeplane.code.resolve.world import World
 
 _SHORT = frozenset({"shorthand_property_identifier", "shorthand_property_identifier_pattern"})

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from codeplane.code.facts.model import Definition, Facts
-from codeplane.code.resolve.evidence import decorators
-from codeplane.code.resolve.expression import closing
+from codeplane.code.languages.expression import closing
+from codeplane.code.languages.python.evidence import decorators
+from codeplane.code.model import Definition, Facts
 
 _DECORATOR = re.compile(rb"^[ \t]*@[ \t]*([\w\x80-\xff]+(?:[ \t]*\.[ \t]*[\w\x80-\xff]+)*)", re.MULTILINE)
 _METACLASS = re.compile(rb"\bmetaclass[ \t]*=[ \t]*([\w\x80-\xff.]+)[ \t]*([(\[]?)")

@@ -2,7 +2,7 @@
 
 import re
 
-from codeplane.code.facts.model import REASONS, Definition, Facts
+from codeplane.code.model import REASONS, Definition, Facts
 
 _FIRST = re.compile(rb"\(\s*([A-Za-z_\x80-\xff][\w\x80-\xff]*)")
 _NAME = re.compile(rb"[\w\x80-\xff]+")

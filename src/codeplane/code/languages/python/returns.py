@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from codeplane.code.facts.model import Facts
+from codeplane.code.model import Facts
 
 _YIELD = re.compile(rb"\byield\b")
 _MADE = re.compile(rb"\breturn[ \t]+([A-Za-z_\x80-\xff][\w.\x80-\xff]*)\(")

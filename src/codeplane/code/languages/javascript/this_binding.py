@@ -3,8 +3,8 @@
 import re
 from typing import Literal
 
-from codeplane.code.facts.model import Definition, Facts, Scope
 from codeplane.code.languages.registry import LANGUAGES
+from codeplane.code.model import Definition, Facts, Scope
 
 # A class's own members, or those of its instances; nothing where a language does not keep them apart.
 Side = Literal["", "static", "instance"]

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from codeplane.code.facts.model import Export, Facts
+from codeplane.code.model import Export, Facts
 
 _NAMING = frozenset({"named", "star", "commonjs"})
 _AS = re.compile(rb"([\w$\x80-\xff]+)\s+as\s+$")

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from codeplane.code.facts.model import Definition
-from codeplane.code.resolve.expression import Step, closing, plain_type
+from codeplane.code.languages.expression import Step, closing, plain_type
+from codeplane.code.model import Definition
 
 _RETURNS = re.compile(rb"\s*->\s*([^:\n{]{1,200}):")
 _COPIED = re.compile(
