@@ -560,3 +560,27 @@ def test_a_plan_that_is_too_old_is_gone(tmp_path: Path) -> None:
 
     assert with_plane(root, body, "refactor.plan_minutes=0.000001") == "PLAN_NOT_FOUND"
     assert texts(root) == SHOP
+
+
+@requirement("REF-01")
+def test_a_bare_name_in_a_file_means_the_top_level_one_and_numbers_are_edits(tmp_path: Path) -> None:
+    root = made(
+        tmp_path,
+        {
+            "a.py": "def near(x):\n    return x\n\n\nclass Folders:\n    def near(self):\n        return near(self)\n",
+            "b.py": "def use(thing):\n    return thing.near()\n",
+        },
+    )
+
+    async def body(ask: Ask) -> None:
+        plan = result(await ask("refactor.rename", symbol="a.py:near", new_name="beside", apply=True))
+        assert plan["status"] == "applied"
+        assert texts(root)["a.py"].startswith("def beside(x):") and "return beside(self)" in texts(root)["a.py"]
+        plan = result(await ask("refactor.rename", symbol="a.py:Folders.near", new_name="around"))
+        waiting = [
+            edit["id"] for edit in cast(list[JsonObject], cast(JsonObject, plan["preview"])["edits"]) if edit["waits"]
+        ]
+        done = result(await ask("refactor.apply", refactor_id=plan["refactor_id"], exclude=waiting))
+        assert done["status"] == "applied" and "thing.near()" in texts(root)["b.py"]
+
+    with_plane(root, body)

@@ -354,6 +354,12 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, kw_only=True, dict=Tru
         """Whether a place inside a scope's text is read in the scope around it."""
         return _inside(self._outer_bounds, offset)
 
+    def outer_start(self, offset: int) -> int:
+        """Return where the stretch around a place starts that is read in the scope around its own; -1 for others."""
+        starts, ends = self._outer_bounds
+        index = bisect_right(starts, offset) - 1
+        return starts[index] if index >= 0 and offset < ends[index] else -1
+
 
 def packed_columns(*columns: Sequence[int]) -> bytes:
     """Columns of equal length, each as narrow as its largest number: first their widths, then one after the other."""

@@ -1,6 +1,7 @@
 """The planner for each kind of refactoring, with the sweep of documentation."""
 
 import keyword
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -32,6 +33,8 @@ from codeplane.refactor.scip.store import ScipStore
 from codeplane.refactor.structural.planner import plan_replace
 
 _MAX_LISTED = 20
+# `path:name`, without a line or a class.
+_BARE = re.compile(r"[^:]:[^\W\d][\w$]*\s*$")
 
 
 class Planners:
@@ -196,6 +199,9 @@ class Planners:
 def resolve_target(world: World, store: FactStore, symbol: str) -> Target:
     """Return the symbol of this name; raise an error that lists them if there are several."""
     found = targets(world, store, symbol.strip().removeprefix("./"))
+    if len(found) > 1 and _BARE.search(symbol):
+        # A member has a spelling of its own, `path:Class.name`.
+        found = [target for target in found if target.bound.scope == 0] or found
     if not found:
         near = near_names(store, symbol)
         hint = f"did you mean {', '.join(near[:5])}?" if near else "send path:line:column, lines and columns from 1"

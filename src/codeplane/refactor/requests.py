@@ -13,11 +13,17 @@ from codeplane.refactor.proof import Proof
 
 
 def _split(given: object) -> object:
-    """Places one by one, also where a shell was given them as answers write them: `[#1, #2]`."""
+    """Split places, also as a shell passes what answers write, `[#1, #2]`; a number is the number of an edit."""
     if not isinstance(given, list | tuple):
         return given
     words = [one.strip().strip("[]").split(",") if isinstance(one, str) else [one] for one in given]
-    return [word.strip().strip("\"'") if isinstance(word, str) else word for some in words for word in some]
+    return [_place(word) for some in words for word in some]
+
+
+def _place(given: object) -> object:
+    if isinstance(given, str):
+        return given.strip().strip("\"'")
+    return str(given) if isinstance(given, int) and not isinstance(given, bool) else given
 
 
 # Tiers, documents, or numbers of edits.
@@ -123,7 +129,7 @@ class ApplyRequest(Request):
     include: Choice = Field(
         (), max_length=1000, description="proposals to make too: anchored, unknown, documents, or numbers of edits"
     )
-    exclude: Choice = Field((), max_length=1000, description="documents, or numbers of edits")
+    exclude: Choice = Field((), max_length=1000, description="anchored, unknown, documents, or numbers of edits")
 
 
 class CancelRequest(Request):

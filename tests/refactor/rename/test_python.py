@@ -387,3 +387,41 @@ def test_what_may_be_a_module_of_the_package_is_proposed(tmp_path: Path) -> None
         draft = found.plan("lib/__init__.py:1:1", "zz")
         assert set(found.applied(draft.edits)) == {"lib/__init__.py"}
         assert set(found.proposed(draft).values()) == {"ANCHORED"}
+
+
+@requirement("REF-02")
+def test_types_in_quotes_of_an_alias_are_renamed_and_keys_are_not(tmp_path: Path) -> None:
+    text = (
+        "import typing as t\n"
+        "from collections.abc import Callable\n"
+        "class Crew: ...\n"
+        'Work = Callable[["Crew", "list[Crew]"], None]\n'
+        'Pair = t.Union["Crew", None]\n'
+        'TABLE = {"Crew": 1}\n'
+        'plain = TABLE["Crew"]\n'
+        't.Literal["Crew"]\n'
+    )
+    with repo(tmp_path, {"a.py": text}) as found:
+        assert found.after("Crew", "Team")["a.py"] == (
+            "import typing as t\n"
+            "from collections.abc import Callable\n"
+            "class Team: ...\n"
+            'Work = Callable[["Team", "list[Team]"], None]\n'
+            'Pair = t.Union["Team", None]\n'
+            'TABLE = {"Crew": 1}\n'
+            'plain = TABLE["Crew"]\n'
+            't.Literal["Crew"]\n'
+        )
+
+
+@requirement("REF-02")
+def test_a_variable_of_a_comprehension_inside_another_is_its_own(tmp_path: Path) -> None:
+    files = {
+        "a.py": "def part(): ...\n",
+        "b.py": "x = {n: w for n, w in (part.split('=') for part in text)}\n",
+        "c.py": "def f(x=lambda: [part for part in x]): ...\n",
+    }
+    with repo(tmp_path, files) as found:
+        draft = found.plan("a.py:1:5", "piece")
+        assert found.proposed(draft) == {}
+        assert found.applied(draft.edits) == {"a.py": "def piece(): ...\n"}

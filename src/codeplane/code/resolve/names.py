@@ -69,7 +69,12 @@ class Names:
     def _read_in(self, path: str, facts: Facts, offset: int, name: str) -> int:
         """The scope in which a plain name at a place is looked for first."""
         scope = facts.scope_at(offset)
-        if facts.in_outer(offset):
+        if (outer := facts.outer_start(offset)) >= 0:
+            # Scopes that start in that stretch, such as a comprehension that another one goes through, come first.
+            while scope > 0 and facts.scopes[scope].start >= outer:
+                if facts.rows(scope, name):
+                    return scope
+                scope = facts.scopes[scope].parent
             scope = max(facts.scopes[scope].parent, 0)
         rules = LANGUAGES[facts.language].names
         if rules.type_queries:

@@ -33,6 +33,8 @@ class SymbolDependencies:
     to_path: str
     pieces: list[Piece]
     is_relative: bool
+    going: frozenset[str] = frozenset()
+    """The names that move: the symbol and what goes with it."""
     plain: list[str] = field(default_factory=list)
     typed: list[str] = field(default_factory=list)
     brought: list[Import] = field(default_factory=list)
@@ -65,7 +67,7 @@ class SymbolDependencies:
                 )
         # In the order of the old module.
         for name, places in sorted(used.items(), key=lambda one: self._bound_at(facts, one[0])):
-            if name != self.bound.name:
+            if name not in self.going:
                 self._needed(facts, text, listed, name, places)
         if self.from_old:
             source = self.source(self.bound.file, None)

@@ -132,8 +132,10 @@ def _lost_names(
             continue
         was = before.world.facts(old) if old is not None else None
         sources = {import_.source for import_ in was.imports} if was is not None else set()
-        for import_ in facts.imports:
-            if was is not None and import_.source not in sources and not later.python().find(import_.source, path):
+        for import_ in facts.imports if was is not None else ():
+            if import_.source in sources or later.python().find(import_.source, path):
+                continue
+            if not _is_foreign(import_.source, path, later, before.world):
                 yield LoadFault(path=path, at=import_.at, module=import_.source, name="")
         lacking = [
             step for step in after.taken(path) if step.name not in ("", "*") and not after.has(step.module, step.name)
@@ -142,6 +144,12 @@ def _lost_names(
         for step in lacking:
             if step.name not in known:
                 yield LoadFault(path=path, at=step.at, module=step.module, name=step.name)
+
+
+def _is_foreign(source: str, path: str, *worlds: World) -> bool:
+    """Whether an import is of a package that is not in the repository, such as one of the standard library."""
+    first = source.partition(".")[0]
+    return bool(first) and not any(world.python().find(first, path) for world in worlds)
 
 
 def _danger(kind: str, what: str, fault: LoadFault, later: PlannedWorld) -> Danger:

@@ -103,7 +103,7 @@ class LoadSimulation:
     def _found(self, path: str, facts: Facts) -> Iterator[LoadStep]:
         text, python = self.world.text(path), self.world.python()
         for import_ in facts.imports:
-            loaded = _is_loaded(facts, text, import_.at)
+            loaded = is_loaded(facts, text, import_.at)
             for module in python.find(import_.source, path):
                 yield LoadStep(at=import_.at, module=module, name=import_.imported, loaded=loaded)
                 below = python.submodule(module, import_.imported) if import_.imported not in ("", "*") else None
@@ -129,7 +129,7 @@ class LoadSimulation:
             first = prefix.partition(".")[0]
             own = self.resolver.lexical(path, facts, at, first)
             if own is not None and any(isinstance(meant, Module) for meant in self.resolver.meaning(own)):
-                loaded = _is_loaded(facts, text, at)
+                loaded = is_loaded(facts, text, at)
                 yield LoadStep(at=at, module=module, name=name, loads=False, loaded=loaded, through=through)
 
     def bound_before(self, module: str, name: str, at: int) -> bool:
@@ -210,7 +210,7 @@ class _Run:
             self.faults.append(LoadFault(path=path, at=step.at, module=module, name=name))
 
 
-def _is_loaded(facts: Facts, text: bytes, at: int) -> bool:
+def is_loaded(facts: Facts, text: bytes, at: int) -> bool:
     """Whether a place is executed while its module is loaded: not in a function, nor only for types."""
     scope = facts.scope_at(at)
     if facts.in_outer(at):

@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from codeplane.code.languages.expression import receiver
@@ -22,14 +22,16 @@ from codeplane.refactor.move.dependencies import SymbolDependencies
 from codeplane.refactor.move.import_block import add_imports, import_end
 from codeplane.refactor.move.importers import Importer
 from codeplane.refactor.move.load_dangers import cycle_dangers, loading_dangers
+from codeplane.refactor.move.load_simulation import is_loaded
 from codeplane.refactor.move.module_names import absolute_name, module_parts, modules_of, relative_name
 from codeplane.refactor.move.packages import missing_inits
+from codeplane.refactor.move.private_companions import private_companions
 from codeplane.refactor.move.python_cut import Piece, cut_symbol
 from codeplane.refactor.move.python_statement import import_spans
 from codeplane.refactor.move.relocation import Relocation
 from codeplane.refactor.move.span import Span, line_end, line_start, past_newline
 from codeplane.refactor.move.text_references import dotted_strings
-from codeplane.refactor.move.top_statements import with_blank_lines
+from codeplane.refactor.move.top_statements import top_statements, with_blank_lines
 from codeplane.refactor.move.unused_imports import find_unused_imports
 
 _FUTURE = re.compile(rb"^from __future__ import [^\n]*\bannotations\b", re.MULTILINE)
@@ -41,16 +43,21 @@ def plan_python_symbol(world: World, store: FactStore, bound: Bound, to_path: st
     """Plan the move: the text, its dependencies, what stays in the old module, and every importer."""
     facts, text = world.facts(bound.file), world.text(bound.file)
     assert facts is not None
-    pieces = cut_symbol(bound, facts, text)
+    own = cut_symbol(bound, facts, text)
     _refuse_destination(world, bound, to_path)
     resolver = Resolver(world)
+    companions = private_companions(world, store, resolver, bound, to_path, own)
+    parts = sorted([own, *companions.values()], key=lambda part: part[0].begin)
+    pieces = [piece for part in parts for piece in part]
     relocation = Relocation(world, {}, root=to_path, new_root=to_path)
     is_new = to_path not in world.snapshot.files
     inits = missing_inits(world.snapshot.files, {bound.file: to_path}) if is_new else []
     relocation.created = (to_path, *inits) if is_new else ()
     there = world.facts(to_path)
     close = any(import_.source.startswith(".") for import_ in (there or facts).imports)
-    dependencies = SymbolDependencies(world, resolver, relocation, bound, to_path, pieces, close)
+    dependencies = SymbolDependencies(
+        world, resolver, relocation, bound, to_path, pieces, close, going=frozenset((bound.name, *companions))
+    )
     dependencies.collect()
     dangers = list(dependencies.dangers)
     by_file: dict[str, list[Reference]] = {}
@@ -79,7 +86,7 @@ def plan_python_symbol(world: World, store: FactStore, bound: Bound, to_path: st
     old_source = relative_name(relocation, to_path, bound.file) if _is_close(facts) else None
     old_source = old_source or absolute_name(relocation, to_path, bound.file, None)
     edits += _old_module_edits(world, store, resolver, bound, pieces, dependencies, stays, old_source, dangers)
-    made, created = _new_module_edits(world, resolver, bound, to_path, pieces, dependencies, edits, aliases, dangers)
+    made, created = _new_module_edits(world, resolver, bound, to_path, parts, dependencies, edits, aliases, dangers)
     edits = made
     dangers += cycle_dangers(world, bound.file, to_path, dependencies, stays=bool(stays))
     edits += _strings(world, store, relocation, bound, to_path)
@@ -226,7 +233,7 @@ def _new_module_edits(
     resolver: Resolver,
     bound: Bound,
     to_path: str,
-    pieces: Sequence[Piece],
+    parts: Sequence[Sequence[Piece]],
     dependencies: SymbolDependencies,
     edits: list[Edit],
     aliases: Sequence[str],
@@ -235,9 +242,14 @@ def _new_module_edits(
     text = world.text(bound.file)
     old = world.facts(bound.file)
     assert old is not None
-    body = "".join(_moved(text, piece, dependencies.changed) for piece in pieces)
+    body, was_large = "", False
+    for part in parts:
+        is_block = text[part[0].start :].startswith((b"def", b"class", b"@", b"async"))
+        gap = "\n\n" if body and (is_block or was_large) else ""
+        body += gap + "".join(_moved(text, piece, dependencies.changed) for piece in part)
+        was_large = is_block
     future = _FUTURE.search(text) is not None
-    is_large = text[pieces[0].start :].startswith((b"def", b"class", b"@", b"async"))
+    is_large = any(text[part[0].start :].startswith((b"def", b"class", b"@", b"async")) for part in parts)
     if aliases:
         body += ("\n\n" if is_large else "") + "".join(f"{alias} = {bound.name}\n" for alias in aliases)
     if to_path not in world.snapshot.files:
@@ -264,13 +276,13 @@ def _new_module_edits(
         for at in occurrences(there, bound.name)
         if not facts.in_text(at)
     )
-    if used_there and dependencies.from_new:
-        what = f"{bound.name} is used and uses names where it goes; what is defined first may have to be looked at"
+    at = _behind(facts, there, dependencies.from_new, import_end(there)) if used_there else len(there)
+    if _is_needed_before(resolver, facts, there, bound, to_path, at):
+        what = f"{bound.name} is used where it goes before names that it uses itself; check what is defined first"
         dangers.append(Danger(kind="definition_order", what=what, path=to_path))
     spans = (
         add_imports(there, dependencies.plain, dependencies.typed) if dependencies.plain or dependencies.typed else []
     )
-    at = import_end(there) if used_there else len(there)
     same = "".join(span.new for span in spans if span.start == at)
     spans = [span for span in spans if span.start != at]
     left = _left_before(there, at, [edit for edit in edits if edit.path == to_path])
@@ -287,6 +299,27 @@ def _new_module_edits(
             for span in add_to_all(facts, there, bound.name)
         ]
     return made, []
+
+
+def _behind(facts: Facts, text: bytes, names: Iterable[str], at: int) -> int:
+    """Return the first place from `at` on behind the statements that define the names."""
+    bound = [facts.bind_at(row) for name in names for row in facts.bound.get((0, name), [])]
+    for top in top_statements(text, "python"):
+        if top.end > at and any(top.start <= place < top.end for place in bound):
+            at = past_newline(text, line_end(text, top.end))
+    return at
+
+
+def _is_needed_before(resolver: Resolver, facts: Facts, text: bytes, bound: Bound, to_path: str, at: int) -> bool:
+    """Whether a module uses the symbol before a place while it is loaded."""
+    return any(
+        place < at
+        and not facts.in_text(place)
+        and place not in facts.imported_at
+        and bound in resolver.at(to_path, place, bound.name).entities
+        and is_loaded(facts, text, place)
+        for place in occurrences(text, bound.name)
+    )
 
 
 def _left_before(text: bytes, at: int, edits: Sequence[Edit]) -> bytes:

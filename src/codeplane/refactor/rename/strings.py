@@ -47,6 +47,8 @@ _DOTTED = re.compile(rb"[A-Za-z_][\w.]*$")
 _PLAIN = re.compile(rb"[\w.\[\], |\"'\s]*$")
 _QUOTES = b"\"'`"
 _LITERAL = frozenset({b"Literal", b"Annotated"})
+_GENERICS = frozenset({"list", "dict", "tuple", "set", "frozenset", "type"})
+_TYPING = frozenset({"typing", "typing_extensions", "collections.abc", "collections"})
 _ACCESS = 400
 _MAX_DOTTED = 200
 _SPELLED = "spells the whole dotted path"
@@ -160,12 +162,25 @@ def _is_annotation(context: RenameContext, path: str, text: bytes, at: int) -> b
     typed = False
     while node is not None and node.type not in ("block", "module", "call"):
         if node.type in ("generic_type", "subscript"):
-            head = text[node.start_byte : node.end_byte].partition(b"[")[0].strip().rpartition(b".")[2]
-            if head in _LITERAL:
+            head = text[node.start_byte : node.end_byte].partition(b"[")[0].strip()
+            if head.rpartition(b".")[2] in _LITERAL:
                 return False
+            typed = typed or (node.type == "subscript" and _is_generic(context, path, head.decode("utf-8", "replace")))
         typed = typed or node.type == "type"
         node = node.parent
     return typed
+
+
+def _is_generic(context: RenameContext, path: str, head: str) -> bool:
+    """Whether what stands before brackets makes a type of what is in them: `list`, or a name of a typing module."""
+    if head in _GENERICS:
+        return True
+    first, _, rest = head.partition(".")
+    facts = context.world.facts(path)
+    return facts is not None and any(
+        import_.local == first and (import_.source if not rest or not import_.imported else "") in _TYPING
+        for import_ in facts.imports
+    )
 
 
 def _spelled_out(context: RenameContext, bounds: Sequence[Bound], path: str, text: bytes, at: int) -> bool:
