@@ -1,13 +1,13 @@
 """The plans that can still be applied: a limited number for a limited time; their requests outlive the process."""
 
 import threading
-from collections import OrderedDict
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 import msgspec
 
 from codeplane.index.files.paths import written
+from codeplane.kernel.bounded_cache import BoundedCache
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.errors import PlanNotFound
 from codeplane.refactor.plan import Plan, RefactorSpec
@@ -34,25 +34,21 @@ class PlanStore:
         self._folder = folder
         self._clock = clock
         self._lock = threading.Lock()
-        self._plans: OrderedDict[str, Plan] = OrderedDict()
+        self._plans = BoundedCache[str, Plan](_MAX_PLANS, max_weight=_MAX_BYTES, weigh=_size, keep_newest=True)
 
     def add(self, plan: Plan) -> None:
         """Store a plan."""
         with self._lock:
-            self._plans[plan.plan_id] = plan
-            total = sum(map(_size, self._plans.values()))
-            while len(self._plans) > 1 and (len(self._plans) > _MAX_PLANS or total > _MAX_BYTES):
-                total -= _size(self._plans.popitem(last=False)[1])
+            self._plans.put(plan.plan_id, plan)
             self._write(plan)
 
     def get(self, plan_id: str) -> Plan | None:
         """Return the plan with this id, if this process made it and it has not expired."""
-        with self._lock:
-            plan = self._plans.get(plan_id)
-            if plan is not None and plan.expires_ns <= self._clock.now_ns():
-                del self._plans[plan_id]
-                return None
-            return plan
+        plan = self._plans.get(plan_id)
+        if plan is not None and plan.expires_ns <= self._clock.now_ns():
+            self._plans.pop(plan_id)
+            return None
+        return plan
 
     def record(self, plan_id: str) -> PlanRecord:
         """Return the record of a plan; PlanNotFound if there is none, or it expired."""
@@ -69,7 +65,7 @@ class PlanStore:
     def drop(self, plan_id: str) -> None:
         """Delete a plan."""
         with self._lock:
-            self._plans.pop(plan_id, None)
+            self._plans.pop(plan_id)
             (self._folder / f"{plan_id}{_ENDING}").unlink(missing_ok=True)
 
     def _write(self, plan: Plan) -> None:

@@ -1,13 +1,12 @@
 """Where members are given values in the texts of a repository: kept from one answer to the next."""
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterator
 
 from codeplane.code.resolve.given_places import members_given, set_by_name
 from codeplane.index.snapshot import Known
+from codeplane.kernel.bounded_cache import BoundedCache
 
-# Files of all names together: beyond so many, the names that were asked for longest ago are forgotten.
+# Names in files: beyond so many, those that were asked for longest ago are forgotten.
 _MOST = 100_000
 
 Places = tuple[int, ...]
@@ -22,29 +21,17 @@ class GivenMembers:
 
     def __init__(self, *, most: int = _MOST) -> None:
         self._most = most
-        self._lock = threading.Lock()
-        self._held: OrderedDict[str, dict[str, tuple[Known, Places]]] = OrderedDict()
-        self._size = 0
+        self._held = BoundedCache[tuple[str, str], tuple[Known, Places]](most)
         self._without: set[str] = set()
 
     def places(self, name: str, known: Known, text: Callable[[], bytes]) -> Places:
         """The places of a file where something's member of a name is assigned, or set by its name in quotes."""
-        with self._lock:
-            held = self._held.setdefault(name, {})
-            self._held.move_to_end(name)
-            found = held.get(known.path)
+        found = self._held.get((name, known.path))
         if found is not None and found[0] is known:
             return found[1]
         read = text()
         places = (*members_given(read, name), *self._set_by_name(read, name, known.digest))
-        with self._lock:
-            # Who was forgotten meanwhile is not counted, and goes with who asks.
-            if self._held.get(name) is held:
-                self._size += known.path not in held
-                held[known.path] = (known, places)
-            while self._size > self._most:
-                _, gone = self._held.popitem(last=False)
-                self._size -= len(gone)
+        self._held.put((name, known.path), (known, places))
         return places
 
     def _set_by_name(self, text: bytes, name: str, digest: str) -> Iterator[int]:

@@ -3,7 +3,6 @@
 import os
 import threading
 import zlib
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ import xxhash
 from codeplane.code.model import Facts, unpacked
 from codeplane.index.parse_worker import Source
 from codeplane.index.parser_pool import Parsers
+from codeplane.kernel.bounded_cache import BoundedCache
 
 _KEPT_BYTES = 48 * 1024 * 1024
 _MAX_FACTS = 64 * 1024 * 1024
@@ -40,16 +40,15 @@ class Parsing:
         self._parsers = parsers
         self._folder = folder
         self._turn = threading.Lock()
-        self._kept: OrderedDict[tuple[str, str], bytes] = OrderedDict()
-        self._size = 0
+        self._kept = BoundedCache[tuple[str, str], bytes](max_weight=_KEPT_BYTES, weigh=len)
 
     def facts(self, contents: Sequence[Content]) -> tuple[list[Facts | None], list[str]]:
         """The facts of each, or None and, in its place, why."""
         keys = [one.key for one in contents]
         problems = [""] * len(contents)
         with self._turn:
-            unknown = {key: place for place, key in enumerate(keys) if key not in self._kept}
-            made: dict[tuple[str, str], bytes] = {key: self._kept[key] for key in keys if key in self._kept}
+            made = {key: packed for key in keys if (packed := self._kept.get(key)) is not None}
+            unknown = {key: place for place, key in enumerate(keys) if key not in made}
             if unknown:
                 wanted = list(unknown.values())
                 for place, packed, problem in self._made([contents[place] for place in wanted]):
@@ -57,7 +56,7 @@ class Parsing:
                     if not packed:
                         problems[wanted[place]] = problem or "the parser did not survive it"
                     else:
-                        self._keep(keys[wanted[place]], packed)
+                        self._kept.put(keys[wanted[place]], packed)
         return [_unpacked(made.get(key, b"")) for key in keys], problems
 
     def _made(self, contents: Sequence[Content]) -> list[tuple[int, bytes, str]]:
@@ -77,13 +76,6 @@ class Parsing:
                 for parsed in batch:
                     found[parsed.key] = (parsed.facts, parsed.problem)
         return [(place, packed, problem) for place, (packed, problem) in found.items()]
-
-    def _keep(self, key: tuple[str, str], packed: bytes) -> None:
-        self._kept[key] = packed
-        self._size += len(packed)
-        while self._size > _KEPT_BYTES:
-            _, gone = self._kept.popitem(last=False)
-            self._size -= len(gone)
 
 
 def _unpacked(packed: bytes) -> Facts | None:

@@ -1,7 +1,6 @@
 """The `semantic_diff` operation: two states of the repository by their structure."""
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from codeplane.git.read.pages import PagedRequest, Pages
 from codeplane.git.read.reader import Before, GitReader
 from codeplane.index.parser_pool import Parsers
 from codeplane.index.snapshot import Snapshot
+from codeplane.kernel.bounded_cache import BoundedCache
 from codeplane.kernel.call import Call
 from codeplane.kernel.counted import counted
 from codeplane.kernel.cursor import Cursors
@@ -99,7 +99,7 @@ class CompareOperations:
             parsing=Parsing(parsers=parsers, folder=home),
         )
         self._pages = Pages(cursors)
-        self._kept: OrderedDict[str, _Compared] = OrderedDict()
+        self._kept = BoundedCache[str, _Compared](_KEPT)
 
     @operation("semantic_diff", risk=Risk.READ, toolset="core", timeout_sec=180.0)
     async def semantic_diff(self, call: Call, request: SemanticDiffRequest) -> SemanticDiffResult:
@@ -153,14 +153,11 @@ class CompareOperations:
         """The comparison that is asked for; pages of one are pages of the same, whatever changed meanwhile."""
         wanted = self._pages.state(call, request)
         if wanted is not None and (kept := self._kept.get(wanted)) is not None:
-            self._kept.move_to_end(wanted)
             return kept
         made = await self._made(request)
         if wanted is not None and made.key != wanted:
             raise CursorExpired("the repository has changed since this cursor was given", hint="ask again without it")
-        self._kept[made.key] = made
-        while len(self._kept) > _KEPT:
-            self._kept.popitem(last=False)
+        self._kept.put(made.key, made)
         return made
 
     async def _made(self, request: SemanticDiffRequest) -> _Compared:

@@ -2,7 +2,6 @@
 
 import asyncio
 import threading
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +14,7 @@ from pydantic.json_schema import SkipJsonSchema
 from codeplane.code.resolve.world import World
 from codeplane.index.files.paths import canonical
 from codeplane.index.snapshot import Known, Snapshot
+from codeplane.kernel.bounded_cache import BoundedCache
 from codeplane.kernel.call import Call
 from codeplane.kernel.counted import counted
 from codeplane.kernel.cursor import Cursors
@@ -146,7 +146,7 @@ class MapOperations:
     def __init__(self, *, root: Path, knowledge: Knowledge, cursors: Cursors) -> None:
         self._root = root
         self._cursors = cursors
-        self._snapshots: OrderedDict[int, Snapshot] = OrderedDict()
+        self._snapshots = BoundedCache[int, Snapshot](_KEPT_SNAPSHOTS)
         self._knowledge = knowledge
         self._held: _Held | None = None
         self._building = threading.Lock()
@@ -168,9 +168,7 @@ class MapOperations:
             call.warn("nothing here is called what focus says; the map is about everything")
         update: dict[str, object] = {"partial": found.partial, "stale": found.stale}
         if mapped.result.structure is not None and mapped.result.structure.left_out:
-            self._snapshots[found.snapshot.epoch] = found.snapshot
-            while len(self._snapshots) > _KEPT_SNAPSHOTS:
-                self._snapshots.popitem(last=False)
+            self._snapshots.put(found.snapshot.epoch, found.snapshot)
             update["pagination"] = self._page(scope, found.snapshot, 0, mapped.result.structure.left_out)
         return mapped.result.model_copy(update=update)
 

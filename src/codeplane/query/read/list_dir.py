@@ -2,7 +2,6 @@
 
 import difflib
 import threading
-from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from pydantic import Field
 
 from codeplane.index.files.paths import canonical, shown
 from codeplane.index.snapshot import Known, LeftOut, Snapshot
+from codeplane.kernel.bounded_cache import BoundedCache
 from codeplane.kernel.call import Call
 from codeplane.kernel.counted import counted
 from codeplane.kernel.cursor import Cursors
@@ -109,7 +109,7 @@ class ListOperations:
         self._root = root
         self._knowledge = knowledge
         self._cursors = cursors
-        self._trees: OrderedDict[int, tuple[Snapshot, Folder]] = OrderedDict()
+        self._trees = BoundedCache[int, tuple[Snapshot, Folder]](_KEPT)
         self._growing = threading.Lock()
 
     @operation("list_dir", risk=Risk.READ)
@@ -169,9 +169,8 @@ class ListOperations:
         with self._growing:
             held = self._trees.get(snapshot.epoch)
             if held is None:
-                held = self._trees[snapshot.epoch] = (snapshot, folders_of(snapshot.files))
-            while len(self._trees) > _KEPT:
-                self._trees.popitem(last=False)
+                held = (snapshot, folders_of(snapshot.files))
+                self._trees.put(snapshot.epoch, held)
             return held[1]
 
 

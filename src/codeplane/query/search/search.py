@@ -4,7 +4,6 @@ import asyncio
 import os
 import re
 import time
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,7 +17,9 @@ from codeplane.index.files.paths import shown
 from codeplane.index.freshness import Fresh
 from codeplane.index.snapshot import Snapshot
 from codeplane.index.update_loop import Behind
+from codeplane.kernel.bounded_cache import BoundedCache
 from codeplane.kernel.call import Call
+from codeplane.kernel.counted import counted
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import CursorExpired, InvalidArgument
 from codeplane.kernel.ids import digest
@@ -101,9 +102,9 @@ class SearchOperations:
         self._root = root
         self._knowledge = knowledge
         self._cursors = cursors
-        self._snapshots: OrderedDict[int, Snapshot] = OrderedDict()
+        self._snapshots = BoundedCache[int, Snapshot](_KEPT_SNAPSHOTS)
         self._names: NameTable | None = None
-        self._lists: OrderedDict[tuple[int, str], tuple[Found, Behind]] = OrderedDict()
+        self._lists = BoundedCache[tuple[int, str], tuple[Found, Behind]](_KEPT_LISTS)
 
     @operation("search", risk=Risk.READ, toolset="core")
     async def search(self, call: Call, request: SearchRequest) -> SearchResult:
@@ -242,9 +243,7 @@ class SearchOperations:
         if first + len(look.hits) < len(found.places):
             cursor = self._issue(snapshot, asked, {"first": first + len(look.hits)})
             if asked.mode in _HELD and found.whole:
-                self._lists[snapshot.epoch, asked.scope] = (found, behind)
-            while len(self._lists) > _KEPT_LISTS:
-                self._lists.popitem(last=False)
+                self._lists.put((snapshot.epoch, asked.scope), (found, behind))
         return _Answer(
             snapshot=snapshot,
             hits=look.hits,
@@ -326,13 +325,10 @@ class SearchOperations:
     def _unparsed(self, mode: str) -> str | None:
         """What an answer about symbols cannot know of."""
         count = self._knowledge.store.problem_counts().get("not parsed", 0) if mode in _OF_SYMBOLS else 0
-        return f"{count} file{'' if count == 1 else 's'} could not be parsed" if count else None
+        return f"{counted(count, 'file')} could not be parsed" if count else None
 
     def _issue(self, snapshot: Snapshot, asked: "_Asked", state: JsonObject) -> str:
-        self._snapshots[snapshot.epoch] = snapshot
-        self._snapshots.move_to_end(snapshot.epoch)
-        while len(self._snapshots) > _KEPT_SNAPSHOTS:
-            self._snapshots.popitem(last=False)
+        self._snapshots.put(snapshot.epoch, snapshot)
         return self._cursors.issue(scope=asked.scope, state={"epoch": snapshot.epoch, "mode": asked.mode, **state})
 
     def _resume(self, cursor: str, scope: str) -> tuple[Snapshot, JsonObject]:

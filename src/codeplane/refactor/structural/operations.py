@@ -2,7 +2,6 @@
 
 import threading
 import time
-from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from pydantic import Field
 
 from codeplane.index.files.paths import shown
 from codeplane.index.snapshot import Snapshot
+from codeplane.kernel.bounded_cache import BoundedCache
 from codeplane.kernel.call import Call
 from codeplane.kernel.counted import ARE, counted
 from codeplane.kernel.cursor import Cursors
@@ -108,7 +108,7 @@ class StructuralOperations:
         self._root = root
         self._knowledge = knowledge
         self._cursors = cursors
-        self._lists: OrderedDict[tuple[int, str], Settled[_Hits]] = OrderedDict()
+        self._lists = BoundedCache[tuple[int, str], Settled[_Hits]](_KEPT_LISTS)
 
     @operation("search.structural", risk=Risk.READ)
     async def structural(self, call: Call, request: StructuralRequest) -> StructuralResult:
@@ -132,10 +132,7 @@ class StructuralOperations:
         cursor = None
         if first + len(hits) < len(found.answer.hits):
             epoch = found.snapshot.epoch
-            self._lists[epoch, place] = found
-            self._lists.move_to_end((epoch, place))
-            while len(self._lists) > _KEPT_LISTS:
-                self._lists.popitem(last=False)
+            self._lists.put((epoch, place), found)
             cursor = self._cursors.issue(scope=place, state={"first": first + len(hits), "epoch": epoch})
         total = len(found.answer.hits)
         return StructuralResult(
