@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
 from codeplane.kernel.page import Pagination
 from codeplane.testing.case import CaseStatus
@@ -29,10 +30,6 @@ _PLAIN = re.compile(r"\s*(?:Hint: make sure|Traceback\b|ImportError while (?:imp
 
 def _plain(line: str) -> str:
     return _CODE.sub(":", line.removeprefix("E  ").strip())
-
-
-def _counted(number: int, word: str) -> str:
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
 def _named(tests: Sequence[str], more: int = 0) -> str:
@@ -66,10 +63,10 @@ class DiscoverResult(Result):
         if not self.total:
             return "[no tests found]"
         head = ", ".join(f"{count} {name}" for name, count in self.runners.items())
-        lines = [f"{_counted(self.total, 'target')}: {head}"]
+        lines = [f"{counted(self.total, 'target')}: {head}"]
         lines += [f"not found: {runner}" for runner in self.missing_runners]
         for target in self.targets:
-            tests = f" {_counted(target.test_count, 'test')}" if target.test_count is not None else ""
+            tests = f" {counted(target.test_count, 'test')}" if target.test_count is not None else ""
             runner_text = (
                 f" [{target.runner}{f' in {target.root}' if target.root else ''}]"
                 if len(self.runners) > 1 or target.root
@@ -251,7 +248,7 @@ class RunResult(Result):
             text = first.text()
             if others:
                 is_target = all(failure.test == failure.target_id for failure in others)
-                what = _counted(len(others), "more target" if is_target else "more test")
+                what = counted(len(others), "more target" if is_target else "more test")
                 text += f"\n  … the same in {what}: {_named([failure.test for failure in others])}"
             if shown and size + len(text) > _SHOWN_CHARS:
                 break
@@ -280,11 +277,11 @@ class RunResult(Result):
         tests += [f"{summary.tests_skipped} skipped"] if summary.tests_skipped else []
         count = progress.total - progress.unmatched
         done = progress.completed - progress.unmatched
-        over = _counted(count, "target") if done == count else f"{done} of {_counted(count, 'target')}"
+        over = counted(count, "target") if done == count else f"{done} of {counted(count, 'target')}"
         if progress.unmatched and count:
             over += f" (no match in {progress.unmatched} more)"
         elif progress.unmatched:
-            tests, over = ["nothing ran"], _counted(progress.unmatched, "target")
+            tests, over = ["nothing ran"], counted(progress.unmatched, "target")
         elif not summary.tests and (self.errors or not progress.total):
             tests = ["nothing ran"]
         total = len(self.failures) + self.more_failures

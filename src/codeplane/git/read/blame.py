@@ -12,6 +12,7 @@ from codeplane.git.read.pages import PagedRequest, Pages
 from codeplane.git.read.reader import GitReader
 from codeplane.index.files.paths import canonical, shown
 from codeplane.kernel.call import Call
+from codeplane.kernel.counted import counted
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import GitRefused, InvalidArgument, NotFound, RefNotFound
 from codeplane.kernel.ids import digest
@@ -92,7 +93,7 @@ class BlameOperations:
     async def _explain(self, error: GitRefused, request: BlameRequest, path: str) -> Exception:
         """Return the error that tells the caller what is wrong with the request."""
         if match := _TOO_FEW.search(error.message):
-            lines = f"{match[1]} line{'' if match[1] == '1' else 's'}"
+            lines = counted(int(match[1]), "line")
             return InvalidArgument(f"{shown(path)} has {lines}", hint="send a line_range within them")
         if await self._reading.head() is None:
             return RefNotFound("the repository has no commits yet", hint="commit first")

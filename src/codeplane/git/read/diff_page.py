@@ -7,6 +7,7 @@ from typing import Literal
 from codeplane.git.read.hidden_paths import HiddenPaths
 from codeplane.git.read.patch import FilePatch, Origin, PatchHunk, PatchLine
 from codeplane.index.files.paths import shown
+from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
 
 MAX_BYTES = 16 * 1024
@@ -106,7 +107,7 @@ class Stats(Result):
     deletions: int
 
     def text(self) -> str:
-        return f"{self.files_changed} file{'' if self.files_changed == 1 else 's'} +{self.insertions} -{self.deletions}"
+        return f"{counted(self.files_changed, 'file')} +{self.insertions} -{self.deletions}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +155,7 @@ def _note(file: FilePatch, hunks: Sequence[Hunk], line: int, rest: int) -> str |
     if line:
         notes.append("continued")
     if rest:
-        notes.append(f"{rest} more line{'' if rest == 1 else 's'} on the next page")
+        notes.append(f"{counted(rest, 'more line')} on the next page")
     elif not file.whole:
         notes.append("the difference is too large to be read to here; ask with this path alone in paths")
     if any(len(shown_line.content) > MAX_LINE for hunk in hunks for shown_line in hunk.lines):

@@ -34,7 +34,7 @@ class FileAtRevision(Result):
         if self.note is not None and not self.content:
             return f"== {self.path}: {self.note}"
         whole = self.end - self.start + 1 == self.line_count
-        count = f"({self.line_count} line{'' if self.line_count == 1 else 's'})"
+        count = f"({counted(self.line_count, 'line')})"
         lines = count if whole else f":{self.start}-{self.end} of {self.line_count}"
         return f"== {self.path} {lines}" + (f" {self.note}" if self.note else "") + f"\n{self.content}"
 

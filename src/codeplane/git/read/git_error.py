@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from codeplane.git.read.partial_clone import MISSING_OBJECTS_HINT
 from codeplane.index.files.paths import shown
+from codeplane.kernel.counted import ARE, counted
 from codeplane.kernel.errors import CodePlaneError, GitBusy, GitRefused, NotGit, RefNotFound, RemoteFailed, StorageFull
 
 _MAX_WORDS = 1500
@@ -165,7 +166,7 @@ def exit_reason(code: int) -> str:
 
 def conflict_error(paths: Sequence[str]) -> GitBusy:
     """Return the error that lists the files in conflict."""
-    count = f"{len(paths)} file{' is' if len(paths) == 1 else 's are'} in conflict"
+    count = f"{counted(len(paths), 'file', verbs=ARE)} in conflict"
     return GitBusy(f"{count}: {name_first(paths)}", hint=_RESOLVE, details={"conflicts": [*map(shown, paths[:_NAMED])]})
 
 

@@ -63,8 +63,9 @@ class GitDelta(Result):
         """What was done, line by line, without the branch and state of this work tree."""
         lines = [moved.text() for moved in self.refs if moved.ref != f"refs/heads/{self.branch}"][:_SHOWN_NAMES]
         if self.files_changed:
-            files = "1 file" if self.files_changed == 1 else f"{self.files_changed} files"
-            lines.append(f"{files} in {self.compared} +{self.insertions} -{self.deletions}")
+            lines.append(
+                f"{counted(self.files_changed, 'file')} in {self.compared} +{self.insertions} -{self.deletions}"
+            )
             lines += [_file(one) for one in self.files[:_SHOWN_FILES]]
             if self.files_changed > _SHOWN_FILES:
                 lines.append(f"  and {self.files_changed - _SHOWN_FILES} more")

@@ -8,6 +8,7 @@ from pydantic import Field
 from codeplane.kernel.actor import Actor, ActorKind
 from codeplane.kernel.call import Call
 from codeplane.kernel.clock import rfc3339
+from codeplane.kernel.counted import ARE, counted
 from codeplane.kernel.errors import NotFound, PolicyDenied
 from codeplane.kernel.operation import Request, Result, Risk, operation
 from codeplane.surfaces.web.sign_ins import LINK_SEC, SignIns
@@ -63,7 +64,7 @@ class SignedOut(Result):
     ended: int
 
     def text(self) -> str:
-        return f"{self.ended} {'browser is' if self.ended == 1 else 'browsers are'} signed out"
+        return f"{counted(self.ended, 'browser', verbs=ARE)} signed out"
 
 
 class SignInOperations:

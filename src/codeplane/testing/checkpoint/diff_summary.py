@@ -40,8 +40,7 @@ class Since(Result):
     files: tuple[ChangedFile, ...] = Field((), description="at most 200; files_changed counts all")
 
     def text(self) -> str:
-        what = f"{self.files_changed} {'file' if self.files_changed == 1 else 'files'}"
-        head = f"{what} +{self.insertions} -{self.deletions}"
+        head = f"{counted(self.files_changed, 'file')} +{self.insertions} -{self.deletions}"
         if self.commits > 1:
             head = f"since the last checkpoint {(self.commit or 'none')[:9]}: {counted(self.commits, 'commit')}, {head}"
         lines = [head, *(file.text() for file in self.files[:_SHOWN])]
