@@ -53,10 +53,10 @@ from codeplane.testing.results import (
 from codeplane.testing.reusable_outcomes import ReusableOutcomes
 from codeplane.testing.run_store import RunStore
 from codeplane.testing.target import Target, TargetSelection
-from codeplane.trust.identity.agent_token import Claims, TokenContext, signed
-from codeplane.trust.identity.issued import Issued
+from codeplane.trust.identity.agent_token import Claims, TokenContext, sign_token
+from codeplane.trust.identity.issued_token import IssuedToken
 from codeplane.trust.identity.signing_keys import SigningKeys
-from codeplane.work.limits import recorded
+from codeplane.work.limits import limits_to_json
 from tests.edit.batches import Place, kept
 from tests.interaction.requirements import requirement
 
@@ -499,7 +499,7 @@ def test_claims_of_tokens(tmp_path: Path) -> None:
     claims = Claims(
         sub="a", exp=2_000_000_000, iat=1, nbf=1, jti="tok_00001", capabilities=("read_files",), context=context
     )
-    token, key_id = signed(claims, keys)
+    token, key_id = sign_token(claims, keys)
     bounds: JsonObject = {
         "approval_mode": "always",
         "allowed_paths": ["src"],
@@ -519,7 +519,7 @@ def test_claims_of_tokens(tmp_path: Path) -> None:
     }
     assert jwt.decode(token, options={"verify_signature": False}) == said
     assert Claims.model_validate(said) == claims
-    issued = Issued(
+    issued = IssuedToken(
         token_id="tok_00001",
         agent_id="a",
         key_id=key_id,
@@ -528,7 +528,7 @@ def test_claims_of_tokens(tmp_path: Path) -> None:
         capabilities=("read_files",),
         context=context,
     )
-    assert issued.fact() == {
+    assert issued.to_json() == {
         "token_id": "tok_00001",
         "agent_id": "a",
         "key_id": key_id,
@@ -595,4 +595,4 @@ def test_events_in_traces_and_limits_in_the_log() -> None:
     )
     assert "job_id" not in replace(event, correlation=Correlation(call_id="c")).to_wire()
     limits = TaskLimits(max_mutations=1, max_test_runs=2, max_duration_sec=3)
-    assert recorded(limits) == {"max_mutations": 1, "max_test_runs": 2, "max_duration_sec": 3}
+    assert limits_to_json(limits) == {"max_mutations": 1, "max_test_runs": 2, "max_duration_sec": 3}

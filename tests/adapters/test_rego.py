@@ -43,7 +43,7 @@ def program(
 
 def problems(text: str, b: str | None = None) -> list[tuple[str, int, str]]:
     with program(text, b=b) as made, pytest.raises(PolicyInvalid) as caught:
-        made.settled(PATIENCE_SEC)
+        made.is_compiled(PATIENCE_SEC)
     listed = caught.value.details["problems"]
     assert isinstance(listed, list)
     return [(one["file"], one["line"], one["message"]) for one in listed if isinstance(one, dict)]
@@ -138,7 +138,7 @@ def test_what_takes_too_long_is_ended_and_the_next_question_answered(body: str) 
         with pytest.raises(TimeoutError, match="longer than 500 ms"):
             made.evaluate({"slow": True, "text": "a" * 50 + "b"})
         assert made.pid != first
-        assert made.settled(PATIENCE_SEC)
+        assert made.is_compiled(PATIENCE_SEC)
         assert made.evaluate({"slow": False}) == {"deny": []}
 
 
@@ -146,8 +146,8 @@ async def test_the_loop_goes_on_while_a_program_is_asked() -> None:
     text = HEAD + f'deny contains "x" if {{ input.slow; {SLOW} }}\n'
 
     with program(text, timeout_ms=500.0) as made:
-        assert await made.evaluate_aside({"slow": False}) == {"deny": []}
-        slow = asyncio.create_task(made.evaluate_aside({"slow": True}))
+        assert await made.evaluate_async({"slow": False}) == {"deny": []}
+        slow = asyncio.create_task(made.evaluate_async({"slow": True}))
         turns = 0
         while not slow.done():
             await asyncio.sleep(0)
@@ -155,18 +155,18 @@ async def test_the_loop_goes_on_while_a_program_is_asked() -> None:
         assert turns > 10
         with pytest.raises(TimeoutError, match="longer than 500 ms"):
             await slow
-        assert await made.evaluate_aside('{"slow": false}') == {"deny": []}, "what it takes to compile is waited for"
+        assert await made.evaluate_async('{"slow": false}') == {"deny": []}, "what it takes to compile is waited for"
 
 
 async def test_who_stops_waiting_leaves_the_program_to_the_next() -> None:
     text = HEAD + f"deny contains input.n if {{ input.n == 1; {SLOW} }}\ndeny contains input.n if input.n != 1\n"
 
     with program(text, timeout_ms=500.0) as made:
-        assert await made.evaluate_aside({"n": 0}) == {"deny": [0]}
-        slow = asyncio.create_task(made.evaluate_aside({"n": 1}))
+        assert await made.evaluate_async({"n": 0}) == {"deny": [0]}
+        slow = asyncio.create_task(made.evaluate_async({"n": 1}))
         await asyncio.sleep(0)
         slow.cancel()
-        found = await asyncio.gather(*(made.evaluate_aside({"n": n}) for n in range(2, 6)))
+        found = await asyncio.gather(*(made.evaluate_async({"n": n}) for n in range(2, 6)))
         assert found == [{"deny": [n]} for n in range(2, 6)], "each its own answer"
 
 
@@ -174,7 +174,7 @@ async def test_who_stops_waiting_leaves_the_program_to_the_next() -> None:
 def test_a_process_that_was_ended_by_others_is_started_again() -> None:
     with program(HEAD + "deny contains input.n\n") as made:
         assert made.evaluate({"n": 1}) == {"deny": [1]}
-        for again in (made.evaluate, lambda document: asyncio.run(made.evaluate_aside(document))):
+        for again in (made.evaluate, lambda document: asyncio.run(made.evaluate_async(document))):
             first = made.pid
             with os.fdopen(os.pidfd_open(first)) as watched:
                 os.kill(first, signal.SIGKILL)
@@ -188,26 +188,26 @@ def test_what_ends_the_interpreter_ends_that_process_alone() -> None:
         assert made.evaluate({"text": "ab"}) == {"deny": ["x"]}
         with pytest.raises(RuntimeError, match="it crashed"):
             made.evaluate({"text": "a" * 1_000_000})
-        assert made.settled(PATIENCE_SEC)
+        assert made.is_compiled(PATIENCE_SEC)
         assert made.evaluate({"text": "c"}) == {"deny": []}
 
 
 def test_what_ends_the_compiler_is_refused() -> None:
     deep = HEAD + "deny := " + "[" * 50_000 + "]" * 50_000 + "\n"
     with program(deep, compile_sec=2.0) as made, pytest.raises(PolicyInvalid, match=r"crashed|took over"):
-        made.settled(PATIENCE_SEC)
+        made.is_compiled(PATIENCE_SEC)
 
 
 def test_a_compilation_that_takes_too_long_is_refused() -> None:
     long = HEAD + "".join(f"deny contains {n} if input.a == {n}\n" for n in range(3000))
     with program(long, compile_sec=0.2) as made, pytest.raises(PolicyInvalid, match="took over"):
-        made.settled(PATIENCE_SEC)
+        made.is_compiled(PATIENCE_SEC)
 
 
 def test_it_can_be_looked_at_without_waiting() -> None:
     long = HEAD + "".join(f"deny contains {n} if input.a == {n}\n" for n in range(1000))
     with program(long) as made:
-        assert not made.settled(0.0)
+        assert not made.is_compiled(0.0)
 
 
 def test_a_program_that_was_put_away_answers_nothing() -> None:
@@ -268,7 +268,7 @@ from codeplane.adapters.rego import Rego
 body = 'some a in numbers.range(1, 100000); some b in numbers.range(1, 100000); a * b == 7'
 text = 'package p\\n\\nanswer := 1 if { ' + body + ' }'
 program = Rego(timeout_ms=600000.0).program({"a.rego": text}, packages={"a.rego": "p"}, entry="p/answer")
-assert program.settled(30.0)
+assert program.is_compiled(30.0)
 print(program.pid, flush=True)
 program.evaluate({})
 """

@@ -44,7 +44,7 @@ def test_rules_can_be_used(block: Block, tmp_path: Path) -> None:
     settings = Config().policy
     rules = Policy(folder=tmp_path, engine=Rego(timeout_ms=settings.timeout_ms), config=settings, clock=SystemClock())
     try:
-        rules.settle(15.0)
+        rules.wait_until_compiled(15.0)
         assert not rules.problems()
     finally:
         rules.close()

@@ -28,7 +28,7 @@ from codeplane.kernel.clock import Clock, SystemClock
 from codeplane.kernel.config import GitConfig
 from codeplane.kernel.operation import Operation
 from codeplane.kernel.ports import EventLog
-from codeplane.trust.guarded import check_guarded
+from codeplane.trust.protected_paths import refuse_protected
 from tests.git.made import Made, environment
 
 T = TypeVar("T")
@@ -107,7 +107,7 @@ def call() -> Call:
         task=None,
         idempotency_key=None,
         log=cast(EventLog, None),
-        check_path=lambda call, path: check_guarded(path),
+        check_path=lambda call, path: refuse_protected(path),
     )
 
 

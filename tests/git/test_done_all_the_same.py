@@ -13,7 +13,7 @@ from codeplane.git.write.staging import DiscardRequest, StageRequest, Staging
 from codeplane.git.write.stash import Stashes, StashPopRequest
 from codeplane.git.write.tags import CreateTagRequest, DeleteTagRequest, Tags
 from codeplane.kernel.call import Call
-from codeplane.work.fingerprints import mutation_fingerprint
+from codeplane.work.task import mutation_fingerprint
 from tests.git.drawn import Desk, call, run, simple, standing
 from tests.interaction.requirements import requirement
 

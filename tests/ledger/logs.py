@@ -14,7 +14,7 @@ from codeplane.kernel.event import Draft, Event
 from codeplane.kernel.json import JsonObject
 from codeplane.ledger.log import SqliteLog
 from codeplane.ledger.projection import RETENTION_APPLIED, Projection, Tables
-from codeplane.ledger.writer import Writing
+from codeplane.ledger.writer import WriteTransaction
 
 
 class Counts:
@@ -118,7 +118,7 @@ class Hold:
         self._go_on.set()
         await self._held
 
-    def _wait(self, writing: Writing) -> None:
+    def _wait(self, writing: WriteTransaction) -> None:
         self._reached.set()
         self._go_on.wait()
 

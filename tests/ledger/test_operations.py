@@ -11,8 +11,8 @@ import pytest
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Result
-from codeplane.ledger.operations import EventItem, EventPage, RebuildResult, RetainResult, VerifyResult
-from codeplane.ledger.writer import Writing
+from codeplane.ledger.models import EventItem, EventPage, RebuildResult, RetainResult, VerifyResult
+from codeplane.ledger.writer import WriteTransaction
 from codeplane.wiring.app import Plane
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, FixtureOps, ManualClock, events, plane
@@ -175,7 +175,7 @@ DAMAGE = {
 async def test_verifying_finds_what_is_wrong(tmp_path: Path, kind: str) -> None:
     statement, said = DAMAGE[kind]
 
-    def change(writing: Writing) -> None:
+    def change(writing: WriteTransaction) -> None:
         writing.connection.execute(statement)
 
     async with plane(tmp_path, operations=[FixtureOps()]) as opened:
@@ -191,7 +191,7 @@ async def test_verifying_finds_what_is_wrong(tmp_path: Path, kind: str) -> None:
 
 
 async def test_rebuilding_mends_the_tables(tmp_path: Path) -> None:
-    def change(writing: Writing) -> None:
+    def change(writing: WriteTransaction) -> None:
         writing.connection.execute("DELETE FROM tasks")
 
     async with plane(tmp_path, operations=[FixtureOps()]) as opened:

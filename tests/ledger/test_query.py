@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from codeplane.kernel.event import Correlation, Draft, Event
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.ports import EventQuery, PayloadCondition
-from codeplane.ledger.finding import find
+from codeplane.ledger.event_queries import find_events
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import run
 from tests.ledger.logs import opened
@@ -156,7 +156,7 @@ async def test_a_page_is_found_without_reading_the_log(tmp_path: Path, query: Ev
                 return 0
 
             connection.set_progress_handler(count, 100)
-            find(connection, query, log.position)
+            find_events(connection, query, log.position)
             connection.set_progress_handler(None, 0)
             return taken
 

@@ -12,7 +12,7 @@ from codeplane.ledger import retention as module
 from codeplane.ledger.log import SqliteLog
 from codeplane.ledger.projection import RETENTION_APPLIED, differences
 from codeplane.ledger.retention import CLASSES, Retention
-from codeplane.ledger.writer import Writing
+from codeplane.ledger.writer import WriteTransaction
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import ManualClock
 from tests.ledger.logs import Counts, n, opened, rows
@@ -189,7 +189,7 @@ async def test_what_was_dropped_is_a_fact_in_the_log(tmp_path: Path) -> None:
 async def test_much_is_dropped_in_parts_so_that_others_can_write_between(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_STREAMS_AT_ONCE", 10)
+    monkeypatch.setattr(module, "_BATCH_STREAMS", 10)
     clock = ManualClock()
     async with opened(tmp_path / "l.db", clock=clock) as log:
         await log.append([n(f"task/{number}") for number in range(35)])
@@ -238,7 +238,7 @@ async def test_streams_stay_unbroken_and_tables_right_whatever_happens(
             assert await log.readers.run(lambda connection: differences(connection, Counts())) == []
 
 
-def _rebuild(writing: Writing) -> None:
+def _rebuild(writing: WriteTransaction) -> None:
     from codeplane.ledger.projection import rebuild
 
     rebuild(writing.connection, Counts())

@@ -10,8 +10,8 @@ import pytest
 from codeplane.kernel.event import Event
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.ports import EventQuery
-from codeplane.ledger.operations import ExportResult
-from codeplane.ledger.traces import TraceFolder
+from codeplane.ledger.export_folder import ExportFolder
+from codeplane.ledger.models import ExportResult
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import OWNER, FixtureOps, events, plane
 from tests.ledger.logs import n, opened
@@ -19,7 +19,7 @@ from tests.ledger.logs import n, opened
 
 def lines(folder: Path) -> list[JsonObject]:
     found: list[JsonObject] = []
-    for path in TraceFolder(folder, segment_bytes=1).segments():
+    for path in ExportFolder(folder, segment_bytes=1).segments():
         data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
         found += [json.loads(line) for line in data.splitlines()]
     return found
@@ -37,7 +37,7 @@ def wire(found: list[Event]) -> list[JsonObject]:
 
 @requirement("LOG-08")
 async def test_segments_rotate_at_their_size_and_hold_what_the_log_holds(tmp_path: Path) -> None:
-    found, folder = await made(tmp_path, 40), TraceFolder(tmp_path / "x", segment_bytes=2000)
+    found, folder = await made(tmp_path, 40), ExportFolder(tmp_path / "x", segment_bytes=2000)
     size = folder.write(found)
     segments = folder.segments()
     assert [path.name for path in segments[:2]] == ["trace-000001.ndjson.gz", "trace-000002.ndjson.gz"]
@@ -52,15 +52,15 @@ async def test_segments_rotate_at_their_size_and_hold_what_the_log_holds(tmp_pat
 async def test_it_goes_on_after_reopening(tmp_path: Path) -> None:
     found = await made(tmp_path, 60)
     for start in range(0, 60, 7):
-        TraceFolder(tmp_path / "x", segment_bytes=1500).write(found[start : start + 7])
+        ExportFolder(tmp_path / "x", segment_bytes=1500).write(found[start : start + 7])
     assert lines(tmp_path / "x") == wire(found)
-    numbers = [path.name for path in TraceFolder(tmp_path / "x", segment_bytes=1500).segments()]
+    numbers = [path.name for path in ExportFolder(tmp_path / "x", segment_bytes=1500).segments()]
     assert numbers == sorted(numbers)
 
 
 async def test_an_event_larger_than_a_segment_has_one_of_its_own(tmp_path: Path) -> None:
     found = await made(tmp_path, 3)
-    folder = TraceFolder(tmp_path / "x", segment_bytes=1)
+    folder = ExportFolder(tmp_path / "x", segment_bytes=1)
     folder.write(found)
     assert len(folder.segments()) == 3
     assert lines(tmp_path / "x") == wire(found)
@@ -68,15 +68,15 @@ async def test_an_event_larger_than_a_segment_has_one_of_its_own(tmp_path: Path)
 
 async def test_a_crash_while_compressing_neither_loses_nor_repeats(tmp_path: Path) -> None:
     found, folder = await made(tmp_path, 20), tmp_path / "x"
-    TraceFolder(folder, segment_bytes=10**6).write(found[:10])
+    ExportFolder(folder, segment_bytes=10**6).write(found[:10])
     plain = folder / "trace-000001.ndjson"
     # Cut off before the compressed form was complete …
     (folder / "trace-000001.ndjson.gz.part").write_bytes(b"half")
-    TraceFolder(folder, segment_bytes=10**6).write(found[10:15])
+    ExportFolder(folder, segment_bytes=10**6).write(found[10:15])
     assert lines(folder) == wire(found[:15])
     # … and after, but before the plain one was removed.
     (folder / "trace-000001.ndjson.gz").write_bytes(gzip.compress(plain.read_bytes()))
-    TraceFolder(folder, segment_bytes=10**6).write(found[15:])
+    ExportFolder(folder, segment_bytes=10**6).write(found[15:])
     assert lines(folder) == wire(found)
 
 
@@ -84,7 +84,7 @@ async def test_other_files_are_left_alone(tmp_path: Path) -> None:
     folder = tmp_path / "x"
     folder.mkdir()
     (folder / "trace-notes.txt").write_text("mine")
-    TraceFolder(folder, segment_bytes=10).write(await made(tmp_path, 3))
+    ExportFolder(folder, segment_bytes=10).write(await made(tmp_path, 3))
     assert (folder / "trace-notes.txt").read_text() == "mine"
 
 

@@ -11,8 +11,7 @@ from codeplane.kernel.config import RetentionConfig
 from codeplane.kernel.errors import InvalidArgument, ShuttingDown, StreamGap
 from codeplane.kernel.event import Draft, Event, Gap, Heartbeat
 from codeplane.kernel.ports import EventQuery
-from codeplane.ledger.log import SqliteLog
-from codeplane.ledger.pulse import Pulse
+from codeplane.ledger.log import SqliteLog, WatchTimer
 from codeplane.ledger.retention import Retention
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import ManualClock, run
@@ -282,7 +281,7 @@ async def test_watchers_end_when_the_log_is_closed(tmp_path: Path) -> None:
 
 def test_a_loop_that_is_gone_does_not_keep_its_watchers(tmp_path: Path) -> None:
     async def leave(log: SqliteLog) -> None:
-        log._watchers.add(Pulse(LONG))
+        log._watchers.add(WatchTimer(LONG))
 
     async def watch() -> None:
         async with opened(tmp_path / "l.db") as log:

@@ -12,9 +12,9 @@ from codeplane.kernel.config import LoggingConfig, LogOutput
 from codeplane.kernel.errors import ConfigInvalid
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.redaction import Redactor
-from codeplane.observe.collector import OtlpCollector, Refused
-from codeplane.observe.export import BATCH, TraceExport
 from codeplane.observe.logs import Logs
+from codeplane.observe.otlp_collector import CollectorRefused, OtlpCollector
+from codeplane.observe.trace_export import BATCH, TraceExport
 from tests.interaction.requirements import requirement
 from tests.observe.clock import HandClock
 from tests.observe.tracing import made
@@ -179,7 +179,7 @@ def test_what_is_queued_at_the_end_is_sent(collector: Received) -> None:
 
 def test_a_redirect_is_not_followed(collector: Received) -> None:
     collector.statuses = [307]
-    with pytest.raises(Refused, match="307"):
+    with pytest.raises(CollectorRefused, match="307"):
         OtlpCollector.of(collector.url).send(b"{}")
     assert collector.bodies == []
 

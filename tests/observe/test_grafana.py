@@ -11,10 +11,10 @@ import yaml
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.ports import EventLog
 from codeplane.kernel.redaction import Redactor
-from codeplane.observe.export import TraceExport
 from codeplane.observe.index_metrics import IndexMetrics, ReconcileTimes
 from codeplane.observe.ledger_metrics import LedgerMetrics
-from codeplane.observe.streams import Streams
+from codeplane.observe.stream_metrics import StreamMetrics
+from codeplane.observe.trace_export import TraceExport
 from codeplane.observe.trace_metrics import TraceMetrics
 from tests.interaction.requirements import requirement
 from tests.observe.clock import HandClock
@@ -54,7 +54,7 @@ def series() -> dict[str, set[str]]:
             indexers=lambda: {"python": 1},
         ),
         LedgerMetrics(log=cast(EventLog, None), after=0, pending=nobody),
-        Streams(position=lambda: 0),
+        StreamMetrics(position=lambda: 0),
         TraceMetrics(),
         TraceExport(send=lambda body: None, resource={}, redactor=Redactor(), logger=logger),
     )

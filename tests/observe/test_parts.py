@@ -13,7 +13,7 @@ from codeplane.kernel.trace import Trace
 from codeplane.ledger.log import SqliteLog
 from codeplane.observe.index_metrics import IndexMetrics, ReconcileTimes
 from codeplane.observe.ledger_metrics import LedgerMetrics
-from codeplane.observe.streams import Streams
+from codeplane.observe.stream_metrics import StreamMetrics
 from codeplane.observe.trace_metrics import TraceMetrics
 from tests.interaction.requirements import requirement
 from tests.observe.clock import HandClock
@@ -130,7 +130,7 @@ class TestLedger:
 class TestStreams:
     def test_reconnects_gaps_and_lag(self) -> None:
         position = 100
-        streams = Streams(position=lambda: position)
+        streams = StreamMetrics(position=lambda: position)
         first = streams.open(surface="ws", after=100, resumed=False)
         second = streams.open(surface="connect", after=40, resumed=True)
         streams.open(surface="made up", after=100, resumed=False).close()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from codeplane.kernel.event import Correlation, Draft
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.ports import EventQuery, PayloadCondition
-from codeplane.observe.dashboard.skipping import Skipping
+from codeplane.observe.dashboard.empty_ranges import EmptyRanges
 from tests.interaction.requirements import requirement
 from tests.ledger.logs import opened
 
@@ -40,7 +40,7 @@ def drafts(looks: int, calls: int) -> list[Draft]:
 async def test_nothing_is_missed(data: st.DataObject) -> None:
     with TemporaryDirectory() as folder:
         async with opened(Path(folder) / "log.sqlite") as log:
-            skipping = Skipping(log)
+            skipping = EmptyRanges(log)
             for _ in range(4):
                 for _ in range(data.draw(st.integers(0, 3))):
                     looks, calls = data.draw(st.tuples(st.integers(0, 1500), st.integers(0, 12)))

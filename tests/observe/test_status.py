@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from codeplane.kernel.json import JsonObject
-from codeplane.observe.status import index_line
+from codeplane.observe.status import describe_index
 from codeplane.wiring.app import Plane
 from tests.harness import cpl, make_repo, start
 from tests.interaction.requirements import requirement
@@ -40,7 +40,7 @@ async def test_the_index_its_size_and_its_last_reconcile(tmp_path: Path) -> None
         assert isinstance(active, list) and len(active) >= 1 and config["active_contexts"] == active
         assert f"{index['symbol_count']} symbols, " in text and "reconciled " in text and "contexts: " in text
         # Symbols of an epoch that is not read yet are not all of them, however few files are parsed by now.
-        assert f"{index['symbol_count']} symbols so far, " in index_line({**index, "symbols": {"epoch": 0}})
+        assert f"{index['symbol_count']} symbols so far, " in describe_index({**index, "symbols": {"epoch": 0}})
 
 
 async def test_the_last_error(tmp_path: Path) -> None:

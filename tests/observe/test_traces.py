@@ -20,7 +20,7 @@ from codeplane.observe.trace_operations import (
     TraceShow,
     TraceShowRequest,
 )
-from codeplane.observe.traces import SLOWEST, Traces
+from codeplane.observe.trace_store import SLOWEST, TraceStore
 from tests.interaction.requirements import requirement
 from tests.observe.clock import HandClock
 from tests.observe.tracing import made
@@ -34,7 +34,7 @@ class Asked:
     """The operations over some traces."""
 
     def __init__(self, *traces: Trace, kept: int = 1000, known: tuple[str, ...] = ()) -> None:
-        self.traces = Traces(kept=kept)
+        self.traces = TraceStore(kept=kept)
         for trace in traces:
             self.traces.finished(trace)
         self._operations = TraceOperations(
@@ -75,7 +75,7 @@ class TestKeeping:
         assert slow.trace_id not in {found.trace_id for found in asked.listed(limit=5).traces}
 
     def test_names_that_are_made_up_do_not_fill_the_memory(self) -> None:
-        traces = Traces(kept=1)
+        traces = TraceStore(kept=1)
         for number in range(1000):
             traces.finished(made(f"made.up.{number}"))
         assert len(traces.all()) <= 201
@@ -88,7 +88,7 @@ class TestKeeping:
 
     def test_who_listens_is_told_of_each(self) -> None:
         heard: list[Trace] = []
-        traces = Traces(kept=1, listeners=(heard.append,))
+        traces = TraceStore(kept=1, listeners=(heard.append,))
         for _ in range(3):
             traces.finished(made())
         assert len(heard) == 3

@@ -98,5 +98,5 @@ def test_every_builtin_of_opa_is_allowed_or_refused_and_none_is_undefined() -> N
             continue
         program = Rego(timeout_ms=1000.0).program({"p.rego": text}, packages={"p.rego": "p"}, entry="p/answer")
         with pytest.raises(PolicyInvalid):
-            program.settled(_PATIENCE_SEC)
+            program.is_compiled(_PATIENCE_SEC)
         program.close()

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codeplane.kernel.errors import PathDenied
-from codeplane.trust.guarded import check_guarded
+from codeplane.trust.protected_paths import refuse_protected
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, FixtureOps, plane
 
@@ -33,12 +33,12 @@ ALLOWED_PATHS = [
 @pytest.mark.parametrize("path", REFUSED, ids=repr)
 def test_paths_that_nobody_writes(path: str) -> None:
     with pytest.raises(PathDenied):
-        check_guarded(path)
+        refuse_protected(path)
 
 
 @pytest.mark.parametrize("path", ALLOWED_PATHS, ids=repr)
 def test_paths_of_the_repository(path: str) -> None:
-    check_guarded(path)
+    refuse_protected(path)
 
 
 @requirement("TRUST-03")
@@ -47,12 +47,12 @@ def test_no_way_around_leads_into_the_gate(before: list[str], after: list[str]) 
     for guarded in (".git", ".codeplane", ".."):
         for separator in "/\\":
             with pytest.raises(PathDenied):
-                check_guarded(separator.join([*before, guarded, *after]))
+                refuse_protected(separator.join([*before, guarded, *after]))
 
 
 def test_a_long_path_is_not_repeated_in_full() -> None:
     with pytest.raises(PathDenied) as caught:
-        check_guarded("../" + "x" * 100_000)
+        refuse_protected("../" + "x" * 100_000)
     assert len(caught.value.message) < 400
 
 

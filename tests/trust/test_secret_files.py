@@ -14,7 +14,7 @@ import pytest
 
 from codeplane.kernel.actor import Caller, Progress
 from codeplane.kernel.json import JsonObject, JsonValue
-from codeplane.trust.shell.captured import CHUNK_BYTES
+from codeplane.trust.shell.output_capture import CHUNK_BYTES
 from codeplane.wiring.app import Plane
 from tests.git.test_guarded import needs_bubblewrap
 from tests.harness import git, make_repo

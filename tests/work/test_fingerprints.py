@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from codeplane.kernel.call import Effects, Failure
 from codeplane.kernel.trace import normalise_trace
-from codeplane.work.fingerprints import failure_fingerprint, mutation_fingerprint
+from codeplane.work.task import failure_fingerprint, mutation_fingerprint
 from tests.interaction.requirements import requirement
 
 PYTHON = """Traceback (most recent call last):

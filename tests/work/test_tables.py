@@ -12,10 +12,10 @@ from codeplane.kernel.call_record import CALL_STARTED
 from codeplane.kernel.event import Correlation, Draft
 from codeplane.kernel.ids import new_id
 from codeplane.kernel.json import JsonObject
-from codeplane.ledger.operations import VerifyResult
+from codeplane.ledger.models import VerifyResult
 from codeplane.ledger.projection import rebuild
 from codeplane.ledger.rows import Cell
-from codeplane.ledger.writer import Writing
+from codeplane.ledger.writer import WriteTransaction
 from codeplane.wiring.app import Plane, tables
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, FixtureOps, ManualClock, events, plane, run
@@ -139,7 +139,7 @@ async def check(opened: Plane) -> None:
     projections = opened.log.projector.projections
     assert {table for projection in projections for table in projection.tables} == set(TABLES)
 
-    def remake(writing: Writing) -> None:
+    def remake(writing: WriteTransaction) -> None:
         for projection in projections:
             rebuild(writing.connection, projection)
 

@@ -74,7 +74,7 @@ class RegoProgram:
         """The process's number."""
         return self._process.pid
 
-    def settled(self, wait_sec: float = 0.0) -> bool:
+    def is_compiled(self, wait_sec: float = 0.0) -> bool:
         """Whether it is compiled, after waiting for it at most so long; PolicyInvalid when it cannot be."""
         with self._lock:
             return self._settle(wait_sec)
@@ -86,7 +86,7 @@ class RegoProgram:
         """
         return self._evaluated(document, patience_sec=self._timeout_sec)
 
-    async def evaluate_aside(self, document: JsonObject | str) -> JsonValue:
+    async def evaluate_async(self, document: JsonObject | str) -> JsonValue:
         """As `evaluate`; what does not come at once is waited for in a thread, and the loop goes on."""
         question: _Question | None = None
         held = self._lock.acquire(blocking=False)

@@ -1,1 +1,1 @@
-"""The one log: append, read, watch, projections, snapshots, retention."""
+"""The event log: append, read, watch, projections, snapshots and retention."""

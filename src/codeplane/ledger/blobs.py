@@ -1,13 +1,13 @@
-"""Bytes by their hash, bounded in total; the oldest go first."""
+"""A blob store by hash, bounded in total; the oldest blobs are dropped first."""
 
 import sqlite3
 
 
 def store(connection: sqlite3.Connection, key: str, data: bytes, *, at_ns: int, limit: int) -> bool:
-    """Keep the bytes unless they are too large for the store; drops the oldest to stay under the limit."""
+    """Store the bytes unless they are too large; drops the oldest blobs to stay under the limit."""
     if len(data) * 4 > limit:
         return False
-    # The total is kept beside the rows: adding all sizes up would cost every call more than the one before.
+    # The total is stored: summing all sizes would cost each call more than the one before.
     (total,) = connection.execute("SELECT blob_bytes FROM log_state").fetchone()
     total += len(data) - _drop(connection, "hash = ?", key)
     connection.execute("INSERT INTO blobs(hash, at_ns, size, data) VALUES (?, ?, ?, ?)", (key, at_ns, len(data), data))
@@ -18,7 +18,7 @@ def store(connection: sqlite3.Connection, key: str, data: bytes, *, at_ns: int, 
 
 
 def load(connection: sqlite3.Connection, key: str) -> bytes | None:
-    """The bytes, or None when they are not here."""
+    """The bytes with that hash, or None."""
     row = connection.execute("SELECT data FROM blobs WHERE hash = ?", (key,)).fetchone()
     return bytes(row[0]) if row else None
 

@@ -1,16 +1,23 @@
-"""Opening the ledger's file: pragmas, forward-only migrations, and SQLite's failures in our words."""
+"""The ledger's SQLite file: connections, migrations and error translation."""
 
+import asyncio
 import sqlite3
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TypeVar
 
 from codeplane.kernel.errors import (
     CodePlaneError,
     LedgerCorrupt,
     SchemaTooNew,
+    ShuttingDown,
     StorageFailed,
     StorageFull,
     StorageReadOnly,
 )
+from codeplane.kernel.trace import span
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
@@ -39,13 +46,13 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
         "ALTER TABLE log_state ADD COLUMN blob_bytes INTEGER NOT NULL DEFAULT 0",
         "UPDATE log_state SET blob_bytes = (SELECT coalesce(sum(size), 0) FROM blobs)",
-        # They have another form now; the next retention takes new ones before it drops anything.
+        # Their format changed; the next retention takes new ones before it drops anything.
         "DELETE FROM snapshots",
     ),
     (
-        # Where a type or a task is rare, whoever asks for it would otherwise read all of the log.
+        # Without it, a query for a rare type or task would read the whole log.
         "CREATE INDEX events_by_type ON events(type)",
-        # Most of what names a task is in the task's own stream, by which it is found at no further cost.
+        # Most events of a task are in its own stream, which has an index already.
         """CREATE INDEX events_by_task ON events(task_id)
            WHERE task_id IS NOT NULL AND stream != 'task/' || task_id""",
     ),
@@ -53,10 +60,12 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
 SCHEMA_VERSION = len(MIGRATIONS)
 
 _BUSY_MS = 5000
+T = TypeVar("T")
+_THREADS = 2
 
 
 def open_writer(path: Path) -> sqlite3.Connection:
-    """The one connection that writes, with its schema brought up to date."""
+    """Open the only writing connection, and migrate the schema."""
     refuse_newer(path)
     try:
         connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
@@ -75,7 +84,7 @@ def open_writer(path: Path) -> sqlite3.Connection:
 
 
 def open_reader(path: Path) -> sqlite3.Connection:
-    """A connection that can only read."""
+    """Open a read-only connection."""
     try:
         connection = sqlite3.connect(
             f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None, check_same_thread=False
@@ -88,7 +97,7 @@ def open_reader(path: Path) -> sqlite3.Connection:
 
 
 def refuse_newer(path: Path) -> None:
-    """SchemaTooNew; looked at without the right to write: what is not ours to change stays as it is, to the byte."""
+    """Raise SchemaTooNew for a newer ledger; opened read-only, so that such a file stays unchanged."""
     if not path.is_file() or path.stat().st_size == 0:
         return
     connection = open_reader(path)
@@ -116,13 +125,13 @@ def _migrate(connection: sqlite3.Connection) -> None:
 
 
 def last_position(connection: sqlite3.Connection) -> int:
-    """Where the log ends."""
+    """The last position of the log."""
     (position,) = connection.execute("SELECT last_position FROM log_state").fetchone()
     return int(position)
 
 
 def translate(error: sqlite3.Error, path: Path) -> CodePlaneError:
-    """What a failure of SQLite means for whoever runs CodePlane."""
+    """The error of CodePlane for an error of SQLite."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code == sqlite3.SQLITE_FULL:
         return StorageFull(f"the disk that holds {path.name} is full")
@@ -131,3 +140,69 @@ def translate(error: sqlite3.Error, path: Path) -> CodePlaneError:
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or "malformed JSON" in str(error):
         return LedgerCorrupt(f"{path.name} is damaged: {error}")
     return StorageFailed(f"{path.name} could not be used: {error}")
+
+
+class DatabaseFile:
+    """An open file that may be deleted or replaced meanwhile."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._identity = _identity(path)
+
+    def problem(self) -> str:
+        """What happened to the file, or an empty string when it is still in place."""
+        identity = _identity(self._path)
+        if identity == self._identity:
+            return ""
+        change = "replaced" if identity is not None else "deleted"
+        return f"{self._path.name} was {change} while it was served: nothing is recorded until a start"
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+class ReaderPool:
+    """A pool of reader threads, each with its own read-only connection; a function sees one consistent state."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._local = threading.local()
+        self._open: list[sqlite3.Connection] = []
+        self._lock = threading.Lock()
+        self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="codeplane-read")
+
+    async def run(self, function: Callable[[sqlite3.Connection], T]) -> T:
+        """Run a function in a reader thread, inside one read transaction."""
+        try:
+            reading = asyncio.get_running_loop().run_in_executor(self._pool, self.run_here, function)
+        except RuntimeError as error:
+            raise ShuttingDown("the ledger is closed") from error
+        with span("sqlite.read"):
+            return await reading
+
+    def run_here(self, function: Callable[[sqlite3.Connection], T]) -> T:
+        """As `run`, on the calling thread."""
+        connection = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = self._local.connection = open_reader(self._path)
+            with self._lock:
+                self._open.append(connection)
+        try:
+            connection.execute("BEGIN")
+            try:
+                return function(connection)
+            finally:
+                connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise translate(error, self._path) from error
+
+    def close(self) -> None:
+        """End the threads and close their connections."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        for connection in self._open:
+            connection.close()

@@ -1,5 +1,6 @@
-"""The event log in SQLite, with the projections beside it."""
+"""The event log in SQLite, with its projections."""
 
+import asyncio
 import sqlite3
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,22 +25,19 @@ from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.ports import EventQuery
 from codeplane.kernel.redaction import Redactor
 from codeplane.kernel.trace import span
-from codeplane.ledger import blobs, pages
-from codeplane.ledger.database import last_position, open_writer, translate
-from codeplane.ledger.opened import OpenedFile
-from codeplane.ledger.pages import Page
+from codeplane.ledger import blobs
+from codeplane.ledger.database import DatabaseFile, ReaderPool, last_position, open_writer, translate
+from codeplane.ledger.event_queries import LogPage, read_log, read_stream
 from codeplane.ledger.projection import Projection, Projector
-from codeplane.ledger.pulse import Pulse
-from codeplane.ledger.readers import Readers
 from codeplane.ledger.rows import Cell
-from codeplane.ledger.writer import Append, Command, Job, Reply, Writer, Writing
+from codeplane.ledger.writer import Append, Command, Job, Reply, Writer, WriteTransaction
 
 _WATCH_PAGE = 500
 
 
 @dataclass(slots=True)
 class LogCounters:
-    """What the log did since it was opened."""
+    """Counters since the log was opened."""
 
     events: int = 0
     commits: int = 0
@@ -47,8 +45,41 @@ class LogCounters:
     lost: int = 0
 
 
+class WatchTimer:
+    """Wakes one watcher, and tells when its next heartbeat is due."""
+
+    def __init__(self, heartbeat_sec: float) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._wake = asyncio.Event()
+        self._heartbeat_sec = heartbeat_sec
+        self._due = self._loop.time() + heartbeat_sec
+
+    def wake(self) -> bool:
+        """Wake the watcher after a commit, from the writer's thread; False when the watcher's loop is closed."""
+        try:
+            self._loop.call_soon_threadsafe(self._wake.set)
+        except RuntimeError:
+            return False
+        return True
+
+    async def beat(self, *, spoke: bool) -> bool:
+        """Wait until woken, or until a heartbeat is due; True when one is due."""
+        now = self._loop.time()
+        if spoke:
+            self._due = now + self._heartbeat_sec
+        try:
+            await asyncio.wait_for(self._wake.wait(), max(self._due - now, 0))
+            self._wake.clear()
+        except TimeoutError:
+            pass
+        if self._loop.time() < self._due:
+            return False
+        self._due = self._loop.time() + self._heartbeat_sec
+        return True
+
+
 class SqliteLog:
-    """The one log, on local disk; implements the ports EventLog and Blobs."""
+    """The event log on local disk; implements the ports EventLog, ProjectionStore and Blobs."""
 
     def __init__(
         self,
@@ -69,7 +100,7 @@ class SqliteLog:
         self._clock = clock
         self._on_commit = on_commit
         self._on_lost = on_lost
-        self._watchers: set[Pulse] = set()
+        self._watchers: set[WatchTimer] = set()
         connection = open_writer(path)
         try:
             self.rebuilt = self.projector.catch_up(connection)
@@ -80,8 +111,8 @@ class SqliteLog:
         except BaseException:
             connection.close()
             raise
-        self.file = OpenedFile(path)
-        self.readers = Readers(path)
+        self.file = DatabaseFile(path)
+        self.readers = ReaderPool(path)
         self._writer = Writer(
             connection=connection,
             path=path,
@@ -105,10 +136,10 @@ class SqliteLog:
         return self._writer.position
 
     def close(self) -> None:
-        """Write what is queued and close the files; whoever still watches is told that the log is closed."""
+        """Write what is queued and close the files; watchers end with ShuttingDown."""
         self.readers.close()
         self._wake_watchers()
-        # Last, so that SQLite puts everything into the one file.
+        # Last, so that SQLite checkpoints everything into one file.
         self._writer.close()
 
     async def append(self, drafts: Sequence[Draft], *, expect: Mapping[str, int] | None = None) -> Appended:
@@ -125,8 +156,8 @@ class SqliteLog:
         self._writer.submit(self._encoded(drafts, None))
         return True
 
-    async def command(self, run: Callable[[Writing], object]) -> object:
-        """Run a function of the ledger's own in the writer, in the order of the queue."""
+    async def command(self, run: Callable[[WriteTransaction], object]) -> object:
+        """Run a function in the writer thread, in the order of the queue."""
         return await self._submit(Command(run=run))
 
     async def flush(self) -> None:
@@ -135,21 +166,21 @@ class SqliteLog:
 
     async def read(self, *, stream: str, after: int = 0, limit: int = 1000) -> list[Event]:
         """Events of one stream after a sequence, oldest first."""
-        found = await self.readers.run(lambda connection: pages.of_stream(connection, stream, after, limit))
-        if isinstance(found, Gap):
+        page = await self.readers.run(lambda connection: read_stream(connection, stream, after, limit))
+        if isinstance(page, Gap):
             raise StreamGap(
                 f"{stream} no longer holds what came after {after}",
-                details={"stream": stream, "first_available": found.first_available},
+                details={"stream": stream, "first_available": page.first_available},
             )
-        return found
+        return page
 
     async def query(self, query: EventQuery) -> list[Event]:
-        """Events of the whole log that fit, in the order of their positions."""
+        """Events of the whole log that match, in the order of their positions."""
         return (await self.page(query)).events
 
-    async def page(self, query: EventQuery) -> Page:
-        """The same, with where the log ended; `position` can be a moment behind what somebody has already read."""
-        return await self.readers.run(lambda connection: pages.of_log(connection, query))
+    async def page(self, query: EventQuery) -> LogPage:
+        """As `query`, with the last position of the log, which `position` can lag behind."""
+        return await self.readers.run(lambda connection: read_log(connection, query))
 
     async def end(self) -> int:
         """The last position that can be read."""
@@ -166,50 +197,50 @@ class SqliteLog:
         if not streams or len(streams) > 100:
             raise InvalidArgument("watch between 1 and 100 streams")
         after, due = dict(streams), False
-        with self._pulse(heartbeat_sec) as pulse:
+        with self._watch_timer(heartbeat_sec) as pulse:
             while True:
-                spoke = False
+                sent = False
                 for stream in after:
                     while True:
-                        found = await self.readers.run(partial(_stream_page, stream=stream, after=after[stream]))
-                        if isinstance(found, Gap):
-                            yield found
+                        page = await self.readers.run(partial(_stream_page, stream=stream, after=after[stream]))
+                        if isinstance(page, Gap):
+                            yield page
                             return
-                        for event in found:
+                        for event in page:
                             yield event
-                            after[stream], spoke = event.sequence, True
-                        if len(found) < _WATCH_PAGE:
+                            after[stream], sent = event.sequence, True
+                        if len(page) < _WATCH_PAGE:
                             break
-                if due and not spoke:
+                if due and not sent:
                     yield Heartbeat(position=self.position)
-                due = await pulse.beat(spoke=spoke)
+                due = await pulse.beat(spoke=sent)
 
     async def follow(
         self, query: EventQuery, *, heartbeat_sec: float = 15.0
     ) -> AsyncGenerator[Event | Heartbeat | Gap, None]:
-        """Events of the whole log that fit, after a position, and then as they happen."""
+        """Events of the whole log that match, after a position, and then as they happen."""
         query, due = replace(query, limit=_WATCH_PAGE, newest=False), False
-        with self._pulse(heartbeat_sec) as pulse:
+        with self._watch_timer(heartbeat_sec) as pulse:
             while True:
-                spoke = False
+                sent = False
                 while True:
-                    page = await self.readers.run(partial(pages.of_log, query=query))
+                    page = await self.readers.run(partial(read_log, query=query))
                     if not page.dropped <= query.after <= page.last:
                         yield Gap(stream="*", requested_after=query.after, first_available=page.dropped + 1)
                         return
                     for event in page.events:
                         yield event
-                        spoke = True
+                        sent = True
                     full = len(page.events) == _WATCH_PAGE
                     query = replace(query, after=page.events[-1].position if full else max(query.after, page.last))
                     if not full:
                         break
-                if due and not spoke:
+                if due and not sent:
                     yield Heartbeat(position=query.after)
-                due = await pulse.beat(spoke=spoke)
+                due = await pulse.beat(spoke=sent)
 
     def put(self, data: bytes) -> str:
-        """Keep bytes by their hash, before anything that is appended afterwards."""
+        """Store bytes by their hash, before anything that is appended afterwards."""
         key, limit, at_ns = digest(data), self._config.blob_bytes, self._clock.now_ns()
         self._writer.submit(
             Command(run=lambda writing: blobs.store(writing.connection, key, data, at_ns=at_ns, limit=limit))
@@ -224,7 +255,7 @@ class SqliteLog:
         try:
             payloads = [dumps(draft.payload) for draft in drafts]
             if not all(map(self._redactor.is_clean, payloads)):
-                # Tables are made of the payloads too, so that they are redacted before either is written.
+                # Before the write, because the tables are made from the payloads too.
                 drafts = [replace(draft, payload=self._without_secrets(draft.payload)) for draft in drafts]
                 payloads = [dumps(draft.payload) for draft in drafts]
         except (TypeError, ValueError, RecursionError) as error:
@@ -242,7 +273,7 @@ class SqliteLog:
     async def _submit(self, job: Job) -> object:
         job.reply = Reply()
         self._writer.submit(job)
-        # Not shielded: a caller that goes away cancels this future, and never what is on its way to the disk.
+        # Not shielded: a cancelled caller cancels this future, but not the write.
         return await job.reply.future
 
     def _append_lost(self, error: CodePlaneError) -> None:
@@ -265,8 +296,8 @@ class SqliteLog:
                 self._watchers.discard(pulse)
 
     @contextmanager
-    def _pulse(self, heartbeat_sec: float) -> Iterator[Pulse]:
-        pulse = Pulse(heartbeat_sec)
+    def _watch_timer(self, heartbeat_sec: float) -> Iterator[WatchTimer]:
+        pulse = WatchTimer(heartbeat_sec)
         self._watchers.add(pulse)
         try:
             yield pulse
@@ -275,7 +306,7 @@ class SqliteLog:
 
 
 def _stream_page(connection: sqlite3.Connection, *, stream: str, after: int) -> list[Event] | Gap:
-    return pages.of_stream(connection, stream, after, _WATCH_PAGE)
+    return read_stream(connection, stream, after, _WATCH_PAGE)
 
 
 def _size(text: str) -> int:

@@ -7,157 +7,37 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from pydantic import Field
-
 from codeplane.kernel.call import Call
 from codeplane.kernel.counted import counted
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import StreamGap
 from codeplane.kernel.event import Event, Gap, Heartbeat
 from codeplane.kernel.ids import digest
-from codeplane.kernel.json import JsonObject, JsonValue, canonical, dumps
-from codeplane.kernel.operation import Budget, Preview, Request, Result, Risk, operation, previews
-from codeplane.kernel.page import PageRequest, Pagination
-from codeplane.kernel.ports import EventQuery, StreamObserver, StreamReader
+from codeplane.kernel.json import JsonObject, JsonValue, canonical
+from codeplane.kernel.operation import Budget, Preview, Risk, operation, previews
+from codeplane.kernel.page import Pagination
+from codeplane.kernel.ports import StreamObserver, StreamReader
 from codeplane.ledger.database import last_position
+from codeplane.ledger.export_folder import ExportFolder
 from codeplane.ledger.log import SqliteLog
+from codeplane.ledger.models import (
+    EventFilter,
+    EventItem,
+    EventPage,
+    EventsRequest,
+    ExportResult,
+    FollowRequest,
+    Nothing,
+    RebuildResult,
+    RetainResult,
+    VerifyResult,
+    WatchRequest,
+)
 from codeplane.ledger.projection import differences, rebuild
 from codeplane.ledger.retention import CLASSES, Retention
-from codeplane.ledger.traces import TraceFolder
-from codeplane.ledger.writer import Writing
+from codeplane.ledger.writer import WriteTransaction
 
 _EXPORT_PAGE = 2000
-
-
-class EventFilter(Request):
-    """Which events are meant."""
-
-    stream: str | None = Field(None, description="a stream, or a prefix ending in *, such as task/*")
-    types: tuple[str, ...] = Field((), description="event types, such as call.finished", max_length=50)
-    task_id: str | None = None
-    call_id: str | None = None
-    in_session: str | None = Field(None, description="a session's id")
-    after: int = Field(0, ge=0, le=2**53, description="a position of the log; only later events")
-
-    def query(self, *, limit: int, until: int | None = None, after: int | None = None) -> EventQuery:
-        """The filter as the log takes it."""
-        return EventQuery(
-            after=self.after if after is None else after,
-            until=until,
-            limit=limit,
-            stream=self.stream,
-            types=self.types,
-            task_id=self.task_id,
-            call_id=self.call_id,
-            session_id=self.in_session,
-        )
-
-
-class EventsRequest(EventFilter, PageRequest):
-    """A page of events."""
-
-    newest: bool = Field(False, description="the newest ones instead of the oldest; later pages go back from there")
-    before: int | None = Field(None, ge=1, le=2**53, description="a position of the log; only earlier events")
-    limit: int = Field(20, ge=1, le=1000)
-
-
-class WatchRequest(EventFilter):
-    """Events as they happen."""
-
-    heartbeat_sec: float = Field(15.0, ge=0.1, le=300)
-    from_now: bool = Field(False, description="only what happens from now on")
-    resumed: bool | None = Field(None, description="whether this goes on where it was cut off; else told by `after`")
-
-
-class EventItem(Result):
-    """One event, or a sign of life, or the gap that ends a watch."""
-
-    event: JsonObject | None = None
-    heartbeat: int | None = None
-    stream_gap: JsonObject | None = None
-
-    def text(self) -> str:
-        if self.event is not None:
-            return event_line(self.event)
-        return dumps({"stream_gap": self.stream_gap} if self.stream_gap is not None else {"heartbeat": self.heartbeat})
-
-
-class EventPage(Result):
-    """Events in the order of the log."""
-
-    results: tuple[JsonObject, ...]
-    pagination: Pagination
-    last_position: int
-
-    def text(self) -> str:
-        return ("\n".join(map(event_line, self.results)) or "no events") + self.pagination.line()
-
-
-class Nothing(Request):
-    """No arguments."""
-
-
-class ExportResult(Result):
-    """Where the events were written."""
-
-    folder: str
-    events: int
-    bytes: int
-    segments: tuple[str, ...]
-    through_position: int
-
-    def text(self) -> str:
-        return f"{counted(self.events, 'event')} to position {self.through_position} in {self.folder}"
-
-
-class VerifyResult(Result):
-    """Whether the log and its tables are sound."""
-
-    ok: bool
-    integrity: str
-    last_position: int
-    streams: int
-    gaps: tuple[str, ...]
-    differing_tables: tuple[str, ...]
-
-    def text(self) -> str:
-        if self.ok:
-            return f"sound: {self.streams} streams to position {self.last_position}, no gaps, tables equal a rebuild"
-        parts = [
-            f"damaged: {' '.join(self.integrity.split())}" if self.integrity != "ok" else "",
-            f"gaps in {self.gaps}" if self.gaps else "",
-            f"tables that differ: {self.differing_tables}" if self.differing_tables else "",
-        ]
-        return "; ".join(filter(None, parts))
-
-
-class RebuildResult(Result):
-    """Which tables were made anew."""
-
-    rebuilt: tuple[str, ...]
-    position: int
-
-    def text(self) -> str:
-        return f"rebuilt to position {self.position}: {', '.join(self.rebuilt)}"
-
-
-class RetainResult(Result):
-    """What the log forgot."""
-
-    streams: int
-    events: int
-
-    def text(self) -> str:
-        return f"dropped {counted(self.events, 'event')} of {counted(self.streams, 'stream')}"
-
-
-def event_line(wire: JsonObject) -> str:
-    """An event in one line."""
-    payload = wire["payload"]
-    assert isinstance(payload, dict)
-    said = [str(payload[name]) for name in ("operation", "status", "state", "reason") if payload.get(name) is not None]
-    at = str(wire["occurred_at"])[:23]
-    return f"{wire['position']} {at} {wire['stream']}#{wire['sequence']} {wire['type']} {' '.join(said)}".rstrip()
 
 
 @asynccontextmanager
@@ -234,7 +114,7 @@ class LedgerOperations:
     async def export(self, call: Call, request: EventFilter) -> ExportResult:
         """Write events as JSON lines into a folder of its own under .codeplane/exports, rotating at 50 MB."""
         target = self._exports / call.call_id
-        folder = TraceFolder(target, segment_bytes=self._segment_bytes)
+        folder = ExportFolder(target, segment_bytes=self._segment_bytes)
         until, after, events, size = await self._log.end(), request.after, 0, 0
         while True:
             found = await self._log.query(request.query(limit=_EXPORT_PAGE, until=until, after=after))
@@ -263,7 +143,7 @@ class LedgerOperations:
         """Make every table anew from the newest snapshot and the log."""
         projections = self._log.projector.projections
 
-        def run(writing: Writing) -> int:
+        def run(writing: WriteTransaction) -> int:
             return max(rebuild(writing.connection, projection) for projection in projections)
 
         position = await self._log.command(run)
@@ -327,3 +207,32 @@ def _gap(gap: Gap) -> JsonObject:
         "requested_after": gap.requested_after,
         "first_available": gap.first_available,
     }
+
+
+class FollowOperations:
+    """Reading on where one left off."""
+
+    def __init__(self, log: SqliteLog, streams: StreamObserver) -> None:
+        self._log = log
+        self._streams = streams
+
+    @operation("ledger.follow", risk=Risk.READ, timeout_sec=0)
+    async def follow(self, call: Call, request: FollowRequest) -> AsyncIterator[EventItem]:
+        """Events of streams after given sequences, as they happen, with heartbeats; ends with stream_gap."""
+        watched = self._log.watch(streams=request.streams, heartbeat_sec=request.heartbeat_sec)
+        reader = self._streams.open(
+            surface=call.caller.surface, after=self._log.position, resumed=any(request.streams.values())
+        )
+        async with aclosing(watched) as items, reading(reader):
+            async for item in items:
+                if isinstance(item, Event):
+                    reader.reached(item.position)
+                    if not request.types or item.type in request.types:
+                        yield EventItem(event=item.to_wire())
+                elif isinstance(item, Heartbeat):
+                    reader.reached(item.position)
+                    yield EventItem(heartbeat=item.position)
+                else:
+                    reader.gap()
+                    yield EventItem(stream_gap=_gap(item))
+                    raise StreamGap(f"events after {item.requested_after} are gone", details=_gap(item))

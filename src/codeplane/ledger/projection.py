@@ -1,4 +1,4 @@
-"""Tables that are a pure function of the log, kept in step with it and rebuilt from it."""
+"""Projections: tables that are a pure function of the log, updated with it and rebuilt from it."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -15,13 +15,13 @@ _PAGE = 2000
 
 
 class Tables(Protocol):
-    """What a projection may do: run statements on its own tables."""
+    """What a projection may use: statements on its own tables."""
 
     def execute(self, statement: str, parameters: Sequence[Cell] = ..., /) -> sqlite3.Cursor: ...
 
 
 class Projection(Protocol):
-    """Events into tables; nothing but the events decides what the tables hold."""
+    """Turns events into tables; only the events determine their content."""
 
     name: ClassVar[str]
     version: ClassVar[int]
@@ -30,7 +30,7 @@ class Projection(Protocol):
     types: ClassVar[frozenset[str]]
 
     def apply(self, tables: Tables, event: Event) -> None:
-        """Take one event in; called once an event, in the order of the log."""
+        """Apply one event; called once for each event, in the order of the log."""
         ...
 
 
@@ -45,17 +45,17 @@ class Projector:
                 self._wanted.setdefault(kind, []).append(projection)
 
     def apply(self, connection: sqlite3.Connection, events: Sequence[Event]) -> None:
-        """Take in freshly appended events, inside their own transaction; what was taken in before changes nothing."""
-        (reached,) = connection.execute("SELECT max(position) FROM projections").fetchone()
-        fresh = [event for event in events if event.position > (reached or 0)]
-        for event in fresh:
+        """Apply newly appended events in their own transaction; events that were applied before change nothing."""
+        (applied,) = connection.execute("SELECT max(position) FROM projections").fetchone()
+        new_events = [event for event in events if event.position > (applied or 0)]
+        for event in new_events:
             for projection in self._wanted.get(event.type, ()):
                 projection.apply(connection, event)
-        if fresh:
-            connection.execute("UPDATE projections SET position = ?", (fresh[-1].position,))
+        if new_events:
+            connection.execute("UPDATE projections SET position = ?", (new_events[-1].position,))
 
     def catch_up(self, connection: sqlite3.Connection) -> list[str]:
-        """Bring every projection to the log's end at the start; names those that were rebuilt."""
+        """Bring every projection up to date at the start; returns the names of those that were rebuilt."""
         last = last_position(connection)
         rebuilt: list[str] = []
         for projection in self.projections:
@@ -84,7 +84,7 @@ def _intact(connection: sqlite3.Connection, projection: Projection) -> bool:
 
 
 def rebuild(connection: sqlite3.Connection, projection: Projection) -> int:
-    """Make the tables anew from the newest snapshot and the events after it; returns the position reached."""
+    """Rebuild the tables from the newest snapshot and the events after it; returns the position reached."""
     for table in projection.tables:
         connection.execute(f"DROP TABLE IF EXISTS {table}")
     for statement in projection.schema:
@@ -103,7 +103,7 @@ def replay(source: sqlite3.Connection, target: sqlite3.Connection, projection: P
     """Apply the events after a position that the projection wants, page by page."""
     kinds = tuple(sorted(projection.types))
     marks = ", ".join("?" * len(kinds))
-    # Most types of a projection are common: each page is read from where the last one ended, and none is sorted.
+    # Most types of a projection are common: a scan from where the last page ended needs no sorting.
     statement = (
         f"SELECT {COLUMNS} FROM events NOT INDEXED WHERE position > ? AND type IN ({marks}) ORDER BY position LIMIT ?"
     )
@@ -118,7 +118,7 @@ def replay(source: sqlite3.Connection, target: sqlite3.Connection, projection: P
 
 
 def differences(connection: sqlite3.Connection, projection: Projection) -> list[str]:
-    """The tables whose live rows are not those a rebuild gives; empty when all is well."""
+    """The tables whose rows differ from a rebuild."""
     scratch = sqlite3.connect(":memory:", isolation_level=None)
     try:
         for statement in projection.schema:

@@ -1,4 +1,4 @@
-"""What the log forgets, and when: by class of stream, never past a snapshot, and as a fact of its own."""
+"""Retention: drops old events by class of stream, never past a snapshot, and records it as an event."""
 
 import sqlite3
 from dataclasses import dataclass
@@ -10,16 +10,16 @@ from codeplane.kernel.json import JsonObject, dumps
 from codeplane.ledger import snapshots
 from codeplane.ledger.log import SqliteLog
 from codeplane.ledger.projection import RETENTION_APPLIED
-from codeplane.ledger.writer import Writing
+from codeplane.ledger.writer import WriteTransaction
 
 _DAY_NS = 86_400 * SECOND_NS
 _YOUNG_NS = 3600 * SECOND_NS
-_STREAMS_AT_ONCE = 500
+_BATCH_STREAMS = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamClass:
-    """Streams with a common lifetime; `whole` ones go as one, others lose their oldest part."""
+    """Streams with a common lifetime; `whole` ones are dropped as a whole, others lose their oldest events."""
 
     prefix: str
     setting: str
@@ -48,7 +48,7 @@ _LAST = "(SELECT position FROM events e WHERE e.stream = s.stream AND e.sequence
 
 
 class Retention:
-    """Takes snapshots and drops what is older than the settings say."""
+    """Takes snapshots and drops events older than the settings allow."""
 
     def __init__(self, *, log: SqliteLog, config: RetentionConfig, clock: Clock) -> None:
         self._log = log
@@ -56,11 +56,11 @@ class Retention:
         self._clock = clock
 
     async def snapshot(self) -> int:
-        """Keep a copy of every projection as it is now; returns the position it stands for."""
+        """Store a snapshot of every projection; returns its position."""
         captured = await self._log.readers.run(self._capture)
         at_ns = self._clock.now_ns()
 
-        def store(writing: Writing) -> None:
+        def store(writing: WriteTransaction) -> None:
             for name, version, position, data in captured:
                 snapshots.store(
                     writing.connection, name=name, version=version, position=position, at_ns=at_ns, data=data
@@ -70,17 +70,17 @@ class Retention:
         return min((position for _, _, position, _ in captured), default=self._log.position)
 
     async def apply(self) -> JsonObject:
-        """Drop what has outlived its class; returns what was dropped."""
+        """Drop what has outlived its class; returns the counts."""
         safe = await self.snapshot()
         now = self._clock.now_ns()
         await self._log.command(lambda writing: self._forget_empty(writing, now))
         streams = events = 0
         while True:
-            # A part at a time, so that those who append meanwhile do not wait for all of it.
-            part = await self._log.command(lambda writing: self._drop(writing, safe, now))
-            assert isinstance(part, tuple)
-            streams, events = streams + part[0], events + part[1]
-            if part[0] < _STREAMS_AT_ONCE:
+            # A batch at a time, so that appends do not wait for all of it.
+            batch = await self._log.command(lambda writing: self._drop(writing, safe, now))
+            assert isinstance(batch, tuple)
+            streams, events = streams + batch[0], events + batch[1]
+            if batch[0] < _BATCH_STREAMS:
                 return {"streams": streams, "events": events}
 
     def _capture(self, connection: sqlite3.Connection) -> list[tuple[str, int, int, bytes]]:
@@ -93,8 +93,8 @@ class Retention:
             taken.append((projection.name, projection.version, position, data))
         return taken
 
-    def _drop(self, writing: Writing, safe: int, now: int) -> tuple[int, int]:
-        """Drop some streams, or parts of them, and say so in the log; returns how many, and how many events."""
+    def _drop(self, writing: WriteTransaction, safe: int, now: int) -> tuple[int, int]:
+        """Drop a batch of streams or parts of them, and record it; returns the counts of streams and events."""
         connection = writing.connection
         dropped: dict[str, int] = {}
         for kind in CLASSES:
@@ -102,7 +102,7 @@ class Retention:
             finder = _whole_streams if kind.whole else _old_parts
             dropped |= finder(connection, kind.prefix, cutoff, safe)
         dropped |= _surplus(connection, "task/", self._config.tasks_max, now - _YOUNG_NS, safe)
-        dropped = dict(list(dropped.items())[:_STREAMS_AT_ONCE])
+        dropped = dict(list(dropped.items())[:_BATCH_STREAMS])
         events = 0
         for stream, first in dropped.items():
             connection.execute(
@@ -124,17 +124,17 @@ class Retention:
     def _age_ns(self, setting: str) -> int:
         return int(getattr(self._config, setting) * _DAY_NS)
 
-    def _forget_empty(self, writing: Writing, now: int) -> None:
-        """A stream of which an earlier run left nothing is remembered for its sequence, but not for ever."""
+    def _forget_empty(self, writing: WriteTransaction, now: int) -> None:
+        """Delete streams that were emptied long ago; until then their sequence is kept."""
         cutoff = now - max(self._age_ns(kind.setting) for kind in CLASSES)
         for kind in CLASSES:
             if kind.whole:
-                gone = writing.connection.execute(
+                rows = writing.connection.execute(
                     """DELETE FROM streams WHERE stream >= ?1 AND stream < ?1 || char(1114111)
                        AND first > head AND last_at_ns < ?2 RETURNING stream""",
                     (kind.prefix, cutoff),
                 ).fetchall()
-                for (stream,) in gone:
+                for (stream,) in rows:
                     writing.heads.pop(stream, None)
 
 
@@ -143,26 +143,26 @@ def _whole_streams(connection: sqlite3.Connection, prefix: str, cutoff: int, saf
         f"""SELECT stream, head FROM streams s
             WHERE stream >= ?1 AND stream < ?1 || char(1114111) AND last_at_ns < ?2 AND first <= head
             AND {_LAST} <= ?3 LIMIT ?4""",
-        (prefix, cutoff, safe, _STREAMS_AT_ONCE),
+        (prefix, cutoff, safe, _BATCH_STREAMS),
     )
     return {stream: head + 1 for stream, head in rows}
 
 
 def _surplus(connection: sqlite3.Connection, prefix: str, most: int, young: int, safe: int) -> dict[str, int]:
-    """All but the newest, by their places in the log: a clock that jumped makes nothing old."""
+    """All but the newest streams, by position, so that a clock jump makes nothing old."""
     rows = connection.execute(
         f"""SELECT stream, head FROM (
                 SELECT stream, head, last_at_ns, {_LAST} AS last FROM streams s
                 WHERE stream >= ?1 AND stream < ?1 || char(1114111) AND first <= head
                 ORDER BY last DESC LIMIT -1 OFFSET ?2)
             WHERE last_at_ns < ?3 AND last <= ?4 LIMIT ?5""",
-        (prefix, most, young, safe, _STREAMS_AT_ONCE),
+        (prefix, most, young, safe, _BATCH_STREAMS),
     )
     return {stream: head + 1 for stream, head in rows}
 
 
 def _old_parts(connection: sqlite3.Connection, prefix: str, cutoff: int, safe: int) -> dict[str, int]:
-    """Only a stream's beginning may go, or its sequence would have holes: up to the first event young enough."""
+    """The start of each stream up to the first event young enough, so that its sequence has no holes."""
     parts: dict[str, int] = {}
     for stream, head, first in connection.execute(
         "SELECT stream, head, first FROM streams WHERE stream >= ?1 AND stream < ?1 || char(1114111)", (prefix,)

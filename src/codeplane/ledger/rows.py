@@ -38,7 +38,7 @@ def to_event(draft: Draft, *, event_id: str, sequence: int, position: int, at_ns
 
 
 def to_row(event: Event, payload: str) -> Row:
-    """The event's row; the payload was encoded before, by whoever appended it."""
+    """The event's row, with its payload already encoded."""
     ids = event.correlation
     return (
         event.position,
@@ -62,7 +62,7 @@ def to_row(event: Event, payload: str) -> Row:
 
 
 def from_row(row: tuple[object, ...]) -> Event:
-    """The event a row holds; LedgerCorrupt when damage that SQLite cannot see made it something else."""
+    """The event in a row; LedgerCorrupt when it is damaged in a way that SQLite does not detect."""
     try:
         return _event(row)
     except (ValueError, KeyError) as error:

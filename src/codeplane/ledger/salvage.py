@@ -1,4 +1,4 @@
-"""A damaged ledger: tell, and copy what can still be read into a new one, keeping the old file."""
+"""Detects a damaged ledger, and copies what can still be read into a new one, keeping the old file."""
 
 import sqlite3
 import zlib
@@ -13,12 +13,12 @@ from codeplane.ledger.database import last_position, open_reader, open_writer, r
 from codeplane.ledger.rows import COLUMNS, INSERT, from_row
 
 _PAGE = 500
-_MOST = 2**53
-_FAILURES = 100_000
+_MAX_NUMBER = 2**53
+_MAX_FAILURES = 100_000
 
 
 def examine(path: Path) -> str:
-    """What a sound ledger holds; LedgerCorrupt otherwise, and SchemaTooNew for one of a newer CodePlane."""
+    """Describe a sound ledger; LedgerCorrupt for a damaged one, SchemaTooNew for one of a newer CodePlane."""
     refuse_newer(path)
     connection = open_reader(path)
     try:
@@ -34,26 +34,26 @@ def examine(path: Path) -> str:
 
 
 def salvage(path: Path) -> str:
-    """Move a damaged ledger aside and start a new one with what could be read of it."""
+    """Move a damaged ledger aside and replace it with a new one that holds what could be read."""
     fresh = path.with_name(f"{path.name}.salvaged")
-    for left in (fresh, *_beside(fresh)):
-        left.unlink(missing_ok=True)
+    for leftover in (fresh, *_sidecars(fresh)):
+        leftover.unlink(missing_ok=True)
     with closing(open_writer(fresh)) as target:
-        kept = _copy(path, target)
+        count = _copy(path, target)
     aside = next(
         name for number in range(1, 10_000) if not (name := path.with_name(f"{path.name}.damaged-{number}")).exists()
     )
-    # The damaged file keeps its name until the new one takes it, so that nobody starts with an empty ledger between.
+    # The damaged file keeps its name until it is replaced, so that no server starts with an empty ledger in between.
     aside.hardlink_to(path)
-    for old, new in zip(_beside(path), _beside(aside), strict=True):
+    for old, new in zip(_sidecars(path), _sidecars(aside), strict=True):
         if old.exists():
             old.rename(new)
     fresh.replace(path)
-    return f"{kept} events kept; the damaged file is {aside}"
+    return f"{count} events kept; the damaged file is {aside}"
 
 
-def _beside(path: Path) -> list[Path]:
-    """What SQLite keeps beside its file, and would take for the new file's own."""
+def _sidecars(path: Path) -> list[Path]:
+    """SQLite's files beside the database, which it would take for the new file's."""
     return [path.with_name(path.name + suffix) for suffix in ("-wal", "-shm")]
 
 
@@ -65,7 +65,7 @@ def _copy(damaged: Path, fresh: sqlite3.Connection) -> int:
         _copy_events(source, fresh)
         _copy_snapshots(source, fresh)
         _copy_blobs(source, fresh)
-    # A stream is only as good as its unbroken end: what comes before a hole counts as dropped.
+    # Only the end of a stream after its last hole is kept: what comes before counts as dropped.
     fresh.execute(
         """INSERT INTO streams(stream, head, first, last_at_ns)
            SELECT stream, max(sequence), max(sequence), max(at_ns) FROM events GROUP BY stream"""
@@ -75,7 +75,7 @@ def _copy(damaged: Path, fresh: sqlite3.Connection) -> int:
            AND NOT EXISTS (SELECT 1 FROM events p WHERE p.stream = e.stream AND p.sequence = e.sequence - 1)), first)"""
     )
     fresh.execute("DELETE FROM events WHERE sequence < (SELECT first FROM streams s WHERE s.stream = events.stream)")
-    # A place that was given is not given again, and whoever asks from before a hole is told of it.
+    # Positions are not reused, and a reader from before a hole gets a gap.
     fresh.execute(
         """UPDATE log_state SET last_position = ?1, dropped_position = CASE
            WHEN ?1 > coalesce((SELECT max(position) FROM events), 0) THEN ?1
@@ -83,18 +83,18 @@ def _copy(damaged: Path, fresh: sqlite3.Connection) -> int:
                 WHERE NOT EXISTS (SELECT 1 FROM events p WHERE p.position = e.position - 1)), 0) END""",
         (last,),
     )
-    (kept,) = fresh.execute("SELECT count(*) FROM events").fetchone()
+    (count,) = fresh.execute("SELECT count(*) FROM events").fetchone()
     fresh.execute("COMMIT")
-    return int(kept)
+    return int(count)
 
 
 def _highest(source: sqlite3.Connection) -> int:
-    """Where the log ended, as far as it can still be told."""
-    found = [0]
+    """The last position of the log, as far as it can be read."""
+    positions = [0]
     for statement in ("SELECT last_position FROM log_state", "SELECT max(position) FROM events"):
         with suppress(sqlite3.Error, TypeError, ValueError):
-            found.append(int(source.execute(statement).fetchone()[0]))
-    return max(value for value in found if value < _MOST)
+            positions.append(int(source.execute(statement).fetchone()[0]))
+    return max(value for value in positions if value < _MAX_NUMBER)
 
 
 def _copy_events(source: sqlite3.Connection, fresh: sqlite3.Connection) -> None:
@@ -115,20 +115,20 @@ def _copy_snapshots(source: sqlite3.Connection, fresh: sqlite3.Connection) -> No
 def _copy_blobs(source: sqlite3.Connection, fresh: sqlite3.Connection) -> None:
     for key, at_ns, data in _readable(source, "SELECT rowid, hash, at_ns, data FROM blobs", "rowid"):
         if isinstance(data, bytes) and isinstance(at_ns, int) and digest(data) == key:
-            blobs.store(fresh, digest(data), data, at_ns=at_ns, limit=_MOST)
+            blobs.store(fresh, digest(data), data, at_ns=at_ns, limit=_MAX_NUMBER)
 
 
 def _readable(source: sqlite3.Connection, select: str, number: str) -> Iterator[tuple[object, ...]]:
-    """Rows by their number, which is selected first and left out; pages that cannot be read are halved around."""
-    spans, failures = [(1, _MOST)], 0
+    """Rows by number, which is selected first and left out; ranges that cannot be read are bisected."""
+    spans, failures = [(1, _MAX_NUMBER)], 0
     statement = f"{select} WHERE {number} BETWEEN ? AND ? ORDER BY {number} LIMIT {_PAGE}"
-    while spans and failures < _FAILURES:
+    while spans and failures < _MAX_FAILURES:
         low, high = spans.pop()
         try:
             rows = source.execute(statement, (low, high)).fetchall()
         except sqlite3.Error as error:
             if error.sqlite_errorcode in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR):
-                # No database, or no such table in it: there is nothing to look for.
+                # Not a database, or no such table: there is nothing to read.
                 return
             failures += 1
             if low < high:

@@ -1,4 +1,4 @@
-"""Copies of a projection's tables at one position of the log, so that older events can be dropped."""
+"""Snapshots: a projection's tables at one position of the log, so that older events can be dropped."""
 
 import base64
 import json
@@ -19,14 +19,14 @@ def capture(connection: sqlite3.Connection, tables: Sequence[str]) -> bytes:
     for table in tables:
         cursor = connection.execute(f"SELECT * FROM {table}")
         parts.append(packer.compress(_line({"table": table, "columns": [column[0] for column in cursor.description]})))
-        # A few rows at a time: encoding a large table in one go would hold up every other thread.
+        # A few rows at a time: encoding a large table at once would block every other thread.
         while rows := cursor.fetchmany(_ROWS):
             parts.append(packer.compress(_line([[_pack(cell) for cell in row] for row in rows])))
     return b"".join([*parts, packer.flush()])
 
 
 def store(connection: sqlite3.Connection, *, name: str, version: int, position: int, at_ns: int, data: bytes) -> None:
-    """Keep a captured snapshot, dropping all but the newest few."""
+    """Store a snapshot, and drop all but the newest few."""
     connection.execute(
         "INSERT OR REPLACE INTO snapshots(position, projection, version, at_ns, data) VALUES (?, ?, ?, ?, ?)",
         (position, name, version, at_ns, data),

@@ -1,4 +1,4 @@
-"""The one thread that writes: group commit, projections in the same transaction, acknowledgement after it."""
+"""The writer thread: group commit, projections in the same transaction, acknowledgement after it."""
 
 import asyncio
 import logging
@@ -14,19 +14,18 @@ from codeplane.kernel.clock import Clock
 from codeplane.kernel.errors import CodePlaneError, Internal, SequenceConflict, ShuttingDown, StorageFailed
 from codeplane.kernel.event import Appended, Draft, Event
 from codeplane.kernel.ids import uuid7
-from codeplane.ledger.database import translate
-from codeplane.ledger.opened import OpenedFile
+from codeplane.ledger.database import DatabaseFile, translate
 from codeplane.ledger.projection import Projector
 from codeplane.ledger.rows import INSERT, Row, to_event, to_row
 
 LINGER_SEC = 0.02
-_KNOWN_STREAMS = 20_000
+_MAX_CACHED_HEADS = 20_000
 _LOGGER = logging.getLogger(__name__)
 
 
 @dataclass(slots=True, kw_only=True)
 class Append:
-    """Drafts to be appended, all or none."""
+    """Drafts to append, all or none."""
 
     drafts: Sequence[Draft]
     payloads: Sequence[str]
@@ -35,15 +34,15 @@ class Append:
 
     @property
     def weight(self) -> int:
-        """How many places in the queue it takes."""
+        """How much of the queue it takes."""
         return len(self.drafts)
 
 
 @dataclass(slots=True, kw_only=True)
 class Command:
-    """Anything else that has to be written, in a transaction of its own."""
+    """Any other write, in the order of the queue."""
 
-    run: "Callable[[Writing], object]"
+    run: "Callable[[WriteTransaction], object]"
     reply: "Reply | None" = None
     weight: int = 1
 
@@ -52,14 +51,14 @@ Job: TypeAlias = Append | Command
 
 
 class Reply:
-    """Where a job's outcome is waited for."""
+    """A future for a job's outcome."""
 
     def __init__(self) -> None:
         self.loop = asyncio.get_running_loop()
         self.future: asyncio.Future[object] = self.loop.create_future()
 
     def settle(self, value: object) -> None:
-        """Give the outcome to whoever still waits; runs on the loop."""
+        """Set the outcome unless the waiter is gone; runs on the loop."""
         if self.future.done():
             return
         if isinstance(value, BaseException):
@@ -69,8 +68,8 @@ class Reply:
 
 
 @dataclass(slots=True, kw_only=True)
-class Writing:
-    """The open transaction: gives drafts their places."""
+class WriteTransaction:
+    """The open transaction, which assigns sequences and positions."""
 
     connection: sqlite3.Connection
     heads: dict[str, int]
@@ -82,14 +81,14 @@ class Writing:
 
     def head(self, stream: str) -> int:
         """The stream's last sequence."""
-        known = self.heads.get(stream)
-        if known is None:
+        head = self.heads.get(stream)
+        if head is None:
             row = self.connection.execute("SELECT head FROM streams WHERE stream = ?", (stream,)).fetchone()
-            known = self.heads[stream] = int(row[0]) if row else 0
-        return known
+            head = self.heads[stream] = int(row[0]) if row else 0
+        return head
 
     def append(self, drafts: Sequence[Draft], payloads: Sequence[str]) -> Appended:
-        """Place the drafts at the ends of their streams."""
+        """Append the drafts to their streams."""
         sequences: list[int] = []
         for draft, payload in zip(drafts, payloads, strict=True):
             at_ns = self.clock.now_ns()
@@ -105,7 +104,7 @@ class Writing:
         return Appended(last_position=self.position, sequences=tuple(sequences))
 
     def flush(self, projector: Projector) -> None:
-        """Write what was placed, and let the projections take it in."""
+        """Write the appended events, and apply the projections."""
         if not self.rows:
             return
         self.connection.executemany(INSERT, self.rows)
@@ -120,14 +119,14 @@ class Writing:
 
 
 class Writer:
-    """Owns the writing connection; everything that is written goes through its queue."""
+    """Owns the writing connection; all writes go through its queue."""
 
     def __init__(
         self,
         *,
         connection: sqlite3.Connection,
         path: Path,
-        file: OpenedFile,
+        file: DatabaseFile,
         position: int,
         projector: Projector,
         clock: Clock,
@@ -165,7 +164,7 @@ class Writer:
         return self._position
 
     def submit(self, job: Job) -> None:
-        """Queue a job; jobs are written in the order they were queued in."""
+        """Queue a job; jobs are written in order."""
         with self._lock:
             if self._closed:
                 raise ShuttingDown("the ledger is closed")
@@ -192,8 +191,8 @@ class Writer:
                 try:
                     self._write(batch)
                 except Exception:
-                    # Whoever is told of commits must not be able to end the writing.
-                    _LOGGER.exception("what is told of commits failed")
+                    # A failing listener must not end the writer.
+                    _LOGGER.exception("a listener of commits failed")
             if last:
                 return
 
@@ -204,7 +203,7 @@ class Writer:
         batch = [job]
         last = self._drain(batch)
         if not last and not _awaited(batch):
-            # What nobody waits for lingers, so that what comes next shares its commit and wakes nobody.
+            # Without a waiter, linger so that following jobs share the commit.
             self._awaited.clear()
             self._lingering = True
             last = self._drain(batch)
@@ -215,7 +214,7 @@ class Writer:
         return batch, last
 
     def _drain(self, batch: list[Job]) -> bool:
-        """Add what is queued, up to a whole batch; True when that was the last of all."""
+        """Add queued jobs up to a full batch; True when the writer is to end."""
         weight = sum(job.weight for job in batch)
         while weight < self._batch_events:
             try:
@@ -235,7 +234,7 @@ class Writer:
         try:
             outcomes = self._commit(batch)
         except Exception as error:
-            # A commit of many failed: they are parted until the bad one fails alone.
+            # Bisect a failed batch until the bad job fails alone.
             if len(batch) > 1:
                 middle = len(batch) // 2
                 try:
@@ -252,12 +251,14 @@ class Writer:
             self._on_commit(self.position - before, self._clock.monotonic_ns() - started)
 
     def _commit(self, batch: list[Job]) -> list[object]:
-        # What is written to a file that has no name any more is gone once it is closed.
+        # What is written to a deleted file is lost once it is closed.
         if problem := self._file.problem():
             raise StorageFailed(problem, hint="cpl doctor says what to do")
-        if len(self._heads) > _KNOWN_STREAMS:
+        if len(self._heads) > _MAX_CACHED_HEADS:
             self._heads.clear()
-        writing = Writing(connection=self._connection, heads=self._heads, position=self.position, clock=self._clock)
+        writing = WriteTransaction(
+            connection=self._connection, heads=self._heads, position=self.position, clock=self._clock
+        )
         outcomes: list[object] = []
         try:
             self._connection.execute("BEGIN IMMEDIATE")
@@ -273,18 +274,18 @@ class Writer:
         self._position = writing.position
         return outcomes
 
-    def _perform(self, job: Job, writing: Writing) -> object:
+    def _perform(self, job: Job, writing: WriteTransaction) -> object:
         if isinstance(job, Command):
             writing.flush(self._projector)
             outcome = job.run(writing)
             writing.flush(self._projector)
             return outcome
         for stream, expected in (job.expect or {}).items():
-            found = writing.head(stream)
-            if found != expected:
+            head = writing.head(stream)
+            if head != expected:
                 return SequenceConflict(
-                    f"{stream} is at {found}, not at {expected}",
-                    details={"stream": stream, "expected": expected, "found": found},
+                    f"{stream} is at {head}, not at {expected}",
+                    details={"stream": stream, "expected": expected, "found": head},
                 )
         return writing.append(job.drafts, job.payloads)
 
@@ -294,9 +295,9 @@ class Writer:
         if isinstance(error, sqlite3.IntegrityError):
             return SequenceConflict(f"the log already holds this event: {error}")
         if isinstance(error, sqlite3.Error):
-            known = translate(error, self._path)
-            known.__cause__ = error
-            return known
+            failure = translate(error, self._path)
+            failure.__cause__ = error
+            return failure
         internal = Internal(f"the ledger failed: {type(error).__name__}: {error}")
         internal.__cause__ = error
         return internal
@@ -313,7 +314,7 @@ class Writer:
             try:
                 loop.call_soon_threadsafe(_settle_all, replies)
             except RuntimeError:
-                # The loop is closed: nobody waits any more, and what was written stays written.
+                # The loop is closed: there is no waiter, and the write stays.
                 continue
         for error in lost:
             self._on_lost(error)

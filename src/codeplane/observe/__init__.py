@@ -1,1 +1,1 @@
-"""What CodePlane tells about itself: logs, metrics, status."""
+"""Observability: logs, metrics, traces and status."""

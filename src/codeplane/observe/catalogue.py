@@ -1,4 +1,4 @@
-"""The `operation.list` operation: what can be asked for, and how."""
+"""The `operation.list` operation."""
 
 from pydantic import Field
 
@@ -11,7 +11,7 @@ from codeplane.kernel.schema import input_schema
 
 
 class ListRequest(Request):
-    """Which operations are wanted; all by default."""
+    """Which operations to list; all by default."""
 
     name: str | None = Field(None, description="one operation, with its schema")
     family: str | None = Field(None, description="the first part of the name, such as session")
@@ -41,11 +41,11 @@ class OperationList(Result):
         if len(self.operations) == 1 and self.operations[0].description:
             only = self.operations[0]
             return f"{only.usage}\n{only.description}\nrisk {only.risk}, toolset {only.toolset}"
-        return "\n".join(f"{found.usage}  {found.summary}" for found in self.operations)
+        return "\n".join(f"{operation.usage}  {operation.summary}" for operation in self.operations)
 
 
 class CatalogueOperations:
-    """Tells what the catalogue holds, itself included."""
+    """Lists the operations of the catalogue."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
@@ -53,23 +53,23 @@ class CatalogueOperations:
     @operation("operation.list", risk=Risk.READ)
     async def list(self, call: Call, request: ListRequest) -> OperationList:
         """Every operation with its arguments; with `name`, one of them with its whole schema."""
-        found = self._catalogue.toolset([request.family or "all"])
+        operations = self._catalogue.toolset([request.family or "all"])
         if request.name is not None:
-            found = (self._catalogue.get(request.name),)
+            operations = (self._catalogue.get(request.name),)
         return OperationList(
             operations=tuple(
                 OperationView(
-                    name=item.name,
-                    tool=item.tool,
-                    usage=usage(item),
-                    summary=item.summary,
-                    risk=item.mark.risk.value,
-                    toolset=item.mark.toolset,
-                    streaming=item.streaming,
-                    deprecated=item.mark.deprecated,
-                    description=item.description if request.name else None,
-                    input_schema=input_schema(item) if request.name else None,
+                    name=operation.name,
+                    tool=operation.tool,
+                    usage=usage(operation),
+                    summary=operation.summary,
+                    risk=operation.mark.risk.value,
+                    toolset=operation.mark.toolset,
+                    streaming=operation.streaming,
+                    deprecated=operation.mark.deprecated,
+                    description=operation.description if request.name else None,
+                    input_schema=input_schema(operation) if request.name else None,
                 )
-                for item in found
+                for operation in operations
             )
         )

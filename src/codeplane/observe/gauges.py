@@ -1,4 +1,4 @@
-"""`server.trend`: how memory, queues and readers fared lately; a ring in memory, gone with the server."""
+"""`server.trend`: memory, queue, lag and running calls of the last hour, kept in memory."""
 
 from collections import deque
 from collections.abc import Callable
@@ -10,20 +10,20 @@ from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.operation import Request, Result, Risk, operation
 
 STEP_SEC = 5
-_KEPT = 720
+_MAX_MOMENTS = 720
 
 Reading = Callable[[], float]
 
 
 class TrendRequest(Request):
-    """Over how long, in how many points."""
+    """The period, and the number of points."""
 
     minutes: int = Field(60, ge=1, le=60)
-    points: int = Field(60, ge=2, le=_KEPT, description="of those that share a point the highest counts")
+    points: int = Field(60, ge=2, le=_MAX_MOMENTS, description="of those that share a point the highest counts")
 
 
 class Moment(Result):
-    """What was read at one time; `at` is in seconds since 1970."""
+    """The readings of one time; `at` is in seconds since 1970."""
 
     at: int
     memory_mb: float
@@ -33,7 +33,7 @@ class Moment(Result):
 
 
 class Trend(Result):
-    """Readings, the oldest first; since the server's start at most."""
+    """Readings, oldest first, since the server's start at most."""
 
     step_sec: int = STEP_SEC
     moments: tuple[Moment, ...]
@@ -49,16 +49,16 @@ class Trend(Result):
 
 
 class Gauges:
-    """Reads now and then, and remembers the last hour."""
+    """Takes readings at intervals, and keeps the last hour."""
 
     def __init__(self, *, clock: Clock, memory_mb: Reading, queue: Reading, lag: Reading, running: Reading) -> None:
         self._clock = clock
         self._memory, self._queue, self._lag, self._running = memory_mb, queue, lag, running
-        self._kept: deque[Moment] = deque(maxlen=_KEPT)
+        self._kept: deque[Moment] = deque(maxlen=_MAX_MOMENTS)
         self._due_ns = 0
 
     def take(self) -> None:
-        """Read, if it is time."""
+        """Take a reading when one is due."""
         now = self._clock.monotonic_ns()
         if now < self._due_ns:
             return
@@ -74,12 +74,12 @@ class Gauges:
         )
 
     def lately(self, *, minutes: int, points: int) -> tuple[Moment, ...]:
-        """What was read in the last minutes, the oldest first, in so many points at most."""
+        """The readings of the last minutes, oldest first, in at most so many points."""
         since = self._clock.now_ns() // SECOND_NS - minutes * 60
-        found = [one for one in self._kept if one.at >= since]
-        size = -(-len(found) // points) or 1
-        # From the newest backwards, so that none is left over at the end that people look at.
-        groups = [found[max(0, end - size) : end] for end in range(len(found), 0, -size)][::-1]
+        recent = [moment for moment in self._kept if moment.at >= since]
+        size = -(-len(recent) // points) or 1
+        # Grouped from the newest backwards, so that the newest group is full.
+        groups = [recent[max(0, end - size) : end] for end in range(len(recent), 0, -size)][::-1]
         return tuple(map(_highest, groups))
 
     @operation("server.trend", risk=Risk.READ)
@@ -91,8 +91,8 @@ class Gauges:
 def _highest(group: list[Moment]) -> Moment:
     return Moment(
         at=group[-1].at,
-        memory_mb=max(one.memory_mb for one in group),
-        queue=max(one.queue for one in group),
-        lag=max(one.lag for one in group),
-        running=max(one.running for one in group),
+        memory_mb=max(moment.memory_mb for moment in group),
+        queue=max(moment.queue for moment in group),
+        lag=max(moment.lag for moment in group),
+        running=max(moment.running for moment in group),
     )

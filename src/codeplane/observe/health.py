@@ -1,10 +1,10 @@
-"""What stands in the way of serving; told by the ledger's writer, asked by probes."""
+"""The server's health, set by the ledger's writer and read by probes."""
 
 from codeplane.kernel.errors import CodePlaneError
 
 
 class Health:
-    """Whether the log can be written, and where the server is."""
+    """Whether the log can be written, and on which port the server listens."""
 
     def __init__(self) -> None:
         self.port: int | None = None
@@ -13,22 +13,22 @@ class Health:
 
     @property
     def lost(self) -> int:
-        """Records that could not be written, and of which the log does not tell yet."""
+        """Lost records that the log does not mention yet."""
         return self._lost
 
     def failed(self, error: CodePlaneError) -> None:
-        """A record could not be written."""
+        """Note that a record could not be written."""
         self._storage = f"{error.name}: {error.message}"
         self._lost += 1
 
     def committed(self) -> None:
-        """The log can be written."""
+        """Note that the log can be written."""
         self._storage = None
 
     def recorded(self, lost: int) -> None:
-        """The log tells of so many lost records."""
+        """Note that the log now mentions so many lost records."""
         self._lost -= lost
 
     def problems(self) -> list[str]:
-        """Why it is not ready, if it is not."""
+        """Why the server is not ready; empty when it is."""
         return [self._storage] if self._storage else []

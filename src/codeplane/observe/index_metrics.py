@@ -1,4 +1,4 @@
-"""The index as operators watch it: how old, how far from HEAD, how often reconciled, what still waits."""
+"""Metrics of the index: age, drift from HEAD, reconciliations and backlog."""
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
@@ -36,7 +36,7 @@ class ReconcileTimes:
 
 
 class IndexMetrics(Collector):
-    """Shows what `status` says of the index, and its reconciliations."""
+    """Collects metrics from the index's status and its reconciliations."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class IndexMetrics(Collector):
         reconciles: ReconcileTimes,
         indexers: Callable[[], Mapping[str, int | None]] = dict,
     ) -> None:
-        """`indexers` says of each language when an index from outside (SCIP) was last taken in; None for never."""
+        """`indexers` returns for each language when a SCIP index was last imported; None for never."""
         self._state = state
         self._head = head
         self._indexers = indexers
@@ -55,7 +55,7 @@ class IndexMetrics(Collector):
         self._reconciles = reconciles
 
     def collect(self) -> Iterator[Metric]:
-        """Everything as Prometheus asks for it."""
+        """The metrics for Prometheus."""
         yield from self._reconciles.registry.collect()
         state = self._state()
         ready = bool(state.get("version"))
@@ -82,7 +82,7 @@ class IndexMetrics(Collector):
         yield _gauge("watching", "Whether the system tells of changed files.", bool(state.get("watching")))
         age = self._clock.now_ns() / SECOND_NS - _seconds(state.get("last_updated"))
         yield _gauge("verified_age_seconds", "Since every file was last looked at.", max(age, 0.0))
-        # Drift that stays: the next walk or the watcher takes it away.
+        # Until the next walk or the watcher reconciles it.
         yield _gauge("head_drift", "1 while the index is of another commit than HEAD.", self._head() != state["commit"])
         symbols = state.get("symbols")
         waiting = vectors = 0.0

@@ -1,4 +1,4 @@
-"""What the log adds up to since the start: decisions of people, refusals, conflicts, published epochs."""
+"""Metrics counted from the log since the start: approvals, refusals, conflicts and published epochs."""
 
 from collections.abc import Awaitable, Callable, Iterator
 
@@ -23,10 +23,10 @@ _TYPES = ("action.created", "action.approved", "action.rejected", *_COUNTED)
 
 
 class LedgerMetrics(Collector):
-    """Reads on in the log now and then, only what it counts: nobody who appends waits for it."""
+    """Counts events by reading the log at intervals, so that appends do not wait for it."""
 
     def __init__(self, *, log: EventLog, after: int, pending: Callable[[], Awaitable[int]]) -> None:
-        """`after` is where the log ended at the start; `pending` counts the questions that wait for a person."""
+        """`after` is the log's last position at the start; `pending` counts the open questions."""
         self._log = log
         self._after = after
         self._read_pending = pending
@@ -35,19 +35,19 @@ class LedgerMetrics(Collector):
         self._counted = dict.fromkeys(_COUNTED, 0)
 
     async def advance(self, position: int) -> None:
-        """Count what was appended up to a position, bounded; the rest is counted the next time."""
+        """Count events up to a position, a bounded number at a time."""
         for _ in range(_MOST_PAGES):
             if self._after >= position:
                 break
             query = EventQuery(after=self._after, until=position, types=_TYPES, limit=_PAGE)
-            found = await self._log.query(query)
-            for event in found:
+            events = await self._log.query(query)
+            for event in events:
                 self._count(event)
-            self._after = found[-1].position if len(found) == _PAGE else position
+            self._after = events[-1].position if len(events) == _PAGE else position
         self._pending = await self._read_pending()
 
     def collect(self) -> Iterator[Metric]:
-        """Everything as Prometheus asks for it."""
+        """The metrics for Prometheus."""
         yield GaugeMetricFamily("codeplane_approvals_pending", "Questions that wait for a person.", value=self._pending)
         decided = CounterMetricFamily("codeplane_approvals", "Questions by what became of them.", labels=("outcome",))
         for outcome, number in self._actions.items():

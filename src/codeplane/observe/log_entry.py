@@ -1,4 +1,4 @@
-"""One line of the log: plain values, no secrets, and nothing in it that could pass for another line."""
+"""One entry of the server's log: plain values, no secrets, and no text that could pass for another line."""
 
 import json
 import math
@@ -26,33 +26,33 @@ _CORRELATION = ("request_id", "op_id", "task_id")
 _OURS = frozenset({"ts", "level", "event", "exc_info", *_CORRELATION})
 _SECRETS = ("authorization", "token", "secret", "password", "api_key", "apikey")
 _SECRET_SUFFIXES = tuple(f"_{name}" for name in _SECRETS)
-# Tokens also travel in URLs and headers that others log as text.
+# Libraries log URLs and headers with tokens as text.
 _SECRET_MARKS = ("bearer ", *(f"{name}=" for name in _SECRETS))
 _SECRET_TEXT = re.compile(rf"(?i)(bearer +|(?:{'|'.join(_SECRETS)})=)[^\s&\"',;]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogEntry:
-    """What was said, ready to be written in either format."""
+    """A log entry that can be written in either format."""
 
     fields: JsonObject
     exception: str | None
 
     @classmethod
-    def of(cls, *, at_ns: int, severity: int, said: Mapping[str, object]) -> "LogEntry":
-        """An entry of whatever the caller passed; nothing it passes can make this raise."""
+    def of(cls, *, at_ns: int, severity: int, values: Mapping[str, object]) -> "LogEntry":
+        """An entry of the given values; no value makes this raise."""
         fields: JsonObject = {"ts": f"{rfc3339(at_ns)[:-7]}Z", "level": NAMES[severity]}
         for name in _CORRELATION:
-            if said.get(name) is not None:
-                fields[name] = _plain(said[name], 0)
-        fields["event"] = _plain(said.get("event"), 0)
-        for name, value in said.items():
+            if values.get(name) is not None:
+                fields[name] = _plain(values[name], 0)
+        fields["event"] = _plain(values.get("event"), 0)
+        for name, value in values.items():
             if name not in _OURS:
                 fields[name] = REDACTED if _is_secret(name) else _plain(value, 0)
-        return cls(fields=fields, exception=_traceback(said.get("exc_info")))
+        return cls(fields=fields, exception=_traceback(values.get("exc_info")))
 
     def error_facts(self) -> JsonObject:
-        """When and where something went wrong, and what; in few words."""
+        """A summary of an error, for `status`."""
         reason = self.fields.get("reason") or (self.exception or "").strip().rpartition("\n")[2]
         facts = {"at": self.fields["ts"], "logger": self.fields.get("logger"), "event": self.fields["event"]}
         return {**facts, "reason": str(reason)[:_MAX_REASON] if reason else None}
@@ -75,7 +75,7 @@ class LogEntry:
         return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in line)
 
     def console_line(self) -> str:
-        """The entry for people: one line, and an exception's lines marked as its continuation."""
+        """The entry for people: one line, with an exception's lines marked as its continuation."""
         rest = dict(self.fields)
         when, level, event = rest.pop("ts"), str(rest.pop("level")).upper(), rest.pop("event")
         pairs = "".join(f"  {_printable(name)}={_console_value(value)}" for name, value in rest.items())

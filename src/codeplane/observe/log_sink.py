@@ -1,4 +1,4 @@
-"""Where lines of the log end up: a stream, or a file that may be rotated, removed or full."""
+"""Destinations of the server's log: a stream, or a file that may be rotated, removed or full."""
 
 import errno
 import os
@@ -16,7 +16,7 @@ def old_file(path: Path, age: int) -> Path:
 
 
 class LogSink(Protocol):
-    """Takes lines; raises when it cannot."""
+    """Writes lines; raises when it cannot."""
 
     @property
     def name(self) -> str: ...
@@ -26,7 +26,7 @@ class LogSink(Protocol):
         ...
 
     def close(self) -> None:
-        """Give back what is held open."""
+        """Close what is open."""
         ...
 
 
@@ -45,11 +45,11 @@ class StreamSink:
         self._stream.flush()
 
     def close(self) -> None:
-        """Nothing: the stream belongs to the process."""
+        """Do nothing: the stream belongs to the process."""
 
 
 class FileSink:
-    """A file, found again when somebody moved or removed it; our own is also rotated."""
+    """A file, reopened when it was moved or removed; our own is also rotated."""
 
     def __init__(self, path: Path, *, own: bool) -> None:
         self.name = str(path)
@@ -57,21 +57,21 @@ class FileSink:
         self._own = own
         self._fd: int | None = None
         self._opened: tuple[int, int] | None = None
-        self._torn = False
+        self._is_line_incomplete = False
         if own:
             try:
                 path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             except OSError:
-                pass  # the first write says so
+                pass  # the first write reports it
 
     def write(self, line: str) -> None:
         data = line.encode("utf-8", "backslashreplace") + b"\n"
-        fd = self._ready(len(data))
-        if self._torn:
+        fd = self._current_file(len(data))
+        if self._is_line_incomplete:
             data = b"\n" + data
         written = os.write(fd, data)
-        self._torn = written < len(data)
-        if self._torn:
+        self._is_line_incomplete = written < len(data)
+        if self._is_line_incomplete:
             raise OSError(errno.ENOSPC, "only a part of a line could be written")
 
     def close(self) -> None:
@@ -79,8 +79,8 @@ class FileSink:
             os.close(self._fd)
         self._fd = None
 
-    def _ready(self, size: int) -> int:
-        """The file under the path now, which is not always the one that was opened."""
+    def _current_file(self, size: int) -> int:
+        """A descriptor of the file that the path names now."""
         try:
             status = self._path.stat(follow_symlinks=not self._own)
         except FileNotFoundError:
@@ -98,13 +98,15 @@ class FileSink:
         return self._fd if self._fd is not None else self._open()
 
     def _open(self) -> int:
-        # Our own file lies in a repository that somebody else may have filled: a link there is not followed.
-        # Without O_NONBLOCK, a pipe that nobody reads would stop the server.
+        # Our own file is in a repository that others may have prepared: a link there is not followed.
+        # Without O_NONBLOCK, a pipe without a reader would block the server.
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NONBLOCK", 0)
         self._fd = fd = os.open(self._path, flags | (getattr(os, "O_NOFOLLOW", 0) if self._own else 0), 0o600)
         status = os.fstat(fd)
         self._opened = (status.st_dev, status.st_ino)
-        self._torn = stat.S_ISREG(status.st_mode) and status.st_size > 0 and _last_byte(self._path) != b"\n"
+        self._is_line_incomplete = (
+            stat.S_ISREG(status.st_mode) and status.st_size > 0 and _last_byte(self._path) != b"\n"
+        )
         return fd
 
     def _rotate(self) -> None:
@@ -115,7 +117,7 @@ class FileSink:
                 if age == 1 or source.exists():
                     source.replace(old_file(self._path, age))
         except OSError:
-            pass  # a file that has grown too long is better than none
+            pass  # an oversized file is better than none
 
 
 def _last_byte(path: Path) -> bytes:

@@ -10,14 +10,14 @@ BLOCK = 64 * 1024
 
 
 def tail(path: Path, lines: int) -> list[str]:
-    """The last lines of a log and of its rotated files, oldest first; none when there is no log."""
-    found: list[bytes] = []
+    """The last lines of a log and its rotated files, oldest first; empty when there is no log."""
+    tail_lines: list[bytes] = []
     seen: set[tuple[int, int]] = set()
     for file in (path, *(old_file(path, age) for age in range(1, KEEP_OLD + 1))):
-        if len(found) >= lines:
+        if len(tail_lines) >= lines:
             break
-        found = _last_lines(file, lines - len(found), seen) + found
-    return [line.decode("utf-8", "replace") for line in found]
+        tail_lines = _last_lines(file, lines - len(tail_lines), seen) + tail_lines
+    return [line.decode("utf-8", "replace") for line in tail_lines]
 
 
 def _last_lines(path: Path, lines: int, seen: set[tuple[int, int]]) -> list[bytes]:
@@ -28,7 +28,7 @@ def _last_lines(path: Path, lines: int, seen: set[tuple[int, int]]) -> list[byte
     blocks: list[bytes] = []
     try:
         status = os.fstat(fd)
-        # A rotation between two files would show the same one again under its next name.
+        # After a rotation in between, the same file would be read again under its next name.
         if not stat.S_ISREG(status.st_mode) or (status.st_dev, status.st_ino) in seen:
             return []
         seen.add((status.st_dev, status.st_ino))

@@ -1,4 +1,4 @@
-"""What the server says about itself, written to several outputs at once."""
+"""The server's log, written to several outputs at once."""
 
 import logging
 import sys
@@ -22,7 +22,7 @@ from codeplane.observe.log_tail import tail
 
 __all__ = ["Logs", "tail"]
 
-# Others' chatter stays at the level they set themselves; these three speak about our own server.
+# Libraries whose records are captured at our level; all others keep the level that they set.
 CAPTURED = ("uvicorn", "mcp", "asyncio")
 _SEVERITIES = {"DEBUG": DEBUG, "INFO": INFO, "WARN": WARN, "ERROR": ERROR}
 
@@ -51,13 +51,13 @@ class Logs:
         stderr: TextIO | None = None,
         stdout: TextIO | None = None,
     ) -> None:
-        """Open the configured outputs, and `file` as JSON lines beside them; ConfigInvalid for a relative path."""
+        """Open the configured outputs, and `file` for JSON lines; ConfigInvalid for a relative path."""
         parent = _SEVERITIES[config.level.upper()]
         streams = {"stderr": stderr or sys.stderr, "stdout": stdout or sys.stdout}
         self._clock = clock
         self._lock = threading.RLock()  # a finaliser may log while this thread is writing
         self._dropped = 0
-        # The newest line that tells of an error, as `status` shows it.
+        # The newest error, for `status`.
         self.last_error: JsonObject | None = None
         self._redactor = Redactor()
         self._capture: _Capture | None = None
@@ -71,16 +71,16 @@ class Logs:
         self._threshold = min((output.threshold for output in self._outputs), default=parent)
 
     def redact(self, redactor: Redactor) -> None:
-        """Leave out what the redactor knows to be secret, from now on."""
+        """Redact secrets from now on."""
         self._redactor = redactor
 
     @property
     def dropped(self) -> int:
-        """Lines that some output could not take."""
+        """Lines that some output could not write."""
         return self._dropped
 
     def logger(self, name: str) -> FilteringBoundLogger:
-        """A logger whose lines carry the name; `bind(request_id=…)` gives one for a single request."""
+        """A logger with that name; `bind(request_id=…)` returns one for a single request."""
         wrapped = structlog.wrap_logger(
             _Levels(self._emit),
             processors=[_as_argument],
@@ -96,7 +96,7 @@ class Logs:
             self._capture.install()
 
     def close(self) -> None:
-        """Let go of the outputs; what is logged afterwards is counted as dropped."""
+        """Close the outputs; lines logged afterwards are counted as dropped."""
         if self._capture is not None:
             self._capture.remove()
             self._capture = None
@@ -105,8 +105,8 @@ class Logs:
                 output.sink.close()
             self._outputs = []
 
-    def _emit(self, severity: int, said: Mapping[str, object]) -> None:
-        entry = LogEntry.of(at_ns=self._clock.now_ns(), severity=severity, said=said).redacted(self._redactor)
+    def _emit(self, severity: int, values: Mapping[str, object]) -> None:
+        entry = LogEntry.of(at_ns=self._clock.now_ns(), severity=severity, values=values).redacted(self._redactor)
         if severity >= ERROR:
             self.last_error = entry.error_facts()
         with self._lock:
@@ -122,13 +122,13 @@ class Logs:
         except Exception as error:
             if not output.failed:
                 output.failed = True
-                self._say_failed(output, error)
+                self._log_failure(output, error)
             return False
         return True
 
-    def _say_failed(self, failed: _Output, error: Exception) -> None:
-        said = {"event": "log output failed", "output": failed.sink.name, "error": f"{type(error).__name__}: {error}"}
-        entry = LogEntry.of(at_ns=self._clock.now_ns(), severity=WARN, said=said)
+    def _log_failure(self, failed: _Output, error: Exception) -> None:
+        values = {"event": "log output failed", "output": failed.sink.name, "error": f"{type(error).__name__}: {error}"}
+        entry = LogEntry.of(at_ns=self._clock.now_ns(), severity=WARN, values=values)
         for other in self._outputs:
             if other is not failed and self._write(other, entry):
                 return
@@ -150,33 +150,33 @@ def _sink(key: str, destination: str, streams: Mapping[str, TextIO | None], own:
     return FileSink(path, own=False)
 
 
-def _as_argument(_: WrappedLogger, __: str, said: EventDict) -> tuple[tuple[EventDict], dict[str, object]]:
-    return (said,), {}
+def _as_argument(_: WrappedLogger, __: str, values: EventDict) -> tuple[tuple[EventDict], dict[str, object]]:
+    return (values,), {}
 
 
 class _Levels:
-    """The methods that structlog calls, one a level."""
+    """The methods that structlog calls, one for each level."""
 
     def __init__(self, emit: Emit) -> None:
         self._emit = emit
 
-    def debug(self, said: Mapping[str, object]) -> None:
-        self._emit(DEBUG, said)
+    def debug(self, values: Mapping[str, object]) -> None:
+        self._emit(DEBUG, values)
 
-    def info(self, said: Mapping[str, object]) -> None:
-        self._emit(INFO, said)
+    def info(self, values: Mapping[str, object]) -> None:
+        self._emit(INFO, values)
 
-    def warning(self, said: Mapping[str, object]) -> None:
-        self._emit(WARN, said)
+    def warning(self, values: Mapping[str, object]) -> None:
+        self._emit(WARN, values)
 
-    def error(self, said: Mapping[str, object]) -> None:
-        self._emit(ERROR, said)
+    def error(self, values: Mapping[str, object]) -> None:
+        self._emit(ERROR, values)
 
     critical = error
 
 
 class _Capture(logging.Handler):
-    """Takes the records of the standard library's logging."""
+    """Captures the records of the standard library's logging."""
 
     def __init__(self, emit: Emit, threshold: int) -> None:
         super().__init__(threshold)

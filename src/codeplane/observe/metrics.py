@@ -1,4 +1,4 @@
-"""Counters and gauges of a running CodePlane, in the format Prometheus reads."""
+"""Counters and gauges of the server, in Prometheus' format."""
 
 import platform
 from collections.abc import Callable, Iterable, Iterator
@@ -25,7 +25,7 @@ Reading = Callable[[], float]
 
 
 class Metrics:
-    """Observes calls, is told of commits and tasks, and reads the rest when asked."""
+    """Counts calls, commits and tasks, and reads gauges when scraped."""
 
     def __init__(self, *, clock: Clock, logger: FilteringBoundLogger, version: str) -> None:
         self._registry = registry = CollectorRegistry()
@@ -68,7 +68,7 @@ class Metrics:
         sessions: Reading,
         log_dropped: Reading | None = None,
     ) -> None:
-        """Name the operations that get series of their own, and say where the gauges are read."""
+        """Set the operations that get series of their own, and the sources of the gauges."""
         self._operations = frozenset(islice(operations, MAX_OPERATIONS))
         self._counted.clear()
         self._readings.add("codeplane_calls_running", "Calls under way.", running)
@@ -79,21 +79,21 @@ class Metrics:
             self._readings.add("codeplane_log_lines_dropped", "Lines a log output could not take.", log_dropped)
 
     def include(self, *collectors: Collector) -> None:
-        """Also tell what others have counted; a part that fails is left out, and said."""
+        """Add collectors; one that fails is left out, and logged."""
         for collector in collectors:
             self._registry.register(_Guarded(collector, self._log))
 
     def read(self, name: str, text: str, reading: Reading) -> None:
-        """Add a gauge that is read when somebody asks."""
+        """Add a gauge that is read when scraped."""
         self._readings.add(name, text, reading)
 
     def call_finished(self, *, operation: str, status: str, duration_ns: int, call: JsonObject) -> None:
         """Count one call."""
-        found = self._counted.get((operation, status))
-        if found is None:
-            found = self._count_as(operation, status)
-        found[0].inc()
-        found[1].observe(duration_ns / SECOND_NS)
+        metrics = self._counted.get((operation, status))
+        if metrics is None:
+            metrics = self._metrics_of(operation, status)
+        metrics[0].inc()
+        metrics[1].observe(duration_ns / SECOND_NS)
         if status == TaskBudgetExceeded.name:
             self._exhausted.inc()
         if self._log_calls:
@@ -122,20 +122,20 @@ class Metrics:
         """Everything as text, and its content type."""
         return generate_latest(self._registry), CONTENT_TYPE_PLAIN_0_0_4
 
-    def _count_as(self, operation: str, status: str) -> tuple[Counter, Histogram]:
+    def _metrics_of(self, operation: str, status: str) -> tuple[Counter, Histogram]:
         name, ending = self._known(operation), status if status in STATUSES else OTHER
-        found = (self._calls.labels(name, ending), self._seconds.labels(name))
+        metrics = (self._calls.labels(name, ending), self._seconds.labels(name))
         if (name, ending) == (operation, status):
-            # Names we do not know are not remembered: whoever makes them up could fill the memory.
-            self._counted[name, ending] = found
-        return found
+            # Unknown names are not cached: made-up names could fill the memory.
+            self._counted[name, ending] = metrics
+        return metrics
 
     def _known(self, operation: str) -> str:
         return operation if operation in self._operations else OTHER
 
 
 class _Readings(Collector):
-    """Gauges that are read when somebody asks; one that fails is left out."""
+    """Gauges that are read when scraped; one that fails is left out."""
 
     def __init__(self, logger: FilteringBoundLogger) -> None:
         self._log = logger
@@ -153,7 +153,7 @@ class _Readings(Collector):
 
 
 class _Guarded(Collector):
-    """Somebody else's numbers: when they cannot be had, the others still can."""
+    """Guards a collector, so that its failure does not affect others."""
 
     def __init__(self, collector: Collector, logger: FilteringBoundLogger) -> None:
         self._collector = collector
@@ -161,8 +161,8 @@ class _Guarded(Collector):
 
     def collect(self) -> Iterator[Metric]:
         try:
-            found = list(self._collector.collect())
+            metrics = list(self._collector.collect())
         except Exception as error:
             self._log.warning("metrics could not be read", part=type(self._collector).__name__, exc_info=error)
             return
-        yield from found
+        yield from metrics

@@ -1,4 +1,4 @@
-"""Traces in the JSON of OTLP/HTTP, as every OpenTelemetry collector takes it."""
+"""Encodes traces as JSON for OTLP/HTTP, as every OpenTelemetry collector accepts it."""
 
 from collections.abc import Iterable, Sequence
 
@@ -12,8 +12,8 @@ _SERVER, _INTERNAL = 2, 1
 _OK, _ERROR = 1, 2
 
 
-def encoded(traces: Sequence[Trace], *, resource: JsonObject, redactor: Redactor) -> bytes:
-    """One export request; content is redacted, and prompts are in it as hashes only."""
+def encode_traces(traces: Sequence[Trace], *, resource: JsonObject, redactor: Redactor) -> bytes:
+    """One export request; content is redacted, and prompts are included only as hashes."""
     spans: list[JsonValue] = [span for trace in traces for span in _spans(trace, redactor)]
     scope: JsonObject = {"name": "codeplane", "version": str(resource.get("service.version", ""))}
     scoped: list[JsonValue] = [{"scope": scope, "spans": spans}]
@@ -24,19 +24,19 @@ def encoded(traces: Sequence[Trace], *, resource: JsonObject, redactor: Redactor
 
 
 def _spans(trace: Trace, redactor: Redactor) -> Iterable[JsonObject]:
-    known = facts(trace, redactor)
-    arguments = known.pop("arguments", None)
-    said: list[tuple[str, JsonValue]] = [(f"codeplane.{name}", value) for name, value in known.items()]
-    said.append(("codeplane.status", trace.status))
+    call_facts = facts(trace, redactor)
+    arguments = call_facts.pop("arguments", None)
+    attributes: list[tuple[str, JsonValue]] = [(f"codeplane.{name}", value) for name, value in call_facts.items()]
+    attributes.append(("codeplane.status", trace.status))
     if isinstance(arguments, dict):
-        said += [(f"codeplane.argument.{name}", value) for name, value in arguments.items()]
+        attributes += [(f"codeplane.argument.{name}", value) for name, value in arguments.items()]
     root: JsonObject = {
         "traceId": trace.trace_id,
         "spanId": trace.span_id(0),
         "name": trace.name[:200],
         "kind": _SERVER,
         **_times(trace, trace.started_ns, trace.ended_ns),
-        "attributes": _attributes(said),
+        "attributes": _attributes(attributes),
         "status": {"code": _OK} if trace.status in ("ok", "replayed") else {"code": _ERROR, "message": trace.status},
         "droppedAttributesCount": 0,
     }
@@ -59,7 +59,7 @@ def _spans(trace: Trace, redactor: Redactor) -> Iterable[JsonObject]:
 
 
 def _times(trace: Trace, started_ns: int, ended_ns: int) -> JsonObject:
-    # Readings of the monotonic clock, told in terms of the wall clock at the call's beginning.
+    # Converts readings of the monotonic clock to the wall clock at the call's start.
     offset = trace.at_ns - trace.started_ns
     return {"startTimeUnixNano": str(started_ns + offset), "endTimeUnixNano": str(ended_ns + offset)}
 
@@ -72,10 +72,10 @@ def _value(value: JsonValue) -> JsonObject:
     if isinstance(value, bool):
         return {"boolValue": value}
     if isinstance(value, int):
-        # 64 bits do not fit into a number of JSON.
+        # 64 bits do not fit into a JSON number.
         return {"intValue": str(value)}
     if isinstance(value, float):
         return {"doubleValue": value}
     if isinstance(value, list):
-        return {"arrayValue": {"values": [_value(one) for one in value]}}
+        return {"arrayValue": {"values": [_value(item) for item in value]}}
     return {"stringValue": value if isinstance(value, str) else dumps(value)}

@@ -1,4 +1,4 @@
-"""The `status` operation: what a person or agent asks first."""
+"""The `status` operation."""
 
 import os
 import time
@@ -13,13 +13,13 @@ from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.operation import Request, Result, Risk, operation
 
 API_VERSION = "1.0.0"
-_NAMED = 5
+_MAX_CONTEXTS = 5
 
 Section = Literal["daemon", "index", "contexts", "session", "indexers", "config", "ledger", "policy"]
 
 
 class StatusRequest(Request):
-    """Which parts are wanted; all by default."""
+    """Which sections to include; all by default."""
 
     include: tuple[Section, ...] = ()
     session_id: str | None = None
@@ -48,11 +48,11 @@ class StatusResult(Result):
                 f" up {self.daemon['uptime_sec']} s, {self.daemon['memory_mb']} MB"
             )
         if self.index:
-            lines.append(index_line(self.index))
-        if said := contexts_said(self.contexts):
-            lines.append(f"contexts: {said}")
-        if said := error_said(self.daemon, self.index):
-            lines.append(f"last error: {said}")
+            lines.append(describe_index(self.index))
+        if description := describe_contexts(self.contexts):
+            lines.append(f"contexts: {description}")
+        if description := describe_last_error(self.daemon, self.index):
+            lines.append(f"last error: {description}")
         if self.ledger:
             lines.append(f"ledger at {self.ledger['position']}, {self.ledger['waiting']} waiting")
             if problem := self.ledger.get("problem"):
@@ -62,25 +62,25 @@ class StatusResult(Result):
                 lines.append(f"git of the last run still runs: {', '.join(map(str, left))}")
         if self.session:
             lines.append(f"session {self.session['session_id']} task {self.session['task_state']}")
-        if said := settings_said(self.config):
-            lines.append(f"settings: {said}")
-        if said := policy_said(self.policy):
-            lines.append(f"policy: {said}")
+        if description := describe_changed_settings(self.config):
+            lines.append(f"settings: {description}")
+        if description := describe_policy_problems(self.policy):
+            lines.append(f"policy: {description}")
         if self.unavailable:
             lines.append(f"not there yet: {', '.join(self.unavailable)}")
         return "\n".join(lines)
 
 
-def contexts_said(contexts: JsonValue) -> str:
-    """The projects that own files, as people read it; nothing while they are not known."""
+def describe_contexts(contexts: JsonValue) -> str:
+    """The projects that own files, in words; empty while they are unknown."""
     if not isinstance(contexts, dict) or not isinstance(active := contexts.get("active"), list):
         return ""
-    more = int(str(contexts.get("valid", 0))) - len(active[:_NAMED])
-    return (", ".join(map(str, active[:_NAMED])) or "none") + (f" and {more} more" if more > 0 else "")
+    more = int(str(contexts.get("valid", 0))) - len(active[:_MAX_CONTEXTS])
+    return (", ".join(map(str, active[:_MAX_CONTEXTS])) or "none") + (f" and {more} more" if more > 0 else "")
 
 
-def error_said(daemon: JsonValue, index: JsonValue) -> str:
-    """What went wrong last: what is wrong with the index now, else the newest error of the log."""
+def describe_last_error(daemon: JsonValue, index: JsonValue) -> str:
+    """The index's present error, else the newest error of the log; empty without one."""
     if isinstance(index, dict) and (failure := index.get("last_error")):
         return f"index: {failure}"
     error = daemon.get("last_error") if isinstance(daemon, dict) else None
@@ -89,8 +89,8 @@ def error_said(daemon: JsonValue, index: JsonValue) -> str:
     return " ".join(str(error[name]) for name in ("at", "logger", "event", "reason") if error.get(name))
 
 
-def settings_said(config: JsonValue) -> str:
-    """Which settings were changed since the start and wait for the next, as people read it; nothing when none were."""
+def describe_changed_settings(config: JsonValue) -> str:
+    """The settings that were changed since the start and need a restart, in words; empty without any."""
     if not isinstance(config, dict):
         return ""
     if problem := config.get("settings_problem"):
@@ -101,65 +101,70 @@ def settings_said(config: JsonValue) -> str:
     return f"changed and not in force until a restart: {', '.join(map(str, changed))}; then: cpl down && cpl up"
 
 
-def policy_said(policy: JsonValue) -> str:
-    """What is wrong with the policy and what holds meanwhile, as people read it; nothing when all is well."""
+def describe_policy_problems(policy: JsonValue) -> str:
+    """The problems and warnings of the policy, in words; empty without any."""
     if not isinstance(policy, dict):
         return ""
-    said = [one for name in ("problems", "warnings") if isinstance(listed := policy.get(name), list) for one in listed]
-    return f"{'; '.join(map(str, said))}; see: cpl policy check" if said else ""
+    messages = [
+        message
+        for name in ("problems", "warnings")
+        if isinstance(listed := policy.get(name), list)
+        for message in listed
+    ]
+    return f"{'; '.join(map(str, messages))}; see: cpl policy check" if messages else ""
 
 
-def index_line(index: JsonObject) -> str:
-    """The index in one line, as people read it."""
+def describe_index(index: JsonObject) -> str:
+    """The index in one line."""
     if not index.get("version"):
         return f"index: {index.get('state')}"
     watched = "watching" if index.get("watching") else "not watching, every answer walks"
-    said = f"index epoch {index['version']}, {counted(int(str(index['file_count'])), 'file')}"
+    line = f"index epoch {index['version']}, {counted(int(str(index['file_count'])), 'file')}"
     if isinstance(symbols := index.get("symbol_count"), int):
-        said += f", {counted(symbols, 'symbol')}{'' if _is_followed(index) else ' so far'}"
+        line += f", {counted(symbols, 'symbol')}{'' if _are_symbols_current(index) else ' so far'}"
     if isinstance(size := index.get("size_bytes"), int):
-        said += f", {size / 1_000_000:.1f} MB"
+        line += f", {size / 1_000_000:.1f} MB"
     if isinstance(last := index.get("last_reconcile"), dict):
-        said += f", reconciled {str(last['at'])[:19]}Z"
-    said += f", {watched}"
-    said += _symbols(index.get("symbols"))
+        line += f", reconciled {str(last['at'])[:19]}Z"
+    line += f", {watched}"
+    line += _describe_progress(index.get("symbols"))
     if left_out := _counts(index.get("skipped")):
-        said += f"; left out: {left_out}"
+        line += f"; left out: {left_out}"
     if incomplete := _counts(index.get("parse_problems")):
-        said += f"; searched, but symbols may be missing: {incomplete}"
-    return said
+        line += f"; searched, but symbols may be missing: {incomplete}"
+    return line
 
 
 def _counts(by_reason: JsonValue) -> str:
     return ", ".join(f"{count} {reason}" for reason, count in by_reason.items()) if isinstance(by_reason, dict) else ""
 
 
-def _is_followed(index: JsonObject) -> bool:
+def _are_symbols_current(index: JsonObject) -> bool:
     """Whether the symbols are those of the published epoch."""
     symbols = index.get("symbols")
     return not isinstance(symbols, dict) or symbols.get("epoch", index["version"]) == index["version"]
 
 
-def _symbols(symbols: JsonValue) -> str:
-    """How far parsing and vectors are, while they are not done."""
+def _describe_progress(symbols: JsonValue) -> str:
+    """The progress of parsing and vectors, while they are not done."""
     if not isinstance(symbols, dict):
         return ""
-    said = ""
+    progress = ""
     if "files_total" in symbols:
         eta = symbols.get("eta_sec")
         share = symbols.get("share")
-        said += f"; {share:.0%} parsed" if isinstance(share, float | int) else "; being parsed"
-        said += f", {symbols['files']} of {symbols['files_total']} files, at {symbols['mb_per_sec']} MB/s"
-        said += f", about {eta} s more" if eta is not None else ""
+        progress += f"; {share:.0%} parsed" if isinstance(share, float | int) else "; being parsed"
+        progress += f", {symbols['files']} of {symbols['files_total']} files, at {symbols['mb_per_sec']} MB/s"
+        progress += f", about {eta} s more" if eta is not None else ""
     vectors = symbols.get("vectors")
     if isinstance(vectors, dict) and vectors.get("waiting"):
-        said += f"; {counted(int(str(vectors['waiting'])), 'file', verbs=('waits', 'wait'))} for vectors"
+        progress += f"; {counted(int(str(vectors['waiting'])), 'file', verbs=('waits', 'wait'))} for vectors"
     failures = [part.get("failure") for part in (symbols, vectors) if isinstance(part, dict) and part.get("failure")]
-    return said + "".join(f"; FAILED: {failure}" for failure in failures)
+    return progress + "".join(f"; FAILED: {failure}" for failure in failures)
 
 
 class StatusOperations:
-    """Puts the parts together that the planes report."""
+    """Collects the sections that the planes report."""
 
     def __init__(self, *, parts: "dict[str, Callable[[Call], JsonObject | Awaitable[JsonObject]]]") -> None:
         self._parts = parts
@@ -168,20 +173,20 @@ class StatusOperations:
     async def status(self, call: Call, request: StatusRequest) -> StatusResult:
         """Which repository and commit this is, server health, the ledger and this session's task."""
         wanted = request.include or ("daemon", "ledger", "session", "config", "index", "contexts", "indexers", "policy")
-        found: dict[str, JsonObject] = {}
+        sections: dict[str, JsonObject] = {}
         for name in wanted:
             if name in self._parts:
-                part = self._parts[name](call)
-                found[name] = part if isinstance(part, dict) else await part
-        if "config" in found and "contexts" in found:
-            found["config"]["active_contexts"] = found["contexts"].get("active", [])
-        return StatusResult(**found, unavailable=tuple(name for name in wanted if name not in self._parts))
+                section = self._parts[name](call)
+                sections[name] = section if isinstance(section, dict) else await section
+        if "config" in sections and "contexts" in sections:
+            sections["config"]["active_contexts"] = sections["contexts"].get("active", [])
+        return StatusResult(**sections, unavailable=tuple(name for name in wanted if name not in self._parts))
 
 
 def daemon_part(
     *, port: Callable[[], int | None], started_ns: int, last_error: Callable[[], JsonObject | None]
 ) -> Callable[[Call], JsonObject]:
-    """What the process says about itself; `last_error` is the newest line of the log that tells of one."""
+    """The section about the process; `last_error` returns the newest error of the log."""
 
     def part(call: Call) -> JsonObject:
         return {
@@ -197,7 +202,7 @@ def daemon_part(
 
 
 def resident_bytes() -> int:
-    """Memory the process holds; 0 where the system does not tell."""
+    """The process's resident memory; 0 where the system does not report it."""
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
     except (OSError, ValueError):

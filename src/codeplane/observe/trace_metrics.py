@@ -1,4 +1,4 @@
-"""What traces add up to: time by span, decisions, sandbox runs and signs of agents that make no progress."""
+"""Metrics counted from traces: time by span, decisions, sandbox runs and convergence signals."""
 
 import threading
 from collections.abc import Iterable, Iterator
@@ -11,7 +11,7 @@ from codeplane.kernel.json import JsonValue
 from codeplane.kernel.trace import Span, Trace
 
 OTHER = "other"
-# The stages of the conveyor, and what is inside of them; a span of another name is counted as `other`.
+# The stages of the conveyor and the spans inside them; a span of another name counts as `other`.
 SPANS = (
     "validate",
     "identify",
@@ -41,7 +41,7 @@ SIGNALS = ("no_op", "non_progress", "budget")
 
 
 class TraceMetrics(Collector):
-    """Counts what traces tell; reading a label it does not know, it says `other`."""
+    """Counts spans and facts of traces; an unknown label counts as `other`."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -59,10 +59,10 @@ class TraceMetrics(Collector):
         with self._lock:
             spans, other = self._spans, self._spans[OTHER]
             for span in trace.spans:
-                found = spans.get(span.name, other)
-                found[0] += 1
-                # One that still runs when its call ends has taken no time yet.
-                found[1] += max(span.ended_ns - span.started_ns, 0)
+                totals = spans.get(span.name, other)
+                totals[0] += 1
+                # A span that outlives its call has no duration yet.
+                totals[1] += max(span.ended_ns - span.started_ns, 0)
                 if span.name == "sandbox":
                     self._count_run(span)
             self._dropped += trace.dropped
@@ -76,7 +76,7 @@ class TraceMetrics(Collector):
                     _count(self._signals, signal)
 
     def collect(self) -> Iterator[Metric]:
-        """Everything as Prometheus asks for it."""
+        """The metrics for Prometheus."""
         with self._lock:
             spans = {name: tuple(counted) for name, counted in self._spans.items()}
             verdicts, sandbox, signals = dict(self._verdicts), dict(self._sandbox), dict(self._signals)
@@ -114,6 +114,6 @@ def _count(counted: dict[str, int], name: JsonValue) -> None:
 
 def _counter(name: str, text: str, values: Iterable[tuple[tuple[str, ...], int]], *labels: str) -> CounterMetricFamily:
     family = CounterMetricFamily(name, text, labels=labels)
-    for found, number in values:
-        family.add_metric(found, number)
+    for label_values, number in values:
+        family.add_metric(label_values, number)
     return family

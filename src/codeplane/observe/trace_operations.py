@@ -1,4 +1,4 @@
-"""The operations `trace.list` and `trace.show`: which calls were slow, and what they spent their time on."""
+"""The trace operations: `trace.list` and `trace.show`."""
 
 from typing import Literal
 
@@ -14,14 +14,14 @@ from codeplane.kernel.operation import Request, Result, Risk, operation
 from codeplane.kernel.page import PageRequest, Pagination
 from codeplane.kernel.redaction import Redactor
 from codeplane.kernel.trace import Trace
+from codeplane.observe.trace_store import OWN_SURFACE, TraceStore
 from codeplane.observe.trace_view import TraceSummary, TraceView, summary, view
-from codeplane.observe.traces import OWN_SURFACE, Traces
 
 _OWN_FAMILY = "trace."
 
 
 class TraceListRequest(PageRequest):
-    """Which calls, and which first."""
+    """Which calls to list, and in which order."""
 
     order: Literal["recent", "slowest"] = Field("recent", description="slowest: the longest first")
     operation: str | None = Field(None, description="of one operation, such as search", max_length=100)
@@ -34,36 +34,36 @@ class TraceListRequest(PageRequest):
 
 
 class TraceList(Result):
-    """Calls, and how many fit among those that are kept."""
+    """Calls, and how many traces are kept."""
 
     traces: tuple[TraceSummary, ...]
     pagination: Pagination
     kept: int
 
     def text(self) -> str:
-        lines = "\n".join(found.line() for found in self.traces)
+        lines = "\n".join(trace.line() for trace in self.traces)
         return (lines or f"no call fits; {self.kept} are kept") + self.pagination.line()
 
 
 class TraceShowRequest(Request):
-    """Which call."""
+    """The call or trace to show."""
 
     call_id: str = Field(description="a call's id, or a trace's", min_length=1, max_length=200)
 
 
 class TraceShow(Result):
-    """The call, or all that are kept of a trace."""
+    """The call, or all kept calls of a trace."""
 
     traces: tuple[TraceView, ...]
 
     def text(self) -> str:
-        return "\n\n".join(found.text() for found in self.traces)
+        return "\n\n".join(trace.text() for trace in self.traces)
 
 
 class TraceOperations:
-    """Tells what calls spent their time on."""
+    """Lists and shows traces of calls."""
 
-    def __init__(self, *, traces: Traces, cursors: Cursors, redactor: Redactor) -> None:
+    def __init__(self, *, traces: TraceStore, cursors: Cursors, redactor: Redactor) -> None:
         self._traces = traces
         self._cursors = cursors
         self._redactor = redactor
@@ -74,13 +74,13 @@ class TraceOperations:
         kept = self._traces.all()
         ranked = sorted(
             ((_rank(request, number, trace), trace) for number, trace in kept if _fits(request, trace)),
-            key=lambda one: one[0],
+            key=lambda ranked_trace: ranked_trace[0],
         )
         scope = f"trace.list:{digest(canonical(request.model_dump(mode='json', exclude={'cursor', 'limit'})))}"
         if request.cursor is not None:
             state = self._cursors.open(request.cursor, scope=scope)
             after = (int(str(state["by"])), int(str(state["number"])))
-            ranked = [one for one in ranked if one[0] > after]
+            ranked = [ranked_trace for ranked_trace in ranked if ranked_trace[0] > after]
         page = ranked[: request.limit]
         following = None
         if len(ranked) > len(page):
@@ -95,15 +95,15 @@ class TraceOperations:
     @operation("trace.show", risk=Risk.READ)
     async def show(self, call: Call, request: TraceShowRequest) -> TraceShow:
         """One call's spans as a tree: when each began after the call, how long it took, and what it did."""
-        found = self._traces.find(request.call_id)
-        if not found:
+        traces = self._traces.find(request.call_id)
+        if not traces:
             raise NotFound(
                 f"no trace of {request.call_id!r} is kept",
                 hint="only the last calls and the slowest are: cpl call trace.list; the ledger has them all",
             )
-        # What somebody was answered may be what another may not read.
+        # Answers may hold content that other actors may not read.
         answered = call.actor.kind is ActorKind.OWNER
-        return TraceShow(traces=tuple(view(trace, self._redactor, answered=answered) for trace in found))
+        return TraceShow(traces=tuple(view(trace, self._redactor, answered=answered) for trace in traces))
 
 
 def _rank(request: TraceListRequest, number: int, trace: Trace) -> tuple[int, int]:
@@ -113,7 +113,7 @@ def _rank(request: TraceListRequest, number: int, trace: Trace) -> tuple[int, in
 def _fits(request: TraceListRequest, trace: Trace) -> bool:
     facts = trace.facts
     surface = facts.get("surface")
-    # Looking at traces is not what somebody looks for, unless asked for.
+    # Calls of the trace operations themselves are listed only when asked for.
     named = trace.name == request.operation if request.operation else not trace.name.startswith(_OWN_FAMILY)
     failed = trace.status not in ("ok", "replayed")
     return (

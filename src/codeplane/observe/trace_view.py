@@ -1,4 +1,4 @@
-"""A trace as it is shown: what the call was, and its spans as a tree with offsets."""
+"""Views of a trace: the call, and its spans as a tree with offsets."""
 
 from pydantic import Field
 
@@ -11,9 +11,9 @@ from codeplane.kernel.trace import Span, Trace
 _LONGEST = 120
 _ITEMS = 8
 _LONGEST_ID = 200
-# What people and models write, by the names that operations give it: told apart by its hash alone.
+# Arguments that hold what people and models write, shown only as hashes.
 _PROMPTS = frozenset({"prompt", "message", "messages", "instructions", "content", "text", "description", "reason"})
-# Good for one use, and nobody's affair afterwards.
+# Arguments that hold secrets.
 _SECRETS = frozenset({"code", "token", "secret", "password", "key"})
 _BAR = 24
 
@@ -43,7 +43,7 @@ class TraceSummary(Result):
 
 
 class SpanView(Result):
-    """One span: when it began after its call, how long it took, and how much of that was its own."""
+    """One span: its offset from the call's start, its duration, and the part not spent in child spans."""
 
     span_id: str
     parent_id: str
@@ -57,7 +57,7 @@ class SpanView(Result):
 
 
 class TraceView(Result):
-    """One call with everything it spent its time on."""
+    """One call with its spans."""
 
     call: TraceSummary
     span_id: str
@@ -74,19 +74,18 @@ class TraceView(Result):
             start = min(int(span.offset_ms / whole * _BAR), _BAR - 1)
             width = max(1, min(round(span.duration_ms / whole * _BAR), _BAR - start))
             bar = (" " * start + "█" * width).ljust(_BAR)
-            said = " ".join(f"{name}={value}" for name, value in span.attributes.items())
+            details = " ".join(f"{name}={value}" for name, value in span.attributes.items())
             failed = f" {span.error}" if span.error else ""
-            lines.append(
-                f"{bar} {span.offset_ms:9.2f} {span.duration_ms:9.2f} ms {'  ' * span.depth}{span.name}{failed} {said}"
-            )
+            times = f"{span.offset_ms:9.2f} {span.duration_ms:9.2f} ms"
+            lines.append(f"{bar} {times} {'  ' * span.depth}{span.name}{failed} {details}")
         if self.dropped:
             lines.append(f"{self.dropped} more spans were not kept")
         return "\n".join(line.rstrip() for line in lines)
 
 
 def summary(trace: Trace) -> TraceSummary:
-    """The call in a list."""
-    inner = max((one for one in trace.spans if one.parent), key=_duration, default=None)
+    """The summary of a call, for lists."""
+    slowest = max((span for span in trace.spans if span.parent), key=_duration, default=None)
     return TraceSummary(
         trace_id=trace.trace_id,
         call_id=_text(trace.facts.get("call_id")),
@@ -99,20 +98,20 @@ def summary(trace: Trace) -> TraceSummary:
         client=_text(trace.facts.get("client")),
         actor=_text(trace.facts.get("actor")),
         task_id=_text(trace.facts.get("task_id")),
-        slowest_span=inner.name if inner is not None and _duration(inner) * 2 > trace.duration_ns else None,
+        slowest_span=slowest.name if slowest is not None and _duration(slowest) * 2 > trace.duration_ns else None,
     )
 
 
 def view(trace: Trace, redactor: Redactor, *, answered: bool = False) -> TraceView:
-    """The call with its spans, depth first, without what looks like a secret; with its answer only where asked for."""
-    below: dict[int, list[Span]] = {}
+    """The call with its spans, depth first, redacted; `answered` includes the answer."""
+    children: dict[int, list[Span]] = {}
     for span in list(trace.spans):
-        below.setdefault(span.parent, []).append(span)
+        children.setdefault(span.parent, []).append(span)
     spans: list[SpanView] = []
 
     def walk(parent: int, depth: int) -> None:
-        for span in sorted(below.get(parent, ()), key=lambda one: one.started_ns):
-            inside = sum(map(_duration, below.get(span.number, ())))
+        for span in sorted(children.get(parent, ()), key=lambda span: span.started_ns):
+            child_time = sum(map(_duration, children.get(span.number, ())))
             spans.append(
                 SpanView(
                     span_id=trace.span_id(span.number),
@@ -121,8 +120,8 @@ def view(trace: Trace, redactor: Redactor, *, answered: bool = False) -> TraceVi
                     depth=depth,
                     offset_ms=_ms(span.started_ns - trace.started_ns),
                     duration_ms=_ms(_duration(span)),
-                    # Those side by side can take longer together than what is around them.
-                    self_ms=_ms(max(_duration(span) - inside, 0)),
+                    # Concurrent children can take longer together than their parent.
+                    self_ms=_ms(max(_duration(span) - child_time, 0)),
                     error=span.error or None,
                     attributes=_clean(dict(span.attributes), redactor),
                 )
@@ -142,12 +141,12 @@ def view(trace: Trace, redactor: Redactor, *, answered: bool = False) -> TraceVi
 
 
 def facts(trace: Trace, redactor: Redactor) -> JsonObject:
-    """What is known of the call beside its spans, fit to be shown and sent."""
+    """The redacted facts of the call."""
     return _clean(trace.facts, redactor)
 
 
 def brief(arguments: JsonObject) -> JsonObject:
-    """Arguments as a trace keeps them: short values as they are, prompts and long texts as hashes, lists as counts."""
+    """Arguments as a trace keeps them: short values, hashes of prompts and long texts, counts of lists."""
     return {name: _brief(name, value) for name, value in arguments.items()}
 
 
@@ -157,8 +156,8 @@ def _brief(name: str, value: JsonValue) -> JsonValue:
     if isinstance(value, str):
         return prompt_hash(value) if name in _PROMPTS or len(value) > _LONGEST else value
     if isinstance(value, list):
-        plain = len(value) <= _ITEMS and all(not isinstance(one, (dict, list)) for one in value)
-        return [_brief(name, one) for one in value] if plain else f"{len(value)} items"
+        plain = len(value) <= _ITEMS and all(not isinstance(item, (dict, list)) for item in value)
+        return [_brief(name, item) for item in value] if plain else f"{len(value)} items"
     return f"{len(value)} fields" if isinstance(value, dict) else value
 
 

@@ -1,4 +1,4 @@
-"""Tracing put together: what is kept, what is asked, what is counted, and what is sent on."""
+"""Builds tracing: the store, operations, metrics and export of traces."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,15 +10,15 @@ from structlog.typing import FilteringBoundLogger
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.redaction import Redactor
 from codeplane.kernel.trace import Tracer
-from codeplane.observe.collector import OtlpCollector
-from codeplane.observe.export import TraceExport
+from codeplane.observe.otlp_collector import OtlpCollector
+from codeplane.observe.trace_export import TraceExport
 from codeplane.observe.trace_metrics import TraceMetrics
 from codeplane.observe.trace_operations import TraceOperations
-from codeplane.observe.traces import Traces
+from codeplane.observe.trace_store import TraceStore
 
 
 class TracingConfig(Protocol):
-    """The settings that matter here."""
+    """The settings of tracing."""
 
     @property
     def traces(self) -> int: ...
@@ -32,7 +32,7 @@ class TracingConfig(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tracing:
-    """Everything about traces that the composition root hands out."""
+    """The parts of tracing."""
 
     tracer: Tracer | None
     operations: TraceOperations
@@ -51,30 +51,30 @@ class Tracing:
         logger: FilteringBoundLogger,
         version: str,
     ) -> "Tracing":
-        """Tracing as the settings want it; ConfigInvalid when traces cannot go where they are to be sent.
+        """Build tracing from the settings; ConfigInvalid for an invalid collector.
 
-        `redactor` is for what is shown here, `outward` for what is sent elsewhere.
+        `redactor` is for what is shown here, `outward` for what is exported.
         """
-        counted = TraceMetrics()
+        metrics = TraceMetrics()
         export: TraceExport | None = None
         if config.otlp_endpoint:
-            sent_to = OtlpCollector.of(config.otlp_endpoint, header_variable=config.otlp_header_variable)
+            collector = OtlpCollector.of(config.otlp_endpoint, header_variable=config.otlp_header_variable)
             export = TraceExport(
-                send=sent_to.send,
+                send=collector.send,
                 resource={"service.name": "codeplane", "service.version": version},
                 redactor=outward,
                 logger=logger,
             )
-        listeners = (counted.finished, *([export.finished] if export is not None else []))
-        traces = Traces(kept=config.traces, listeners=listeners)
+        listeners = (metrics.finished, *([export.finished] if export is not None else []))
+        traces = TraceStore(kept=config.traces, listeners=listeners)
         return cls(
             tracer=traces if config.traces or export is not None else None,
             operations=TraceOperations(traces=traces, cursors=cursors, redactor=redactor),
-            collectors=(counted, *([export] if export is not None else [])),
-            start=export.start if export is not None else _nothing,
-            stop=export.stop if export is not None else _nothing,
+            collectors=(metrics, *([export] if export is not None else [])),
+            start=export.start if export is not None else _do_nothing,
+            stop=export.stop if export is not None else _do_nothing,
         )
 
 
-def _nothing() -> None:
-    """Nothing is sent anywhere."""
+def _do_nothing() -> None:
+    """Do nothing: there is no export."""

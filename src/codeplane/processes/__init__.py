@@ -1,1 +1,1 @@
-"""Child processes, and what they print."""
+"""Child processes and their pipes."""

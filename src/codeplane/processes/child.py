@@ -1,8 +1,7 @@
 """Child processes on the event loop, started without copying this process.
 
-A loop that forks copies the tables of all of our memory first: on uvloop that takes longer than most commands, and
-everyone waits meanwhile. `subprocess` has the system leave that out. Nothing is awaited while a process starts, so that
-whoever is cancelled leaves none behind that is half started.
+uvloop forks, which copies this process's page tables: that takes longer than most commands, and blocks the loop.
+`subprocess` uses vfork. Nothing is awaited while a process starts, so a cancelled task leaves no half-started one.
 """
 
 import asyncio
@@ -22,7 +21,7 @@ _READ_BYTES = 256 * 1024
 
 
 class ReadPipe(asyncio.ReadTransport):
-    """The end of a pipe, read as its protocol has room for it; closed by the other end, or by us."""
+    """The reading end of a pipe, read as fast as its protocol has room."""
 
     def __init__(self, file: FileIO, protocol: asyncio.Protocol) -> None:
         super().__init__()
@@ -34,21 +33,21 @@ class ReadPipe(asyncio.ReadTransport):
         self.resume_reading()
 
     def pause_reading(self) -> None:
-        """Read nothing for now."""
+        """Stop reading for now."""
         if not self._file.closed:
             self._loop.remove_reader(self._file.fileno())
 
     def resume_reading(self) -> None:
-        """Read whenever there is something."""
+        """Read whenever there is data."""
         if not self._file.closed:
             self._loop.add_reader(self._file.fileno(), self._ready)
 
     def is_closing(self) -> bool:
-        """Whether it is over."""
+        """Whether the pipe is closed."""
         return self._file.closed
 
     def close(self) -> None:
-        """Read no more; what was not read is lost."""
+        """Close the pipe; unread data is lost."""
         if not self._file.closed:
             self._loop.remove_reader(self._file.fileno())
             self._file.close()
@@ -67,7 +66,7 @@ class ReadPipe(asyncio.ReadTransport):
 
 
 class Child:
-    """A process in a session of its own; what it prints into pipes is read from `out` and `err`."""
+    """A process in a session of its own; its pipes are read from `out` and `err`."""
 
     def __init__(
         self,
@@ -80,9 +79,9 @@ class Child:
         stderr: int = DEVNULL,
         pass_fds: Sequence[int] = (),
     ) -> None:
-        """Start it; `given` is what it reads, and OSError says why it cannot be started."""
+        """Start the process with `given` as its input; OSError when it cannot be started."""
         self._ended = asyncio.Event()
-        with _held(given) as stdin:
+        with _stdin_file(given) as stdin:
             self._popen = subprocess.Popen(
                 command,
                 bufsize=0,
@@ -100,7 +99,7 @@ class Child:
             self.err = self._reader(self._popen.stderr)
             self._watch()
         except BaseException:
-            # No descriptor was left to watch it with, say.
+            # For example, no descriptor was left to watch it with.
             self.end()
             self._popen.wait()
             self.close()
@@ -108,31 +107,31 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """Its number, which is also that of its group."""
+        """The process id, which is also its group's."""
         return self._popen.pid
 
     @property
     def returncode(self) -> int | None:
-        """How it ended, or None while it runs."""
+        """The exit code, or None while it runs."""
         return self._popen.returncode
 
     async def wait(self) -> int:
-        """How it ended, once it has; what it started may still hold its pipes."""
+        """Wait for the exit code; its children may still hold its pipes."""
         await self._ended.wait()
         assert self._popen.returncode is not None
         return self._popen.returncode
 
     def end(self) -> None:
-        """End it with everything in its group."""
+        """Kill the whole process group."""
         with suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)
 
     def kill(self) -> None:
-        """End it alone."""
+        """Kill the process alone."""
         self._popen.kill()
 
     def close(self) -> None:
-        """Read nothing more of it."""
+        """Close its pipes."""
         for pipe in self._pipes:
             pipe.close()
 
@@ -147,7 +146,7 @@ class Child:
     def _watch(self) -> None:
         loop = asyncio.get_running_loop()
         if not hasattr(os, "pidfd_open"):
-            threading.Thread(target=self._waited, args=(loop,), name="child", daemon=True).start()
+            threading.Thread(target=self._wait_in_thread, args=(loop,), name="child", daemon=True).start()
             return
         descriptor = os.pidfd_open(self.pid)
 
@@ -159,15 +158,15 @@ class Child:
 
         loop.add_reader(descriptor, over)
 
-    def _waited(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _wait_in_thread(self, loop: asyncio.AbstractEventLoop) -> None:
         self._popen.wait()
         with suppress(RuntimeError):
             loop.call_soon_threadsafe(self._ended.set)
 
 
 @contextmanager
-def _held(given: bytes | None) -> Iterator[int]:
-    """Bytes as a file: nobody has to feed them, and nobody waits for a child that does not read."""
+def _stdin_file(given: bytes | None) -> Iterator[int]:
+    """The bytes as a file for stdin, so that no task has to feed them or wait for a child that does not read."""
     if given is None:
         yield DEVNULL
         return

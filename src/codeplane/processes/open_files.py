@@ -1,4 +1,4 @@
-"""Which programs have a file open, by what /proc says."""
+"""Finds the programs that have a file open, in /proc."""
 
 import os
 from contextlib import suppress
@@ -8,20 +8,20 @@ _PROC = Path("/proc")
 
 
 def commands_holding(file: Path) -> list[list[str]]:
-    """The command lines of the processes of this account that have a file open; none where there is no /proc."""
+    """The command lines of this user's processes that have a file open; empty without /proc."""
     try:
-        wanted = file.stat()
+        status = file.stat()
         pids = [entry.name for entry in _PROC.iterdir() if entry.name.isdigit()]
     except OSError:
         return []
-    return [_command(pid) for pid in pids if pid != str(os.getpid()) and _has_open(pid, wanted)]
+    return [_command(pid) for pid in pids if pid != str(os.getpid()) and _has_open(pid, status)]
 
 
-def _has_open(pid: str, wanted: os.stat_result) -> bool:
+def _has_open(pid: str, status: os.stat_result) -> bool:
     with suppress(OSError):
         for entry in (_PROC / pid / "fd").iterdir():
             with suppress(OSError):
-                if os.path.samestat(entry.stat(), wanted):
+                if os.path.samestat(entry.stat(), status):
                     return True
     return False
 

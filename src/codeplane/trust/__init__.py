@@ -1,1 +1,1 @@
-"""The trust plane: who calls, what they may do, and what was already done."""
+"""The trust plane: identity, capabilities, policy, approvals, audit and idempotency."""

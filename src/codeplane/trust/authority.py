@@ -1,4 +1,4 @@
-"""What a call may do: paths that nobody writes, what its caller holds, then what the policy says. In doubt, nothing."""
+"""Decides what a call may do: protected paths first, then the caller's capabilities, then the policy. In doubt, no."""
 
 import asyncio
 from dataclasses import replace
@@ -13,26 +13,25 @@ from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Assessment, Operation, Request, Result
 from codeplane.kernel.ports import Decision, Verdict
 from codeplane.kernel.workspace_request import WorkspaceRequest
-from codeplane.trust.capabilities.grant import Grant
+from codeplane.trust.capabilities.grant import Grant, TokenRights
 from codeplane.trust.capabilities.grants import Grants
-from codeplane.trust.capabilities.held import Held
-from codeplane.trust.guarded import check_led
-from codeplane.trust.people import person
-from codeplane.trust.policy.document import Circumstances, document, reached
+from codeplane.trust.people import require_person
 from codeplane.trust.policy.hints import with_arguments
+from codeplane.trust.policy.input_document import CallContext, build_input, with_link_targets
 from codeplane.trust.policy.judgement import stricter
 from codeplane.trust.policy.policy import Policy
+from codeplane.trust.protected_paths import refuse_protected_target
 from codeplane.trust.untrusted.marks import UntrustedMarks
 from codeplane.trust.untrusted.rule import UntrustedRule
 
-_SHOWN = 200
+_MAX_SHOWN = 200
 
 
-class Holdings(Protocol):
-    """What tokens say."""
+class TokenRightsSource(Protocol):
+    """Looks up the rights of the token behind a call."""
 
-    def held(self, caller: Caller) -> Held | None:
-        """What the caller's own token lets it do; None for callers whose rights come from elsewhere."""
+    def token_rights(self, caller: Caller) -> TokenRights | None:
+        """The rights of the caller's own token; None for callers whose rights come from elsewhere."""
         ...
 
 
@@ -42,7 +41,7 @@ class CallAuthority:
     def __init__(
         self,
         *,
-        holdings: Holdings,
+        holdings: TokenRightsSource,
         grants: Grants,
         policy: Policy,
         untrusted: UntrustedMarks,
@@ -59,107 +58,117 @@ class CallAuthority:
     async def decide(self, call: Call, assessment: Assessment) -> Decision:
         """Allow, ask or deny; CapabilityDenied when nothing the caller holds covers the call."""
         decision = await self._decided(call, assessment)
-        # Last of all, and no rule: nothing the owner writes into a policy or a setting lifts it.
-        if (mark := self._untrusted.covering(call)) is not None:
-            decision = await self._rule.decision_after(decision, call.operation, assessment, mark)
+        # Last, and not a rule: no policy or setting can lift it.
+        if (mark := self._untrusted.mark_of_call(call)) is not None:
+            decision = await self._rule.apply(decision, call.operation, assessment, mark)
         return replace(decision, hint=_hint(call, decision)) if decision.hint else decision
 
     async def _decided(self, call: Call, assessment: Assessment) -> Decision:
-        # First of all, since what is gathered for the rules depends on what they look at.
-        await self._policy.renewed()
-        decision = await self._policy.decide_aside(self._told(call, assessment))
-        looked = self._policy.looks.at("paths")
-        if call.request is None or decision.verdict is Verdict.DENY or not (looked or decision.verdict is Verdict.ASK):
+        # First, because what is gathered for the rules depends on which parts of the input they read.
+        await self._policy.reload()
+        decision = await self._policy.decide_async(self._told(call, assessment))
+        reads_paths = self._policy.input_use.reads("paths")
+        if (
+            call.request is None
+            or decision.verdict is Verdict.DENY
+            or not (reads_paths or decision.verdict is Verdict.ASK)
+        ):
             return decision
-        # Nobody is asked about what would be refused on the way, and what asks there asks now.
+        # A person is not asked about a call that would be refused later, and is asked about all of its paths at once.
         paths = await asyncio.to_thread(self._foreseen, call.operation, call.request)
-        for path in paths if looked else ():
-            one = await self._policy.decide_aside(self._told(call, Assessment(risk=assessment.risk, paths=(path,))))
-            decision = stricter(decision, one)
+        for path in paths if reads_paths else ():
+            path_decision = await self._policy.decide_async(
+                self._told(call, Assessment(risk=assessment.risk, paths=(path,)))
+            )
+            decision = stricter(decision, path_decision)
             if decision.verdict is Verdict.DENY:
                 break
         return decision
 
     def _foreseen(self, operation: Operation, request: Request) -> tuple[str, ...]:
-        """The files that the call comes upon on its way; PathDenied when one of them is nobody's to write."""
+        """The files that the call will write; PathDenied when one of them is protected."""
         paths = operation.expected_paths(request)
         for path in paths:
-            check_led(path, self._grants)
+            refuse_protected_target(path, self._grants)
         return paths
 
     def _told(self, call: Call, assessment: Assessment) -> JsonObject:
-        """What the policy is told of a call that the caller's rights cover."""
+        """Build the policy's input for a call that the caller's rights cover."""
         if call.operation.mark.people:
-            # First of all: whoever lacks a capability as well would be told to ask for that.
-            person(call.actor)
-        held = self._holdings.held(call.caller)
+            # First: a caller that also lacks a capability would be told to ask for that.
+            require_person(call.actor)
+        held = self._holdings.token_rights(call.caller)
         for path in assessment.paths:
-            check_led(path, self._grants)
+            refuse_protected_target(path, self._grants)
         try:
             grant = self._grants.require(call.actor, held, call.operation, assessment)
         except CapabilityDenied as error:
             if error.details.get("missing") == "paths":
-                # The same words whether a path was known from the start or learnt of on the way.
+                # The same error whether a path was known from the start or found while planning.
                 for path in assessment.paths:
                     self._grants.check_path(call.actor, held, path, call.operation)
             raise
         return self._document(call, assessment, grant)
 
     def may_write(self, call: Call, path: str) -> None:
-        """Check a path before it is written: nobody can be asked any more, so a question about one that was not part of
-        what was decided is a no."""
-        check_led(path, self._grants)
-        self._grants.check_path(call.actor, self._holdings.held(call.caller), path, call.operation)
-        if not self._policy.looks.at("paths"):
+        """Check a path before it is written.
+
+        No person can be asked any more, so `ask` denies a path that was not part of what was decided.
+        """
+        refuse_protected_target(path, self._grants)
+        self._grants.check_path(call.actor, self._holdings.token_rights(call.caller), path, call.operation)
+        if not self._policy.input_use.reads("paths"):
             return
         risk = call.judged.risk if call.judged is not None else call.operation.mark.risk
         decision = self._policy.decide(self._told(call, Assessment(risk=risk, paths=(path,))))
         if decision.verdict is Verdict.DENY or (decision.verdict is Verdict.ASK and not _is_decided(call, path)):
             raise PolicyDenied(
-                f"{path[:_SHOWN]!r} is not to be written: {'; '.join(decision.reasons)}",
+                f"{path[:_MAX_SHOWN]!r} is not to be written: {'; '.join(decision.reasons)}",
                 hint=_hint(call, decision) or None,
                 details={
                     "reasons": list(decision.reasons),
-                    "path": path[:_SHOWN],
+                    "path": path[:_MAX_SHOWN],
                     "verdict": decision.verdict.value,
                 },
             )
 
     async def replays(self, call: Call, result: Result) -> None:
-        """Mark whoever is given untrusted content again: the owner may have cleared the mark since it was read."""
+        """Mark the caller again when a replayed result holds untrusted content: the owner may have cleared the mark."""
         if (source := result.untrusted_source()) is not None:
             await self._untrusted.mark(call, *source)
 
     def _document(self, call: Call, assessment: Assessment, grant: Grant) -> JsonObject:
-        circumstances = Circumstances.of(
+        context = CallContext.of(
             call,
             mode=self._config.mode,
             allow=self._config.allow,
             workspace=_workspace(call),
-            untrusted=self._untrusted.covering(call) is not None,
+            untrusted=self._untrusted.mark_of_call(call) is not None,
             grant={"approval_mode": mode} if (mode := grant.context.approval_mode) else None,
         )
-        return document(
+        return build_input(
             actor=call.actor,
             operation=call.operation,
-            assessment=reached(assessment, self._grants.located) if self._policy.looks.at("paths") else assessment,
-            circumstances=circumstances,
-            # As the operation reads them: another spelling must not pass by a rule.
-            arguments=understood(call.request) if call.request and self._policy.looks.at("arguments") else None,
+            assessment=with_link_targets(assessment, self._grants.resolve_links)
+            if self._policy.input_use.reads("paths")
+            else assessment,
+            context=context,
+            # As the operation reads them, so that another spelling cannot evade a rule.
+            arguments=understood(call.request) if call.request and self._policy.input_use.reads("arguments") else None,
         )
 
 
 def _hint(call: Call, decision: Decision) -> str:
-    """What to do next about this very call."""
+    """The hint of a decision, with the command for this very call."""
     arguments = {} if call.request is None else understood(call.request)
     return with_arguments(decision.hint, call.operation.name, call.actor, arguments)
 
 
 def _is_decided(call: Call, path: str) -> bool:
-    """Whether the path was part of what the rules, or a person, let through."""
+    """Whether the path was part of what the rules, or a person, allowed."""
     if call.judged is not None and path in call.judged.paths:
         return True
-    # Git says what it writes only on the way; whoever approved it saw what that comes to.
+    # Git tells which files it writes only while it runs; the person who approved it saw what it would do.
     return call.action_id is not None and not (call.judged is not None and call.judged.whole)
 
 

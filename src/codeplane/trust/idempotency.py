@@ -1,4 +1,4 @@
-"""The same key and arguments of the same actor give the first result again; other arguments are a conflict."""
+"""Idempotency keys: a repeated call returns the first result; the same key with other arguments is a conflict."""
 
 import asyncio
 import json
@@ -20,7 +20,7 @@ from codeplane.kernel.json import JsonValue, dumps
 from codeplane.kernel.ports import EventQuery, Ledger, StoredOutcome
 from codeplane.ledger.projection import RETENTION_APPLIED, Tables
 
-_NAMED = 20
+_MAX_PATHS = 20
 _SEE, _LOOK = "mutation_show tells what it did", "git_status and git_log show how things are"
 _BY_NAME = {kind.name: kind for kind in ERRORS}
 
@@ -28,7 +28,7 @@ _BY_NAME = {kind.name: kind for kind in ERRORS}
 class IdempotencyTable:
     """Keys with the hash of their arguments and of their result.
 
-    `owner_id` is who holds the key; in what was recorded before keys were an actor's own, whom that actor acts for.
+    `owner_id` is the actor that holds the key; in older records, the owner that this actor acts for.
     """
 
     name: ClassVar[str] = "idempotency"
@@ -60,7 +60,7 @@ class IdempotencyTable:
             return
         error, status = payload.get("error"), str(payload["status"])
         if isinstance(error, dict) and (not payload["executed"] or (error["retryable"] and status not in CUT_OFF)):
-            # What never ran, or failed in a way worth retrying, leaves the key free: trying again is the point of it.
+            # A call that never ran, or failed in a way worth retrying, frees its key for the retry.
             tables.execute(
                 "DELETE FROM idempotency WHERE owner_id = ? AND tool_name = ? AND key = ? AND call_id = ?",
                 (owner, tool, key, event.correlation.call_id),
@@ -95,21 +95,21 @@ class KeyClaim:
     place: tuple[str, str, str]
 
     def release(self) -> None:
-        """Let others with the same key look at what happened."""
+        """Wake the calls that wait for the same key."""
         if self.holders.get(self.place) is self.done:
             del self.holders[self.place]
         self.done.set()
 
 
 class IdempotencyKeys:
-    """Looks keys up in the log's table and keeps two calls with one key apart."""
+    """Looks keys up in the log's table, and runs one call per key at a time."""
 
     def __init__(self, log: Ledger) -> None:
         self._log = log
         self._held: dict[tuple[str, str, str], asyncio.Event] = {}
 
     async def claim(self, *, actor: Actor, operation: str, key: str, arguments_hash: str) -> KeyClaim:
-        """Hold the actor's key; when it used it before, the claim carries what was answered then."""
+        """Hold the actor's key; the claim of a key that was used before carries the first outcome."""
         place = (key_holder(actor), operation, key)
         while (holder := self._held.get(place)) is not None:
             await holder.wait()
@@ -132,7 +132,7 @@ class IdempotencyKeys:
         if first_hash != arguments_hash:
             await self._report_conflict((actor.owner_id, operation, key), arguments_hash, str(first_hash))
         if status == "running":
-            # No call of this run: those hold their keys.
+            # Not a call of this run: those hold their keys.
             raise OutcomeUnknown(
                 f"call {call_id} with this key is still under way: git of the last run has not ended",
                 hint="ask again with the same key and arguments when it has; status says so",
@@ -150,14 +150,14 @@ class IdempotencyKeys:
         return StoredOutcome(result_json=data.decode())
 
     async def _done_unanswered(self, call_id: str | None) -> ResultGone:
-        """The answer for a call that was cut off after its change was made."""
-        found = await self._log.query(EventQuery(call_id=call_id, types=(CALL_FINISHED,), limit=1))
-        payload = found[0].payload if found else {}
+        """The error for a call that was cut off after it had made its change."""
+        events = await self._log.query(EventQuery(call_id=call_id, types=(CALL_FINISHED,), limit=1))
+        payload = events[0].payload if events else {}
         if "cut_off" not in payload:
             return ResultGone(f"call {call_id} with this key is done", details={"call_id": call_id})
         mutation, paths = payload.get("mutation_id"), payload.get("changed_paths")
         named = f" as {mutation}" if isinstance(mutation, str) else ""
-        listed = f": {', '.join(map(str, paths[:_NAMED]))}" if isinstance(paths, list) and paths else ""
+        listed = f": {', '.join(map(str, paths[:_MAX_PATHS]))}" if isinstance(paths, list) and paths else ""
         return ResultGone(
             f"call {call_id} with this key is done{named}{listed}",
             hint=f"it was cut off before it could answer, so do not repeat it; {_SEE if named else _LOOK}",
@@ -173,9 +173,9 @@ class IdempotencyKeys:
         return [None if cell is None else str(cell) for cell in rows[0]] if rows else None
 
     async def _was_by(self, actor: Actor, call_id: str | None) -> bool:
-        """Whether a key that was recorded for all of an owner's was this actor's; when nobody knows, it was."""
-        found = await self._log.query(EventQuery(call_id=call_id, types=(CALL_STARTED,), limit=1))
-        return not found or found[0].actor == str(actor)
+        """Whether a key recorded for a whole owner was used by this actor; assumed when the log no longer tells."""
+        events = await self._log.query(EventQuery(call_id=call_id, types=(CALL_STARTED,), limit=1))
+        return not events or events[0].actor == str(actor)
 
     async def _report_conflict(self, place: tuple[str, str, str], arguments_hash: str, first_hash: str) -> None:
         owner_id, operation, key = place

@@ -1,4 +1,4 @@
-"""Who is a person: the owner and what the owner paired. Nothing a model drives decides for a person."""
+"""Which actors are people: the owner and paired devices, never anything that a model drives."""
 
 from codeplane.kernel.actor import Actor, ActorKind
 from codeplane.kernel.errors import PolicyDenied
@@ -7,12 +7,12 @@ _PEOPLE = frozenset({ActorKind.OWNER, ActorKind.DEVICE})
 
 
 def is_person(actor: Actor) -> bool:
-    """Whether a person stands behind the actor."""
+    """Whether the actor is a person."""
     return actor.kind in _PEOPLE
 
 
-def person(actor: Actor) -> None:
-    """Refuse everyone but a person."""
+def require_person(actor: Actor) -> None:
+    """Raise PolicyDenied unless the actor is a person."""
     if not is_person(actor):
         raise PolicyDenied(
             f"{actor} is not a person, and this is for a person to decide",

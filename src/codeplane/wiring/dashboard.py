@@ -2,10 +2,10 @@
 
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.workspace import Workspace
-from codeplane.observe.dashboard.boards import BoardOperations
 from codeplane.observe.dashboard.calls import CallOperations
 from codeplane.observe.dashboard.figures import FiguresOperations
 from codeplane.observe.dashboard.settings import ConfigOperations
+from codeplane.observe.dashboard.task_board import BoardOperations
 from codeplane.surfaces.web.sign_ins import SignIns
 from codeplane.surfaces.web.signing_in import SignInOperations
 from codeplane.wiring.part import House, Part, PlaneWiring

@@ -27,9 +27,9 @@ from codeplane.observe.health import Health
 from codeplane.observe.index_metrics import ReconcileTimes
 from codeplane.observe.logs import Logs
 from codeplane.observe.metrics import Metrics
-from codeplane.observe.streams import Streams
+from codeplane.observe.stream_metrics import StreamMetrics
 from codeplane.observe.tracing import Tracing
-from codeplane.trust.identity import holds_no_token, owner_token
+from codeplane.trust.identity import is_token_missing, owner_token
 from codeplane.trust.policy.engine import Engine
 from codeplane.trust.untrusted.marks import UntrustedMarks
 
@@ -71,7 +71,7 @@ class Foundation:
     outward: Redactor
     metrics: Metrics
     reconciles: ReconcileTimes
-    streams: Streams
+    streams: StreamMetrics
     tracing: Tracing
     untrusted: UntrustedMarks
     # Those of git whose hooks and filters may have the network.
@@ -114,7 +114,7 @@ class Foundation:
             outward=outward,
             metrics=metrics,
             reconciles=ReconcileTimes(),
-            streams=Streams(position=lambda: log.position),
+            streams=StreamMetrics(position=lambda: log.position),
             tracing=Tracing.of(
                 config.observe,
                 redactor=redactor,
@@ -137,7 +137,7 @@ class Foundation:
 
         A mark of any agent counts: a hook that a marked agent wrote is run by the commits of others, too.
         """
-        return self.untrusted.is_any
+        return self.untrusted.has_marks
 
     def hook_enclosure(self) -> HookEnclosure:
         """What git's hooks and filters run in; SandboxMissing where the only bubblewrap is not to be trusted."""
@@ -156,7 +156,7 @@ class Foundation:
 
 
 def _token(workspace: Workspace, logs: Logs) -> str:
-    was_garbled = holds_no_token(workspace.owner_token)
+    was_garbled = is_token_missing(workspace.owner_token)
     try:
         token = owner_token(workspace.owner_token)
     except OSError as error:

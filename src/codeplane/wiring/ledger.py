@@ -5,8 +5,7 @@ from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.errors import CodePlaneError, StorageFailed
 from codeplane.kernel.event import Draft
 from codeplane.kernel.json import JsonObject
-from codeplane.ledger.following import FollowOperations
-from codeplane.ledger.operations import LedgerOperations
+from codeplane.ledger.operations import FollowOperations, LedgerOperations
 from codeplane.ledger.retention import Retention
 from codeplane.wiring.part import House, Part, PlaneWiring, Sweep
 

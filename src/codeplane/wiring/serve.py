@@ -43,7 +43,7 @@ from codeplane.surfaces.http.shutdown import EndsWith
 from codeplane.surfaces.mcp.mount import McpMount
 from codeplane.surfaces.web.surface import WebSurface
 from codeplane.surfaces.ws.events import EventSocket
-from codeplane.trust.identity import is_owners
+from codeplane.trust.identity import is_owner_token
 from codeplane.wiring.app import Plane, running
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class Serving:
                 host=host,
                 ports=ports,
                 activity=activity,
-                is_owner=lambda token: is_owners(token, plane.token.encode()),
+                is_owner=lambda token: is_owner_token(token, plane.token.encode()),
                 identify=plane.trust.identity.identities.identify,
                 record_refusal=partial(plane.conveyor.refuse, "mcp"),
             )

@@ -14,39 +14,39 @@ from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.json import JsonObject
 from codeplane.testing.environment import clean_environment
 from codeplane.testing.suite import CACHE
-from codeplane.trust.approvals.approver import Approvals
+from codeplane.trust.approvals.action_outcome import OutcomeReader
+from codeplane.trust.approvals.action_runner import ActionRunner
+from codeplane.trust.approvals.approvals import Approvals
 from codeplane.trust.approvals.operations import ApprovalOperations
-from codeplane.trust.approvals.outcomes import Outcomes
-from codeplane.trust.approvals.remembered import RememberedAnswers, RememberedTable
-from codeplane.trust.approvals.resuming import Resuming
+from codeplane.trust.approvals.remembered_answer import RememberedAnswers, RememberedAnswerTable
 from codeplane.trust.approvals.table import ActionTable
 from codeplane.trust.audit.operations import AuditOperations
 from codeplane.trust.audit.table import AuditTable
 from codeplane.trust.authority import CallAuthority
 from codeplane.trust.capabilities.grants import Grants
 from codeplane.trust.capabilities.operations import CapabilityOperations
-from codeplane.trust.capabilities.paths import real_below
+from codeplane.trust.capabilities.path_scope import link_resolver
 from codeplane.trust.capabilities.table import GrantTable
 from codeplane.trust.clients.operations import ClientOperations
 from codeplane.trust.clients.registry import ClientRegistry, ClientTable
 from codeplane.trust.idempotency import IdempotencyTable
 from codeplane.trust.identity.device import DeviceTable
-from codeplane.trust.identity.issued import AgentTable
+from codeplane.trust.identity.issued_token import IssuedTokenTable
 from codeplane.trust.identity.parts import IdentityParts
-from codeplane.trust.letting_go import LettingGo
 from codeplane.trust.notifications.operations import NotificationOperations
 from codeplane.trust.notifications.table import NotificationTable
-from codeplane.trust.policy.bounds import Bounds
 from codeplane.trust.policy.folder import PolicyFolder
 from codeplane.trust.policy.operations import PolicyOperations
 from codeplane.trust.policy.policy import Policy
-from codeplane.trust.shell.enclosure import MARK
+from codeplane.trust.policy.precheck import Precheck
+from codeplane.trust.revocation import RightsRevocation
 from codeplane.trust.shell.operations import ShellOperations, ShellParts
+from codeplane.trust.shell.sandbox import MARK
 from codeplane.trust.untrusted.operations import UntrustedOperations
 from codeplane.trust.untrusted.rule import UntrustedRule
 from codeplane.trust.untrusted.table import UntrustedTable
-from codeplane.trust.web.addresses import strict
 from codeplane.trust.web.operations import WebOperations, WebParts
+from codeplane.trust.web.public_address import public_address_check
 from codeplane.wiring.foundation import Foundation
 from codeplane.wiring.part import House, Part, PlaneWiring, Sweep
 from codeplane.wiring.repository import RepositoryWiring
@@ -58,9 +58,9 @@ class TrustWiring(PlaneWiring):
     tables = (
         IdempotencyTable,
         ActionTable,
-        RememberedTable,
+        RememberedAnswerTable,
         DeviceTable,
-        AgentTable,
+        IssuedTokenTable,
         GrantTable,
         AuditTable,
         NotificationTable,
@@ -77,7 +77,7 @@ class TrustWiring(PlaneWiring):
             log=log,
             clock=clock,
             config=config.trust,
-            real=real_below(workspace.root),
+            real=link_resolver(workspace.root),
             gits=partial(git_folders, workspace.root),
         )
         self.clients = ClientRegistry()
@@ -96,8 +96,8 @@ class TrustWiring(PlaneWiring):
             agent_keys=workspace.agent_keys,
             config=config,
             clock=clock,
-            let_go=LettingGo(grants=self.grants, approvals=self.approvals),
-            most_agents=self.grants.most_agents,
+            let_go=RightsRevocation(grants=self.grants, approvals=self.approvals),
+            most_agents=self.grants.max_agents,
         )
         self._engine = foundation.engine or Rego(timeout_ms=config.policy.timeout_ms)
         self.policy = Policy(
@@ -120,7 +120,7 @@ class TrustWiring(PlaneWiring):
             rule=self._rule,
             config=config.trust,
         )
-        self.resuming = Resuming(
+        self.resuming = ActionRunner(
             approvals=self.approvals,
             blobs=log,
             is_live=self.identity.identities.is_live,
@@ -147,7 +147,7 @@ class TrustWiring(PlaneWiring):
             *self.identity.operations,
             CapabilityOperations(
                 grants=self.grants,
-                held_of=lambda call: identities.held(call.caller),
+                held_of=lambda call: identities.token_rights(call.caller),
                 log=log,
                 clock=clock,
                 cursors=cursors,
@@ -158,7 +158,7 @@ class TrustWiring(PlaneWiring):
                 log=log,
                 cursors=cursors,
                 clock=clock,
-                outcomes=Outcomes(log, foundation.catalogue),
+                outcomes=OutcomeReader(log, foundation.catalogue),
                 untrusted=self.untrusted,
             ),
             UntrustedOperations(self.untrusted),
@@ -168,7 +168,7 @@ class TrustWiring(PlaneWiring):
                 engine=self._engine,
                 folder=PolicyFolder(path=foundation.workspace.policy),
                 trust=config.trust,
-                bounds=Bounds(grants=self.grants),
+                precheck=Precheck(grants=self.grants),
                 untrusted=self.untrusted,
                 rule=self._rule,
                 catalogue=foundation.catalogue,
@@ -177,7 +177,9 @@ class TrustWiring(PlaneWiring):
             NotificationOperations(log=log, cursors=cursors),
             _shell(foundation) if config.shell.enabled else Disabled(owner=ShellOperations, setting="shell.enabled"),
             WebOperations(
-                WebParts(config=config.web, network=WebFetch(), check=strict(is_own), untrusted=self.untrusted)
+                WebParts(
+                    config=config.web, network=WebFetch(), check=public_address_check(is_own), untrusted=self.untrusted
+                )
             )
             if config.web.enabled
             else Disabled(owner=WebOperations, setting="web.enabled"),

@@ -3,9 +3,9 @@
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.wiring.part import House, Part, PlaneWiring, Sweep
 from codeplane.work.operations import SessionOperations
-from codeplane.work.projections import OperationTable, SessionTable, TaskTable
 from codeplane.work.replay import ReplayOperations
 from codeplane.work.sessions import Sessions
+from codeplane.work.tables import OperationTable, SessionTable, TaskTable
 
 _SWEEP_SEC = 15.0
 

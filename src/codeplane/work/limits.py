@@ -1,4 +1,4 @@
-"""A task's limits against each other: what one of them gives more than another."""
+"""Compares and describes the limits of tasks."""
 
 from codeplane.kernel.config import TaskLimits
 from codeplane.kernel.json import JsonObject
@@ -6,14 +6,18 @@ from codeplane.kernel.json import JsonObject
 _WORDS = {"max_mutations": "mutations", "max_test_runs": "test runs", "max_duration_sec": "seconds"}
 
 
-def exceeding(wanted: TaskLimits, given: TaskLimits) -> list[str]:
-    """Where `wanted` is more than was given, in words; nothing when it is the same or less."""
-    asked, had = wanted.model_dump(), given.model_dump()
-    return [f"{_WORDS[name]} {had[name]} → {asked[name]}" for name in _WORDS if asked[name] > had[name]]
+def raised_limits(wanted: TaskLimits, given: TaskLimits) -> list[str]:
+    """The limits of `wanted` that are above those of `given`, in words."""
+    wanted_amounts, given_amounts = wanted.model_dump(), given.model_dump()
+    return [
+        f"{_WORDS[name]} {given_amounts[name]} → {wanted_amounts[name]}"
+        for name in _WORDS
+        if wanted_amounts[name] > given_amounts[name]
+    ]
 
 
-def recorded(limits: TaskLimits) -> JsonObject:
-    """The limits as the log keeps them."""
+def limits_to_json(limits: TaskLimits) -> JsonObject:
+    """The limits as JSON for the log."""
     return {
         "max_mutations": limits.max_mutations,
         "max_test_runs": limits.max_test_runs,
@@ -21,7 +25,7 @@ def recorded(limits: TaskLimits) -> JsonObject:
     }
 
 
-def told(limits: TaskLimits) -> str:
-    """All of them in one line."""
+def describe_limits(limits: TaskLimits) -> str:
+    """The limits in one line."""
     amounts = limits.model_dump()
     return ", ".join(f"{amounts[name]} {word}" for name, word in _WORDS.items())

@@ -1,8 +1,6 @@
 """The operations on sessions and tasks."""
 
-from typing import ClassVar, Literal
-
-from pydantic import Field
+from typing import Literal
 
 from codeplane.kernel.actor import ActorKind
 from codeplane.kernel.call import Call
@@ -11,16 +9,34 @@ from codeplane.kernel.config import TaskLimits
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import PolicyDenied
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.operation import Assessment, Preview, Request, Result, Risk, assesses, operation, previews
-from codeplane.kernel.page import PageRequest, Pagination
+from codeplane.kernel.operation import Assessment, Preview, Risk, assesses, operation, previews
+from codeplane.kernel.page import Pagination
 from codeplane.kernel.ports import Ledger
 from codeplane.ledger.rows import Cell
-from codeplane.work.limits import exceeding, told
+from codeplane.work.limits import describe_limits, raised_limits
+from codeplane.work.models import (
+    CloseRequest,
+    ConfigureRequest,
+    Counters,
+    CreateRequest,
+    Fingerprints,
+    SessionRequest,
+    SessionResult,
+    TaskList,
+    TaskListRequest,
+    TaskRow,
+    TaskView,
+    TimelineEntry,
+)
 from codeplane.work.sessions import Session, Sessions
 from codeplane.work.task import LiveTask, TaskState
 
 _TIMELINE = 20
+
+
 _PEOPLE = (ActorKind.OWNER, ActorKind.DEVICE)
+
+
 _ENDINGS: dict[str, TaskState] = {
     "success": TaskState.CLOSED_SUCCESS,
     "failed": TaskState.CLOSED_FAILED,
@@ -28,153 +44,8 @@ _ENDINGS: dict[str, TaskState] = {
 }
 
 
-class SessionRequest(Request):
-    """Which session is meant."""
-
-    session_id: str | None = Field(None, description="another session than this connection's own")
-
-
-class LimitsRequest(Request):
-    """Limits of a new task; what is left out keeps its default."""
-
-    max_mutations: int | None = Field(None, ge=0, le=1_000_000)
-    max_test_runs: int | None = Field(None, ge=0, le=1_000_000)
-    max_duration_sec: int | None = Field(None, ge=0, le=31_536_000)
-
-
-class CreateRequest(Request):
-    """A new session."""
-
-    prose: ClassVar[frozenset[str]] = frozenset({"description"})
-    description: str = Field("", max_length=2000, description="what the task is about")
-    limits: LimitsRequest = LimitsRequest()
-
-
-class LimitsDelta(Request):
-    """What is added to a task's limits, or taken from them."""
-
-    add_mutations: int = Field(0, ge=-1_000_000, le=1_000_000)
-    add_test_runs: int = Field(0, ge=-1_000_000, le=1_000_000)
-    add_duration_sec: int = Field(0, ge=-31_536_000, le=31_536_000)
-
-    def applied(self, limits: TaskLimits) -> TaskLimits:
-        """The limits with it."""
-        return TaskLimits(
-            max_mutations=max(limits.max_mutations + self.add_mutations, 0),
-            max_test_runs=max(limits.max_test_runs + self.add_test_runs, 0),
-            max_duration_sec=max(limits.max_duration_sec + self.add_duration_sec, 0),
-        )
-
-
-class ConfigureRequest(SessionRequest):
-    """More budget for a running task, or less."""
-
-    limits_delta: LimitsDelta
-
-
-class CloseRequest(SessionRequest):
-    """The end of a session."""
-
-    reason: Literal["success", "failed", "abandoned"] = "success"
-
-
-class Counters(Result):
-    """What a task has used."""
-
-    mutations: int
-    test_runs: int
-    elapsed_sec: int
-
-
-class Fingerprints(Result):
-    """The last change and the last failure, in short."""
-
-    last_mutation: str | None
-    last_failure: str | None
-    repeated_failure_count: int
-
-
-class TimelineEntry(Result):
-    """One call of the task."""
-
-    timestamp: str
-    op_type: str
-    success: bool
-    fingerprint: str | None = None
-
-
-class TaskView(Result):
-    """A task as its session sees it."""
-
-    task_id: str
-    state: str
-    description: str
-    limits: TaskLimits
-    counters: Counters
-    fingerprints: Fingerprints
-    timeline: tuple[TimelineEntry, ...] = ()
-
-
-class SessionResult(Result):
-    """A session and its task."""
-
-    action: Literal["status", "new", "close", "configure"]
-    session_id: str
-    task: TaskView
-
-    def text(self) -> str:
-        task, used, limits = self.task, self.task.counters, self.task.limits
-        lines = [
-            f"session {self.session_id} · task {task.task_id} {task.state}",
-            f"mutations {used.mutations}/{limits.max_mutations} · test runs {used.test_runs}/{limits.max_test_runs}"
-            f" · {used.elapsed_sec}/{limits.max_duration_sec} s",
-        ]
-        if task.fingerprints.repeated_failure_count > 1:
-            lines.append(f"the same failure {task.fingerprints.repeated_failure_count} times in a row")
-        lines += [
-            f"{entry.timestamp[11:19]} {entry.op_type} {'ok' if entry.success else 'failed'}" for entry in task.timeline
-        ]
-        return "\n".join(lines)
-
-
-class TaskListRequest(PageRequest):
-    """Which tasks are wanted."""
-
-    state: Literal["OPEN", "CLOSED_SUCCESS", "CLOSED_FAILED", "CLOSED_INTERRUPTED"] | None = None
-
-
-class TaskRow(Result):
-    """One task in a list."""
-
-    task_id: str
-    session_id: str
-    state: str
-    description: str
-    opened_at: str
-    closed_at: str | None
-    calls: int
-    failures: int
-    mutations: int
-    test_runs: int
-    reason: str | None
-
-
-class TaskList(Result):
-    """A page of tasks, newest first."""
-
-    results: tuple[TaskRow, ...]
-    pagination: Pagination
-
-    def text(self) -> str:
-        lines = [
-            f"{row.task_id} {row.state} {row.opened_at[:19]} calls {row.calls}, {row.failures} failed {row.description}"
-            for row in self.results
-        ]
-        return ("\n".join(lines) or "no tasks") + self.pagination.line()
-
-
 class SessionOperations:
-    """What clients can ask about and do with their sessions."""
+    """Creates, configures, closes and describes sessions, and lists tasks."""
 
     def __init__(self, *, sessions: Sessions, log: Ledger, clock: Clock, cursors: Cursors) -> None:
         self._sessions = sessions
@@ -185,7 +56,7 @@ class SessionOperations:
     @operation("session.info", risk=Risk.READ)
     async def info(self, call: Call, request: SessionRequest) -> SessionResult:
         """This session's task: state, limits, counters, fingerprints and latest calls."""
-        return await self._view("status", self._own(call))
+        return await self._view("status", self._session_of(call))
 
     @operation("session.create", risk=Risk.WRITE)
     async def create(self, call: Call, request: CreateRequest) -> SessionResult:
@@ -196,44 +67,46 @@ class SessionOperations:
 
     @assesses("session.create")
     def assess_create(self, call: Call | None, request: CreateRequest) -> Assessment:
-        """Limits above those of the settings are for a person to decide."""
-        return _raising(call, exceeding(self._limits(request), self._sessions.default_limits), "a new task gets more")
+        """A person decides about limits above the settings'."""
+        return _assess_raise(
+            call, raised_limits(self._limits(request), self._sessions.default_limits), "a new task gets more"
+        )
 
     @previews("session.create")
     async def preview_create(self, request: CreateRequest) -> Preview:
-        """The limits beside those of the settings."""
+        """The limits beside the settings'."""
         limits, defaults = self._limits(request), self._sessions.default_limits
         about = f": {request.description}" if request.description else ""
-        body = [f"its limits: {told(limits)}", f"the settings: {told(defaults)}"]
+        body = [f"its limits: {describe_limits(limits)}", f"the settings: {describe_limits(defaults)}"]
         return Preview(summary=f"Start a session{about}", body="\n".join(body))
 
     @operation("session.configure", risk=Risk.WRITE)
     async def configure(self, call: Call, request: ConfigureRequest) -> SessionResult:
         """Add to this task's limits, which a person decides, or take from them; with more, a used up task goes on."""
-        session = self._owned(call)
+        session = self._controlled_session(call)
         self._sessions.configure(session, request.limits_delta.applied(session.task.limits))
         return await self._view("configure", session)
 
     @assesses("session.configure")
     def assess_configure(self, call: Call | None, request: ConfigureRequest) -> Assessment:
-        """More than the task was given is for a person to decide; less is anybody's."""
-        limits = _task(call).limits if call is not None else self._sessions.default_limits
-        return _raising(call, exceeding(request.limits_delta.applied(limits), limits), "the task gets more")
+        """A person decides about raising a limit; lowering one needs no decision."""
+        limits = _task_of(call).limits if call is not None else self._sessions.default_limits
+        return _assess_raise(call, raised_limits(request.limits_delta.applied(limits), limits), "the task gets more")
 
     @previews("session.configure")
     async def preview_configure(self, call: Call, request: ConfigureRequest) -> Preview:
         """The limits before and after."""
-        task = self._owned(call).task
+        task = self._controlled_session(call).task
         after = request.limits_delta.applied(task.limits)
         about = [f"the task: {task.description}"] if task.description else []
-        body = [*about, f"before: {told(task.limits)}", f"after: {told(after)}"]
-        more = "; ".join(exceeding(after, task.limits)) or "less"
+        body = [*about, f"before: {describe_limits(task.limits)}", f"after: {describe_limits(after)}"]
+        more = "; ".join(raised_limits(after, task.limits)) or "less"
         return Preview(summary=f"Limits of {task.task_id}: {more}", body="\n".join(body))
 
     @operation("session.close", risk=Risk.WRITE)
     async def close(self, call: Call, request: CloseRequest) -> SessionResult:
         """End this session and its task as success, failed or abandoned; the next call opens a new one."""
-        session = self._owned(call)
+        session = self._controlled_session(call)
         self._sessions.close(session, _ENDINGS[request.reason], reason=request.reason)
         return await self._view("close", session)
 
@@ -244,15 +117,15 @@ class SessionOperations:
         before = 2**62
         if request.cursor:
             before = int(str(self._cursors.open(request.cursor, scope=scope)["before"]))
-        found = await self._log.select(
+        rows = await self._log.select(
             """SELECT task_id, session_id, state, description, opened_at, closed_at, calls, failures,
                 mutation_count, test_run_count, reason, position FROM tasks WHERE position < ?1
                 AND (?2 IS NULL OR state = ?2) ORDER BY position DESC LIMIT ?3""",
             (before, request.state, request.limit + 1),
         )
-        page = found[: request.limit]
+        page = rows[: request.limit]
         following = None
-        if len(found) > request.limit:
+        if len(rows) > request.limit:
             following = self._cursors.issue(scope=scope, state={"before": int(str(page[-1][-1]))})
         return TaskList(results=tuple(map(_row, page)), pagination=Pagination(next_cursor=following))
 
@@ -260,17 +133,17 @@ class SessionOperations:
         wanted = {name: value for name, value in request.limits.model_dump().items() if value is not None}
         return TaskLimits(**{**self._sessions.default_limits.model_dump(), **wanted})
 
-    def _owned(self, call: Call) -> Session:
-        """The session, if the caller may end it or raise its limits: a person's is for people."""
-        session = self._own(call)
+    def _controlled_session(self, call: Call) -> Session:
+        """The call's session, if the caller may end or configure it: a person's session only people may."""
+        session = self._session_of(call)
         if session.actor_kind in _PEOPLE and call.actor.kind not in _PEOPLE:
             raise PolicyDenied(
                 f"session {session.session_id} is a person's", hint="work in it, and let the person end it"
             )
         return session
 
-    def _own(self, call: Call) -> Session:
-        return self._sessions.of(_task(call))
+    def _session_of(self, call: Call) -> Session:
+        return self._sessions.of(_task_of(call))
 
     async def _view(self, action: Literal["status", "new", "close", "configure"], session: Session) -> SessionResult:
         task = session.task
@@ -310,8 +183,8 @@ class SessionOperations:
         )
 
     def state(self, call: Call) -> JsonObject:
-        """The session in the few words `status` has for it."""
-        session = self._own(call)
+        """The session's part of `status`."""
+        session = self._session_of(call)
         return {
             "session_id": session.session_id,
             "task_id": session.task.task_id,
@@ -320,14 +193,14 @@ class SessionOperations:
         }
 
 
-def _raising(call: Call | None, more: list[str], what: str) -> Assessment:
-    """A person's own wish is theirs; anybody else's goes to a person, in every mode."""
+def _assess_raise(call: Call | None, more: list[str], what: str) -> Assessment:
+    """A person may raise limits; anyone else needs a person's approval, in every mode."""
     if not more or (call is not None and call.actor.kind in _PEOPLE):
         return Assessment(risk=Risk.WRITE)
     return Assessment(risk=Risk.HIGH, effects=(f"{what}: {', '.join(more)}",))
 
 
-def _task(call: Call) -> LiveTask:
+def _task_of(call: Call) -> LiveTask:
     task = call.task
     assert isinstance(task, LiveTask)
     return task

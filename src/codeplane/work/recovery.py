@@ -1,4 +1,4 @@
-"""After a restart: what was open is closed as interrupted, and what was running ended in a way nobody saw."""
+"""Recovery after a restart: open tasks and sessions are closed, and running calls get their outcome."""
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection
@@ -13,7 +13,7 @@ from codeplane.work.task import TaskState
 
 _BATCH = 500
 _UNKNOWN = Ending(state="unknown")
-# Why there was no answer.
+# The reason recorded for calls without an answer.
 _CUT_OFF = "SERVER_ENDED"
 
 
@@ -21,9 +21,9 @@ EndingOf = Callable[[str, str, int], Awaitable[Ending]]
 
 
 async def recover(log: Ledger, ending_of: EndingOf | None = None) -> JsonObject:
-    """Append the endings that the last run could not; running it again appends nothing.
+    """Append the endings that the last run could not; repeating it appends nothing.
 
-    `ending_of` tells what became of a call, by its id, its operation and when it began.
+    `ending_of` returns how a call ended, by its id, operation and start time.
     """
     ended = await end_calls(log, ending_of)
     tasks = await _end_tasks(log)
@@ -32,7 +32,7 @@ async def recover(log: Ledger, ending_of: EndingOf | None = None) -> JsonObject:
 
 
 async def end_calls(log: Ledger, ending_of: EndingOf | None, *, only: Collection[str] | None = None) -> Counter[str]:
-    """Append how calls of the last run ended, all or `only` these; those that are still being made wait."""
+    """Append how calls of the last run ended, all or `only` these; calls that are still running are skipped."""
     rows = await log.select("SELECT call_id, task_id, session_id, actor FROM operations WHERE status = 'running'")
     drafts: list[Draft] = []
     ended: Counter[str] = Counter()
@@ -51,7 +51,7 @@ async def end_calls(log: Ledger, ending_of: EndingOf | None, *, only: Collection
             Draft(
                 stream=task_stream(str(task_id)),
                 type=CALL_FINISHED,
-                payload=_ended(intent.payload, ending),
+                payload=_end_payload(intent.payload, ending),
                 actor=str(actor),
                 correlation=ids,
                 event_id=derived_event_id("unknown-outcome", str(call_id)),
@@ -61,8 +61,8 @@ async def end_calls(log: Ledger, ending_of: EndingOf | None, *, only: Collection
     return ended
 
 
-def _ended(intent: JsonObject, ending: Ending) -> JsonObject:
-    """The record of a call by what became of its change."""
+def _end_payload(intent: JsonObject, ending: Ending) -> JsonObject:
+    """The payload of a call's end."""
     payload: JsonObject = {**intent, "duration_us": 0}
     if ending.state == "done":
         payload |= {"executed": True, "status": "ok", **recovered_payload(ending.mutation_id, cut_off=_CUT_OFF)}

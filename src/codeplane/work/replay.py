@@ -1,4 +1,4 @@
-"""`session.replay`: a recorded session's reads asked again, and what they answer differently."""
+"""`session.replay`: repeats the reads of a recorded session and compares the answers."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
@@ -20,14 +20,14 @@ from codeplane.kernel.ports import EventLog, EventQuery, RepoState
 _MAX_CALLS = 200
 _READ = 1000
 _SHOWN = 120
-# They tell of the server and of what it recorded, which is another thing every time.
+# Operations about the server and its records, whose answers always differ.
 _OF_THE_SERVER = frozenset({"status", "session", "task", "ledger", "operation", "workspace"})
 
 Ask = Callable[[str, Mapping[str, JsonValue], Caller], Awaitable[Outcome]]
 
 
 class ReplayRequest(Request):
-    """Which session, or which of its tasks."""
+    """The session or task to replay."""
 
     in_session: str | None = None
     task_id: str | None = None
@@ -37,7 +37,7 @@ class ReplayRequest(Request):
 
 
 class Replayed(Result):
-    """One call, then and now."""
+    """One call, as recorded and as repeated."""
 
     call_id: str
     operation: str
@@ -49,7 +49,7 @@ class Replayed(Result):
 
 
 class ReplayResult(Result):
-    """What is the same, what is not, and what was not asked again."""
+    """Which answers are the same, which differ, and which calls were not repeated."""
 
     calls: tuple[Replayed, ...]
     same: int
@@ -59,19 +59,19 @@ class ReplayResult(Result):
     against: str
 
     def text(self) -> str:
-        said = [
-            f"{one.outcome}: {one.operation} {one.asked}"
-            + (f" then {one.then}, now {one.now}" if one.outcome == "different" else "")
-            + (f" ({one.why})" if one.why else "")
-            for one in self.calls
-            if one.outcome != "same"
+        lines = [
+            f"{call.outcome}: {call.operation} {call.asked}"
+            + (f" then {call.then}, now {call.now}" if call.outcome == "different" else "")
+            + (f" ({call.why})" if call.why else "")
+            for call in self.calls
+            if call.outcome != "same"
         ]
         end = f"[{self.same} same, {self.different} different, {self.not_asked} not asked; against {self.against}"
-        return "\n".join([*said, end + (f"; {self.left_out} more were left out]" if self.left_out else "]")])
+        return "\n".join([*lines, end + (f"; {self.left_out} more were left out]" if self.left_out else "]")])
 
 
 class ReplayOperations:
-    """Asks the door again what a session asked it; nothing that writes is ever repeated."""
+    """Repeats a session's reads through the conveyor; never anything that writes."""
 
     def __init__(self, *, log: EventLog, repo: RepoState, ask: Ask, risk_of: Callable[[str], Risk | None]) -> None:
         """`ask` is the conveyor, `risk_of` what an operation may do."""
@@ -93,8 +93,10 @@ class ReplayOperations:
         calls: list[Replayed] = []
         for index, event in enumerate(chosen):
             await call.progress(index, len(chosen))
-            calls.append(await self._again(event, call.caller))
-        counts = {name: sum(one.outcome == name for one in calls) for name in ("same", "different", "not asked")}
+            calls.append(await self._repeat(event, call.caller))
+        counts = {
+            name: sum(replayed.outcome == name for replayed in calls) for name in ("same", "different", "not asked")
+        }
         head = self._repo.head()
         return ReplayResult(
             calls=tuple(calls),
@@ -108,7 +110,7 @@ class ReplayOperations:
     async def _recorded(self, request: ReplayRequest) -> list[Event]:
         # Reads are recorded without making their caller wait.
         await self._log.flush()
-        found: list[Event] = []
+        events: list[Event] = []
         after = 0
         while True:
             page = await self._log.query(
@@ -120,21 +122,21 @@ class ReplayOperations:
                     session_id=request.in_session,
                 )
             )
-            found += page
+            events += page
             if len(page) < _READ:
-                return found
+                return events
             after = page[-1].position
 
     def _is_read(self, event: Event, wanted: tuple[str, ...]) -> bool:
         name = str(event.payload.get("operation"))
-        about = name.partition(".")[0]
-        return self._risk_of(name) is Risk.READ and about not in _OF_THE_SERVER and (not wanted or name in wanted)
+        family = name.partition(".")[0]
+        return self._risk_of(name) is Risk.READ and family not in _OF_THE_SERVER and (not wanted or name in wanted)
 
-    async def _again(self, event: Event, caller: Caller) -> Replayed:
+    async def _repeat(self, event: Event, caller: Caller) -> Replayed:
         payload = event.payload
         name, then = str(payload.get("operation")), str(payload.get("status"))
         arguments = payload.get("arguments")
-        asked = Replayed(
+        replayed = Replayed(
             call_id=str(event.correlation.call_id),
             operation=name,
             outcome="not asked",
@@ -142,16 +144,18 @@ class ReplayOperations:
             then=then,
         )
         if not isinstance(arguments, dict):
-            return asked.model_copy(update={"why": "its arguments were too long to record"})
+            return replayed.model_copy(update={"why": "its arguments were too long to record"})
         if arguments.get("cursor"):
-            return asked.model_copy(update={"why": "it was a later page, and its cursor is gone"})
-        # A connection of its own: what is asked again becomes part neither of what was recorded nor of the asker's
-        again = replace(caller, request_id=None, on_progress=None, connection_id=f"replay by {caller.connection_id}")
-        outcome = await self._ask(name, arguments, again)
+            return replayed.model_copy(update={"why": "it was a later page, and its cursor is gone"})
+        # A connection of its own: the repeated call belongs neither to the recorded session nor to the caller's.
+        repeated_caller = replace(
+            caller, request_id=None, on_progress=None, connection_id=f"replay by {caller.connection_id}"
+        )
+        outcome = await self._ask(name, arguments, repeated_caller)
         now = "ok" if outcome.error is None else outcome.error.name
         same = now == then and (outcome.result is None or _hash(outcome.result) == _recorded_hash(payload))
         why = "" if same or now != then else "the answer is another one"
-        return asked.model_copy(update={"outcome": "same" if same else "different", "now": now, "why": why})
+        return replayed.model_copy(update={"outcome": "same" if same else "different", "now": now, "why": why})
 
 
 def _hash(result: Result) -> str:

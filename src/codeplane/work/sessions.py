@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from codeplane.kernel.actor import Actor, ActorKind, Caller
+from codeplane.kernel.bounded_cache import BoundedCache
 from codeplane.kernel.call_record import task_stream
 from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.config import SessionConfig, TaskLimits
@@ -13,10 +14,10 @@ from codeplane.kernel.ids import new_id
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Budget
 from codeplane.kernel.ports import CallReport, Convergence, EventLog, RepoState, Task, TaskObserver
-from codeplane.work.limits import exceeding, recorded
+from codeplane.work.limits import limits_to_json, raised_limits
 from codeplane.work.task import LiveTask, TaskState
 
-_REMEMBERED_CLOSED = 10_000
+_MAX_CLOSED = 10_000
 
 
 @dataclass(slots=True, kw_only=True)
@@ -35,7 +36,7 @@ class Session:
 
 
 class Sessions:
-    """Opens, finds and closes sessions; live state in memory, every change in the log."""
+    """Opens, finds and closes sessions, kept in memory and recorded in the log."""
 
     def __init__(
         self,
@@ -54,9 +55,9 @@ class Sessions:
         self._observer = observer
         self.default_limits = limits
         self._by_id: dict[str, Session] = {}
-        # Whoever takes another's name for itself gets a session of its own.
+        # By owner and kind too: a caller that claims another's connection gets a session of its own.
         self._by_connection: dict[tuple[str, str, ActorKind], str] = {}
-        self._closed: dict[str, tuple[str, TaskState]] = {}
+        self._closed = BoundedCache[str, tuple[str, TaskState]](_MAX_CLOSED)
 
     def __len__(self) -> int:
         return len(self._by_id)
@@ -66,12 +67,12 @@ class Sessions:
         if session_id is not None:
             session = self.find(session_id, actor)
         else:
-            place = (_connection(caller, actor), actor.owner_id, actor.kind)
-            found = self._by_id.get(self._by_connection.get(place, ""))
-            if found is not None and self._is_idle(found):
-                self.close(found, TaskState.CLOSED_INTERRUPTED, reason="idle")
-                found = None
-            session = found if found is not None else self.open(caller, actor)
+            connection_key = (_connection_id(caller, actor), actor.owner_id, actor.kind)
+            session_or_none = self._by_id.get(self._by_connection.get(connection_key, ""))
+            if session_or_none is not None and self._is_idle(session_or_none):
+                self.close(session_or_none, TaskState.CLOSED_INTERRUPTED, reason="idle")
+                session_or_none = None
+            session = session_or_none if session_or_none is not None else self.open(caller, actor)
         session.active_ns = self._clock.monotonic_ns()
         return session.task
 
@@ -79,7 +80,7 @@ class Sessions:
         """Count a call; a task that has used up its mutations or its time is closed as failed."""
         live = self._live(task)
         if budget is not Budget.NONE:
-            # It may have ended while the call waited for its key or for a person.
+            # The session may have ended while the call waited for its key or for a person.
             self.of(live)
         try:
             live.charge(budget, self._clock.monotonic_ns())
@@ -92,17 +93,17 @@ class Sessions:
             raise
 
     def settle(self, task: Task, report: CallReport) -> Convergence:
-        """Take note of how a call ended."""
+        """Record how a call ended."""
         session = self._by_id.get(task.session_id)
         if session is not None:
             session.active_ns = self._clock.monotonic_ns()
         return self._live(task).settle(report)
 
     def find(self, session_id: str, actor: Actor) -> Session:
-        """The open session of that id, if it is the actor's owner's."""
+        """The open session with that id, if it belongs to the actor's owner."""
         session = self._by_id.get(session_id)
         if session is None or session.owner_id != actor.owner_id:
-            owner_id, state = self._closed.get(session_id, (None, None))
+            owner_id, state = self._closed.get(session_id) or (None, None)
             if state is not None and owner_id == actor.owner_id:
                 raise SessionClosed(f"session {session_id} is closed ({state.value})")
             raise SessionNotFound(f"there is no session {session_id!r}")
@@ -133,7 +134,7 @@ class Sessions:
             opened_ns=now,
             limits=limits or self.default_limits,
         )
-        connection = _connection(caller, actor)
+        connection = _connection_id(caller, actor)
         session = Session(
             session_id=session_id,
             owner_id=actor.owner_id,
@@ -159,7 +160,7 @@ class Sessions:
                     "task.opened",
                     {
                         "description": description,
-                        "limits": recorded(task.limits),
+                        "limits": limits_to_json(task.limits),
                         "repo_head": self._repo.head(),
                         "index_version": None,
                     },
@@ -183,29 +184,27 @@ class Sessions:
             task.state = state
             self._observer.task_closed(state.value)
         self._by_id.pop(session.session_id, None)
-        place = (session.connection_id, session.owner_id, session.actor_kind)
-        if self._by_connection.get(place) == session.session_id:
-            del self._by_connection[place]
-        self._closed[session.session_id] = (session.owner_id, task.state)
-        while len(self._closed) > _REMEMBERED_CLOSED:
-            del self._closed[next(iter(self._closed))]
+        connection_key = (session.connection_id, session.owner_id, session.actor_kind)
+        if self._by_connection.get(connection_key) == session.session_id:
+            del self._by_connection[connection_key]
+        self._closed.put(session.session_id, (session.owner_id, task.state))
 
     def configure(self, session: Session, limits: TaskLimits) -> None:
-        """Set a task's limits; one that had failed on its budget goes on when it is given more, and only then."""
+        """Set a task's limits; a task that failed on its budget is reopened only when a limit is raised."""
         task = session.task
-        state = TaskState.OPEN if exceeding(limits, task.limits) else task.state
-        self._append(task, "task.configured", {"limits": recorded(limits), "state": state.value})
+        state = TaskState.OPEN if raised_limits(limits, task.limits) else task.state
+        self._append(task, "task.configured", {"limits": limits_to_json(limits), "state": state.value})
         if task.state is not state:
             self._observer.task_opened()
         task.limits, task.state = limits, state
 
     def disconnect(self, connection_id: str) -> None:
-        """A client's connection ended: the sessions it opened close as interrupted."""
-        for session in [found for found in self._by_id.values() if found.connection_id == connection_id]:
+        """Close the sessions of a connection that ended, as interrupted."""
+        for session in [session for session in self._by_id.values() if session.connection_id == connection_id]:
             self.close(session, TaskState.CLOSED_INTERRUPTED, reason="disconnect")
 
     def budget_used(self) -> float:
-        """The largest share that an open task has used of any of its limits."""
+        """The largest used share of any limit of any open task."""
         now = self._clock.monotonic_ns()
         return max((session.task.used(now) for session in self._by_id.values()), default=0.0)
 
@@ -241,6 +240,6 @@ class Sessions:
         return Draft(stream=stream, type=kind, payload=payload, correlation=ids)
 
 
-def _connection(caller: Caller, actor: Actor) -> str:
-    """Who names no connection has one for each of its programs, and shares it with nobody."""
+def _connection_id(caller: Caller, actor: Actor) -> str:
+    """The caller's connection; without an id, one for each surface, client and actor."""
     return caller.connection_id or f"{caller.surface}:{caller.client or 'anonymous'}:{actor}"

@@ -2,21 +2,22 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from hashlib import sha256
 
-from codeplane.kernel.call import Failure
+from codeplane.kernel.call import Effects, Failure
 from codeplane.kernel.clock import SECOND_NS
 from codeplane.kernel.config import TaskLimits
 from codeplane.kernel.errors import TaskBudgetExceeded
-from codeplane.kernel.json import JsonObject
+from codeplane.kernel.json import JsonObject, canonical
 from codeplane.kernel.operation import Budget
 from codeplane.kernel.ports import CallReport, Convergence
-from codeplane.work.fingerprints import failure_fingerprint, mutation_fingerprint
+from codeplane.kernel.trace import normalise_trace
 
 _NEARLY_USED = 0.9
 
 
 class TaskState(StrEnum):
-    """Where a task stands."""
+    """The state of a task."""
 
     OPEN = "OPEN"
     CLOSED_SUCCESS = "CLOSED_SUCCESS"
@@ -43,7 +44,7 @@ class LiveTask:
     mutated_since_failure: bool = False
 
     def charge(self, budget: Budget, now_ns: int) -> None:
-        """Count a call, or refuse it when the budget is used up."""
+        """Count a call, or raise TaskBudgetExceeded."""
         if budget is Budget.NONE:
             return
         elapsed = (now_ns - self.opened_ns) // SECOND_NS
@@ -59,7 +60,7 @@ class LiveTask:
             self.test_runs += 1
 
     def used(self, now_ns: int) -> float:
-        """The share of its limits that is used up, of whichever is nearest."""
+        """The used share of the limit that is nearest to being used up."""
         spent = (now_ns - self.opened_ns) / SECOND_NS
         shares = (
             (self.mutations, self.limits.max_mutations),
@@ -69,7 +70,7 @@ class LiveTask:
         return max(used / limit if limit else 1.0 for used, limit in shares)
 
     def settle(self, report: CallReport) -> Convergence:
-        """Fingerprint how a call ended, and say when it is the same as before."""
+        """Fingerprint how a call ended, and signal when it repeats."""
         signals: list[JsonObject] = []
         mutation = failure = None
         if report.budget is Budget.MUTATION and report.error is None:
@@ -114,3 +115,30 @@ class LiveTask:
             f"{budget_type.capitalize()} budget exceeded ({current}/{limit})",
             details={"budget_type": budget_type, "limit": limit, "current": current},
         )
+
+
+def failure_fingerprint(failure: Failure) -> str:
+    """A fingerprint that is equal when the same tests fail in the same way."""
+    return _fingerprint(
+        {
+            "tests": sorted(failure.failing_tests),
+            "kind": failure.kind.rpartition(".")[2],
+            "trace": normalise_trace(failure.trace),
+            "exit_code": failure.exit_code,
+        }
+    )
+
+
+def mutation_fingerprint(effects: Effects) -> str:
+    """A fingerprint that is equal for the same change to the same files."""
+    return _fingerprint(
+        {
+            "files_changed_hash": effects.files_changed_hash,
+            "diff_stats": [len(effects.changed_paths), effects.insertions, effects.deletions],
+            "symbol_changes": sorted(effects.symbol_changes),
+        }
+    )
+
+
+def _fingerprint(content: JsonObject) -> str:
+    return sha256(canonical(content)).hexdigest()[:16]

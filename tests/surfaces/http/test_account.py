@@ -44,7 +44,7 @@ class _Accounts:
 
 def _identify(caller: Caller) -> Actor:
     if caller.token != "good":
-        raise Unauthorized("the token is nobody's")
+        raise Unauthorized("unknown token")
     return Actor(kind=ActorKind.AGENT, actor_id="agent_good")
 
 

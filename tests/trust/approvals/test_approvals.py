@@ -11,7 +11,7 @@ from codeplane.kernel.actor import Answer, AskPerson, Caller, Progress
 from codeplane.kernel.event import Draft
 from codeplane.kernel.json import JsonObject
 from codeplane.ledger.projection import differences
-from codeplane.trust.approvals.remembered import RememberedTable
+from codeplane.trust.approvals.remembered_answer import RememberedAnswerTable
 from codeplane.trust.approvals.table import ActionTable
 from codeplane.trust.clients.registry import ClientTable
 from codeplane.wiring.app import Plane
@@ -376,7 +376,7 @@ async def test_nothing_runs_for_an_agent_whose_device_was_let_go(tmp_path: Path)
         await decide(opened, "device.revoke", device_id=device["device_id"])
         opened.trust.resuming.start(opened.conveyor.call)
         await opened.trust.approvals.sweep()
-        assert "no longer let in" in str((await soon(opened, action_id, "REJECTED"))["reason"])
+        assert "no longer admitted" in str((await soon(opened, action_id, "REJECTED"))["reason"])
     assert ops.ran == []
 
 
@@ -392,7 +392,7 @@ async def test_the_tables_are_those_that_the_log_gives(tmp_path: Path) -> None:
             if number % 2:
                 await executed(opened, action_of(first))
         await opened.log.flush()
-        for projection in (ActionTable(), RememberedTable(), ClientTable()):
+        for projection in (ActionTable(), RememberedAnswerTable(), ClientTable()):
             assert await opened.log.readers.run(lambda connection: differences(connection, projection)) == []  # noqa: B023  # used at once
 
 
@@ -423,7 +423,7 @@ async def test_a_policy_that_came_while_a_call_waited_holds_for_it(tmp_path: Pat
         rule = 'deny contains "nothing leaves" if input.risk == "EXFILTRATION"'
         (folder / "no.rego").write_text(f"package codeplane.policy\n\nimport rego.v1\n\n{rule}\n")
         clock.advance(5)
-        await asyncio.to_thread(opened.trust.policy.settle, 20)
+        await asyncio.to_thread(opened.trust.policy.wait_until_compiled, 20)
         await decide(opened, "approval.approve", action_id=action_id)
         assert refused(await waiting) == "POLICY_DENIED"
         assert ops.ran == []

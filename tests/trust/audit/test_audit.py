@@ -13,9 +13,8 @@ from codeplane.kernel.errors import CursorInvalid
 from codeplane.kernel.event import Correlation, Draft
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.ledger.retention import Retention
-from codeplane.trust.audit.bounded import MAX_BYTES, bounded
 from codeplane.trust.audit.entry import AuditExport, AuditPage, AuditRequest
-from codeplane.trust.audit.table import AUDITED, AuditTable
+from codeplane.trust.audit.table import AUDITED, MAX_BYTES, AuditTable, truncate_payload
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import ManualClock
 from tests.trust.capabilities.rig import AGENT, OWNER, Rig, rig
@@ -241,19 +240,19 @@ PAYLOADS = st.builds(
 @settings(max_examples=50)
 @given(PAYLOADS)
 def test_no_payload_makes_a_large_entry(payload: JsonObject) -> None:
-    text = bounded(payload)
+    text = truncate_payload(payload)
     assert len(text.encode()) <= MAX_BYTES
     assert isinstance(json.loads(text), dict)
 
 
 def test_a_small_payload_stays_whole_and_a_cut_says_so() -> None:
     small: JsonObject = {"a": [1, 2, {"b": "c"}], "d": None}
-    assert json.loads(bounded(small)) == small
-    assert "5000 characters" in bounded({"a": "x" * 5000})
-    assert "980 more" in bounded({"a": list(range(1000))})
-    assert "2 more" in bounded({f"name{number}": number for number in range(42)})
+    assert json.loads(truncate_payload(small)) == small
+    assert "5000 characters" in truncate_payload({"a": "x" * 5000})
+    assert "980 more" in truncate_payload({"a": list(range(1000))})
+    assert "2 more" in truncate_payload({f"name{number}": number for number in range(42)})
     many = {f"name{number}": "x" * 290 for number in range(30)}
-    cut = json.loads(bounded({**many, "small": 1}))
+    cut = json.loads(truncate_payload({**many, "small": 1}))
     assert cut["small"] == 1
     assert "name29" in cut["left_out"] or len(cut["left_out"]) == 10
 

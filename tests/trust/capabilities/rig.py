@@ -18,10 +18,10 @@ from codeplane.ledger.projection import differences
 from codeplane.trust.approvals.table import ActionTable
 from codeplane.trust.audit.operations import AuditOperations
 from codeplane.trust.audit.table import AuditTable
+from codeplane.trust.capabilities.grant import TokenRights
 from codeplane.trust.capabilities.grants import Grants
-from codeplane.trust.capabilities.held import Held
 from codeplane.trust.capabilities.operations import CapabilityOperations
-from codeplane.trust.capabilities.paths import real_below
+from codeplane.trust.capabilities.path_scope import link_resolver
 from codeplane.trust.capabilities.table import GrantTable
 from codeplane.trust.notifications.operations import NotificationOperations
 from codeplane.trust.notifications.table import NotificationTable
@@ -47,7 +47,7 @@ class Rig:
     clock: ManualClock
     grants: Grants
     catalogue: Catalogue
-    held: dict[str, Held]
+    held: dict[str, TokenRights]
 
     async def call(self, name: str, arguments: JsonObject, actor: Actor, *, action_id: str | None = None) -> Result:
         """Run an operation as the conveyor would after all its stages."""
@@ -79,7 +79,7 @@ class Rig:
 
 @asynccontextmanager
 async def rig(
-    folder: Path, *, trust: TrustConfig | None = None, clock: ManualClock | None = None, held: Held | None = None
+    folder: Path, *, trust: TrustConfig | None = None, clock: ManualClock | None = None, held: TokenRights | None = None
 ) -> AsyncIterator[Rig]:
     """A rig on a folder; opened again on the same one it is a restart."""
     clock = clock or ManualClock()
@@ -89,7 +89,7 @@ async def rig(
     async with opened(
         folder / "l.db", projections=(ActionTable(), GrantTable(), AuditTable(), NotificationTable()), clock=clock
     ) as log:
-        grants = Grants(log=log, clock=clock, config=trust or TrustConfig(), real=real_below(root))
+        grants = Grants(log=log, clock=clock, config=trust or TrustConfig(), real=link_resolver(root))
         await grants.restore()
         cursors = Cursors(clock=clock)
         catalogue = Catalogue(

@@ -16,9 +16,8 @@ from codeplane.kernel.ids import new_id
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Assessment, Budget, Operation, OperationMark, Request, Risk
 from codeplane.ledger.retention import Retention
-from codeplane.trust.capabilities.grant import CAPABILITIES, Grant, GrantContext, Holder, stricter
+from codeplane.trust.capabilities.grant import CAPABILITIES, Grant, GrantContext, Holder, TokenRights
 from codeplane.trust.capabilities.grants import MAX_LIVE_PER_AGENT
-from codeplane.trust.capabilities.held import Held
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import Answered, ManualClock, Said
 from tests.trust.capabilities.rig import AGENT, ASSISTANT, DEVICE, DRIVEN, JOB, OTHER, OWNER, PEOPLE, SYSTEM, Rig, rig
@@ -49,8 +48,8 @@ def does(*paths: str) -> Assessment:
     return Assessment(risk=Risk.WRITE, paths=paths)
 
 
-def token(*capabilities: str, **bounds: object) -> Held:
-    return Held(capabilities=frozenset(capabilities), **{"expires_ns": FAR, **bounds})  # type: ignore[arg-type]  # as written
+def token(*capabilities: str, **bounds: object) -> TokenRights:
+    return TokenRights(capabilities=frozenset(capabilities), **{"expires_ns": FAR, **bounds})  # type: ignore[arg-type]  # as written
 
 
 async def give(
@@ -212,7 +211,7 @@ async def test_grants_end_by_time_and_no_clock_set_back_lengthens_them(tmp_path:
         opened.clock.advance(1)
         assert opened.grants.covers(AGENT, None, operation, does()) is None
         with pytest.raises(GrantNotFound):
-            opened.grants.live(grant.grant_id)
+            opened.grants.get_live(grant.grant_id)
         assert await opened.grants.sweep() == 1
         assert await opened.grants.sweep() == 0
         assert opened.differing() == []
@@ -246,7 +245,7 @@ async def test_a_restart_takes_up_what_lives_and_nothing_else(tmp_path: Path) ->
     clock.advance(20)
     async with rig(tmp_path, trust=NARROW, clock=clock) as opened:
         assert await opened.grants.restore() == 1
-        assert opened.grants.live(long.grant_id) == long
+        assert opened.grants.get_live(long.grant_id) == long
         assert opened.differing() == []
 
 
@@ -257,14 +256,6 @@ async def test_nobody_collects_grants_without_end(tmp_path: Path) -> None:
         with pytest.raises(Overloaded):
             await give(opened, "read_files")
         await give(opened, "read_files", to=OTHER)
-
-
-def test_a_grant_makes_an_agent_ask_more_and_never_less() -> None:
-    assert stricter("trust", None) == "trust"
-    assert stricter("trust", "always") == "always"
-    assert stricter("always", "automatic") == "always"
-    assert stricter("automatic", "trust") == "trust"
-    assert stricter("automatic", "automatic") == "automatic"
 
 
 async def test_devices_are_people(tmp_path: Path) -> None:

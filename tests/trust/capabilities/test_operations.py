@@ -11,8 +11,8 @@ from codeplane.kernel.errors import CapabilityDenied, GrantNotFound, InvalidArgu
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Preview, Risk
 from codeplane.kernel.ports import EventQuery
-from codeplane.trust.capabilities.held import Held
-from codeplane.trust.capabilities.requests import AskRequest, GrantList, GrantRequest, GrantView
+from codeplane.trust.capabilities.grant import TokenRights
+from codeplane.trust.capabilities.models import AskRequest, GrantList, GrantRequest, GrantView
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import NO_CALL, ManualClock
 from tests.trust.capabilities.rig import AGENT, DRIVEN, OTHER, OWNER, PEOPLE, Rig, rig
@@ -49,7 +49,7 @@ async def test_little_is_given_at_once_where_the_settings_give_it(tmp_path: Path
     async with rig(tmp_path) as opened:
         given = await view(opened, "capability.request", wish(capability), AGENT)
         assert given.status == "GRANTED"
-        assert opened.grants.live(given.grant_id).capabilities == {capability}
+        assert opened.grants.get_live(given.grant_id).capabilities == {capability}
         assert await kinds(opened) == ["capability.requested", "capability.granted"]
         assert opened.differing() == []
 
@@ -65,7 +65,7 @@ async def test_much_is_not_given_unless_a_person_was_asked(tmp_path: Path, capab
         (denied,) = (await listed(opened, OWNER, everything=True)).results
         assert denied.status == "DENIED"
         given = await view(opened, "capability.request", wish(capability), actor, action_id="act_1")
-        assert opened.grants.live(given.grant_id).granted_by == "action:act_1"
+        assert opened.grants.get_live(given.grant_id).granted_by == "action:act_1"
         assert opened.differing() == []
 
 
@@ -88,7 +88,7 @@ async def test_the_conveyor_is_told_what_to_ask_about(tmp_path: Path) -> None:
 
 
 async def test_a_token_with_bounds_is_not_widened_without_a_person(tmp_path: Path) -> None:
-    held = Held(
+    held = TokenRights(
         capabilities=frozenset({"read_files"}),
         expires_ns=FAR,
         allowed_tools=("search", "read_files"),
@@ -143,7 +143,7 @@ async def test_people_end_any_grant_and_agents_their_own(tmp_path: Path) -> None
         theirs = await view(opened, "capability.request", wish("read_files"), OTHER)
         with pytest.raises(GrantNotFound):
             await view(opened, "capability.revoke", {"grant_id": theirs.grant_id}, AGENT)
-        opened.grants.live(theirs.grant_id)
+        opened.grants.get_live(theirs.grant_id)
         ended = await view(opened, "capability.revoke", {"grant_id": mine.grant_id, "reason": "done"}, AGENT)
         assert (ended.status, ended.ended_by, ended.reason) == ("REVOKED", "agent:bot", "done")
         await view(opened, "capability.revoke", {"grant_id": theirs.grant_id}, OWNER)
@@ -154,7 +154,7 @@ async def test_people_end_any_grant_and_agents_their_own(tmp_path: Path) -> None
 
 async def test_a_client_that_takes_a_name_does_not_end_the_grant_of_its_bearer(tmp_path: Path) -> None:
     async with rig(tmp_path) as opened:
-        opened.held[str(AGENT)] = Held(capabilities=frozenset(), expires_ns=FAR)
+        opened.held[str(AGENT)] = TokenRights(capabilities=frozenset(), expires_ns=FAR)
         given = await view(opened, "capability.request", wish("read_files"), AGENT)
         bearer = opened.held.pop(str(AGENT))
         with pytest.raises(GrantNotFound):

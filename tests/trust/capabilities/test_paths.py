@@ -8,10 +8,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from codeplane.trust.capabilities.paths import PathScope, PathTrick, check_pattern, real_below
+from codeplane.trust.capabilities.path_scope import PathScope, UnsafePath, check_pattern, link_resolver
 from tests.interaction.requirements import requirement
 
 pytestmark = requirement("TRUST-26")
+
 
 REACHED = [
     ("src/**", "src/a.py"), ("src/**", "src/a/b/c.py"), ("src/*", "src/a.py"), ("src", "src/a/b.py"), ("src/", "src/x"),
@@ -60,7 +61,7 @@ def test_case_counts_unless_the_disk_ignores_it() -> None:
     "pattern", ["", "/etc", "/", "..", "a/../b", "a\\b", "a\0", "C:/x", "[a]", "{a,b}", "x" * 501, ".. /a", "..."]
 )
 def test_patterns_that_nobody_can_mean_are_refused_with_the_reason(pattern: str) -> None:
-    with pytest.raises(PathTrick):
+    with pytest.raises(UnsafePath):
         check_pattern(pattern)
 
 
@@ -95,7 +96,7 @@ def tree(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("path", ["src/a", "src/in/x", "src/new/deep/x"])
 def test_links_within_are_followed(tree: Path, path: str) -> None:
-    assert PathScope(["src/**"]).covers(path, real_below(tree))
+    assert PathScope(["src/**"]).covers(path, link_resolver(tree))
 
 
 @pytest.mark.parametrize(
@@ -104,13 +105,13 @@ def test_links_within_are_followed(tree: Path, path: str) -> None:
      "elsewhere/a", "src/across", "src/out"],
 )  # fmt: skip
 def test_links_that_lead_out_are_not(tree: Path, path: str) -> None:
-    assert not PathScope(["src/**"]).covers(path, real_below(tree))
+    assert not PathScope(["src/**"]).covers(path, link_resolver(tree))
 
 
 def test_a_root_that_is_itself_reached_by_a_link_is_no_trick(tree: Path, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tree)
-    assert PathScope(["src/**"]).covers("src/a", real_below(tmp_path / "link"))
-    assert not PathScope(["src/**"]).covers("src/across/a", real_below(tmp_path / "link"))
+    assert PathScope(["src/**"]).covers("src/a", link_resolver(tmp_path / "link"))
+    assert not PathScope(["src/**"]).covers("src/across/a", link_resolver(tmp_path / "link"))
 
 
 def test_whoever_cannot_be_asked_where_a_path_leads_refuses() -> None:

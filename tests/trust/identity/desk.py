@@ -24,12 +24,12 @@ from codeplane.trust.identity.agents import Agents
 from codeplane.trust.identity.device import DeviceTable
 from codeplane.trust.identity.device_operations import DeviceToken, NoRequest, PairingCode
 from codeplane.trust.identity.devices import Devices
-from codeplane.trust.identity.issued import AgentTable
+from codeplane.trust.identity.issued_token import IssuedTokenTable
 from codeplane.trust.identity.pairing import Pairing
 from codeplane.trust.identity.parts import IdentityParts
 from codeplane.trust.identity.signing_keys import SigningKeys
-from codeplane.work.projections import OperationTable, SessionTable, TaskTable
 from codeplane.work.sessions import Sessions
+from codeplane.work.tables import OperationTable, SessionTable, TaskTable
 from tests.kernel.plane import ManualClock
 from tests.ledger.logs import opened
 
@@ -133,7 +133,7 @@ async def desk(folder: Path, *, clock: ManualClock | None = None, **settings: fl
         "agents": AgentsConfig(**{k: v for k, v in settings.items() if k in AgentsConfig.model_fields}),
         "server": ServerConfig(**{k: v for k, v in settings.items() if k in ServerConfig.model_fields}),
     }
-    tables = (SessionTable(), TaskTable(), OperationTable(), IdempotencyTable(), DeviceTable(), AgentTable())
+    tables = (SessionTable(), TaskTable(), OperationTable(), IdempotencyTable(), DeviceTable(), IssuedTokenTable())
     async with opened(folder / "ledger.db", projections=tables, clock=clock) as log:
         parts = IdentityParts.of(
             owner_token=TOKEN,

@@ -29,7 +29,7 @@ from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.ledger.projection import differences
 from codeplane.trust.identity.agent_operations import AgentList, AgentToken, RevokedTokens, RotatedKeys
 from codeplane.trust.identity.agents import Agents
-from codeplane.trust.identity.issued import AgentTable
+from codeplane.trust.identity.issued_token import IssuedTokenTable
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import ManualClock, run
 from tests.trust.identity.desk import MCP, OWNER, Desk, desk, holding
@@ -85,7 +85,7 @@ async def test_a_token_says_who_and_what(tmp_path: Path) -> None:
         for surface in ("connect", "grpc", "mcp", "embedded", "rest"):
             actor = opened.identities.identify(holding(made.token, surface))
             assert str(actor) == "agent:agent_reviewer"
-        held = opened.identities.held(holding(made.token))
+        held = opened.identities.token_rights(holding(made.token))
         assert held is not None
         assert held.capabilities == {"read_files", "execute_tools"}
         assert (held.allowed_paths, held.allowed_tools) == (("src/**",), ("git.*",))
@@ -97,9 +97,9 @@ async def test_what_others_hold_does_not_come_from_a_token(tmp_path: Path) -> No
     async with desk(tmp_path) as opened:
         device = await opened.pair()
         for caller in (OWNER, MCP, holding(device.token), holding(device.token, "mcp")):
-            assert opened.identities.held(caller) is None
+            assert opened.identities.token_rights(caller) is None
         with pytest.raises(Unauthorized):
-            opened.identities.held(holding("wrong"))
+            opened.identities.token_rights(holding("wrong"))
 
 
 async def test_a_resumed_call_holds_what_its_agent_holds_now(tmp_path: Path) -> None:
@@ -107,15 +107,17 @@ async def test_a_resumed_call_holds_what_its_agent_holds_now(tmp_path: Path) -> 
         await opened.agent(capabilities=["write_files"])
         actor = Actor(kind=ActorKind.AGENT, actor_id="agent_reviewer")
         resumed = Caller(surface="approval", actor=actor)
-        held = opened.identities.held(resumed)
+        held = opened.identities.token_rights(resumed)
         assert held is not None and held.capabilities == {"write_files"}
         assert opened.identities.is_live(actor)
         await opened.call(RevokedTokens, "agent.revoke", agent="reviewer")
-        held = opened.identities.held(resumed)
+        held = opened.identities.token_rights(resumed)
         assert held is not None and held.capabilities == frozenset()
         assert not opened.identities.is_live(actor)
         assert (
-            opened.identities.held(Caller(surface="approval", actor=Actor(kind=ActorKind.OWNER, actor_id="owner")))
+            opened.identities.token_rights(
+                Caller(surface="approval", actor=Actor(kind=ActorKind.OWNER, actor_id="owner"))
+            )
             is None
         )
 
@@ -282,7 +284,7 @@ async def test_a_session_is_short_and_ends_with_its_token(tmp_path: Path) -> Non
     async with desk(tmp_path, session_minutes=10) as opened:
         token = await opened.agent(minutes=15, capabilities=["write_files"], allowed_paths=["docs/**"])
         session = await opened.call(AgentToken, "agent.session", holding(token.token))
-        held = opened.identities.held(holding(session.token))
+        held = opened.identities.token_rights(holding(session.token))
         assert held is not None
         assert held.capabilities == {"write_files"}
         assert held.allowed_paths == ("docs/**",)
@@ -431,7 +433,7 @@ async def test_the_table_is_a_function_of_the_log_and_forgets(tmp_path: Path) ->
         kept = await opened.agent("kept", allowed_paths=["src/**"], max_agents=0)
         await opened.log.flush()
         connection = sqlite3.connect(tmp_path / "ledger.db")
-        assert differences(connection, AgentTable()) == []
+        assert differences(connection, IssuedTokenTable()) == []
         assert connection.execute("SELECT token_id FROM agent_tokens").fetchall() == [(kept.token_id,)]
         connection.close()
         before = list(opened.agents)

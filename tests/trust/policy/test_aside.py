@@ -68,7 +68,7 @@ async def test_a_new_question_waits_for_its_turn_and_is_answered_after_a_loop_wa
 
 async def test_a_plane_ends_in_the_middle_of_a_question(tmp_path: Path) -> None:
     async with _plane(tmp_path, timeout_ms=60_000) as opened:
-        looping = asyncio.create_task(opened.trust.policy.decide_aside(of_call("WRITE", name="fixture.write")))
+        looping = asyncio.create_task(opened.trust.policy.decide_async(of_call("WRITE", name="fixture.write")))
         await asyncio.sleep(0)
         opened.trust.policy.close()
         assert (await looping).reasons[0].startswith("the policy failed: ")
@@ -80,7 +80,7 @@ class _Busy:
     def __init__(self, error: Exception) -> None:
         self._errors = [error]
 
-    def settled(self, wait_sec: float = 0.0) -> bool:
+    def is_compiled(self, wait_sec: float = 0.0) -> bool:
         return True
 
     def evaluate(self, document: JsonObject | str) -> JsonValue:
@@ -88,7 +88,7 @@ class _Busy:
             raise self._errors.pop()
         return {"deny": [], "ask": [], "allow": ["it only reads"]}
 
-    async def evaluate_aside(self, document: JsonObject | str) -> JsonValue:
+    async def evaluate_async(self, document: JsonObject | str) -> JsonValue:
         return self.evaluate(document)
 
     def close(self) -> None:
@@ -108,7 +108,7 @@ def test_only_what_was_asked_and_failed_is_remembered_as_failed(
         opened = Policy(folder=tmp_path, engine=_Busy(error), config=PolicyConfig(), clock=ManualClock())
 
         def decide(opened: Policy = opened, aside: bool = aside) -> Decision:
-            return run(opened.decide_aside(of_call("READ"))) if aside else opened.decide(of_call("READ"))
+            return run(opened.decide_async(of_call("READ"))) if aside else opened.decide(of_call("READ"))
 
         assert decide().verdict is Verdict.DENY
         assert decide().verdict is then

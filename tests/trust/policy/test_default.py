@@ -14,7 +14,7 @@ from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Risk
 from codeplane.kernel.ports import Verdict
 from codeplane.trust.policy.policy import Policy
-from codeplane.trust.policy.rego_text import Looks, shipped
+from codeplane.trust.policy.rego_source import InputUse, shipped_bundle
 from tests.interaction.requirements import requirement
 from tests.trust.policy.calls import of_call, policy
 
@@ -144,11 +144,11 @@ def test_it_knows_every_mode_and_risk_there_is() -> None:
 
 
 def test_it_looks_at_nothing_that_changes_with_every_call() -> None:
-    looks = Looks.of(shipped().sources.values())
+    input_use = InputUse.of(shipped_bundle().sources.values())
     for part in ("arguments", "paths", "resources"):
-        assert not looks.at(part)
-    seen = looks.seen(of_call(paths=["a"], arguments={"x": 1}))
-    assert seen == looks.seen(of_call(paths=["b"], arguments={"x": 2}))
+        assert not input_use.reads(part)
+    seen = input_use.project(of_call(paths=["a"], arguments={"x": 1}))
+    assert seen == input_use.project(of_call(paths=["b"], arguments={"x": 2}))
     assert seen["actor"] == {"kind": "agent"}
     context = seen["context"]
     assert isinstance(context, dict) and context.keys() == {"mode", "allow", "grant"}

@@ -10,7 +10,7 @@ from codeplane.kernel.call import Call
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.operation import Assessment, Risk
-from codeplane.trust.policy.document import Circumstances, document
+from codeplane.trust.policy.input_document import CallContext, build_input
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import FixtureOps
 
@@ -21,11 +21,11 @@ AGENT = Actor(kind=ActorKind.AGENT, actor_id="mcp:editor")
 
 
 def told(assessment: Assessment, arguments: JsonObject | None = None) -> JsonObject:
-    return document(
+    return build_input(
         actor=AGENT,
         operation=OPERATION,
         assessment=assessment,
-        circumstances=Circumstances(mode="trust", allow=("git.reset",)),
+        context=CallContext(mode="trust", allow=("git.reset",)),
         arguments=arguments or {},
     )
 
@@ -73,7 +73,7 @@ def test_everything_is_there() -> None:
     }
 
 
-def test_a_calls_circumstances() -> None:
+def test_a_calls_context() -> None:
     call = Call(
         call_id="call",
         request_id="req",
@@ -85,7 +85,7 @@ def test_a_calls_circumstances() -> None:
         log=None,  # type: ignore[arg-type]  # nothing is written here
         check_path=lambda actor, path: None,
     )
-    found = Circumstances.of(call, mode="always", allow=(), untrusted=True, grant={"approval_mode": "trust"})
+    found = CallContext.of(call, mode="always", allow=(), untrusted=True, grant={"approval_mode": "trust"})
     assert (found.surface, found.client, found.task_id, found.session_id) == ("mcp", "editor", "", "")
     assert found.untrusted and found.mode == "always"
 
@@ -106,11 +106,11 @@ def test_what_is_too_much_is_cut_and_said() -> None:
 
 
 def test_arguments_that_were_not_gathered_are_not_taken_for_empty() -> None:
-    found = document(
+    found = build_input(
         actor=AGENT,
         operation=OPERATION,
         assessment=Assessment(risk=Risk.WRITE),
-        circumstances=Circumstances(mode="trust"),
+        context=CallContext(mode="trust"),
     )
     assert found["arguments"] == {} and found["cut"] == ["arguments"]
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.trust.policy.doubts import FIELDS, Vocabulary
-from codeplane.trust.policy.rego_text import shipped
+from codeplane.trust.policy.lint import FIELDS, InputVocabulary
+from codeplane.trust.policy.rego_source import shipped_bundle
 from tests.harness import Server, cpl
 from tests.interaction.requirements import requirement
 from tests.trust.policy.calls import HEAD, of_call
@@ -17,7 +17,7 @@ DOCS = Path(__file__).parents[3] / "docs"
 
 
 def said(rule: str) -> list[str]:
-    return [one.message for one in Vocabulary.of().doubts({"a.rego": rule})]
+    return [one.message for one in InputVocabulary.of().lint({"a.rego": rule})]
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_neither_the_shipped_rules_nor_those_of_the_guides_are_doubted() -> None
         text for guide in DOCS.rglob("*.md") for text in re.findall(r"```rego\n(.*?)```", guide.read_text(), re.S)
     ]
     assert len(guides) >= 2
-    for text in (*guides, *shipped().sources.values()):
+    for text in (*guides, *shipped_bundle().sources.values()):
         assert said(text) == []
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.json import JsonObject
-from codeplane.trust.policy.operations import PolicyExplained
+from codeplane.trust.policy.models import PolicyExplained
 from codeplane.wiring.app import Plane
 from tests.harness import git, make_repo
 from tests.interaction.requirements import requirement

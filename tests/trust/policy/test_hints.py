@@ -7,7 +7,7 @@ from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Result
 from codeplane.surfaces.cli.commands.policy import given
-from codeplane.trust.policy.operations import PolicyExplained
+from codeplane.trust.policy.models import PolicyExplained
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, FixtureOps, plane
 from tests.trust.policy.calls import HEAD, own, write

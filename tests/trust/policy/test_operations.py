@@ -14,9 +14,10 @@ from codeplane.kernel.clock import SystemClock
 from codeplane.kernel.config import TrustConfig
 from codeplane.kernel.errors import InvalidArgument, UnknownOperation
 from codeplane.trust.capabilities.grants import Grants
-from codeplane.trust.policy.bounds import Bounds
 from codeplane.trust.policy.folder import PolicyFolder
-from codeplane.trust.policy.operations import CheckRequest, ExplainRequest, PolicyOperations, SummaryRequest
+from codeplane.trust.policy.models import CheckRequest, ExplainRequest, SummaryRequest
+from codeplane.trust.policy.operations import PolicyOperations
+from codeplane.trust.policy.precheck import Precheck
 from codeplane.trust.untrusted.marks import UntrustedMarks
 from codeplane.trust.untrusted.rule import UntrustedRule
 from tests.interaction.requirements import requirement
@@ -40,7 +41,7 @@ def asked(
             engine=Rego(timeout_ms=5000.0, compile_sec=PATIENCE_SEC),
             folder=PolicyFolder(path=own(tmp_path)),
             trust=trust or TrustConfig(),
-            bounds=Bounds(
+            precheck=Precheck(
                 grants=Grants(log=None, clock=SystemClock(), config=TrustConfig())  # type: ignore[arg-type]  # unused
             ),
             untrusted=UntrustedMarks(clock=SystemClock()),

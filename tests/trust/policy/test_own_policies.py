@@ -10,9 +10,9 @@ import pytest
 
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.ports import Verdict
-from codeplane.trust.policy.judgement import Nonsense, judged
-from codeplane.trust.policy.operations import PolicyExplained
-from codeplane.trust.policy.rego_text import Looks
+from codeplane.trust.policy.judgement import MalformedAnswer, judge
+from codeplane.trust.policy.models import PolicyExplained
+from codeplane.trust.policy.rego_source import InputUse
 from tests.harness import git, make_repo
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, FixtureOps, plane
@@ -23,7 +23,7 @@ pytestmark = requirement("TRUST-14")
 GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "policy.md"
 EXAMPLES = re.findall(r"```rego\n(.*?)```\s+```text\n(.*?)```", GUIDE.read_text(), re.DOTALL)
 SHOWN = re.findall(r"```json\n(.*?)```", GUIDE.read_text(), re.DOTALL)[0]
-EVERYTHING = Looks(parts=None)
+EVERYTHING = InputUse(parts=None)
 
 
 def _document(line: str) -> JsonObject:
@@ -117,7 +117,7 @@ async def test_rules_know_what_is_done_by_words_that_stay(tmp_path: Path) -> Non
 
 def _weigh(risk: str, shipped: JsonObject, yours: JsonObject, cut: tuple[str, ...] = ()) -> Verdict:
     document = of_call(risk, cut=list(cut))
-    return judged({"shipped": shipped, "yours": yours}, document, EVERYTHING).decision.verdict
+    return judge({"shipped": shipped, "yours": yours}, document, EVERYTHING).decision.verdict
 
 
 @pytest.mark.parametrize("risk", ["READ", "WRITE", "EXFILTRATION", "DESTRUCTIVE", "HIGH"])
@@ -143,9 +143,9 @@ def test_what_was_cut_is_not_approved_unseen() -> None:
     assert _weigh("WRITE", runs, {}, ("paths",)) is Verdict.ASK
     assert _weigh("WRITE", runs, {"allow": ["y"]}, ("paths",)) is Verdict.ASK
     document = of_call("WRITE", cut=["paths"])
-    nobody_looks = judged({"shipped": runs, "yours": {}}, document, Looks(parts={"risk": None}))
+    nobody_looks = judge({"shipped": runs, "yours": {}}, document, InputUse(parts={"risk": None}))
     assert nobody_looks.decision.verdict is Verdict.ALLOW
-    a_person = judged({"shipped": runs, "yours": {}}, of_call("WRITE", "owner", cut=["paths"]), EVERYTHING)
+    a_person = judge({"shipped": runs, "yours": {}}, of_call("WRITE", "owner", cut=["paths"]), EVERYTHING)
     assert a_person.decision.verdict is Verdict.ALLOW
 
 
@@ -162,8 +162,8 @@ NONSENSE: list[JsonValue] = [
 
 @pytest.mark.parametrize("answer", NONSENSE, ids=repr)
 def test_nonsense_is_not_an_answer(answer: JsonValue) -> None:
-    with pytest.raises(Nonsense):
-        judged(answer, of_call(), EVERYTHING)
+    with pytest.raises(MalformedAnswer):
+        judge(answer, of_call(), EVERYTHING)
 
 
 FAILING = {
@@ -193,7 +193,7 @@ def test_a_policy_that_takes_too_long_denies_and_is_not_tried_again_at_once(tmp_
         assert decision.verdict is Verdict.DENY
         assert decision.reasons == ("the policy failed: it took longer than 400 ms",)
         assert opened.decide(document) is decision
-        opened.settle(30.0)
+        opened.wait_until_compiled(30.0)
         assert opened.decide(of_call("READ")).verdict is Verdict.ALLOW
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from codeplane.kernel.errors import PolicyInvalid
-from codeplane.trust.policy.rego_text import Looks, check
+from codeplane.trust.policy.rego_source import InputUse, check_sources
 from tests.interaction.requirements import requirement
 from tests.trust.policy.calls import HEAD, of_call
 
@@ -34,7 +34,7 @@ REFUSED = {
 @pytest.mark.parametrize(("text", "line"), REFUSED.values(), ids=REFUSED.keys())
 def test_what_is_refused_before_it_is_compiled(text: str, line: int) -> None:
     with pytest.raises(PolicyInvalid) as caught:
-        check({"mine.rego": text})
+        check_sources({"mine.rego": text})
     problems = caught.value.details["problems"]
     assert isinstance(problems, list) and isinstance(problems[0], dict)
     assert (problems[0]["file"], problems[0]["line"]) == ("mine.rego", line)
@@ -52,12 +52,12 @@ def test_what_is_refused_before_it_is_compiled(text: str, line: int) -> None:
     ],
 )
 def test_what_is_not(text: str) -> None:
-    check({"mine.rego": text})
+    check_sources({"mine.rego": text})
 
 
 def test_files_may_share_rules() -> None:
-    check({"a.rego": HEAD + RULE, "b.rego": "package codeplane.policy.names\n\nfriends := {1}\n"})
-    check({})
+    check_sources({"a.rego": HEAD + RULE, "b.rego": "package codeplane.policy.names\n\nfriends := {1}\n"})
+    check_sources({})
 
 
 @pytest.mark.parametrize(
@@ -74,22 +74,25 @@ def test_files_may_share_rules() -> None:
     ],
 )
 def test_what_a_text_looks_at(text: str, parts: set[str]) -> None:
-    looks = Looks.of([text])
-    assert looks.parts is not None
-    assert looks.parts.keys() == {"cut", *parts}
+    input_use = InputUse.of([text])
+    assert input_use.parts is not None
+    assert input_use.parts.keys() == {"cut", *parts}
 
 
 @pytest.mark.parametrize(
     "text", ["input", 'input["risk"]', "input[x]", "walk(input, y)", "import input as i", "with input as x", "`input`"]
 )
 def test_what_may_look_at_anything(text: str) -> None:
-    assert Looks.of([text]).parts is None
+    assert InputUse.of([text]).parts is None
     document = of_call()
-    assert Looks.of([text]).seen(document) is document
+    assert InputUse.of([text]).project(document) is document
 
 
 def test_a_part_of_an_object_or_the_whole() -> None:
     document = of_call("WRITE")
-    assert Looks.of(["input.actor.kind input.actor.id"]).seen(document)["actor"] == {"kind": "agent", "id": "agent-1"}
-    assert Looks.of(["input.actor.kind input.actor"]).seen(document)["actor"] == document["actor"]
-    assert Looks.of(['input.actor.kind input.actor["id"]']).seen(document)["actor"] == document["actor"]
+    assert InputUse.of(["input.actor.kind input.actor.id"]).project(document)["actor"] == {
+        "kind": "agent",
+        "id": "agent-1",
+    }
+    assert InputUse.of(["input.actor.kind input.actor"]).project(document)["actor"] == document["actor"]
+    assert InputUse.of(['input.actor.kind input.actor["id"]']).project(document)["actor"] == document["actor"]

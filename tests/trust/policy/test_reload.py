@@ -15,7 +15,7 @@ from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.operation import Risk, operation
 from codeplane.kernel.ports import Verdict
 from codeplane.trust.policy.folder import MAX_BYTES, MAX_FILES, PolicyFolder
-from codeplane.trust.policy.operations import PolicyExplained, PolicySummary
+from codeplane.trust.policy.models import PolicyExplained, PolicySummary
 from codeplane.trust.policy.policy import Policy
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, Answered, FixtureOps, ManualClock, Said, plane, run
@@ -30,7 +30,7 @@ WRITES = of_call("WRITE")
 
 def _later(opened: Policy, clock: ManualClock) -> None:
     clock.advance(2.0)
-    opened.settle(PATIENCE_SEC)
+    opened.wait_until_compiled(PATIENCE_SEC)
 
 
 def test_a_change_takes_hold_and_a_broken_one_does_not(tmp_path: Path) -> None:
@@ -39,7 +39,7 @@ def test_a_change_takes_hold_and_a_broken_one_does_not(tmp_path: Path) -> None:
         first = opened.version
         assert opened.decide(WRITES).verdict is Verdict.ALLOW
         write(own(tmp_path), mine=DENY)
-        opened.settle(PATIENCE_SEC)
+        opened.wait_until_compiled(PATIENCE_SEC)
         assert opened.decide(WRITES).verdict is Verdict.ALLOW, "it is not looked at all the time"
         _later(opened, clock)
         assert opened.decide(WRITES).reasons == ("never",)
@@ -52,7 +52,7 @@ def test_a_change_takes_hold_and_a_broken_one_does_not(tmp_path: Path) -> None:
         assert opened.decide(WRITES).reasons == ("never",)
         assert opened.version == second
         assert "mine.rego:3:" in opened.problems()[0] and "stays in force" in opened.problems()[0]
-        assert not opened.broken
+        assert not opened.is_broken
 
         write(own(tmp_path), mine=DENY)
         _later(opened, clock)
@@ -129,13 +129,13 @@ class _NeverDone:
     def __init__(self) -> None:
         self.made = 0
 
-    def settled(self, wait_sec: float = 0.0) -> bool:
+    def is_compiled(self, wait_sec: float = 0.0) -> bool:
         return self.made < 2
 
     def evaluate(self, document: JsonObject | str) -> JsonValue:
         return {"deny": [], "ask": [], "allow": ["the old policy"]}
 
-    async def evaluate_aside(self, document: JsonObject | str) -> JsonValue:
+    async def evaluate_async(self, document: JsonObject | str) -> JsonValue:
         return self.evaluate(document)
 
     def close(self) -> None:
@@ -151,7 +151,7 @@ def test_what_was_replaced_does_not_decide_even_if_the_new_one_is_never_compiled
     opened = Policy(folder=own(tmp_path), engine=_NeverDone(), config=PolicyConfig(), clock=clock, change_sec=0.0)
     assert opened.decide(WRITES).reasons == ("the old policy",)
     _saved_late(tmp_path, text=DENY, clock=clock)
-    for decision in (opened.decide(WRITES), run(opened.decide_aside(WRITES)), run(opened.explain(WRITES)).decision):
+    for decision in (opened.decide(WRITES), run(opened.decide_async(WRITES)), run(opened.explain(WRITES)).decision):
         assert decision.verdict is Verdict.DENY
         assert decision.reasons == ("the policy was changed and is still being compiled",)
         assert decision.hint == "call again in a moment"
@@ -161,10 +161,10 @@ def test_a_file_that_is_saved_as_it_was_is_not_compiled_again(tmp_path: Path) ->
     clock, engine = ManualClock(), _NeverDone()
     opened = Policy(folder=write(own(tmp_path), mine=DENY), engine=engine, config=PolicyConfig(), clock=clock)
     _saved_late(tmp_path, text=DENY, clock=clock)
-    opened.look()
+    opened.poll_folder()
     assert engine.made == 1
     _saved_late(tmp_path, text=DENY + "\n", clock=clock)
-    opened.look()
+    opened.poll_folder()
     assert engine.made == 2
 
 
@@ -191,7 +191,7 @@ def test_a_broken_policy_says_what_to_do_next(tmp_path: Path) -> None:
 def test_a_policy_broken_from_the_start_lets_only_reads_through(tmp_path: Path) -> None:
     clock = ManualClock()
     with policy(tmp_path, clock=clock, mine="package codeplane.policy\n\ndeny contains") as opened:
-        assert opened.broken
+        assert opened.is_broken
         assert "only reads run" in opened.problems()[0]
         assert opened.decide(of_call("READ")).verdict is Verdict.ALLOW
         for kind in ("owner", "device", "agent", "system"):
@@ -202,7 +202,7 @@ def test_a_policy_broken_from_the_start_lets_only_reads_through(tmp_path: Path) 
                 assert run(opened.explain(of_call(risk, kind))).decision.verdict is Verdict.DENY
         write(own(tmp_path), mine=HEAD + "deny contains")
         _later(opened, clock)
-        assert opened.broken
+        assert opened.is_broken
         write(own(tmp_path), mine=DENY)
         _later(opened, clock)
         assert opened.problems() == []
@@ -245,7 +245,7 @@ def test_the_same_decision_is_not_made_twice_and_memory_is_bounded(tmp_path: Pat
         assert opened.decide(of_call("WRITE", arguments={"n": 1}, paths=["unseen"])) is first
         for number in range(2, 5000):
             opened._keep(str(number), first, None)
-        assert len(opened._known) == 4096
+        assert len(opened._decisions) == 4096
         assert opened.decide(of_call("WRITE", arguments={"n": 1})) is not first
         write(own(tmp_path), mine=DENY)
         _later(opened, clock)
@@ -319,16 +319,16 @@ def test_a_folder_with_what_does_not_belong_there_is_refused(tmp_path: Path, mak
     with pytest.raises(PolicyInvalid) as caught:
         PolicyFolder(path=folder).read()
     assert ".codeplane/policy" in caught.value.message
-    assert len(PolicyFolder(path=folder).marks()) > 0
+    assert len(PolicyFolder(path=folder).fingerprint()) > 0
 
 
 def test_only_policies_are_read(tmp_path: Path) -> None:
     folder = write(own(tmp_path), b=DENY, a=DENY)
     (folder / "notes.txt").write_bytes(b"\xff")
     (folder / "sub").mkdir()
-    before = PolicyFolder(path=folder).marks()
+    before = PolicyFolder(path=folder).fingerprint()
     assert [*PolicyFolder(path=folder).read()] == [".codeplane/policy/a.rego", ".codeplane/policy/b.rego"]
     (folder / "more.txt").write_text("x")
-    assert PolicyFolder(path=folder).marks() == before
+    assert PolicyFolder(path=folder).fingerprint() == before
     write(folder, c=DENY)
-    assert PolicyFolder(path=folder).marks() != before
+    assert PolicyFolder(path=folder).fingerprint() != before

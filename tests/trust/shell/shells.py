@@ -19,17 +19,17 @@ from codeplane.kernel.config import ShellConfig
 from codeplane.kernel.event import Event
 from codeplane.kernel.json import JsonValue
 from codeplane.kernel.secret_files import NOTHING_SHOWN
-from codeplane.trust.shell.answers import BashResult
-from codeplane.trust.shell.enclosure import MARK
+from codeplane.trust.shell.command_run import RunLimits
+from codeplane.trust.shell.models import BashResult
 from codeplane.trust.shell.operations import ShellOperations, ShellParts
-from codeplane.trust.shell.running import Bounds
+from codeplane.trust.shell.sandbox import MARK
 from tests.harness import make_repo
 from tests.trust.door import AGENT, Door, door
 
 needs_bubblewrap = pytest.mark.skipif(
     shutil.which("bwrap") is None, reason="NOT TESTED: the shell's sandbox, since bubblewrap is not installed"
 )
-BOUNDS = Bounds(processes=200, grace_sec=0.5)
+BOUNDS = RunLimits(processes=200, grace_sec=0.5)
 
 
 class Missing:
@@ -75,7 +75,7 @@ class Shell:
 
 @asynccontextmanager
 async def shell(
-    tmp_path: Path, *, missing: bool = False, bounds: Bounds = BOUNDS, **config: object
+    tmp_path: Path, *, missing: bool = False, bounds: RunLimits = BOUNDS, **config: object
 ) -> AsyncIterator[Shell]:
     """A shell as the owner's settings make it."""
     root = make_repo(tmp_path.resolve() / "repo", {"README.md": "# example\n", "src/a.py": "a = 1\n"})

@@ -3,10 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplane.trust.shell.captured import CHUNK_BYTES, Captured, Chunk, Room
+from codeplane.trust.shell.output_capture import CHUNK_BYTES, Chunk, OutputCapture, OutputQuota
 from tests.interaction.requirements import requirement
 
 pytestmark = requirement("TRUST-31")
+
 
 pieces = st.lists(st.one_of(st.binary(max_size=50), st.text(max_size=50).map(str.encode)), max_size=20)
 
@@ -22,7 +23,7 @@ def _contiguous(chunks: list[Chunk]) -> int:
 
 @given(given=pieces, total=st.integers(0, 400))
 def test_chunks_are_contiguous_and_within_the_room(given: list[bytes], total: int) -> None:
-    captured = Captured("STDERR", Room(total=total))
+    captured = OutputCapture("STDERR", OutputQuota(total=total))
     chunks: list[Chunk] = []
     for piece in given:
         captured.take(piece)
@@ -41,7 +42,7 @@ def test_chunks_are_contiguous_and_within_the_room(given: list[bytes], total: in
 
 @given(text=st.text(max_size=300), cuts=st.lists(st.integers(0, 1200), max_size=10))
 def test_text_stays_text_wherever_it_is_cut(text: str, cuts: list[int]) -> None:
-    captured = Captured("STDOUT", Room(total=10_000))
+    captured = OutputCapture("STDOUT", OutputQuota(total=10_000))
     data, chunks, start = text.encode(), [], 0
     for end in [*sorted(cuts), len(data)]:
         captured.take(data[start:end])
@@ -53,15 +54,15 @@ def test_text_stays_text_wherever_it_is_cut(text: str, cuts: list[int]) -> None:
 
 
 def test_a_flood_leaves_room_for_the_other_stream() -> None:
-    room = Room(total=1000)
-    out, err = Captured("STDOUT", room), Captured("STDERR", room)
+    room = OutputQuota(total=1000)
+    out, err = OutputCapture("STDOUT", room), OutputCapture("STDERR", room)
     out.take(b"x" * 5000)
     err.take(b"why")
     assert (out.kept, out.dropped, err.kept, err.dropped) == (750, 4250, 3, 0)
 
 
 def test_the_end_is_kept_and_long_chunks_are_split_at_lines() -> None:
-    captured = Captured("STDOUT", Room(total=10_000_000))
+    captured = OutputCapture("STDOUT", OutputQuota(total=10_000_000))
     line = "ä" * 100 + "\n"
     captured.take((line * 5000).encode())
     chunks = captured.chunks(final=True)

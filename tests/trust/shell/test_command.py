@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from codeplane.kernel.actor import ActorKind
-from codeplane.trust.shell.looks import looks
+from codeplane.trust.shell.command_warnings import find_warnings
 from tests.interaction.requirements import requirement
 from tests.trust.shell.shells import needs_bubblewrap, shell
 
@@ -147,11 +147,11 @@ async def test_nothing_in_a_command_can_hide_from_the_person(tmp_path: Path) -> 
     ],
 )
 def test_what_a_command_looks_like_is_said(command: str, said: str) -> None:
-    assert said in looks(command)
+    assert said in find_warnings(command)
 
 
 @pytest.mark.parametrize(
     "command", ["ls -la", "pytest -q tests", "a && b || c", "make 2>&1 | tail -5", "x &> log", "grep -r foo src | sort"]
 )
 def test_plain_commands_look_like_nothing(command: str) -> None:
-    assert looks(command) == ()
+    assert find_warnings(command) == ()

@@ -6,9 +6,9 @@ from pathlib import Path
 from codeplane.kernel.actor import Caller, Progress
 from codeplane.kernel.event import Event
 from codeplane.kernel.ports import EventQuery
-from codeplane.trust.shell.answers import OutputResult
-from codeplane.trust.shell.enclosure import MARK
-from codeplane.trust.shell.running import Bounds
+from codeplane.trust.shell.command_run import RunLimits
+from codeplane.trust.shell.models import OutputResult
+from codeplane.trust.shell.sandbox import MARK
 from tests.harness import until
 from tests.interaction.requirements import requirement
 from tests.trust.door import AGENT
@@ -152,7 +152,7 @@ async def test_a_command_that_ignores_sigterm_is_ended_at_its_time(tmp_path: Pat
 
 @requirement("TRUST-32")
 async def test_a_command_that_heeds_sigterm_can_tidy_up(tmp_path: Path) -> None:
-    async with shell(tmp_path, bounds=Bounds(grace_sec=20.0)) as opened:
+    async with shell(tmp_path, bounds=RunLimits(grace_sec=20.0)) as opened:
         script = "trap 'echo tidied; exit 7' TERM; while :; do sleep 0.05; done"
         done = await opened.run(script, timeout_ms=300)
         assert (done.timed_out, done.exit_code, done.stdout) == (True, 7, "tidied\n")
@@ -168,7 +168,7 @@ async def test_daemons_end_with_the_command(tmp_path: Path) -> None:
 
 @requirement("TRUST-32")
 async def test_a_fork_bomb_is_ended(tmp_path: Path) -> None:
-    async with shell(tmp_path, bounds=Bounds(processes=60, grace_sec=0.1)) as opened:
+    async with shell(tmp_path, bounds=RunLimits(processes=60, grace_sec=0.1)) as opened:
         done = await opened.run("b() { b | b & }; b; sleep 60", timeout_ms=50_000)
         assert done.stopped == "it had more than 60 processes"
         assert await _left(done.execution_id) == []
@@ -176,7 +176,7 @@ async def test_a_fork_bomb_is_ended(tmp_path: Path) -> None:
 
 @requirement("TRUST-32")
 async def test_a_command_that_takes_all_memory_is_ended(tmp_path: Path) -> None:
-    async with shell(tmp_path, bounds=Bounds(resident_bytes=64 * 1024 * 1024, grace_sec=0.1)) as opened:
+    async with shell(tmp_path, bounds=RunLimits(resident_bytes=64 * 1024 * 1024, grace_sec=0.1)) as opened:
         done = await opened.run("x=$(head -c 100000000 /dev/zero | tr '\\0' x); sleep 60", timeout_ms=50_000)
         assert done.stopped == "it held more than 64 MB of memory"
 

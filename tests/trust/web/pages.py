@@ -18,7 +18,7 @@ from codeplane.kernel.clock import SystemClock
 from codeplane.kernel.config import WebConfig
 from codeplane.kernel.json import JsonValue
 from codeplane.trust.untrusted.marks import UntrustedMarks
-from codeplane.trust.web.answers import OpenResult
+from codeplane.trust.web.models import OpenResult
 from codeplane.trust.web.operations import WebOperations, WebParts
 from tests.trust.door import AGENT, Door, door
 

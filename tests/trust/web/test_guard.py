@@ -8,12 +8,13 @@ from hypothesis import strategies as st
 
 from codeplane.adapters.web_fetch import is_own
 from codeplane.kernel.errors import AddressDenied, CodePlaneError, ConfigInvalid
-from codeplane.trust.web.addresses import refusal, strict
-from codeplane.trust.web.hosts import HostLists
-from codeplane.trust.web.target import redirected, target
+from codeplane.trust.web.page_fetcher import HostLists
+from codeplane.trust.web.public_address import public_address_check, refusal_reason
+from codeplane.trust.web.target import parse_target, redirect_target
 from tests.interaction.requirements import requirement
 
 pytestmark = requirement("TRUST-33")
+
 
 PRIVATE = [
     *("127.0.0.1", "127.255.255.254", "0.0.0.0", "0.1.2.3", "10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1"),
@@ -30,12 +31,12 @@ PUBLIC = ["1.1.1.1", "8.8.8.8", "93.184.216.34", "172.32.0.1", "100.128.0.1", "2
 
 @pytest.mark.parametrize("address", PRIVATE)
 def test_an_address_that_is_not_public_is_refused(address: str) -> None:
-    assert refusal(address)
+    assert refusal_reason(address)
 
 
 @pytest.mark.parametrize("address", PUBLIC)
 def test_a_public_address_is_not(address: str) -> None:
-    assert refusal(address) == ""
+    assert refusal_reason(address) == ""
 
 
 @given(address=st.ip_addresses())
@@ -43,7 +44,7 @@ def test_what_python_calls_private_is_never_public(
     address: ipaddress.IPv4Address | ipaddress.IPv6Address,
 ) -> None:
     if not address.is_global or address.is_multicast or address.is_reserved or address.is_link_local:
-        assert refusal(str(address))
+        assert refusal_reason(str(address))
 
 
 @given(inner=st.ip_addresses(v=4))
@@ -56,15 +57,15 @@ def test_no_form_of_an_ipv4_address_in_ipv6_gets_through(inner: ipaddress.IPv4Ad
         (0x2002 << 112) | (number << 80),
         (0x20010000 << 96) | (number ^ 0xFFFFFFFF),
     ):
-        assert refusal(str(ipaddress.IPv6Address(whole)))
+        assert refusal_reason(str(ipaddress.IPv6Address(whole)))
 
 
 def test_this_machines_own_addresses_are_refused_though_they_may_be_public() -> None:
     assert is_own("127.0.0.1")
     assert not is_own("192.0.2.1")
-    assert strict(lambda address: address == "8.8.8.8")("8.8.8.8", 80) == "this machine itself"
-    assert strict(lambda address: False)("8.8.8.8", 80) == ""
-    assert strict(lambda address: False)("127.0.0.1", 80)
+    assert public_address_check(lambda address: address == "8.8.8.8")("8.8.8.8", 80) == "this machine itself"
+    assert public_address_check(lambda address: False)("8.8.8.8", 80) == ""
+    assert public_address_check(lambda address: False)("127.0.0.1", 80)
 
 
 REFUSED = [
@@ -114,7 +115,7 @@ REFUSED = [
 @pytest.mark.parametrize("url", REFUSED)
 def test_an_address_that_is_not_plain_is_refused(url: str) -> None:
     with pytest.raises(AddressDenied):
-        target(url)
+        parse_target(url)
 
 
 ADDRESSES = {
@@ -130,9 +131,9 @@ ADDRESSES = {
 
 @pytest.mark.parametrize("url", ADDRESSES)
 def test_an_address_in_place_of_a_name_is_known_as_one_and_judged(url: str) -> None:
-    found = target(url)
+    found = parse_target(url)
     assert (found.is_address, found.host) == (True, ADDRESSES[url])
-    assert refusal(found.host)
+    assert refusal_reason(found.host)
 
 
 @pytest.mark.parametrize(
@@ -149,14 +150,14 @@ def test_an_address_in_place_of_a_name_is_known_as_one_and_judged(url: str) -> N
     ],
 )
 def test_a_plain_address_is_sent_in_one_form(url: str, sent: str) -> None:
-    assert target(url).url == sent
-    assert target(sent).url == sent
+    assert parse_target(url).url == sent
+    assert parse_target(sent).url == sent
 
 
 @given(url=st.text(max_size=60).map(lambda text: f"http://{text}/"))
 def test_whatever_is_asked_for_there_is_one_host_and_a_request_of_one_line(url: str) -> None:
     try:
-        found = target(url)
+        found = parse_target(url)
     except CodePlaneError:
         return
     assert found.path.isascii()
@@ -166,9 +167,9 @@ def test_whatever_is_asked_for_there_is_one_host_and_a_request_of_one_line(url: 
 
 
 def test_a_redirect_is_judged_from_the_start() -> None:
-    here = target("https://example.com/a/b")
-    assert redirected(here, "../c").url == "https://example.com/c"
-    assert redirected(here, "//other.example/x").url == "https://other.example/x"
+    here = parse_target("https://example.com/a/b")
+    assert redirect_target(here, "../c").url == "https://example.com/c"
+    assert redirect_target(here, "//other.example/x").url == "https://other.example/x"
     for location in (
         "http://example.com/",
         "file:///etc/passwd",
@@ -177,7 +178,7 @@ def test_a_redirect_is_judged_from_the_start() -> None:
         "https://localhost/",
     ):
         with pytest.raises(AddressDenied):
-            redirected(here, location)
+            redirect_target(here, location)
 
 
 def test_the_owners_lists_hold_for_every_spelling() -> None:
@@ -188,7 +189,7 @@ def test_the_owners_lists_hold_for_every_spelling() -> None:
         with pytest.raises(AddressDenied):
             lists.check(host)
     with pytest.raises(AddressDenied):
-        HostLists(allow=(), deny=("bücher.example",)).check(target("http://BÜCHER.example./").host)
+        HostLists(allow=(), deny=("bücher.example",)).check(parse_target("http://BÜCHER.example./").host)
     HostLists(allow=(), deny=()).check("anything.example")
     with pytest.raises(ConfigInvalid):
         HostLists(allow=(), deny=("ä" * 80,))

@@ -11,8 +11,8 @@ import pytest
 from codeplane.adapters.web_fetch import WebFetch, is_own
 from codeplane.kernel.actor import Actor, ActorKind
 from codeplane.kernel.errors import FetchFailed
-from codeplane.trust.web.addresses import strict
-from codeplane.trust.web.target import target
+from codeplane.trust.web.public_address import public_address_check
+from codeplane.trust.web.target import parse_target
 from tests.interaction.requirements import requirement
 from tests.trust.web.pages import HOST, Site, answer, certificate, moved, web
 
@@ -52,14 +52,14 @@ async def test_a_page_is_fetched_after_a_person_agreed_and_marked_untrusted(tmp_
         assert ingested.payload == {"operation": "web.open", "source": "web", "what": opened.url("/a?q=1")}
         assert ingested.content_trust.value == "UNTRUSTED_MODEL"
         asked = question.call
-        assert opened.untrusted.covering(asked) is not None
+        assert opened.untrusted.mark_of_call(asked) is not None
         # In another session it is still who has read it.
-        assert opened.untrusted.covering(replace(asked, task=None)) is not None
+        assert opened.untrusted.mark_of_call(replace(asked, task=None)) is not None
         # Under any name, also with a token: the same program can read without it.
         renamed = Actor(kind=ActorKind.AGENT, actor_id="stranger")
-        assert opened.untrusted.covering(replace(asked, task=None, actor=renamed)) is not None
+        assert opened.untrusted.mark_of_call(replace(asked, task=None, actor=renamed)) is not None
         issued = Actor(kind=ActorKind.AGENT, actor_id="agent_stranger")
-        assert opened.untrusted.covering(replace(asked, task=None, actor=issued)) is not None
+        assert opened.untrusted.mark_of_call(replace(asked, task=None, actor=issued)) is not None
         request = opened.site.asked[0].decode().lower()
         assert f"host: {HOST}:{opened.site.port}" in request
         assert "cookie" not in request
@@ -85,7 +85,9 @@ async def test_with_the_real_check_loopback_is_refused_and_never_connected_to(tm
         "six.test": ["::ffff:127.0.0.1"],
         "meta.test": ["169.254.169.254"],
     }
-    async with web(tmp_path, Site(answers={"/": answer("secret")}), check=strict(is_own), names=names) as opened:
+    async with web(
+        tmp_path, Site(answers={"/": answer("secret")}), check=public_address_check(is_own), names=names
+    ) as opened:
         for host in (HOST, *names):
             name, message = await opened.refused(opened.url(host=host))
             assert (name, message.startswith(f"{host} is not a public address")) == ("ADDRESS_DENIED", True)
@@ -224,7 +226,7 @@ async def test_tls_is_checked_for_the_host_and_not_for_the_address(tmp_path: Pat
         assert (name, "cannot show that it is other.test" in message) == ("FETCH_FAILED", True)
         # Whoever is not trusted is not, whatever the name.
         with pytest.raises(FetchFailed):
-            wanted = target(opened.url(scheme="https"))
+            wanted = parse_target(opened.url(scheme="https"))
             await WebFetch().get(wanted, "127.0.0.1", max_bytes=10)
 
 

@@ -6,16 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplane.trust.web.readable import readable
+from codeplane.trust.web.html_text import html_to_text
 from tests.interaction.requirements import requirement
 
 pytestmark = requirement("TRUST-65")
+
 
 BASE = "https://example.org/a/b"
 
 
 def _text(page: str, *, marked: bool = False) -> str:
-    return readable(page, base=BASE, marked=marked)[1]
+    return html_to_text(page, base=BASE, marked=marked)[1]
 
 
 def test_blocks_lists_tables_and_code_are_kept_apart() -> None:
@@ -25,7 +26,7 @@ def test_blocks_lists_tables_and_code_are_kept_apart() -> None:
         "<pre>a\n   b &lt;c&gt;</pre><table><tr><td>1</td><td>2</td></tr></table>"
         "<!-- hidden > --><SCRIPT>if (a < b) {}</SCRIPT>end<br>of it</body>"
     )
-    title, text = readable(page, base=BASE, marked=False)
+    title, text = html_to_text(page, base=BASE, marked=False)
     assert title == "A title"
     assert text == "Head\n\nOne two three bold\n\n- first\n\n- second\n\na\n   b <c>\n\n1 | 2 |\n\nend\nof it"
     marked = _text(page, marked=True)
@@ -67,7 +68,7 @@ def test_what_is_broken_is_still_read(page: str, text: str) -> None:
 
 @given(page=st.text(alphabet="<>/!-\"'= abpscrit\n&#;1", max_size=200), marked=st.booleans())
 def test_any_page_can_be_read(page: str, marked: bool) -> None:
-    readable(page, base=BASE, marked=marked)
+    html_to_text(page, base=BASE, marked=marked)
 
 
 @pytest.mark.parametrize(

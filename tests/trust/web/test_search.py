@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from codeplane.kernel.actor import Caller
-from codeplane.trust.web.answers import SearchResult
+from codeplane.trust.web.models import SearchResult
 from tests.interaction.requirements import requirement
 from tests.trust.web.pages import Site, answer, moved, web
 

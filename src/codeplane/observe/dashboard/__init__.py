@@ -1,1 +1,1 @@
-"""What the dashboard asks: calls, figures, boards and settings, from the log and its tables."""
+"""The dashboard's operations: calls, figures, tasks and settings, from the log and its tables."""

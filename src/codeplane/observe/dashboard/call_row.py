@@ -1,4 +1,4 @@
-"""One row of the activity: a call, or everything that became of a proposed one, told in one place."""
+"""A row of the activity: a call, or a proposed action with its decision and execution."""
 
 import re
 
@@ -13,23 +13,23 @@ from codeplane.kernel.operation import Request, Result
 from codeplane.kernel.ports import PayloadCondition
 
 _SHOWN = 160
-# Words that are looked for in an event before it is read; a row says "and 3 more" though its event does not.
-_WORD, _WORDS, _MADE = re.compile(r"[a-z]{3,}"), 8, "and more"
-# What a client sends along though nobody chose it.
-_LEFT_OPEN: tuple[JsonValue, ...] = (None, "", [], {})
-# A call that ended like this is told of by the action it proposed.
+# Words that have to be in an event's payload; a row can say "and 3 more" though its event does not.
+_WORD, _MAX_WORDS, _GENERATED_TEXT = re.compile(r"[a-z]{3,}"), 8, "and more"
+# Argument values that were not set.
+_UNSET: tuple[JsonValue, ...] = (None, "", [], {})
+# Calls with these outcomes are shown as the action that they proposed.
 OF_ACTIONS = frozenset({"APPROVAL_PENDING", "REJECTED", "EXPIRED"})
 CALLS = (CALL_STARTED, CALL_FINISHED, CALL_REPLAYED, CALL_REFUSED)
 # Outcomes that stand for several, or are an action's.
 _GROUPS = frozenset({"failed", "refused", "waiting", "running", "PENDING", "APPROVED", "REJECTED", "EXECUTED"})
 ACTIONS = ("action.created", "action.approved", "action.rejected")
-# Outcomes that an action does not keep.
-_PASSING = frozenset({"waiting", "PENDING"})
+# Temporary outcomes of an action.
+_TEMPORARY = frozenset({"waiting", "PENDING"})
 _PHASES = {CALL_STARTED: "running", CALL_REFUSED: "refused", CALL_REPLAYED: "replayed"}
 
 
 class CallFilter(Request):
-    """Which calls are wanted; all by default."""
+    """Which calls to list; all by default."""
 
     operation: str | None = Field(None, max_length=100, description="as in git.push, or git.*")
     actor: str | None = Field(None, max_length=200, description="as in agent:claude-code, or agent:*")
@@ -44,7 +44,7 @@ class CallFilter(Request):
     dashboard: bool = Field(False, description="also what the dashboard itself reads")
 
     def outcome_said(self) -> tuple[PayloadCondition, ...]:
-        """What of the outcome can be asked of an event itself; actions are decided on later."""
+        """The outcome as conditions on events; actions are decided later."""
         if self.outcome == "failed":
             return (PayloadCondition(field="status", value="ok", other=True, or_has="failure_class"),)
         return (
@@ -54,15 +54,15 @@ class CallFilter(Request):
         )
 
     def words(self) -> tuple[str, ...]:
-        """What of the letters looked for is certainly an event's own: words of a row that are made for it are not."""
-        found = dict.fromkeys(_WORD.findall((self.text or "").lower()))
-        return tuple(word for word in found if word not in _MADE)[:_WORDS]
+        """The words of the text that have to be in the event itself, not in generated text."""
+        words = dict.fromkeys(_WORD.findall((self.text or "").lower()))
+        return tuple(word for word in words if word not in _GENERATED_TEXT)[:_MAX_WORDS]
 
     def may_fit(self, event: Event, *, surface: str | None, client: str | None) -> bool:
-        """Whether the row of an event could fit, told without making it: most of a look back is for nothing."""
+        """Whether the row of an event could match, without building it: most events of a scan do not."""
         payload = event.payload
         name = str(payload.get("operation"))
-        if not _names(self.operation, name) or not _names(self.actor, event.actor):
+        if not _matches_name(self.operation, name) or not _matches_name(self.actor, event.actor):
             return False
         if event.type in ACTIONS:
             return not self.outcome or self.outcome in _GROUPS or payload.get("status") in (None, self.outcome)
@@ -70,14 +70,17 @@ class CallFilter(Request):
         if not self.dashboard and is_own(name, surface, mutates=bool(payload.get("mutates"))):
             return False
         return (
-            _ended(self.outcome, _status(event), _failure(event), phase=_PHASES.get(event.type, "done"))
+            _matches_outcome(self.outcome, _status(event), _failure(event), phase=_PHASES.get(event.type, "done"))
             and (not self.client or self.client.lower() in (client or "").lower())
-            and (not self.text or self.text.lower() in f"{name} {said_of(payload)} {_reason(payload) or ''}".lower())
+            and (
+                not self.text
+                or self.text.lower() in f"{name} {summarise_arguments(payload)} {_reason(payload) or ''}".lower()
+            )
         )
 
 
 class CallRow(Result):
-    """A call in the activity; proposed, approved and executed is one row."""
+    """A call in the activity; an action is one row from proposal to execution."""
 
     key: str
     position: int
@@ -107,38 +110,38 @@ class CallRow(Result):
 
     @property
     def failed(self) -> bool:
-        """Whether it ended with an error, or without what was asked for."""
+        """Whether it ended with an error, or did not achieve what was asked."""
         return self.phase != "refused" and is_failure(self.status, self.failure)
 
     def fits(self, wanted: CallFilter) -> bool:
-        """Whether a filter lets it through."""
+        """Whether it matches a filter."""
         if not wanted.dashboard and is_own(self.operation, self.surface, mutates=self.mutates):
             return False
         if wanted.since_ns is not None and self.at_ns < wanted.since_ns:
             return False
         return (
-            _names(wanted.operation, self.operation)
-            and _names(wanted.actor, self.actor)
+            _matches_name(wanted.operation, self.operation)
+            and _matches_name(wanted.actor, self.actor)
             and (not wanted.client or wanted.client.lower() in (self.client or "").lower())
-            and _ended(wanted.outcome, self.status, self.failure, phase=self.phase)
+            and _matches_outcome(wanted.outcome, self.status, self.failure, phase=self.phase)
             and (not wanted.for_task_id or wanted.for_task_id == self.task_id)
             and (not wanted.in_session or wanted.in_session == self.session_id)
             and (not wanted.text or wanted.text.lower() in f"{self.operation} {self.said} {self.reason or ''}".lower())
         )
 
     def moved_on(self, wanted: CallFilter) -> bool:
-        """Whether it is a proposal that the filter let through until now: whoever shows it would show what was."""
-        if self.key != self.action_id or wanted.outcome not in _PASSING:
+        """Whether it is an action that matched the filter until now, so that a shown row has to be updated."""
+        if self.key != self.action_id or wanted.outcome not in _TEMPORARY:
             return False
         return self.fits(wanted.model_copy(update={"outcome": None}))
 
 
 def is_own(operation: str, surface: str | None, *, mutates: bool) -> bool:
-    """Whether a call is only somebody looking at the dashboard."""
+    """Whether a call is a read of the dashboard itself."""
     return operation == "dashboard.link" or (surface == "web" and not mutates)
 
 
-def row_of(event: Event, *, surface: str | None, client: str | None) -> CallRow:
+def row_from_event(event: Event, *, surface: str | None, client: str | None) -> CallRow:
     """The row of one event of a call."""
     payload, ids = event.payload, event.correlation
     stats = payload.get("diff_stats")
@@ -154,7 +157,7 @@ def row_of(event: Event, *, surface: str | None, client: str | None) -> CallRow:
         actor=event.actor,
         status=_status(event),
         phase=phase,
-        said=said_of(payload),
+        said=summarise_arguments(payload),
         mutates=bool(payload.get("mutates")),
         duration_us=_number(payload.get("duration_us")),
         client=client or _text(payload.get("client")),
@@ -171,11 +174,11 @@ def row_of(event: Event, *, surface: str | None, client: str | None) -> CallRow:
     )
 
 
-def said_of(payload: JsonObject) -> str:
-    """What was asked, in a few words: the arguments of a read, the paths of a mutation."""
+def summarise_arguments(payload: JsonObject) -> str:
+    """What was asked, in short: the arguments of a read, the paths of a mutation."""
     arguments, paths = payload.get("arguments"), payload.get("changed_paths")
     if isinstance(arguments, dict):
-        given = {name: value for name, value in arguments.items() if value is not False and value not in _LEFT_OPEN}
+        given = {name: value for name, value in arguments.items() if value is not False and value not in _UNSET}
         return " ".join(f"{name}={_short(value)}" for name, value in given.items())[:_SHOWN]
     if isinstance(paths, list) and paths:
         more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
@@ -202,14 +205,14 @@ def _number(value: JsonValue) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def _names(wanted: str | None, name: str) -> bool:
+def _matches_name(wanted: str | None, name: str) -> bool:
     if not wanted:
         return True
     return name.startswith(wanted[:-1]) if wanted.endswith("*") else name == wanted
 
 
 def _status(event: Event) -> str:
-    """How the call of an event went, as its row says it."""
+    """The status of an event's call, as its row shows it."""
     phase = _PHASES.get(event.type)
     return phase if phase in ("running", "replayed") else str(event.payload.get("status"))
 
@@ -218,7 +221,7 @@ def _failure(event: Event) -> str | None:
     return failure_in_words(_text(event.payload.get("failure_class"))) if event.type == CALL_FINISHED else None
 
 
-def _ended(wanted: str | None, status: str, failure: str | None, *, phase: str) -> bool:
+def _matches_outcome(wanted: str | None, status: str, failure: str | None, *, phase: str) -> bool:
     if not wanted:
         return True
     if wanted == "failed":

@@ -1,4 +1,4 @@
-"""`call.list` and `call.watch`: what is done here, by whom, and how it went."""
+"""The activity of the dashboard: `call.list` and `call.watch`."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, closing
@@ -25,25 +25,25 @@ from codeplane.observe.dashboard.call_row import (
     OF_ACTIONS,
     CallFilter,
     CallRow,
-    row_of,
+    row_from_event,
 )
-from codeplane.observe.dashboard.skipping import Skipping
+from codeplane.observe.dashboard.empty_ranges import EmptyRanges
 
-# The port promises an iterator; every log there is gives one that can be closed.
+# The port promises an iterator; every log returns one that can be closed.
 Followed = AsyncGenerator[Event | Heartbeat | Gap, None]
 
-# How many events are looked at for one page, and how far back in the log.
-_CHUNK, _SEEN = 500, 1000
-_LOOKED_BACK = 20_000
-# What the dashboard reads without anybody being signed in.
-_NOT_OURS = PayloadCondition(field="surface", value="web", other=True, or_session=True)
-_QUIET = 1000
-# A follower that is further behind has to look anew: telling everyone all of a long log would hold up everyone else.
+# How many events are read for one page, and how far back in the log.
+_CHUNK, _MAX_READ = 500, 1000
+_MAX_DISTANCE = 20_000
+# Excludes what the dashboard reads before anyone is signed in.
+_NOT_DASHBOARD = PayloadCondition(field="surface", value="web", other=True, or_session=True)
+_MAX_QUIET = 1000
+# A follower that is further behind has to list again: replaying a long log would slow down everyone else.
 _BACKLOG = 2000
-_LOOKING = "SELECT session_id FROM sessions WHERE surface = 'web' ORDER BY rowid DESC LIMIT ?"
+_DASHBOARD_SESSIONS = "SELECT session_id FROM sessions WHERE surface = 'web' ORDER BY rowid DESC LIMIT ?"
 _KNOWN_SESSIONS = 2000
 _ENDS = (CALL_FINISHED, CALL_REFUSED, CALL_REPLAYED)
-_FOUND = """SELECT a.action_id, o.failure_class FROM audit a JOIN operations o ON o.call_id = a.call_id
+_ACTION_FAILURES = """SELECT a.action_id, o.failure_class FROM audit a JOIN operations o ON o.call_id = a.call_id
             WHERE a.action_id IN ({marks}) AND o.status = 'ok' AND o.failure_class IS NOT NULL"""
 _NO_SESSION = frozenset({"SESSION_CLOSED", "SESSION_NOT_FOUND"})
 _ACTION = (
@@ -59,7 +59,7 @@ class CallsRequest(CallFilter, PageRequest):
 
 
 class CallPage(Result):
-    """Calls, the newest first; `looked_back_to` when the look ended before the page was full."""
+    """Calls, newest first; `looked_back_to` when the scan ended before the page was full."""
 
     results: tuple[CallRow, ...]
     running: tuple[CallRow, ...] = ()
@@ -84,7 +84,7 @@ class CallsWatchRequest(CallFilter):
 
 
 class CallItem(Result):
-    """A row that is new or says more now, or a sign of life."""
+    """A new or updated row, or a heartbeat."""
 
     row: CallRow | None = None
     position: int
@@ -92,13 +92,13 @@ class CallItem(Result):
 
 
 class CallOperations:
-    """Reads the log backwards, a bounded stretch at a time, and tells it as calls."""
+    """Reads the log backwards, a bounded range at a time, as rows of calls."""
 
     def __init__(self, *, log: Ledger, cursors: Cursors, streams: StreamObserver) -> None:
         self._log = log
         self._streams = streams
         self._cursors = cursors
-        self._skipping = Skipping(log)
+        self._skipping = EmptyRanges(log)
         self._sessions: dict[str, tuple[str | None, str | None]] = {}
 
     @operation("call.list", risk=Risk.READ)
@@ -112,25 +112,27 @@ class CallOperations:
             until = int(str(self._cursors.open(request.cursor, scope=scope)["before"])) - 1
         running = () if request.cursor else await self._running(request)
         rows: list[CallRow] = []
-        seen, begun, ended = 0, until, until <= 0
+        events_read, first_until, ended = 0, until, until <= 0
         wanted = await self._wanted(request)
         narrow = bool(request.for_task_id or request.in_session)
-        # What failed is the call that carried an action out, and is told where it ended.
+        # A failed action is shown as the call that executed it, where that ended.
         alone = narrow or request.outcome == "failed"
-        while len(rows) < request.limit and seen < _SEEN and begun - until < _LOOKED_BACK and not ended:
-            # Most pages are full after a short look.
-            chunk = _CHUNK if seen else 3 * request.limit
-            # What is of one task or session is found wherever it is; all else up to a bounded distance.
-            after = 0 if narrow else max(0, begun - _LOOKED_BACK)
-            found = await self._found(replace(wanted, after=after, until=until, limit=chunk))
-            low = found[0].position if len(found) == chunk else after + 1
-            told = [] if alone else await self._proposed(request, low, until, chunk)
-            low = told[-1].position if len(told) == chunk else low
-            seen += len(found) + len(told)
-            await self._know(found)
-            likely = tuple(event for event in found if event.position >= low and self._may_fit(event, request))
-            told += await self._rows(likely, outcome=request.outcome)
-            for row in sorted(told, key=lambda one: -one.position):
+        while (
+            len(rows) < request.limit and events_read < _MAX_READ and first_until - until < _MAX_DISTANCE and not ended
+        ):
+            # Most pages are full after a short scan.
+            chunk = _CHUNK if events_read else 3 * request.limit
+            # The calls of one task or session are found anywhere, all others up to a bounded distance.
+            after = 0 if narrow else max(0, first_until - _MAX_DISTANCE)
+            events = await self._query(replace(wanted, after=after, until=until, limit=chunk))
+            low = events[0].position if len(events) == chunk else after + 1
+            action_rows = [] if alone else await self._proposed(request, low, until, chunk)
+            low = action_rows[-1].position if len(action_rows) == chunk else low
+            events_read += len(events) + len(action_rows)
+            await self._load_sessions(events)
+            candidates = tuple(event for event in events if event.position >= low and self._may_fit(event, request))
+            action_rows += await self._rows(candidates, outcome=request.outcome)
+            for row in sorted(action_rows, key=lambda row: -row.position):
                 until = row.position - 1
                 if request.since_ns is not None and row.at_ns < request.since_ns:
                     ended = True
@@ -141,10 +143,10 @@ class CallOperations:
                         break
             else:
                 until = low - 1
-                past = bool(found) and request.since_ns is not None and found[0].at_ns < request.since_ns
+                past = bool(events) and request.since_ns is not None and events[0].at_ns < request.since_ns
                 ended = until <= 0 or past
         full = len(rows) == request.limit
-        rows = [row for row in await self._judged(rows) if row.fits(request)]
+        rows = [row for row in await self._with_failures(rows) if row.fits(request)]
         more = not ended or full
         cut = await self._log.query(EventQuery(until=until, newest=True, limit=1)) if more and not full else []
         return CallPage(
@@ -172,8 +174,8 @@ class CallOperations:
             async with aclosing(watched) as items:
                 async for item in items:
                     if isinstance(item, Event):
-                        for told in await self._told(item, request):
-                            yield told
+                        for call_item in await self._items(item, request):
+                            yield call_item
                     elif isinstance(item, Heartbeat):
                         yield CallItem(position=item.position)
                     else:
@@ -181,8 +183,8 @@ class CallOperations:
                         raise StreamGap(f"events after {item.requested_after} are gone")
                     reader.reached(item.position)
 
-    async def _told(self, event: Event, request: CallFilter) -> list[CallItem]:
-        """What a follower learns from one event."""
+    async def _items(self, event: Event, request: CallFilter) -> list[CallItem]:
+        """The items that one event gives a follower."""
         decides = event.type in ACTIONS
         rows = [row for row in await self._rows((event,), live=True) if row.fits(request) or row.moved_on(request)]
         if not rows:
@@ -191,7 +193,7 @@ class CallOperations:
         return [CallItem(row=row, position=event.position, decides=decides) for row in fresh]
 
     async def _wanted(self, request: CallFilter) -> EventQuery:
-        """The filter as far as the log can apply it."""
+        """The filter as a query, as far as the log can apply it."""
         outcome = request.outcome_said()
         query = EventQuery(
             newest=True,
@@ -207,15 +209,19 @@ class CallOperations:
         )
         if request.dashboard:
             return query
-        looking = await self._log.select(_LOOKING, (_QUIET,))
+        looking = await self._log.select(_DASHBOARD_SESSIONS, (_MAX_QUIET,))
         return replace(
-            query, quiet=tuple(str(session_id) for (session_id,) in looking), conditions=(*query.conditions, _NOT_OURS)
+            query,
+            quiet=tuple(str(session_id) for (session_id,) in looking),
+            conditions=(*query.conditions, _NOT_DASHBOARD),
         )
 
-    async def _found(self, query: EventQuery) -> list[Event]:
-        if _NOT_OURS not in query.conditions or query.task_id or query.session_id:
+    async def _query(self, query: EventQuery) -> list[Event]:
+        if _NOT_DASHBOARD not in query.conditions or query.task_id or query.session_id:
             return await self._log.query(query)
-        every = query.conditions == (_NOT_OURS,) and not query.words and query.actor is None and query.types == _ENDS
+        every = (
+            query.conditions == (_NOT_DASHBOARD,) and not query.words and query.actor is None and query.types == _ENDS
+        )
         return await self._skipping.query(query, all_of_them=every)
 
     def _may_fit(self, event: Event, wanted: CallFilter) -> bool:
@@ -227,20 +233,24 @@ class CallOperations:
         return newest[-1].position if newest else 0
 
     async def _rows(self, events: Sequence[Event], *, live: bool = False, outcome: str | None = None) -> list[CallRow]:
-        """Rows of the events in their order; an action's row tells of its calls, unless failures are wanted."""
-        await self._know(events)
+        """Rows of the events in their order; an action's row stands for its calls, unless failures are wanted."""
+        await self._load_sessions(events)
         failed = outcome == "failed"
         actions = await self._actions(events, every=live or failed, outcome=None if failed else outcome)
         rows: list[CallRow] = []
         for event in events:
             action = actions.get(_action_id(event) or "")
-            plain = row_of(event, **self._by(event)) if event.type in CALLS and not _is_second_try(event) else None
+            plain = (
+                row_from_event(event, **self._by(event))
+                if event.type in CALLS and not _is_first_attempt(event)
+                else None
+            )
             if failed and plain is not None:
                 rows.append(plain if action is None else plain.model_copy(update={"said": action.said}))
             elif action is not None:
                 if live or event.type == "action.created":
-                    found = {"failure": plain.failure} if plain is not None and plain.failure else {}
-                    rows.append(action.model_copy(update=found))
+                    update = {"failure": plain.failure} if plain is not None and plain.failure else {}
+                    rows.append(action.model_copy(update=update))
             elif plain is not None and not _is_of_action(event):
                 rows.append(plain)
         return rows
@@ -249,30 +259,30 @@ class CallOperations:
         surface, client = self._sessions.get(event.correlation.session_id or "", (None, None))
         return {"surface": surface, "client": client}
 
-    async def _judged(self, rows: Sequence[CallRow]) -> list[CallRow]:
-        """With what the runs of actions found, which the actions themselves do not tell."""
+    async def _with_failures(self, rows: Sequence[CallRow]) -> list[CallRow]:
+        """The rows with the failures of executed actions, which the actions table does not hold."""
         ran = [row.key for row in rows if row.key == row.action_id and row.phase == "done" and row.status == "ok"]
         if not ran:
             return list(rows)
-        found = await self._log.select(_FOUND.format(marks=", ".join("?" * len(ran))), ran)
-        failures = {str(action_id): failure_in_words(_cell(failure)) for action_id, failure in found}
+        failures_found = await self._log.select(_ACTION_FAILURES.format(marks=", ".join("?" * len(ran))), ran)
+        failures = {str(action_id): failure_in_words(_cell(failure)) for action_id, failure in failures_found}
         return [row.model_copy(update={"failure": failures[row.key]}) if row.key in failures else row for row in rows]
 
     async def _actions(self, events: Sequence[Event], *, every: bool, outcome: str | None) -> dict[str, CallRow]:
         wanted = {_action_id(event) for event in events if every or event.type == "action.created"} - {None}
         if not wanted:
-            # Whether or not the action is on this page, its calls are told of there.
+            # Its calls are shown in the action's row, whether or not that is on this page.
             return {}
         marks = ", ".join("?" * len(wanted))
-        term, values = _fitting(outcome)
+        term, values = _outcome_condition(outcome)
         rows = await self._log.select(
             f"SELECT {_ACTION} FROM actions WHERE action_id IN ({marks}){term}", (*map(str, wanted), *values)
         )
-        return {str(row[0]): _of_action(row) for row in rows}
+        return {str(row[0]): _row_from_action(row) for row in rows}
 
     async def _proposed(self, request: CallFilter, low: int, until: int, limit: int) -> list[CallRow]:
-        """Actions by the places they were proposed at, the newest first."""
-        term, values = _fitting(request.outcome)
+        """Actions by the position they were proposed at, newest first."""
+        term, values = _outcome_condition(request.outcome)
         if request.operation:
             last = request.operation.removesuffix("*") + ("\U0010ffff" if request.operation.endswith("*") else "")
             term, values = f"{term} AND operation BETWEEN ? AND ?", (*values, request.operation.removesuffix("*"), last)
@@ -284,34 +294,39 @@ class CallOperations:
             f"SELECT {_ACTION} FROM actions WHERE position BETWEEN ? AND ?{term} ORDER BY position DESC LIMIT ?",
             (low, until, *values, limit),
         )
-        return list(map(_of_action, rows))
+        return list(map(_row_from_action, rows))
 
     async def _running(self, request: CallsRequest) -> tuple[CallRow, ...]:
-        """What has begun and not ended; what runs of a proposal is its own row, by the call that carries it out."""
-        found = await self._log.select(
+        """The calls that are running; a running action is shown by the call that executes it."""
+        running = await self._log.select(
             "SELECT call_id FROM operations WHERE status = 'running' ORDER BY op_id DESC LIMIT 50"
         )
         rows: list[CallRow] = []
-        for (call_id,) in found:
+        for (call_id,) in running:
             events = await self._log.query(EventQuery(call_id=str(call_id), types=("call.started",), limit=1))
             for event, row in zip(events, await self._rows(tuple(events), live=True), strict=False):
-                begun = {"at": rfc3339(event.at_ns), "at_ns": event.at_ns, "call_id": str(call_id), "status": "running"}
-                rows.append(row.model_copy(update={**begun, "phase": "running"}))
+                update = {
+                    "at": rfc3339(event.at_ns),
+                    "at_ns": event.at_ns,
+                    "call_id": str(call_id),
+                    "status": "running",
+                }
+                rows.append(row.model_copy(update={**update, "phase": "running"}))
         return tuple(row for row in rows if row.fits(request))
 
-    async def _know(self, events: Sequence[Event]) -> None:
-        """Learn of the sessions that were not met before: which client, over which surface."""
-        met = {event.correlation.session_id for event in events} - {None} - self._sessions.keys()
-        if not met:
+    async def _load_sessions(self, events: Sequence[Event]) -> None:
+        """Load the client and surface of sessions that are not cached yet."""
+        missing = {event.correlation.session_id for event in events} - {None} - self._sessions.keys()
+        if not missing:
             return
         if len(self._sessions) > _KNOWN_SESSIONS:
             self._sessions.clear()
-        wanted = [str(one) for one in met]
+        wanted = [str(session_id) for session_id in missing]
         for start in range(0, len(wanted), 500):
-            part = wanted[start : start + 500]
+            batch = wanted[start : start + 500]
             rows = await self._log.select(
-                f"SELECT session_id, surface, client FROM sessions WHERE session_id IN ({', '.join('?' * len(part))})",
-                part,
+                f"SELECT session_id, surface, client FROM sessions WHERE session_id IN ({', '.join('?' * len(batch))})",
+                batch,
             )
             for session_id, surface, client in rows:
                 self._sessions[str(session_id)] = (_cell(surface), _cell(client))
@@ -320,29 +335,29 @@ class CallOperations:
 def _ends(request: CallFilter) -> tuple[str, ...]:
     if request.outcome == "failed":
         return (CALL_FINISHED,)
-    # An action's own facts are in its stream, but they name the task.
+    # An action's events are in its own stream, but they name the task.
     return (*_ENDS, "action.created") if request.for_task_id or request.in_session else _ENDS
 
 
-def _fitting(outcome: str | None) -> tuple[str, tuple[str, ...]]:
-    """A filter by outcome as a condition on actions: with thousands that wait, most would be told for nothing."""
+def _outcome_condition(outcome: str | None) -> tuple[str, tuple[str, ...]]:
+    """A filter by outcome as a condition on actions, since thousands may be waiting."""
     if not outcome:
         return "", ()
-    among = {"refused": REFUSED, "waiting": ("PENDING",)}.get(outcome, (outcome,))
-    return f" AND coalesce(outcome, status) IN ({', '.join('?' * len(among))})", among
+    statuses = {"refused": REFUSED, "waiting": ("PENDING",)}.get(outcome, (outcome,))
+    return f" AND coalesce(outcome, status) IN ({', '.join('?' * len(statuses))})", statuses
 
 
 def _action_id(event: Event) -> str | None:
-    found = event.payload.get("action_id")
-    return found if isinstance(found, str) else None
+    action_id = event.payload.get("action_id")
+    return action_id if isinstance(action_id, str) else None
 
 
 def _is_of_action(event: Event) -> bool:
     return _status(event) in OF_ACTIONS or _action_id(event) is not None
 
 
-def _is_second_try(event: Event) -> bool:
-    """An approved call whose session is gone is run without it at once; that it was tried with it is no news."""
+def _is_first_attempt(event: Event) -> bool:
+    """Whether the event is the first attempt of an approved call whose session was gone."""
     return event.type == CALL_REFUSED and event.payload.get("surface") == "approval" and _status(event) in _NO_SESSION
 
 
@@ -350,7 +365,7 @@ def _status(event: Event) -> str:
     return str(event.payload.get("status"))
 
 
-def _of_action(row: Sequence[str | int | float | bytes | None]) -> CallRow:
+def _row_from_action(row: Sequence[str | int | float | bytes | None]) -> CallRow:
     (action_id, name, actor_kind, actor_id, surface, client, risk, summary, status, created_ns, session_id,
      task_id, call_id, decided_by, reason, outcome, position, started) = row  # fmt: skip
     at_ns = int(str(created_ns))

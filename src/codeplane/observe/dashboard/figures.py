@@ -1,4 +1,4 @@
-"""`call.figures`: how many calls there were lately, how many failed, and how long they took."""
+"""`call.figures`: counts, failures and durations of recent calls."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -12,29 +12,29 @@ from codeplane.kernel.failure import is_failure
 from codeplane.kernel.operation import Request, Result, Risk, operation
 from codeplane.kernel.ports import ProjectionStore
 
-_FIGURED = 2000
+_MAX_CALLS = 2000
 _PARTS, _STEPS = 12, 60
 _SHORTEST_NS = 60 * SECOND_NS
-# Without the dashboard's own reads: of a mutation it is known which commit it began at. And without calls that waited
-# for a person, which is not how long an operation takes: what was approved is a call of its own.
-_LATELY = """SELECT o.timestamp, o.op_type, o.status, o.duration_ms, o.failure_class FROM
+# Without the dashboard's own reads (only mutations have a commit before), and without calls that waited for a person,
+# whose duration says nothing about the operation: the approved execution is a call of its own.
+_RECENT = """SELECT o.timestamp, o.op_type, o.status, o.duration_ms, o.failure_class FROM
              (SELECT timestamp, op_type, status, duration_ms, failure_class, session_id, repo_before_hash
               FROM operations ORDER BY op_id DESC LIMIT ?1) o
              LEFT JOIN sessions s ON s.session_id = o.session_id
              WHERE o.timestamp >= ?2 AND o.status != 'running' AND o.op_type != 'dashboard.link'
              AND o.status != 'APPROVAL_PENDING'
              AND (o.repo_before_hash IS NOT NULL OR coalesce(s.surface, '') != 'web')"""
-_LONGEST_AGO = "SELECT timestamp FROM operations ORDER BY op_id DESC LIMIT 1 OFFSET ?"
+_OLDEST = "SELECT timestamp FROM operations ORDER BY op_id DESC LIMIT 1 OFFSET ?"
 
 
 class FiguresRequest(Request):
-    """Over how long."""
+    """The period."""
 
     minutes: int = Field(60, ge=5, le=1440)
 
 
 class OperationFigures(Result):
-    """How one operation fares."""
+    """The figures of one operation."""
 
     operation: str
     calls: int
@@ -45,7 +45,7 @@ class OperationFigures(Result):
 
 
 class FiguresStep(Result):
-    """Calls between one moment, in seconds since 1970, and the next."""
+    """The calls of one step; `at` is its start, in seconds since 1970."""
 
     at: float
     calls: int
@@ -54,7 +54,7 @@ class FiguresStep(Result):
 
 
 class CallFigures(Result):
-    """Calls step by step and by operation; `complete` says whether all of the time asked for was looked at."""
+    """Calls by step and by operation; `complete` when the whole period was counted."""
 
     minutes: int
     calls: int
@@ -65,7 +65,10 @@ class CallFigures(Result):
 
     def text(self) -> str:
         lines = [f"{self.calls} calls, {self.failed} failed, in {self.minutes} minutes"]
-        lines += [f"{one.operation} {one.calls} p95 {one.p95_ms} ms, {one.failed} failed" for one in self.operations]
+        lines += [
+            f"{figures.operation} {figures.calls} p95 {figures.p95_ms} ms, {figures.failed} failed"
+            for figures in self.operations
+        ]
         return "\n".join(lines)
 
 
@@ -81,26 +84,26 @@ class FiguresOperations:
         """How many calls there were lately, how many failed, and how long each operation took; of the newest 2,000."""
         now = self._clock.now_ns()
         since = now - request.minutes * 60 * SECOND_NS
-        found = await self._tables.select(_LATELY, (_FIGURED, since))
-        longest_ago = await self._tables.select(_LONGEST_AGO, (_FIGURED - 1,))
-        taken = cast(list[tuple[int, str, str, float, str | None]], found)
-        # A young server's calls would all be in the last of the hour's steps.
-        begun = min(max(since, min((one[0] for one in taken), default=0)), now - _SHORTEST_NS)
-        whole_ns = now - begun
+        rows = await self._tables.select(_RECENT, (_MAX_CALLS, since))
+        longest_ago = await self._tables.select(_OLDEST, (_MAX_CALLS - 1,))
+        calls = cast(list[tuple[int, str, str, float, str | None]], rows)
+        # From the first call on, or all calls of a new server would be in the last step.
+        start = min(max(since, min((item[0] for item in calls), default=0)), now - _SHORTEST_NS)
+        whole_ns = now - start
         part_ns = whole_ns // _PARTS
         by_name: dict[str, list[float]] = {}
         by_part: dict[str, dict[int, list[float]]] = {}
         by_step: dict[int, list[tuple[bool, float]]] = {}
         failed: Counter[str] = Counter()
-        for at_ns, name, status, milliseconds, failure in taken:
+        for at_ns, name, status, milliseconds, failure in calls:
             bad = is_failure(status, failure)
             failed[name] += bad
             by_name.setdefault(name, []).append(milliseconds)
-            by_part.setdefault(name, {}).setdefault((at_ns - begun) // part_ns, []).append(milliseconds)
-            by_step.setdefault(min((at_ns - begun) * _STEPS // whole_ns, _STEPS - 1), []).append((bad, milliseconds))
+            by_part.setdefault(name, {}).setdefault((at_ns - start) // part_ns, []).append(milliseconds)
+            by_step.setdefault(min((at_ns - start) * _STEPS // whole_ns, _STEPS - 1), []).append((bad, milliseconds))
         return CallFigures(
             minutes=request.minutes,
-            calls=len(taken),
+            calls=len(calls),
             failed=failed.total(),
             operations=tuple(
                 OperationFigures(
@@ -111,26 +114,26 @@ class FiguresOperations:
                     p95_ms=_percentile(spent, 95),
                     p95_trend=tuple(_percentile(part, 95) for _, part in sorted(by_part[name].items())),
                 )
-                for name, spent in sorted(by_name.items(), key=lambda one: -len(one[1]))
+                for name, spent in sorted(by_name.items(), key=lambda item: -len(item[1]))
             ),
             complete=not longest_ago or int(str(longest_ago[0][0])) < since,
             steps=tuple(
-                _step(place, by_step.get(place, ()), begun, whole_ns) for place in range(_STEPS if taken else 0)
+                _step(place, by_step.get(place, ()), start, whole_ns) for place in range(_STEPS if calls else 0)
             ),
         )
 
 
-def _step(place: int, held: Sequence[tuple[bool, float]], begun: int, whole_ns: int) -> FiguresStep:
+def _step(number: int, calls: Sequence[tuple[bool, float]], start: int, whole_ns: int) -> FiguresStep:
     return FiguresStep(
-        at=round((begun + whole_ns * place / _STEPS) / SECOND_NS, 1),
-        calls=len(held),
-        failed=sum(bad for bad, _ in held),
-        p95_ms=_percentile([spent for _, spent in held], 95) if held else None,
+        at=round((start + whole_ns * number / _STEPS) / SECOND_NS, 1),
+        calls=len(calls),
+        failed=sum(bad for bad, _ in calls),
+        p95_ms=_percentile([spent for _, spent in calls], 95) if calls else None,
     )
 
 
 def _percentile(values: Sequence[float], percent: int) -> float:
-    """Between the two values that are nearest, as `statistics.quantiles` does it, which makes all hundred."""
+    """A percentile, interpolated as in `statistics.quantiles`, which computes all hundred."""
     ordered = sorted(values)
     place, part = divmod(percent * (len(ordered) - 1), 100)
     following = ordered[min(place + 1, len(ordered) - 1)]

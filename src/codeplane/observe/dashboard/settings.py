@@ -1,4 +1,4 @@
-"""`config.show`: every setting in force, and where its value came from."""
+"""`config.show`: the settings in force, and where their values came from."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +26,7 @@ class Setting(Result):
 
 
 class ClientState(Result):
-    """Whether a coding client knows this server."""
+    """Whether a coding client is registered with this server."""
 
     name: str
     state: str
@@ -41,11 +41,11 @@ class Settings(Result):
     clients: tuple[ClientState, ...] = ()
 
     def text(self) -> str:
-        return "\n".join(f"{one.name} = {one.value!r}  ({one.came_from})" for one in self.settings)
+        return "\n".join(f"{setting.name} = {setting.value!r}  ({setting.came_from})" for setting in self.settings)
 
 
 class ConfigOperations:
-    """What the settings are; they are read once, at the start."""
+    """Shows the settings, which are read once, at the start."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class ConfigOperations:
         sources: Sequence[str],
         clients: Callable[[], Sequence[tuple[str, str, str]]] = tuple,
     ) -> None:
-        """`clients` tells name, state and detail of each coding client on this machine."""
+        """`clients` returns name, state and detail of each coding client on this machine."""
         self._config = config
         self._origins = origins
         self._sources = tuple(sources)
@@ -64,31 +64,31 @@ class ConfigOperations:
     @operation("config.show", risk=Risk.READ)
     async def show(self, call: Call, request: ConfigRequest) -> Settings:
         """Every setting that is in force, where its value came from, and which coding clients are registered."""
-        # It looks into the clients' own files.
+        # It reads the clients' own files.
         clients = await asyncio.to_thread(self._clients)
         return Settings(
-            settings=tuple(self._told(type(self._config), self._config.model_dump(mode="json"), "")),
+            settings=tuple(self._flatten(type(self._config), self._config.model_dump(mode="json"), "")),
             sources=self._sources,
             clients=tuple(ClientState(name=name, state=state, detail=detail) for name, state, detail in clients),
         )
 
-    def _told(self, model: type[BaseModel], values: JsonObject, prefix: str) -> list[Setting]:
-        told: list[Setting] = []
+    def _flatten(self, model: type[BaseModel], values: JsonObject, prefix: str) -> list[Setting]:
+        settings: list[Setting] = []
         for name, field in model.model_fields.items():
             key, value = f"{prefix}{name}", values.get(name)
             inner = field.annotation
             if isinstance(inner, type) and issubclass(inner, BaseModel) and isinstance(value, dict):
-                told += self._told(inner, value, f"{key}.")
+                settings += self._flatten(inner, value, f"{key}.")
             else:
-                told.append(
+                settings.append(
                     Setting(name=key, value=value, came_from=self._origin(key), description=field.description or "")
                 )
-        return told
+        return settings
 
     def _origin(self, key: str) -> str:
-        """Where a setting was given, itself or as part of its section."""
+        """Where a setting, or its section, was set."""
         parts = key.split(".")
         for length in range(len(parts), 0, -1):
-            if found := self._origins.get(".".join(parts[:length])):
-                return found
+            if origin := self._origins.get(".".join(parts[:length])):
+                return origin
         return DEFAULT

@@ -1,1 +1,1 @@
-"""What a person decides: actions, the answers that are remembered, and running what was approved exactly once."""
+"""Approvals: actions that a person decides, remembered answers, and running approved actions exactly once."""

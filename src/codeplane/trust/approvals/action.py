@@ -12,7 +12,7 @@ from codeplane.kernel.json import canonical
 from codeplane.kernel.operation import Risk
 from codeplane.kernel.ports import Question
 
-# How answers are told of that no person gave to the action itself.
+# How decisions are marked that no person made about the action itself.
 CLIENT = "client:"
 REMEMBERED_AS = "remembered ans_"
 
@@ -20,7 +20,7 @@ Cell = str | int | float | bytes | None
 
 
 class ActionStatus(StrEnum):
-    """How far an action has come; what expired is rejected, with that reason."""
+    """The status of an action; an expired one is REJECTED, with that reason."""
 
     PENDING = "PENDING"
     APPROVED = "APPROVED"
@@ -30,7 +30,7 @@ class ActionStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
-    """One question with everything a person is shown, and what became of it."""
+    """A proposed call with everything a person is shown, and its outcome."""
 
     action_id: str
     operation: str
@@ -61,30 +61,32 @@ class Action:
 
     @property
     def stream(self) -> str:
-        """The stream that its facts are in."""
+        """The event stream of the action."""
         return action_stream(self.action_id)
 
     @property
-    def unknown(self) -> bool:
-        """Whether it was begun and nobody saw how it ended; such an action is never run again by itself."""
+    def is_outcome_unknown(self) -> bool:
+        """Whether it was started but its end was not recorded; such an action is never rerun automatically."""
         return self.outcome == OutcomeUnknown.name
 
     @property
     def by_person(self) -> bool:
-        """Whether a person decided about this very action: not a remembered answer, not a client's word."""
+        """Whether a person decided this very action, not a remembered answer or a client."""
         by, reason = self.decided_by or "", self.reason or ""
         return not by.startswith(CLIENT) and not reason.startswith(REMEMBERED_AS)
 
     @property
     def expired(self) -> bool:
-        """Whether nobody answered in time."""
+        """Whether it was not decided in time."""
         return self.state == "EXPIRED"
 
     @property
     def state(self) -> str:
-        """The status, told apart further: EXPIRED and NOT_RUN were rejected by nobody, FAILED was executed in vain, of
-        UNKNOWN nobody saw the end."""
-        if self.unknown:
+        """The status in more detail.
+
+        EXPIRED and NOT_RUN are REJECTED without a person, FAILED is EXECUTED with an error, UNKNOWN was interrupted.
+        """
+        if self.is_outcome_unknown:
             return "UNKNOWN"
         if self.status is ActionStatus.EXECUTED:
             return self.status.value if self.outcome == "ok" else "FAILED"
@@ -93,8 +95,8 @@ class Action:
         return self.status.value
 
 
-# How the rows of a state are found; the statuses are columns of their own.
-OF_STATE = {
+# SQL conditions of the states that are not statuses.
+STATE_CONDITIONS = {
     "EXPIRED": ("status = 'REJECTED' AND decided_by = ? AND reason = ?", (NO_PERSON, EXPIRED_REASON)),
     "NOT_RUN": ("status = 'REJECTED' AND decided_by = ? AND reason != ?", (NO_PERSON, EXPIRED_REASON)),
 }
@@ -106,8 +108,8 @@ COLUMNS = (
 )
 
 
-def from_row(row: Sequence[Cell]) -> Action:
-    """The action that a row of the table is."""
+def action_from_row(row: Sequence[Cell]) -> Action:
+    """The action in a row of the table."""
     (action_id, operation, actor_kind, actor_id, owner_id, surface, client, risk, key, arguments_hash, preview_hash,
      kind, summary, body, reasons, status, created_ns, expires_ns, session_id, task_id, call_id, decided_by,
      decided_ns, reason, started, outcome, position, covers) = row  # fmt: skip
@@ -146,7 +148,7 @@ def _text(cell: Cell) -> str | None:
 
 
 def preview_hash(question: Question) -> str:
-    """What an approval is bound to: everything the person was shown, and the arguments behind it."""
+    """The hash that an approval is bound to: of everything a person is shown, and the arguments."""
     assessed, preview = question.assessment, question.preview
     return digest(
         canonical(
@@ -166,13 +168,13 @@ def preview_hash(question: Question) -> str:
 
 
 def kind_of(question: Question) -> str:
-    """What a remembered answer covers: the operation with its effects, paths and remotes; of a shell, the command.
+    """The hash of what a remembered answer covers: operation, effects, paths and remotes; for a shell, the command.
 
-    Effects are told with what they are about, as in commits; where the next such call would be about others, its
-    assessment says in words what stays the same. Of a shell it is all that was given but why.
+    Where the effects name what differs between such calls, such as commits, `trusted_as` says what they share. For a
+    shell command, all arguments but the justification count.
     """
     assessed = question.assessment
-    exact = [_given(question)] if assessed.risk is Risk.HIGH else []
+    exact = [_arguments_hash(question)] if assessed.risk is Risk.HIGH else []
     return digest(
         canonical(
             {
@@ -187,23 +189,23 @@ def kind_of(question: Question) -> str:
     )
 
 
-def _given(question: Question) -> str:
-    """The arguments as the operation reads them, without what is only said to whoever decides."""
+def _arguments_hash(question: Question) -> str:
+    """The hash of the arguments without prose for the person who decides."""
     request = question.call.request
     if request is None:
         return question.arguments_hash
     return digest(canonical(request.model_dump(mode="json", exclude=set(request.prose))))
 
 
-def covered(question: Question) -> str:
-    """The same for people."""
+def describe_coverage(question: Question) -> str:
+    """What a remembered answer covers, in words."""
     assessed, name = question.assessment, question.call.operation.name
-    told = "; ".join(assessed.trusted_as or assessed.effects)
+    effects = "; ".join(assessed.trusted_as or assessed.effects)
     if assessed.risk is Risk.HIGH:
-        return f"{name}, this very call and no other: {told or question.preview.summary}".replace("\n", " ⏎ ")
-    said = [
-        told,
+        return f"{name}, this very call and no other: {effects or question.preview.summary}".replace("\n", " ⏎ ")
+    parts = [
+        effects,
         f"to {', '.join(assessed.remotes)}" if assessed.remotes and not assessed.trusted_as else "",
         f"in {', '.join(assessed.paths)}" if assessed.paths else "",
     ]
-    return f"{name}: {', '.join(filter(None, said))}" if any(said) else f"every {name}"
+    return f"{name}: {', '.join(filter(None, parts))}" if any(parts) else f"every {name}"

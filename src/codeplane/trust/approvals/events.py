@@ -1,4 +1,4 @@
-"""What is written down of a question and of its answer."""
+"""The events of actions and of remembered answers."""
 
 from codeplane.kernel.call_record import action_stream
 from codeplane.kernel.clock import SECOND_NS, Clock
@@ -12,8 +12,8 @@ from codeplane.kernel.operation import Risk
 from codeplane.kernel.ports import Question
 from codeplane.kernel.redaction import Redactor
 from codeplane.kernel.visible import visible
-from codeplane.trust.approvals.action import REMEMBERED_AS, Action, covered, kind_of, preview_hash
-from codeplane.trust.approvals.remembered import FORGOTTEN, REMEMBERED, STREAM, Remembered
+from codeplane.trust.approvals.action import REMEMBERED_AS, Action, describe_coverage, kind_of, preview_hash
+from codeplane.trust.approvals.remembered_answer import FORGOTTEN, REMEMBERED, STREAM, RememberedAnswer
 from codeplane.trust.approvals.table import APPROVED, CREATED, EXPIRING
 
 _MAX_SUMMARY = 2000
@@ -24,12 +24,12 @@ _DAY_NS = 86_400 * SECOND_NS
 
 
 def reasons_of(question: Question) -> str:
-    """Why a person is asked, as it is recorded."""
+    """Why a person is asked, as recorded."""
     return "; ".join(question.decision.reasons)[:_MAX_REASONS]
 
 
 class ApprovalEvents:
-    """Makes the events of actions, with what a person may be shown and nothing else."""
+    """Builds the events of actions, redacted for the person who reads them."""
 
     def __init__(self, *, clock: Clock, config: ApprovalsConfig, redactor: Redactor) -> None:
         self._clock = clock
@@ -37,7 +37,7 @@ class ApprovalEvents:
         self._redactor = redactor
 
     def decided(self, question: Question) -> Draft:
-        """The rules want a person to decide."""
+        """The event that the policy requires approval."""
         payload: JsonObject = {
             "operation": question.call.operation.name,
             "decision": "REQUIRE_APPROVAL",
@@ -54,7 +54,7 @@ class ApprovalEvents:
         )
 
     def created(self, action_id: str, question: Question, remembered: str | None) -> Draft:
-        """What a person is asked."""
+        """The event of a new action."""
         call, preview = question.call, question.preview
         summary, body = self._shown(preview.summary), self._shown(preview.body)
         if len(body) > _MAX_BODY:
@@ -75,42 +75,42 @@ class ApprovalEvents:
             "arguments_hash": question.arguments_hash,
             "preview_hash": preview_hash(question),
             "kind": kind_of(question),
-            "covers": _short(visible(self._redactor.text(covered(question)))),
+            "covers": _truncate(visible(self._redactor.text(describe_coverage(question)))),
             "summary": summary[:_MAX_SUMMARY],
             "body": body,
             "reasons": reasons_of(question),
             "expires_ns": self._clock.now_ns() + int(self._config.expires_minutes * _MINUTE_NS),
-            # Nobody has to be told of a question that was answered before.
+            # A person is not notified of an action that a remembered answer settles.
             **({"remembered": remembered} if remembered is not None else {}),
         }
         return self._draft(action_id, CREATED, payload, call.correlation, actor=str(call.actor))
 
     def _shown(self, text: str) -> str:
-        """What a person sees: secrets left out, nothing else, and no sign that makes text look like another."""
+        """The text for a person: only secrets are left out, and invisible characters are escaped."""
         shown = self._redactor.plainly(text)
         if shown is None:
             raise InvalidArgument(
-                "it holds what looks like a secret, which cannot be left out without hiding more from who decides",
+                "it holds what looks like a secret, which cannot be left out without hiding more from the person",
                 hint="read the secret from a file or a variable instead of writing it out",
             )
         return visible(shown)
 
-    def answered_before(self, action_id: str, known: Remembered, ids: Correlation) -> Draft:
-        """A person said yes to such calls, and that holds."""
+    def answered_before(self, action_id: str, answer: RememberedAnswer, ids: Correlation) -> Draft:
+        """The approval by a remembered answer."""
         payload: JsonObject = {
             "action_id": action_id,
-            "by": known.by,
-            "reason": REMEMBERED_AS + known.answer_id.removeprefix("ans_"),
+            "by": answer.by,
+            "reason": REMEMBERED_AS + answer.answer_id.removeprefix("ans_"),
         }
-        return self._draft(action_id, APPROVED, payload, ids, actor=known.by)
+        return self._draft(action_id, APPROVED, payload, ids, actor=answer.by)
 
     def settled(self, action: Action, kind: str, by: str, reason: str) -> Draft:
-        """How it was answered, and by whom."""
-        payload: JsonObject = {**named(action), "by": by, "reason": self._redactor.text(reason)[:_MAX_REASONS]}
-        return self._draft(action.action_id, kind, payload, ids(action), actor=by)
+        """The decision on an action."""
+        payload: JsonObject = {**action_ids(action), "by": by, "reason": self._redactor.text(reason)[:_MAX_REASONS]}
+        return self._draft(action.action_id, kind, payload, correlation_of(action), actor=by)
 
-    def memory(self, action: Action, by: str, *, task_id: str | None) -> Draft:
-        """That the answer holds for such calls to come."""
+    def remembered(self, action: Action, by: str, *, task_id: str | None) -> Draft:
+        """The event of a remembered answer."""
         payload: JsonObject = {
             "answer_id": new_id("ans"),
             "actor": str(action.actor),
@@ -122,7 +122,7 @@ class ApprovalEvents:
             "by": by,
             "expires_ns": self._clock.now_ns() + int(self._config.trust_days * _DAY_NS),
         }
-        return Draft(stream=STREAM, type=REMEMBERED, payload=payload, actor=by, correlation=ids(action))
+        return Draft(stream=STREAM, type=REMEMBERED, payload=payload, actor=by, correlation=correlation_of(action))
 
     @staticmethod
     def _draft(action_id: str, kind: str, payload: JsonObject, ids: Correlation, *, actor: str) -> Draft:
@@ -137,28 +137,28 @@ class ApprovalEvents:
 
 
 def forgotten(answer_id: str, by: str) -> Draft:
-    """A remembered answer is taken back."""
+    """The event that takes a remembered answer back."""
     payload: JsonObject = {"answer_id": answer_id, "by": by}
     return Draft(stream=STREAM, type=FORGOTTEN, payload=payload, actor=by)
 
 
 def expiring(action: Action) -> Draft:
-    """Nobody has answered, and soon it is too late."""
-    payload: JsonObject = {**named(action), "summary": action.summary, "expires_ns": action.expires_ns}
-    return Draft(stream="notification", type=EXPIRING, payload=payload, correlation=ids(action))
+    """The reminder of an action that is about to expire."""
+    payload: JsonObject = {**action_ids(action), "summary": action.summary, "expires_ns": action.expires_ns}
+    return Draft(stream="notification", type=EXPIRING, payload=payload, correlation=correlation_of(action))
 
 
-def named(action: Action) -> JsonObject:
-    """What an action is told by."""
+def action_ids(action: Action) -> JsonObject:
+    """The fields that identify an action in payloads."""
     return {"action_id": action.action_id, "operation": action.operation}
 
 
-def ids(action: Action) -> Correlation:
-    """What an action belongs to."""
+def correlation_of(action: Action) -> Correlation:
+    """The correlation ids of an action."""
     return Correlation(session_id=action.session_id, task_id=action.task_id, call_id=action.call_id)
 
 
-def _short(text: str) -> str:
+def _truncate(text: str) -> str:
     return (
         text
         if len(text) <= _MAX_SUMMARY

@@ -1,4 +1,4 @@
-"""Actions as a table: what waits, what was decided, what became of it."""
+"""The table of actions: proposals, decisions and outcomes."""
 
 from typing import ClassVar
 
@@ -12,7 +12,7 @@ CREATED, APPROVED, REJECTED, EXPIRING = "action.created", "action.approved", "ac
 
 
 class ActionTable:
-    """One row an action, moved along by decisions and by the calls that carry it out."""
+    """One row for each action, updated by decisions and by the calls that execute it."""
 
     name: ClassVar[str] = "actions"
     version: ClassVar[int] = 2
@@ -37,7 +37,7 @@ class ActionTable:
     def apply(self, tables: Tables, event: Event) -> None:
         payload = event.payload
         if event.type == CREATED:
-            _created(tables, event)
+            _insert(tables, event)
         elif event.type in (APPROVED, REJECTED):
             tables.execute(
                 """UPDATE actions SET status = ?, decided_by = ?, decided_ns = ?, reason = ?
@@ -52,10 +52,10 @@ class ActionTable:
             assert isinstance(before, int)
             tables.execute("DELETE FROM actions WHERE expires_ns < ? AND status != 'PENDING'", (before,))
         elif isinstance(action_id := payload.get("action_id"), str):
-            _carried_out(tables, action_id, event)
+            _update_execution(tables, action_id, event)
 
 
-def _created(tables: Tables, event: Event) -> None:
+def _insert(tables: Tables, event: Event) -> None:
     payload, ids = event.payload, event.correlation
     tables.execute(
         """INSERT OR IGNORE INTO actions VALUES (
@@ -76,14 +76,14 @@ def _created(tables: Tables, event: Event) -> None:
     )  # fmt: skip
 
 
-def _carried_out(tables: Tables, action_id: str, event: Event) -> None:
+def _update_execution(tables: Tables, action_id: str, event: Event) -> None:
     if event.type == CALL_STARTED:
         tables.execute("UPDATE actions SET started = 1 WHERE action_id = ?", (action_id,))
     elif event.payload.get("executed"):
         status = str(event.payload["status"])
         tables.execute(
             "UPDATE actions SET status = ?, started = 1, outcome = ? WHERE action_id = ? AND outcome IS NULL",
-            # Approved and begun is all that is known of one that was cut off.
+            # Of an action that was cut off, only that it was approved and started is known.
             ("APPROVED" if status in CUT_OFF else "EXECUTED", OutcomeUnknown.name if status in CUT_OFF else status,
              action_id),
         )  # fmt: skip

@@ -1,1 +1,1 @@
-"""The audit: who changed or was refused what, as a table over the log."""
+"""The audit: who changed what, who was refused what, as a table over the log."""

@@ -1,4 +1,4 @@
-"""Entries of the audit: which are wanted, and how they are told."""
+"""Entries of the audit, and the filters that select them."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ from codeplane.kernel.operation import Request, Result
 from codeplane.kernel.page import PageRequest, Pagination
 from codeplane.ledger.rows import Cell
 
-_TELLING = ("decision", "agent", "capabilities", "reason", "summary", "name", "by", "path", "version")
+_TEXT_FIELDS = ("decision", "agent", "capabilities", "reason", "summary", "name", "by", "path", "version")
 
 
 def _moment(text: str) -> str:
@@ -29,23 +29,23 @@ def _moment(text: str) -> str:
 Moment = Annotated[str, AfterValidator(_moment)]
 
 
-def _itself(name: str) -> tuple[str, ...]:
+def _as_given(name: str) -> tuple[str, ...]:
     return (name,)
 
 
 def _actors(name: str) -> tuple[str, ...]:
-    """Whoever is called so, of whatever kind; agents with tokens have a longer name than their token was asked for."""
+    """The actors that a name can mean, of any kind; agents with tokens carry a prefix."""
     if ":" in name:
         return (name,)
     return (name, *(f"{kind}:{name}" for kind in ActorKind), f"{ActorKind.AGENT}:agent_{name}")
 
 
 def _operations(name: str) -> tuple[str, ...]:
-    """By the name of the operation, or of its tool, as in git_push."""
+    """The operations that a name can mean: an operation's, or its tool's, as in git_push."""
     return tuple(dict.fromkeys((name, name.replace("_", ".", 1))))
 
 
-_SPELT: Mapping[str, Callable[[str], tuple[str, ...]]] = {"actor": _actors, "operation": _operations}
+_SPELLINGS: Mapping[str, Callable[[str], tuple[str, ...]]] = {"actor": _actors, "operation": _operations}
 
 
 class AuditFilter(Request):
@@ -63,7 +63,7 @@ class AuditFilter(Request):
     text: str | None = Field(None, min_length=1, max_length=200, description="these letters anywhere in an entry")
 
     def where(self) -> tuple[str, list[Cell]]:
-        """The filter as a condition on the table."""
+        """The filter as an SQL condition and its values."""
         conditions: list[str] = []
         values: list[Cell] = []
         for column in ("actor", "operation", "event_type", "outcome", "action_id"):
@@ -74,9 +74,9 @@ class AuditFilter(Request):
                 conditions.append(f"{column} >= ? AND {column} < ? || char(1114111)")
                 values += [wanted[:-1], wanted[:-1]]
             else:
-                spelt = _SPELT.get(column, _itself)(wanted)
-                conditions.append(f"{column} IN ({', '.join('?' * len(spelt))})")
-                values += spelt
+                spellings = _SPELLINGS.get(column, _as_given)(wanted)
+                conditions.append(f"{column} IN ({', '.join('?' * len(spellings))})")
+                values += spellings
         if self.since is not None:
             conditions.append("at_ns >= ?")
             values.append(_ns(self.since))
@@ -85,8 +85,8 @@ class AuditFilter(Request):
             values.append(_ns(self.until))
         if self.text is not None:
             columns = ("payload", "actor", "operation", "outcome", "event_type")
-            fitting = [f"{column} LIKE ? ESCAPE '!'" for column in columns]
-            conditions.append(f"({' OR '.join(fitting)})")
+            matches = [f"{column} LIKE ? ESCAPE '!'" for column in columns]
+            conditions.append(f"({' OR '.join(matches)})")
             plain = self.text.replace("!", "!!").replace("%", "!%").replace("_", "!_")
             values += [f"%{plain}%"] * len(columns)
         return " AND ".join(conditions) or "1", values
@@ -117,14 +117,14 @@ class AuditEntry(Result):
     payload: JsonObject
 
     def text(self) -> str:
-        told = [_said(self.payload[name]) for name in _TELLING if self.payload.get(name)]
+        details = [_value_text(self.payload[name]) for name in _TEXT_FIELDS if self.payload.get(name)]
         error = self.payload.get("error")
-        told += [str(error["message"])] if isinstance(error, dict) and "message" in error else []
+        details += [str(error["message"])] if isinstance(error, dict) and "message" in error else []
         parts = (self.occurred_at[:19], self.actor, self.operation or self.event_type, self.outcome, self.action_id)
-        return " ".join(filter(None, [*parts, " · ".join(told)[:200]]))
+        return " ".join(filter(None, [*parts, " · ".join(details)[:200]]))
 
 
-def _said(value: JsonValue) -> str:
+def _value_text(value: JsonValue) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
@@ -153,8 +153,8 @@ class AuditExport(Result):
         return f"{counted(self.entries, 'entry')} to position {self.through_position} in {self.file}"
 
 
-def entry_of(row: tuple[Cell, ...]) -> AuditEntry:
-    """The entry that a row holds."""
+def entry_from_row(row: tuple[Cell, ...]) -> AuditEntry:
+    """The entry in a row of the table."""
     position, entry_id, at_ns, event_type, _, actor, operation, outcome, *ids, payload = row
     action_id, call_id, task_id, session_id, thread_id, job_id = (None if i is None else str(i) for i in ids)
     return AuditEntry(

@@ -1,4 +1,4 @@
-"""The operations on the audit: reading it and taking it away."""
+"""The operations on the audit: listing and exporting it."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ from codeplane.kernel.operation import Budget, Risk, operation
 from codeplane.kernel.page import Pagination
 from codeplane.kernel.ports import Ledger
 from codeplane.kernel.short_ids import match_stored_id
-from codeplane.trust.audit.entry import AuditEntry, AuditExport, AuditFilter, AuditPage, AuditRequest, entry_of
+from codeplane.trust.audit.entry import AuditEntry, AuditExport, AuditFilter, AuditPage, AuditRequest, entry_from_row
 from codeplane.trust.audit.table import COLUMNS
 
 _EXPORT_PAGE = 2000
@@ -23,7 +23,7 @@ _OUTCOMES = 60
 
 
 class AuditOperations:
-    """What can be asked of the audit."""
+    """Lists and exports the audit."""
 
     def __init__(self, *, log: Ledger, cursors: Cursors, exports: Path) -> None:
         self._log = log
@@ -52,7 +52,7 @@ class AuditOperations:
             following = self._cursors.issue(scope=scope, state={"before": int(str(page[-1][0]))})
         outcomes = await self._outcomes() if request.outcome and not page else ()
         return AuditPage(
-            results=tuple(map(entry_of, page)), pagination=Pagination(next_cursor=following), outcomes=outcomes
+            results=tuple(map(entry_from_row, page)), pagination=Pagination(next_cursor=following), outcomes=outcomes
         )
 
     async def _outcomes(self) -> tuple[str, ...]:
@@ -74,7 +74,7 @@ class AuditOperations:
                     ORDER BY position LIMIT ?""",
                 (after, until, *values, _EXPORT_PAGE),
             )
-            size += await asyncio.to_thread(_written, partial, [entry_of(row) for row in rows])
+            size += await asyncio.to_thread(_append_entries, partial, [entry_from_row(row) for row in rows])
             entries += len(rows)
             if len(rows) < _EXPORT_PAGE:
                 break
@@ -83,17 +83,17 @@ class AuditOperations:
         await asyncio.to_thread(partial.replace, target)
         return AuditExport(file=str(target), entries=entries, bytes=size, through_position=until)
 
-    async def _meant(self, asked: AuditFilter) -> AuditFilter:
-        """The filter with the whole id of the action that is meant."""
-        name = asked.action_id
-        if name is None or name.endswith("*"):
-            return asked
-        meant = await match_stored_id(self._log, "audit.action_id", name, "action", ApprovalNotFound)
-        return asked.model_copy(update={"action_id": meant})
+    async def _meant(self, wanted: AuditFilter) -> AuditFilter:
+        """The filter with a shortened action id completed."""
+        prefix = wanted.action_id
+        if prefix is None or prefix.endswith("*"):
+            return wanted
+        action_id = await match_stored_id(self._log, "audit.action_id", prefix, "action", ApprovalNotFound)
+        return wanted.model_copy(update={"action_id": action_id})
 
 
-def _written(path: Path, entries: Sequence[AuditEntry]) -> int:
-    """Append the entries to a file that only the owner can read; returns the bytes."""
+def _append_entries(path: Path, entries: Sequence[AuditEntry]) -> int:
+    """Append the entries to a file that only the owner can read; returns how many bytes were written."""
     lines = b"".join(dumps(one.model_dump(mode="json", exclude_none=True)).encode() + b"\n" for one in entries)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

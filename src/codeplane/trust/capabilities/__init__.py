@@ -1,1 +1,1 @@
-"""Capabilities: what an agent may do at all, where, with which tools, and until when."""
+"""Capabilities: what an agent may do, on which paths, with which tools, and until when."""

@@ -1,18 +1,20 @@
-"""A grant: which capabilities an agent holds, within which bounds, and until when."""
+"""Grants and the rights in a token: which capabilities an agent holds, within which bounds, and until when."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeGuard, get_args
+from typing import Literal, TypeGuard, get_args
 
 from codeplane.kernel.actor import Actor
 from codeplane.kernel.clock import SECOND_NS
 from codeplane.kernel.config import Capability
 from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Operation
-from codeplane.trust.capabilities.held import ApprovalMode, Held
+
+ApprovalMode = Literal["automatic", "trust", "always"]
+
 
 CAPABILITIES: frozenset[str] = frozenset(get_args(Capability))
-# These are given at once where the owner's settings give them to agents; all others a person decides.
+# Granted without a question where the owner's settings give them to agents; a person decides about all others.
 LOW_PRIVILEGE: frozenset[str] = frozenset({"read_files", "context_sharing", "streaming_tasks"})
 
 _WORDS: dict[Capability, str] = {
@@ -25,17 +27,28 @@ _WORDS: dict[Capability, str] = {
     "context_sharing": "share context with other agents",
     "streaming_tasks": "stream tasks",
 }
-_STRICTEST: tuple[ApprovalMode, ...] = ("automatic", "trust", "always")
 
 
 def is_capability(name: str) -> TypeGuard[Capability]:
-    """Whether a name is one of the eight."""
+    """Whether the name is that of a capability."""
     return name in CAPABILITIES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TokenRights:
+    """The rights in one token; a list that is None restricts nothing, an empty one allows nothing."""
+
+    capabilities: frozenset[Capability]
+    expires_ns: int
+    allowed_paths: tuple[str, ...] | None = None
+    allowed_tools: tuple[str, ...] | None = None
+    max_agents: int | None = None
+    approval_mode: ApprovalMode | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GrantContext:
-    """The bounds of a grant; a list that was not given bounds nothing, an empty one leaves nothing."""
+    """The bounds of a grant; a list that is None restricts nothing, an empty one allows nothing."""
 
     allowed_paths: tuple[str, ...] | None = None
     allowed_tools: tuple[str, ...] | None = None
@@ -43,8 +56,8 @@ class GrantContext:
     approval_mode: ApprovalMode | None = None
 
     @classmethod
-    def of(cls, held: Held) -> "GrantContext":
-        """The bounds that a token names."""
+    def of(cls, held: TokenRights) -> "GrantContext":
+        """The bounds in a token."""
         return cls(
             allowed_paths=held.allowed_paths,
             allowed_tools=held.allowed_tools,
@@ -53,7 +66,7 @@ class GrantContext:
         )
 
     def reaches(self, operation: Operation) -> bool:
-        """Whether the operation is among the allowed tools: by its name, as a tool, or by a beginning with `*`."""
+        """Whether the operation is among the allowed tools: by name, by tool name, or by a prefix ending in `*`."""
         if self.allowed_tools is None:
             return True
         names = (operation.name, operation.tool)
@@ -64,17 +77,17 @@ class GrantContext:
         )
 
     def words(self) -> list[str]:
-        """The bounds as a person reads them."""
-        said = []
+        """The bounds in words."""
+        bounds = []
         if self.allowed_paths is not None:
-            said.append(f"changes only in: {_listed(self.allowed_paths)}")
+            bounds.append(f"changes only in: {_listed(self.allowed_paths)}")
         if self.allowed_tools is not None:
-            said.append(f"only with: {_listed(self.allowed_tools)}")
+            bounds.append(f"only with: {_listed(self.allowed_tools)}")
         if self.max_agents is not None:
-            said.append(f"at most {counted(self.max_agents, 'agent')}")
+            bounds.append(f"at most {counted(self.max_agents, 'agent')}")
         if self.approval_mode is not None:
-            said.append(f"questions: {self.approval_mode}")
-        return said
+            bounds.append(f"questions: {self.approval_mode}")
+        return bounds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +95,7 @@ class Grant:
     """What one agent may do until the grant ends."""
 
     grant_id: str
-    # `verified` grants belong to whoever shows a token of that name, the others to whoever calls itself so.
+    # A `verified` grant belongs to the holder of a token of that name, any other to a client that calls itself so.
     agent: str
     verified: bool
     capabilities: frozenset[str]
@@ -93,46 +106,41 @@ class Grant:
 
     @property
     def holder(self) -> "Holder":
-        """Whom it was given to."""
+        """The agent that it was given to."""
         return Holder(name=self.agent, verified=self.verified)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Holder:
-    """Whom grants are given to: an agent by name, told apart by whether a token proves the name."""
+    """An agent that grants are given to; `verified` when a token proves its name."""
 
     name: str
     verified: bool
 
     @classmethod
-    def of(cls, actor: Actor, held: Held | None) -> "Holder":
-        """The holder behind an actor."""
+    def of(cls, actor: Actor, held: TokenRights | None) -> "Holder":
+        """The holder that an actor is."""
         return cls(name=str(actor), verified=held is not None)
 
     def __str__(self) -> str:
         return self.name if self.verified else f"{self.name} (without a token)"
 
 
-def stricter(first: ApprovalMode, second: ApprovalMode | None) -> ApprovalMode:
-    """The mode that asks more: a grant can make an agent ask more often than the settings do, never less."""
-    return first if second is None else max(first, second, key=_STRICTEST.index)
-
-
-def in_words(capabilities: Iterable[str], context: GrantContext, duration_ns: int) -> tuple[str, tuple[str, ...]]:
-    """A grant for a person: what for how long in one line, and its bounds."""
+def describe_grant(capabilities: Iterable[str], context: GrantContext, duration_ns: int) -> tuple[str, tuple[str, ...]]:
+    """A grant in words: the capabilities and duration in one line, and its bounds."""
     wanted = set(capabilities)
     what = "; ".join(word for name, word in _WORDS.items() if name in wanted)
     bounds = context.words()
     if context.allowed_paths is not None and "read_files" in wanted:
         bounds.append("reading is not bounded by paths")
-    return f"{what} (for {_for_long(duration_ns)})", tuple(bounds)
+    return f"{what} (for {_duration_text(duration_ns)})", tuple(bounds)
 
 
-def _for_long(duration_ns: int) -> str:
+def _duration_text(duration_ns: int) -> str:
     minutes = -(-duration_ns // (60 * SECOND_NS))
     return f"{minutes // 60} h" if minutes % 60 == 0 else f"{minutes} min"
 
 
 def _listed(names: tuple[str, ...]) -> str:
-    # All of them: whatever was left out would be agreed to unseen.
+    # All of them: a person would agree unseen to any that were left out.
     return ", ".join(names) or "nothing"

@@ -1,4 +1,4 @@
-"""The table of grants: a pure function of the `capability.*` events."""
+"""The table of grants, a projection of the `capability.*` events."""
 
 import json
 from typing import ClassVar
@@ -7,8 +7,7 @@ from codeplane.kernel.event import Event
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
 from codeplane.ledger.projection import RETENTION_APPLIED, Tables
 from codeplane.ledger.rows import Cell
-from codeplane.trust.capabilities.grant import Grant, GrantContext
-from codeplane.trust.capabilities.held import ApprovalMode
+from codeplane.trust.capabilities.grant import ApprovalMode, Grant, GrantContext
 
 REQUESTED = "capability.requested"
 GRANTED = "capability.granted"
@@ -23,7 +22,7 @@ _MODES: dict[str, ApprovalMode] = {"automatic": "automatic", "trust": "trust", "
 
 
 class GrantTable:
-    """Grants that were asked for, given, refused and ended."""
+    """Grants by state: requested, granted, denied, revoked or expired."""
 
     name: ClassVar[str] = "grants"
     version: ClassVar[int] = 1
@@ -84,22 +83,22 @@ class GrantTable:
         )
 
 
-def payload_of(grant: Grant) -> JsonObject:
-    """A grant as its events carry it."""
+def grant_to_json(grant: Grant) -> JsonObject:
+    """A grant as JSON for its events."""
     return {
         "grant_id": grant.grant_id,
         "agent": grant.agent,
         "verified": grant.verified,
         "capabilities": sorted(grant.capabilities),
-        "context": context_wire(grant.context),
+        "context": context_to_json(grant.context),
         "issued_ns": grant.issued_ns,
         "expires_ns": grant.expires_ns,
         "granted_by": grant.granted_by,
     }
 
 
-def context_wire(context: GrantContext) -> JsonObject:
-    """The bounds that were given, and none that were not."""
+def context_to_json(context: GrantContext) -> JsonObject:
+    """The bounds that are set, as JSON."""
     wire: JsonObject = {}
     if context.allowed_paths is not None:
         wire["allowed_paths"] = list(context.allowed_paths)
@@ -112,8 +111,8 @@ def context_wire(context: GrantContext) -> JsonObject:
     return wire
 
 
-def grant_of(row: tuple[Cell, ...]) -> Grant:
-    """The grant that a row of the table holds."""
+def grant_from_row(row: tuple[Cell, ...]) -> Grant:
+    """The grant in a row of the table."""
     grant_id, agent, verified, capabilities, context, issued, expires, granted_by, *_ = row
     return Grant(
         grant_id=str(grant_id),
@@ -123,17 +122,17 @@ def grant_of(row: tuple[Cell, ...]) -> Grant:
         issued_ns=int(str(issued or 0)),
         expires_ns=int(str(expires or 0)),
         granted_by=str(granted_by or ""),
-        context=_context(json.loads(str(context))),
+        context=_context_from_json(json.loads(str(context))),
     )
 
 
-def _context(wire: JsonObject) -> GrantContext:
-    most, mode = wire.get("max_agents"), wire.get("approval_mode")
+def _context_from_json(wire: JsonObject) -> GrantContext:
+    max_agents, mode = wire.get("max_agents"), wire.get("approval_mode")
     return GrantContext(
         allowed_paths=_names(wire.get("allowed_paths")),
         allowed_tools=_names(wire.get("allowed_tools")),
-        max_agents=most if isinstance(most, int) else None,
-        # A word that is not known any more asks most.
+        max_agents=max_agents if isinstance(max_agents, int) else None,
+        # An unknown mode is the strictest one.
         approval_mode=None if mode is None else _MODES.get(str(mode), "always"),
     )
 

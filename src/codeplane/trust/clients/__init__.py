@@ -1,1 +1,1 @@
-"""MCP clients whose questions a person answers there: which ones the owner trusts with that."""
+"""MCP clients that the owner trusts to put questions to their person."""

@@ -1,4 +1,4 @@
-"""`client.list`, `client.allow` and `client.revoke`: where the person at an MCP client may answer."""
+"""The operations on trusted clients: `client.list`, `client.allow` and `client.revoke`."""
 
 import asyncio
 
@@ -11,25 +11,25 @@ from codeplane.kernel.errors import NotFound, PolicyDenied
 from codeplane.kernel.operation import Request, Result, Risk, operation
 from codeplane.kernel.ports import ProjectionStore
 from codeplane.trust.clients.registry import ALLOWED, REVOKED, AnsweringClient, ClientRegistry, client_stream
-from codeplane.trust.people import person
+from codeplane.trust.people import require_person
 
 _NAME = r"^[a-z0-9][a-z0-9._-]*$"
 
 
 class ClientRequest(Request):
-    """Which client is meant."""
+    """A client by name."""
 
     name: str = Field(min_length=1, max_length=64, pattern=_NAME, description="as in claude-code")
 
 
 class AllowRequest(ClientRequest):
-    """A client, and the hash of the secret that it will show."""
+    """A client, and the hash of its secret."""
 
     secret_hash: str = Field(pattern=r"^[0-9a-f]{64}$", description="SHA-256 of the secret, in hexadecimal digits")
 
 
 class ClientView(Result):
-    """A client whose answers count."""
+    """A trusted client."""
 
     name: str
     since: str
@@ -37,7 +37,7 @@ class ClientView(Result):
 
     @classmethod
     def of(cls, client: AnsweringClient) -> "ClientView":
-        """What is shown of a client; never its secret, nor the hash of it."""
+        """The view of a client, without its secret or the hash of it."""
         return cls(name=client.name, since=rfc3339(client.since_ns), allowed_by=client.allowed_by)
 
     def text(self) -> str:
@@ -45,7 +45,7 @@ class ClientView(Result):
 
 
 class ClientList(Result):
-    """The clients whose answers count."""
+    """The trusted clients."""
 
     items: tuple[ClientView, ...]
 
@@ -55,7 +55,7 @@ class ClientList(Result):
 
 
 class RevokedClient(Result):
-    """A client whose answers count no more."""
+    """A client that is no longer trusted."""
 
     name: str
 
@@ -64,24 +64,24 @@ class RevokedClient(Result):
 
 
 class ClientOperations:
-    """The owner names clients that are trusted to ask their person."""
+    """Lists, allows and revokes trusted clients."""
 
     def __init__(self, *, registry: ClientRegistry, log: ProjectionStore) -> None:
         self._registry = registry
         self._log = log
-        # What is known after a change is what the log had then.
+        # Changes are applied in the order of the log.
         self._changing = asyncio.Lock()
 
     @operation("client.list", risk=Risk.READ)
     async def list(self, call: Call, request: Request) -> ClientList:
         """The MCP clients through which a person answers questions."""
-        found = sorted(self._registry.clients.values(), key=lambda client: client.name)
-        return ClientList(items=tuple(map(ClientView.of, found)))
+        clients = sorted(self._registry.clients.values(), key=lambda client: client.name)
+        return ClientList(items=tuple(map(ClientView.of, clients)))
 
     @operation("client.allow", risk=Risk.WRITE, people=True)
     async def allow(self, call: Call, request: AllowRequest) -> ClientView:
         """Let the person at a registered MCP client answer there; for the owner, see `cpl clients allow`."""
-        person(call.actor)
+        require_person(call.actor)
         if call.actor.kind is not ActorKind.OWNER:
             raise PolicyDenied(
                 f"{call.actor} is not the owner, and only the owner lets a client pass answers on",
@@ -96,7 +96,7 @@ class ClientOperations:
     @operation("client.revoke", risk=Risk.WRITE, people=True)
     async def revoke(self, call: Call, request: ClientRequest) -> RevokedClient:
         """Ask the person at a client no more, from now on; also about what was asked there already."""
-        person(call.actor)
+        require_person(call.actor)
         async with self._changing:
             if request.name not in self._registry.clients:
                 known = ", ".join(sorted(self._registry.clients)) or "none"

@@ -1,4 +1,4 @@
-"""The clients whose answers count: named by the owner, each known by a secret of which only the hash is here."""
+"""The registry of trusted clients: named by the owner, each recognised by the hash of its secret."""
 
 import hmac
 from collections.abc import Mapping
@@ -11,20 +11,20 @@ from codeplane.kernel.ports import ProjectionStore
 from codeplane.ledger.projection import Tables
 from codeplane.ledger.rows import Cell
 
-# Retention has no class for these streams: what the owner allowed holds until it is revoked.
+# Retention has no class for these streams: a client stays allowed until it is revoked.
 ALLOWED, REVOKED = "client.allowed", "client.revoked"
 _COLUMNS = "name, secret_hash, since_ns, allowed_by"
 _MAX_SECRET = 200
 
 
 def client_stream(name: str) -> str:
-    """The stream of one client's facts."""
+    """The event stream of one client."""
     return f"client/{name}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnsweringClient:
-    """A client through which a person answers."""
+    """A client through which a person answers questions."""
 
     name: str
     secret_hash: str
@@ -33,7 +33,7 @@ class AnsweringClient:
 
     @classmethod
     def from_row(cls, row: tuple[Cell, ...]) -> "AnsweringClient":
-        """The client that a row of the table is."""
+        """The client in a row of the table."""
         name, secret_hash, since_ns, allowed_by = row
         return cls(
             name=str(name), secret_hash=str(secret_hash), since_ns=int(str(since_ns)), allowed_by=str(allowed_by)
@@ -41,7 +41,7 @@ class AnsweringClient:
 
 
 class ClientTable:
-    """One row a client that is allowed to pass answers on."""
+    """One row for each trusted client."""
 
     name: ClassVar[str] = "answering_clients"
     version: ClassVar[int] = 1
@@ -64,29 +64,33 @@ class ClientTable:
 
 
 class ClientRegistry:
-    """Knows the clients whose answers count now."""
+    """The clients that are trusted now."""
 
     def __init__(self) -> None:
         self._clients: dict[str, AnsweringClient] = {}
 
     @property
     def clients(self) -> Mapping[str, AnsweringClient]:
-        """Those that are allowed, by name."""
+        """The trusted clients by name."""
         return self._clients
 
     async def restore(self, log: ProjectionStore) -> None:
-        """Read them from the log's table, at the start and after each change."""
+        """Load the clients from the log's table, at the start and after each change."""
         rows = await log.select(f"SELECT {_COLUMNS} FROM answering_clients")
         self._clients = {client.name: client for client in map(AnsweringClient.from_row, rows)}
 
     def forget(self, name: str) -> None:
-        """Let a client's answers count no more, at once."""
+        """Stop trusting a client at once."""
         self._clients.pop(name, None)
 
     def name_of(self, secret: str | None) -> str | None:
-        """The client that a secret stands for; None for one that nobody has, or that was revoked."""
+        """The name of the client that holds a secret; None for an unknown or revoked one."""
         if not secret or len(secret) > _MAX_SECRET:
             return None
-        shown = digest(secret.encode("utf-8", "backslashreplace")).encode()
-        known = [one.name for one in self._clients.values() if hmac.compare_digest(one.secret_hash.encode(), shown)]
-        return known[0] if known else None
+        secret_hash = digest(secret.encode("utf-8", "backslashreplace")).encode()
+        names = [
+            client.name
+            for client in self._clients.values()
+            if hmac.compare_digest(client.secret_hash.encode(), secret_hash)
+        ]
+        return names[0] if names else None

@@ -1,6 +1,6 @@
-"""Who calls: the owner, paired devices, agents; by tokens that are shown once and kept as seals."""
+"""Identity of callers: the owner, paired devices and agents, by tokens that are stored only as seals."""
 
 from codeplane.trust.identity.identities import EMBEDDED, Identities
-from codeplane.trust.identity.owner import holds_no_token, is_owners, owner_token
+from codeplane.trust.identity.owner import is_owner_token, is_token_missing, owner_token
 
-__all__ = ["EMBEDDED", "Identities", "holds_no_token", "is_owners", "owner_token"]
+__all__ = ["EMBEDDED", "Identities", "is_owner_token", "is_token_missing", "owner_token"]

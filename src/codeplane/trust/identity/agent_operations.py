@@ -12,15 +12,15 @@ from codeplane.kernel.config import Capability
 from codeplane.kernel.counted import ARE, counted
 from codeplane.kernel.errors import NotFound, PolicyDenied
 from codeplane.kernel.operation import Request, Result, Risk, operation
-from codeplane.trust.capabilities.held import ApprovalMode, Held
-from codeplane.trust.capabilities.paths import MAX_PATTERN, MAX_PATTERNS, check_pattern
+from codeplane.trust.capabilities.grant import ApprovalMode, TokenRights
+from codeplane.trust.capabilities.path_scope import MAX_PATTERN, MAX_PATTERNS, check_pattern
 from codeplane.trust.identity.agent_token import TokenContext
 from codeplane.trust.identity.agents import Agents
-from codeplane.trust.identity.device_operations import NoRequest, shown_once
-from codeplane.trust.identity.gone import Gone, LetGo, in_words
+from codeplane.trust.identity.device_operations import NoRequest, refuse_idempotency_key
 from codeplane.trust.identity.identities import AGENT_PREFIX
-from codeplane.trust.identity.issued import Issued
-from codeplane.trust.people import person
+from codeplane.trust.identity.issued_token import IssuedToken
+from codeplane.trust.identity.revocation import RevokedRights, RevokeRights, describe_revoked
+from codeplane.trust.people import require_person
 
 _MAX_LISTED = 1000
 Pattern = Annotated[str, Field(min_length=1, max_length=MAX_PATTERN)]
@@ -28,7 +28,7 @@ Tool = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_.]{0,98}\*?$")]
 
 
 class TokenRequest(Request):
-    """What an agent's token shall say."""
+    """The agent and rights of a new token."""
 
     agent: str = Field(
         pattern=r"^(agent_)?[a-z0-9][a-z0-9._-]{0,62}$",
@@ -91,13 +91,13 @@ class TokenView(Result):
             for name, values in (("paths", self.allowed_paths), ("tools", self.allowed_tools))
             if values is not None
         ]
-        said = "; ".join([" ".join(self.capabilities), *bounds])
+        rights = "; ".join([" ".join(self.capabilities), *bounds])
         state = f"until {self.expires_at[:19]}Z" if self.state == "live" else self.state
-        return f"{self.agent_id} {self.kind} {self.token_id} {state}  {said}"
+        return f"{self.agent_id} {self.kind} {self.token_id} {state}  {rights}"
 
 
 class AgentListRequest(Request):
-    """Which tokens are wanted."""
+    """Which tokens to list."""
 
     include_ended: bool = Field(False, description="also those that were revoked")
     sessions: bool = Field(False, description="also those of sessions")
@@ -117,14 +117,14 @@ class AgentList(Result):
 
 
 class RevokeAgentRequest(Request):
-    """Which agent's tokens end, or which one of them, and why."""
+    """The agent or token to revoke, and why."""
 
     agent: str = Field(min_length=1, max_length=100, description="an agent's name or id, or a token's id")
     reason: str = Field("", max_length=500)
 
 
 class RevokedTokens(Result):
-    """The tokens that were ended, and what else the agent had."""
+    """The revoked tokens, and what else of the agent's ended."""
 
     token_ids: tuple[str, ...]
     grants_ended: int = 0
@@ -132,22 +132,22 @@ class RevokedTokens(Result):
     answers_forgotten: int = 0
 
     @classmethod
-    def of(cls, gone: tuple[Issued, ...], also: Gone) -> "RevokedTokens":
-        """What ended."""
+    def of(cls, tokens: tuple[IssuedToken, ...], rights: RevokedRights) -> "RevokedTokens":
+        """The result of a revocation."""
         return cls(
-            token_ids=tuple(one.token_id for one in gone),
-            grants_ended=also.grants,
-            questions_rejected=also.questions,
-            answers_forgotten=also.answers,
+            token_ids=tuple(token.token_id for token in tokens),
+            grants_ended=rights.grants,
+            questions_rejected=rights.questions,
+            answers_forgotten=rights.answers,
         )
 
     def text(self) -> str:
-        said = f"revoked {', '.join(self.token_ids)}" if self.token_ids else "it has no token that is good"
-        return said + in_words(self.grants_ended, self.questions_rejected, self.answers_forgotten)
+        revoked = f"revoked {', '.join(self.token_ids)}" if self.token_ids else "it has no token that is good"
+        return revoked + describe_revoked(self.grants_ended, self.questions_rejected, self.answers_forgotten)
 
 
 class RotateKeysRequest(Request):
-    """Whether old tokens stay good until they are over."""
+    """Whether tokens signed before end at once."""
 
     now: bool = Field(False, description="end all tokens that agents hold at once")
 
@@ -159,29 +159,29 @@ class RotatedKeys(Result):
     ended: tuple[str, ...]
 
     def text(self) -> str:
-        kept = "tokens signed before stay good until they are over"
-        before = f"tokens ended: {len(self.ended)}" if self.ended else kept
-        return f"agents' tokens are signed with {self.key_id} from now on; {before}"
+        old_tokens = "tokens signed before stay good until they are over"
+        old_tokens = f"tokens ended: {len(self.ended)}" if self.ended else old_tokens
+        return f"agents' tokens are signed with {self.key_id} from now on; {old_tokens}"
 
 
-# How many agents one may start, by all that it holds.
-MostAgents = Callable[[Actor, Held], int | None]
+# How many agents an actor may start, by its token and its grants.
+MostAgents = Callable[[Actor, TokenRights], int | None]
 
 
 class AgentOperations:
-    """How agents get tokens of their own, and lose them."""
+    """Issues, lists and revokes the tokens of agents."""
 
-    def __init__(self, agents: Agents, *, let_go: LetGo, most: MostAgents | None = None) -> None:
+    def __init__(self, agents: Agents, *, let_go: RevokeRights, most: MostAgents | None = None) -> None:
         """`let_go` ends what outlives the tokens; `most` counts grants beside the token."""
         self._agents = agents
-        self._most = most or _by_token
+        self._most = most or _limit_of_token
         self._let_go = let_go
 
     @operation("agent.token", risk=Risk.WRITE, people=True)
     async def token(self, call: Call, request: TokenRequest) -> AgentToken:
         """Issue a token to an agent, with what it may do and for how long; for a person. It is shown once."""
-        person(call.actor)
-        shown_once(call)
+        require_person(call.actor)
+        refuse_idempotency_key(call)
         token, issued = await self._agents.issue(
             call.record,
             agent_id=_agent_id(request.agent),
@@ -196,19 +196,19 @@ class AgentOperations:
         )
         if request.minutes is not None and request.minutes > (longest := self._agents.longest_minutes):
             call.warn(f"it is good for {longest:g} minutes, the most that agents.token_minutes allows")
-        return _shown(token, issued)
+        return _token_result(token, issued)
 
     @operation("agent.session", risk=Risk.WRITE)
     async def session(self, call: Call, request: NoRequest) -> AgentToken:
         """Exchange the agent's token that this call shows for a short session token with the same rights."""
-        shown_once(call)
+        refuse_idempotency_key(call)
         token = call.caller.token
         if token is None or not call.actor.actor_id.startswith(AGENT_PREFIX):
             raise PolicyDenied(
                 f"{call.actor} shows no agent's token", hint="a person issues one: cpl agents token NAME"
             )
-        most = self._most(call.actor, self._agents.find(token).held)
-        return _shown(*await self._agents.session(call.record, token, most=most))
+        most = self._most(call.actor, self._agents.find(token).rights)
+        return _token_result(*await self._agents.session(call.record, token, most=most))
 
     @operation("agent.list", risk=Risk.READ)
     async def list(self, call: Call, request: AgentListRequest) -> AgentList:
@@ -224,46 +224,46 @@ class AgentOperations:
     async def revoke(self, call: Call, request: RevokeAgentRequest) -> RevokedTokens:
         """End all an agent holds (tokens, sessions, grants, open questions), or one token with its sessions; for a
         person."""
-        person(call.actor)
+        require_person(call.actor)
         name = self._agents.named(request.agent)
         whole = not name.startswith("tok_")
         agent_id = _agent_id(name) if whole else name
-        gone: tuple[Issued, ...] = ()
+        revoked: tuple[IssuedToken, ...] = ()
         missing: NotFound | None = None
         try:
-            gone = await self._agents.revoke(call.record, agent_id, reason=request.reason)
+            revoked = await self._agents.revoke(call.record, agent_id, reason=request.reason)
         except NotFound as error:
-            # Its tokens are long over, or it never had one: grants and answers may be there still.
+            # Its tokens expired long ago, or it never had one, but grants and answers may still exist.
             missing = error
         if not whole:
             if missing is not None:
                 raise missing
-            return RevokedTokens.of(gone, await self._left_behind(call, gone))
-        also = Gone()
-        # One without a token goes by the name that it gives itself.
-        for one in dict.fromkeys((agent_id, name)):
-            also += await self._let_go(call, one, everything=True)
-        if missing is not None and also == Gone():
+            return RevokedTokens.of(revoked, await self._revoke_orphans(call, revoked))
+        rights = RevokedRights()
+        # An agent without a token goes by the name that it gives itself.
+        for agent_name in dict.fromkeys((agent_id, name)):
+            rights += await self._let_go(call, agent_name, everything=True)
+        if missing is not None and rights == RevokedRights():
             raise missing
-        return RevokedTokens.of(gone, also)
+        return RevokedTokens.of(revoked, rights)
 
     @operation("agent.rotate_keys", risk=Risk.WRITE, people=True)
     async def rotate_keys(self, call: Call, request: RotateKeysRequest) -> RotatedKeys:
         """Sign agents' tokens with a new key; with `now` all tokens of before end; for a person."""
-        person(call.actor)
+        require_person(call.actor)
         key_id, ended = await self._agents.rotate_keys(call.record, now=request.now)
-        await self._left_behind(call, ended)
-        return RotatedKeys(key_id=key_id, ended=tuple(one.token_id for one in ended))
+        await self._revoke_orphans(call, ended)
+        return RotatedKeys(key_id=key_id, ended=tuple(token.token_id for token in ended))
 
-    async def _left_behind(self, call: Call, ended: tuple[Issued, ...]) -> Gone:
-        """Reject what waits for agents that have no token any more; nobody could be told of an answer."""
-        also = Gone()
-        for agent_id in dict.fromkeys(one.agent_id for one in ended):
+    async def _revoke_orphans(self, call: Call, ended: tuple[IssuedToken, ...]) -> RevokedRights:
+        """Reject the open questions of agents that have no token left."""
+        rights = RevokedRights()
+        for agent_id in dict.fromkeys(token.agent_id for token in ended):
             if self._agents.newest(agent_id) is None:
-                also += await self._let_go(call, agent_id, everything=False)
-        return also
+                rights += await self._let_go(call, agent_id, everything=False)
+        return rights
 
-    def _view(self, issued: Issued) -> TokenView:
+    def _view(self, issued: IssuedToken) -> TokenView:
         ended: Literal["revoked", "ended"] = "ended" if issued.revoked_ns is None else "revoked"
         return TokenView(
             agent_id=issued.agent_id,
@@ -280,7 +280,7 @@ class AgentOperations:
         )
 
 
-def _by_token(actor: Actor, held: Held) -> int | None:
+def _limit_of_token(actor: Actor, held: TokenRights) -> int | None:
     return held.max_agents
 
 
@@ -288,7 +288,7 @@ def _agent_id(name: str) -> str:
     return name if name.startswith(AGENT_PREFIX) else AGENT_PREFIX + name
 
 
-def _shown(token: str, issued: Issued) -> AgentToken:
+def _token_result(token: str, issued: IssuedToken) -> AgentToken:
     return AgentToken(
         agent_id=issued.agent_id, token_id=issued.token_id, token=token, expires_at=rfc3339(issued.expires_ns)
     )

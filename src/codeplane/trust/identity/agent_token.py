@@ -1,4 +1,4 @@
-"""An agent's token: a JWT signed with Ed25519, read as strictly as it is written."""
+"""Agents' tokens: JWTs signed with Ed25519, parsed as strictly as they are written."""
 
 import base64
 import json
@@ -10,14 +10,14 @@ from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.config import Capability
 from codeplane.kernel.errors import InvalidArgument, TokenExpired, Unauthorized
 from codeplane.kernel.json import JsonObject
-from codeplane.trust.capabilities.held import ApprovalMode
+from codeplane.trust.capabilities.grant import ApprovalMode
 from codeplane.trust.identity.signing_keys import SigningKeys
 
 ISSUER: Final = "codeplane"
 AUDIENCE: Final = "codeplane"
 MAX_TOKEN = 8192
 _ALGORITHM, _TYPE = "EdDSA", "JWT"
-# What clocks of one machine may differ by between two readings; a token made later than that is not ours.
+# How far two readings of one machine's clock may differ; a token from further in the future is not ours.
 LEEWAY_SEC = 5
 _HINT = "get a new one: cpl agents token NAME"
 
@@ -25,7 +25,7 @@ Second = Annotated[int, Field(ge=0, lt=2**40)]
 
 
 class TokenContext(BaseModel):
-    """What a token narrows; what is left out is not narrowed."""
+    """The bounds in a token; None does not restrict."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -35,7 +35,7 @@ class TokenContext(BaseModel):
     max_agents: Annotated[int, Field(ge=0, strict=True)] | None = Field(None, alias="max_agents")
 
     def to_json(self) -> JsonObject:
-        """What is narrowed, as tokens and the log hold it."""
+        """The bounds that are set, as tokens and the log hold them."""
         return self.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
@@ -55,13 +55,13 @@ class Claims(BaseModel):
     context: TokenContext = Field(TokenContext(), alias="context")
 
 
-def understand_tokens() -> None:
-    """Import what reads and writes tokens, which takes long: in a thread, before anyone waits for it."""
+def import_jwt() -> None:
+    """Import the JWT library, which is slow: in a thread, before a call needs it."""
     import jwt  # noqa: F401  # only loaded, and with it the cryptography it needs
 
 
-def signed(claims: Claims, keys: SigningKeys) -> tuple[str, str]:
-    """The token that says so, and the id of the key it is signed with."""
+def sign_token(claims: Claims, keys: SigningKeys) -> tuple[str, str]:
+    """Sign claims as a token; returns it and the id of the key."""
     import jwt
 
     key_id, private = keys.signer()
@@ -75,31 +75,31 @@ def signed(claims: Claims, keys: SigningKeys) -> tuple[str, str]:
     return token, key_id
 
 
-def looks_signed(token: str) -> bool:
-    """Whether a token has the shape of a JWT."""
+def looks_like_jwt(token: str) -> bool:
+    """Whether a token is shaped like a JWT."""
     return token.count(".") == 2 and token.startswith("ey")
 
 
-def verified(token: str, keys: SigningKeys, clock: Clock) -> tuple[Claims, str]:
-    """The claims of a token that we signed for us and that is good now, and the key's id."""
+def verify_token(token: str, keys: SigningKeys, clock: Clock) -> tuple[Claims, str]:
+    """The claims of a token that this server signed and that is valid now, and the key's id."""
     import jwt
 
     if len(token) > MAX_TOKEN or not token.isascii():
         raise _refused("it is too long or not plain text")
     if not all(map(_is_canonical, token.split("."))):
-        # The last letter of a part has bits that decoders drop: the same token must not have several spellings.
-        raise _refused("it is not written as we write it")
+        # Decoders drop the last bits of a part: one token must not have several spellings.
+        raise _refused("it is not in canonical form")
     try:
         header = jwt.get_unverified_header(token)
     except (jwt.PyJWTError, ValueError, RecursionError) as error:
         raise _refused("it cannot be read") from error
     key_id = header.get("kid")
     if header != {"alg": _ALGORITHM, "typ": _TYPE, "kid": key_id} or not isinstance(key_id, str):
-        # Nothing but what we write: no other algorithm, and no header that asks to be understood.
+        # Exactly the header that we write: no other algorithm, no critical extensions.
         raise _refused("its header is not one of ours")
     key = keys.verifier(key_id)
     if key is None:
-        raise _refused("it is signed with a key that is not or no longer in use")
+        raise _refused("it is signed with an unknown or retired key")
     try:
         payload = jwt.decode(
             token,
@@ -107,7 +107,7 @@ def verified(token: str, keys: SigningKeys, clock: Clock) -> tuple[Claims, str]:
             algorithms=[_ALGORITHM],
             audience=AUDIENCE,
             issuer=ISSUER,
-            # The times are compared below, with the clock that everything else here goes by.
+            # The times are compared below, with the clock that everything else uses.
             options={
                 "require": ["exp", "iat", "sub", "jti", "aud", "iss"],
                 "verify_exp": False,
@@ -117,7 +117,7 @@ def verified(token: str, keys: SigningKeys, clock: Clock) -> tuple[Claims, str]:
         )
         claims = Claims.model_validate(json.loads(json.dumps(payload)))
     except ValidationError as error:
-        raise _refused("its claims are not as they should be") from error
+        raise _refused("its claims are invalid") from error
     except (jwt.PyJWTError, ValueError, TypeError, RecursionError) as error:
         raise _refused("its signature, issuer or audience is wrong") from error
     now_ns = clock.now_ns()
@@ -125,7 +125,7 @@ def verified(token: str, keys: SigningKeys, clock: Clock) -> tuple[Claims, str]:
     if now_ns < (starts - LEEWAY_SEC) * SECOND_NS:
         raise _refused("it is from the future")
     if now_ns >= claims.exp * SECOND_NS:
-        raise TokenExpired("the agent's token is over", hint=_HINT)
+        raise TokenExpired("the agent's token has expired", hint=_HINT)
     return claims, key_id
 
 

@@ -1,4 +1,4 @@
-"""Agents with tokens of their own: which were issued, which are still good, what they let their holders do."""
+"""Agents with tokens of their own: issuing, checking and revoking the tokens."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
@@ -6,6 +6,7 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import TypeVar
 
+from codeplane.kernel.bounded_cache import BoundedCache
 from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.config import AgentsConfig, Capability
 from codeplane.kernel.counted import counted
@@ -22,17 +23,17 @@ from codeplane.kernel.ids import new_id
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.ports import ProjectionStore
 from codeplane.kernel.short_ids import match_id
-from codeplane.trust.identity.agent_token import LEEWAY_SEC, Claims, TokenContext, signed, understand_tokens, verified
-from codeplane.trust.identity.changes import Changes
+from codeplane.trust.identity.agent_token import LEEWAY_SEC, Claims, TokenContext, import_jwt, sign_token, verify_token
+from codeplane.trust.identity.change_signal import ChangeSignal
 from codeplane.trust.identity.devices import Recorder
-from codeplane.trust.identity.issued import (
+from codeplane.trust.identity.issued_token import (
     ISSUED,
     KEYS_ROTATED,
     KEYS_STREAM,
     REVOKED,
     SESSION,
-    AgentTable,
-    Issued,
+    IssuedToken,
+    IssuedTokenTable,
     agent_stream,
 )
 from codeplane.trust.identity.lifetime import Lifetime
@@ -47,47 +48,45 @@ T = TypeVar("T")
 
 
 class Agents:
-    """Only tokens that are written down as issued are believed, so that a signature alone lets nobody in."""
+    """The issued tokens; one that is not recorded here is refused even when its signature is right."""
 
-    def __init__(self, *, keys: SigningKeys, clock: Clock, config: AgentsConfig, changes: Changes) -> None:
+    def __init__(self, *, keys: SigningKeys, clock: Clock, config: AgentsConfig, changes: ChangeSignal) -> None:
         self._keys = keys
         self._clock = clock
         self._config = config
         self._changes = changes
-        self._by_id: dict[str, Issued] = {}
+        self._by_id: dict[str, IssuedToken] = {}
         self._lives: dict[str, Lifetime] = {}
-        # Which token has which id: a signature is checked once, everything else at every call.
-        self._verified: dict[bytes, str] = {}
+        # Token hash → token id: a signature is checked once, everything else at every call.
+        self._verified = BoundedCache[bytes, str](_MAX_VERIFIED)
         self._writing = asyncio.Lock()
 
-    def __iter__(self) -> Iterator[Issued]:
+    def __iter__(self) -> Iterator[IssuedToken]:
         return iter(tuple(self._by_id.values()))
 
     async def restore(self, tables: ProjectionStore) -> None:
-        """Know again what was known before the restart; until then no agent's token is good."""
-        for row in await tables.select(AgentTable.SELECT):
-            self._put(AgentTable.issued(row))
+        """Load the issued tokens; until then every agent's token is refused."""
+        for row in await tables.select(IssuedTokenTable.SELECT):
+            self._put(IssuedTokenTable.from_row(row))
         if self._by_id:
-            await asyncio.to_thread(understand_tokens)
+            await asyncio.to_thread(import_jwt)
 
-    def find(self, token: str) -> Issued:
-        """What was issued as this token; raises when it is not, or no longer, good."""
-        mark = sha256(token.encode("utf-8", "replace")).digest()
-        token_id = self._verified.get(mark)
+    def find(self, token: str) -> IssuedToken:
+        """The record of a token; raises when the token is not, or no longer, valid."""
+        token_hash = sha256(token.encode("utf-8", "replace")).digest()
+        token_id = self._verified.get(token_hash)
         if token_id is None or token_id not in self._by_id:
-            claims, _ = verified(token, self._keys, self._clock)
+            claims, _ = verify_token(token, self._keys, self._clock)
             token_id = claims.jti
             self.check(token_id)
             if self._by_id[token_id].agent_id != claims.sub:
                 raise Unauthorized("the agent's token is refused: it was issued to another agent", hint=_HINT)
-            while len(self._verified) >= _MAX_VERIFIED:
-                del self._verified[next(iter(self._verified))]
-            self._verified[mark] = token_id
+            self._verified.put(token_hash, token_id)
         self.check(token_id)
         return self._by_id[token_id]
 
     def check(self, token_id: str) -> int:
-        """How many nanoseconds a token is still good; raises when it was revoked, its key dropped, or it is over."""
+        """How many nanoseconds a token stays valid; raises when it was revoked, has expired, or its key was dropped."""
         issued = self._by_id.get(token_id)
         if issued is None:
             raise Unauthorized("the agent's token is refused: it is not among those issued here", hint=_HINT)
@@ -96,27 +95,29 @@ class Agents:
         if not self._keys.knows(issued.key_id):
             raise Unauthorized("the agent's token is refused: its key is no longer in use", hint=_HINT)
         if issued.issued_ns > self._clock.now_ns() + LEEWAY_SEC * SECOND_NS:
-            # The clock was set back: how long the token has been good for is not known any more.
+            # The clock was set back, so the token's age is unknown.
             raise Unauthorized("the agent's token is refused: it is from the future", hint=_HINT)
         left = self._lives[token_id].left_ns(self._clock)
         if left <= 0:
-            raise TokenExpired("the agent's token is over", hint=_HINT)
+            raise TokenExpired("the agent's token has expired", hint=_HINT)
         return left if issued.session_of is None else min(left, self.check(issued.session_of))
 
-    def is_live(self, issued: Issued) -> bool:
-        """Whether a call with the token would be let in."""
+    def is_live(self, issued: IssuedToken) -> bool:
+        """Whether a call with the token would be admitted."""
         try:
             return self.check(issued.token_id) > 0
         except (Unauthorized, TokenExpired):
             return False
 
-    def newest(self, agent_id: str) -> Issued | None:
-        """The latest token of an agent that is still good."""
-        return next((one for one in reversed(tuple(self)) if one.agent_id == agent_id and self.is_live(one)), None)
+    def newest(self, agent_id: str) -> IssuedToken | None:
+        """The latest valid token of an agent."""
+        return next(
+            (token for token in reversed(tuple(self)) if token.agent_id == agent_id and self.is_live(token)), None
+        )
 
     @property
     def longest_minutes(self) -> float:
-        """How long a token is good at most."""
+        """The longest life of a token, in minutes."""
         return self._config.token_minutes
 
     async def issue(
@@ -127,38 +128,42 @@ class Agents:
         capabilities: tuple[Capability, ...],
         context: TokenContext,
         minutes: float | None,
-    ) -> tuple[str, Issued]:
-        """A token for an agent, no longer than the settings allow."""
+    ) -> tuple[str, IssuedToken]:
+        """Issue a token to an agent, valid no longer than the settings allow."""
         longest = self._config.token_minutes
 
-        async def settle() -> tuple[str, Issued]:
-            live = sum(one.session_of is None and self.is_live(one) for one in self)
+        async def change() -> tuple[str, IssuedToken]:
+            live = sum(token.session_of is None and self.is_live(token) for token in self)
             if live >= self._config.max_agents:
                 raise Overloaded(
-                    f"{live} tokens are good already, as many as agents.max_agents allows",
+                    f"{live} tokens are valid already, as many as agents.max_agents allows",
                     hint="revoke some that are no longer used: cpl agents revoke NAME",
                 )
             seconds = int(min(minutes or longest, longest) * 60)
             return await self._sign(record, ISSUED, agent_id, capabilities, context, seconds, session_of=None)
 
-        return await self._whole(settle)
+        return await self._whole(change)
 
-    async def session(self, record: Recorder, token: str, *, most: int | None = None) -> tuple[str, Issued]:
-        """A short token in exchange for a long one, with the same rights and never outliving it; `most` bounds how many
-        the agent has at once, since each can be another agent's."""
+    async def session(self, record: Recorder, token: str, *, most: int | None = None) -> tuple[str, IssuedToken]:
+        """Exchange a token for a short-lived session token with the same rights, which never outlives it.
 
-        async def settle() -> tuple[str, Issued]:
+        `most` limits the agent's open sessions, since each can be another agent's.
+        """
+
+        async def change() -> tuple[str, IssuedToken]:
             parent = self.find(token)
             if parent.session_of is not None:
                 raise PolicyDenied(
                     "this is a session's token already", hint="exchange the token that was issued to the agent"
                 )
             self._check_started(parent.agent_id, most)
-            open_ones = [one for one in self if one.session_of == parent.token_id and self.is_live(one)]
-            if len(open_ones) >= _SESSIONS_OF_A_TOKEN:
-                seconds = min(map(self._left_sec, open_ones))
+            open_sessions = [
+                session for session in self if session.session_of == parent.token_id and self.is_live(session)
+            ]
+            if len(open_sessions) >= _SESSIONS_OF_A_TOKEN:
+                seconds = min(map(self._left_sec, open_sessions))
                 raise RateLimited(
-                    f"{counted(len(open_ones), 'session')} of this token already open",
+                    f"{counted(len(open_sessions), 'session')} of this token already open",
                     details={"retry_after_sec": seconds},
                 )
             seconds = min(int(self._config.session_minutes * 60), self._left_sec(parent))
@@ -172,58 +177,62 @@ class Agents:
                 session_of=parent.token_id,
             )
 
-        return await self._whole(settle)
+        return await self._whole(change)
 
     def _check_started(self, agent_id: str, most: int | None) -> None:
-        """Refuse a session beyond the agents that this one may start."""
+        """Raise CapabilityDenied when the agent has as many open sessions as it may start agents."""
         if most is None:
             return
-        started = [one for one in self if one.session_of is not None and one.agent_id == agent_id and self.is_live(one)]
-        if len(started) >= most:
+        sessions = [
+            token
+            for token in self
+            if token.session_of is not None and token.agent_id == agent_id and self.is_live(token)
+        ]
+        if len(sessions) >= most:
             raise CapabilityDenied(
                 f"{agent_id} may start {counted(most, 'agent')} at once, "
-                f"and has {counted(len(started), 'open session')}",
+                f"and has {counted(len(sessions), 'open session')}",
                 hint=f"let one end, or a person allows more: cpl grants grant {agent_id} spawn_agents --max-agents N",
-                details={"max_agents": most, "open": len(started)},
+                details={"max_agents": most, "open": len(sessions)},
             )
 
     def named(self, name: str) -> str:
-        """An agent's id as it is; a token's by a beginning or end that only one of those that are good has."""
+        """The id that a name means: an agent's as it is, a token's by a unique beginning or end of a valid one."""
         if not name.startswith(_TOKEN) or name in self._by_id:
             return name
-        good = [one.token_id for one in self if self.is_live(one)]
-        return match_id(name, good, "live token", NotFound, "see those that there are: cpl agents")
+        valid = [token.token_id for token in self if self.is_live(token)]
+        return match_id(name, valid, "live token", NotFound, "see those that there are: cpl agents")
 
-    async def revoke(self, record: Recorder, name: str, *, reason: str) -> tuple[Issued, ...]:
-        """End one token with its sessions, or all of an agent; their running streams end with them."""
+    async def revoke(self, record: Recorder, name: str, *, reason: str) -> tuple[IssuedToken, ...]:
+        """Revoke one token with its sessions, or all of an agent's; their running streams end."""
 
-        async def settle() -> tuple[Issued, ...]:
-            known = [one for one in self if name in (one.token_id, one.agent_id, one.session_of)]
-            if not known:
+        async def change() -> tuple[IssuedToken, ...]:
+            matching = [token for token in self if name in (token.token_id, token.agent_id, token.session_of)]
+            if not matching:
                 raise NotFound(f"there is no agent and no token {name!r}", hint="see those that there are: cpl agents")
-            gone = tuple(one for one in known if one.revoked_ns is None and not self._over(one))
-            await self._end(record, gone, reason)
-            return gone
+            revoked = tuple(token for token in matching if token.revoked_ns is None and not self._over(token))
+            await self._end(record, revoked, reason)
+            return revoked
 
-        return await self._whole(settle)
+        return await self._whole(change)
 
-    async def rotate_keys(self, record: Recorder, *, now: bool) -> tuple[str, tuple[Issued, ...]]:
-        """Sign with a new key; old tokens stay good until they are over, or with `now` end at once."""
+    async def rotate_keys(self, record: Recorder, *, now: bool) -> tuple[str, tuple[IssuedToken, ...]]:
+        """Sign with a new key; old tokens stay valid until they expire, or with `now` end at once."""
 
-        async def settle() -> tuple[str, tuple[Issued, ...]]:
+        async def change() -> tuple[str, tuple[IssuedToken, ...]]:
             live = tuple(filter(self.is_live, self))
-            until_ns = 0 if now else max((one.expires_ns for one in live), default=0)
-            # The file decides what is believed, so it comes first: a crash in between leaves nothing open.
-            await asyncio.to_thread(understand_tokens)
+            until_ns = 0 if now else max((token.expires_ns for token in live), default=0)
+            # The key file decides which tokens are valid, so it is written first: a crash in between is safe.
+            await asyncio.to_thread(import_jwt)
             key_id = self._keys.rotate(until_ns=until_ns)
             fact: JsonObject = {"key_id": key_id, "at_ns": self._clock.now_ns(), "ended_at_once": now}
-            self._changes.tell()
+            self._changes.notify()
             await record([(KEYS_STREAM, KEYS_ROTATED, fact)])
             if now:
                 await self._end(record, live, "the keys were replaced")
             return key_id, live if now else ()
 
-        return await self._whole(settle)
+        return await self._whole(change)
 
     async def _sign(
         self,
@@ -235,8 +244,8 @@ class Agents:
         seconds: int,
         *,
         session_of: str | None,
-    ) -> tuple[str, Issued]:
-        await asyncio.to_thread(understand_tokens)
+    ) -> tuple[str, IssuedToken]:
+        await asyncio.to_thread(import_jwt)
         at = self._clock.now_ns() // SECOND_NS
         claims = Claims(
             sub=agent_id,
@@ -246,8 +255,8 @@ class Agents:
             capabilities=capabilities,
             context=context,
         )
-        token, key_id = signed(claims, self._keys)
-        issued = Issued(
+        token, key_id = sign_token(claims, self._keys)
+        issued = IssuedToken(
             token_id=claims.jti,
             agent_id=agent_id,
             key_id=key_id,
@@ -257,16 +266,16 @@ class Agents:
             context=context,
             session_of=session_of,
         )
-        await record([(agent_stream(agent_id), kind, issued.fact())])
+        await record([(agent_stream(agent_id), kind, issued.to_json())])
         self._forget_old()
         self._put(issued)
         return token, issued
 
-    async def _end(self, record: Recorder, gone: tuple[Issued, ...], reason: str) -> None:
+    async def _end(self, record: Recorder, revoked: tuple[IssuedToken, ...], reason: str) -> None:
         at_ns = self._clock.now_ns()
-        by_agent: dict[str, list[Issued]] = {}
-        for one in gone:
-            by_agent.setdefault(one.agent_id, []).append(one)
+        by_agent: dict[str, list[IssuedToken]] = {}
+        for token in revoked:
+            by_agent.setdefault(token.agent_id, []).append(token)
         if by_agent:
             await record(
                 [
@@ -275,7 +284,7 @@ class Agents:
                         REVOKED,
                         {
                             "agent_id": agent_id,
-                            "token_ids": [one.token_id for one in ended],
+                            "token_ids": [token.token_id for token in ended],
                             "at_ns": at_ns,
                             "reason": reason,
                         },
@@ -283,12 +292,12 @@ class Agents:
                     for agent_id, ended in by_agent.items()
                 ]
             )
-        for one in gone:
-            self._by_id[one.token_id] = replace(one, revoked_ns=at_ns)
-        self._changes.tell()
+        for token in revoked:
+            self._by_id[token.token_id] = replace(token, revoked_ns=at_ns)
+        self._changes.notify()
 
     async def _whole(self, settle: Callable[[], Awaitable[T]]) -> T:
-        """One change at a time, and to its end: a caller that leaves must not part memory from the log."""
+        """Run one change at a time, to its end even when the caller is cancelled, so memory and log stay equal."""
 
         async def alone() -> T:
             async with self._writing:
@@ -296,13 +305,13 @@ class Agents:
 
         return await asyncio.shield(alone())
 
-    def _left_sec(self, issued: Issued) -> int:
+    def _left_sec(self, issued: IssuedToken) -> int:
         return max(self.check(issued.token_id) // SECOND_NS, 1)
 
-    def _over(self, issued: Issued) -> bool:
+    def _over(self, issued: IssuedToken) -> bool:
         return self._lives[issued.token_id].over(self._clock)
 
-    def _put(self, issued: Issued) -> None:
+    def _put(self, issued: IssuedToken) -> None:
         self._by_id[issued.token_id] = issued
         self._lives[issued.token_id] = Lifetime.until(issued.expires_ns, self._clock)
 

@@ -1,4 +1,4 @@
-"""A paired device, and the table of them."""
+"""A paired device, and the table of devices."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -12,13 +12,13 @@ PAIRED, ROTATED, RENEWED, REVOKED = "device.paired", "device.rotated", "device.r
 
 
 def device_stream(device_id: str) -> str:
-    """The stream of one device's facts."""
+    """The event stream of one device."""
     return f"device/{device_id}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Device:
-    """What is known of a device; of its tokens only the seals."""
+    """A paired device, with the seals of its tokens."""
 
     device_id: str
     name: str
@@ -86,7 +86,7 @@ class DeviceTable:
             )
 
     @staticmethod
-    def device(row: tuple[Cell, ...]) -> Device:
+    def from_row(row: tuple[Cell, ...]) -> Device:
         """The device in a row of `SELECT`."""
         device_id, name, public_key, seal, created, expires, renew, previous, until, revoked = row
         return Device(

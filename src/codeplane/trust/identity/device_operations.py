@@ -13,16 +13,16 @@ from codeplane.kernel.errors import InvalidArgument, PolicyDenied, Unauthorized
 from codeplane.kernel.operation import Request, Result, Risk, operation
 from codeplane.trust.identity.device import Device, device_stream
 from codeplane.trust.identity.devices import Devices, Lease
-from codeplane.trust.identity.gone import LetGo, in_words
 from codeplane.trust.identity.identities import PAIRING
 from codeplane.trust.identity.pairing import Pairing
-from codeplane.trust.people import is_person, person
+from codeplane.trust.identity.revocation import RevokeRights, describe_revoked
+from codeplane.trust.people import is_person, require_person
 
 _MAX_LISTED = 1000
 
 
 class NoRequest(Request):
-    """Nothing has to be said."""
+    """No arguments."""
 
 
 class PairingCode(Result):
@@ -49,7 +49,7 @@ class BindRequest(Request):
     @classmethod
     def _plain(cls, value: str) -> str:
         if not all(char.isprintable() or char == "\n" for char in value) or value != value.strip():
-            raise ValueError("must be printable, without white space around it")
+            raise ValueError("must be printable, without surrounding white space")
         return value
 
 
@@ -102,20 +102,20 @@ class DeviceList(Result):
 
 
 class DeviceListRequest(Request):
-    """Which devices are wanted."""
+    """Which devices to list."""
 
     include_ended: bool = Field(True, description="also those that were revoked or not renewed")
 
 
 class RevokeDeviceRequest(Request):
-    """Which device ends, and why."""
+    """The device to revoke, and why."""
 
     device_id: str = Field(min_length=1, max_length=100, description="its id, or a beginning or end that only it has")
     reason: str = Field("", max_length=500)
 
 
 class RevokedDevice(Result):
-    """The device that was ended."""
+    """The revoked device."""
 
     device_id: str
     name: str
@@ -125,14 +125,14 @@ class RevokedDevice(Result):
     answers_forgotten: int = 0
 
     def text(self) -> str:
-        also = in_words(self.grants_ended, self.questions_rejected, self.answers_forgotten)
-        return f"device {self.device_id} ({self.name}) is revoked{also}"
+        rights = describe_revoked(self.grants_ended, self.questions_rejected, self.answers_forgotten)
+        return f"device {self.device_id} ({self.name}) is revoked{rights}"
 
 
 class DeviceOperations:
-    """How devices come, renew their tokens and go."""
+    """Pairs, lists and revokes devices, and renews their tokens."""
 
-    def __init__(self, *, pairing: Pairing, devices: Devices, let_go: LetGo) -> None:
+    def __init__(self, *, pairing: Pairing, devices: Devices, let_go: RevokeRights) -> None:
         """`let_go` ends what outlives a device's token."""
         self._pairing = pairing
         self._devices = devices
@@ -141,8 +141,8 @@ class DeviceOperations:
     @operation("pairing.create", risk=Risk.WRITE, people=True)
     async def create(self, call: Call, request: NoRequest) -> PairingCode:
         """Make a code with which one new device can be paired; for a person, good once and for minutes."""
-        person(call.actor)
-        shown_once(call)
+        require_person(call.actor)
+        refuse_idempotency_key(call)
         self._devices.check_room()
         code, slot = self._pairing.open()
         expires_ns = slot.life.expires_ns
@@ -162,22 +162,22 @@ class DeviceOperations:
         """Exchange a pairing code for a device's token; needs no token. The code is used up by it."""
         if call.actor != PAIRING and not is_person(call.actor):
             raise PolicyDenied(f"{call.actor} cannot become a device", hint="pair devices from the device itself")
-        shown_once(call)
+        refuse_idempotency_key(call)
         slot = self._pairing.take(request.code)
         lease = await self._devices.pair(
             call.record, self._pairing, slot, name=request.device_name, public_key=request.public_key
         )
-        return _shown(lease)
+        return _token_result(lease)
 
     @operation("device.rotate", risk=Risk.WRITE)
     async def rotate(self, call: Call, request: NoRequest) -> DeviceToken:
         """Give the calling device a new token with a full lease; the old one ends when the new one is used."""
         if call.actor.kind is not ActorKind.DEVICE:
             raise PolicyDenied(f"{call.actor} is not a device, and only a device renews its own token")
-        shown_once(call)
+        refuse_idempotency_key(call)
         if call.caller.token is None:
             raise Unauthorized("a device renews its token by showing it")
-        return _shown(await self._devices.rotate(call.record, call.caller.token))
+        return _token_result(await self._devices.rotate(call.record, call.caller.token))
 
     @operation("device.list", risk=Risk.READ)
     async def list(self, call: Call, request: DeviceListRequest) -> DeviceList:
@@ -191,17 +191,17 @@ class DeviceOperations:
     @operation("device.revoke", risk=Risk.WRITE, people=True)
     async def revoke(self, call: Call, request: RevokeDeviceRequest) -> RevokedDevice:
         """End a device: its token is refused from now on and its streams end; for a person."""
-        person(call.actor)
+        require_person(call.actor)
         device = await self._devices.revoke(call.record, request.device_id, reason=request.reason)
         assert device.revoked_ns is not None
-        also = await self._let_go(call, device.device_id, everything=True)
+        rights = await self._let_go(call, device.device_id, everything=True)
         return RevokedDevice(
             device_id=device.device_id,
             name=device.name,
             revoked_at=rfc3339(device.revoked_ns),
-            grants_ended=also.grants,
-            questions_rejected=also.questions,
-            answers_forgotten=also.answers,
+            grants_ended=rights.grants,
+            questions_rejected=rights.questions,
+            answers_forgotten=rights.answers,
         )
 
     def _view(self, device: Device, actor: Actor) -> DeviceView:
@@ -218,8 +218,8 @@ class DeviceOperations:
         )
 
 
-def shown_once(call: Call) -> None:
-    """Refuse a key for an answer that is a secret: to give it again it would have to be kept."""
+def refuse_idempotency_key(call: Call) -> None:
+    """Refuse an idempotency key for an operation that answers with a secret, which would have to be stored."""
     if call.idempotency_key is not None and call.action_id is None:
         raise InvalidArgument(
             f"{call.operation.name} answers with a secret that is shown once and not kept",
@@ -227,7 +227,7 @@ def shown_once(call: Call) -> None:
         )
 
 
-def _shown(lease: Lease) -> DeviceToken:
+def _token_result(lease: Lease) -> DeviceToken:
     return DeviceToken(
         device_id=lease.device_id,
         token=lease.token,

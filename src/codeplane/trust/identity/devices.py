@@ -1,4 +1,4 @@
-"""The paired devices, as every call needs them: in memory, restored from the table at the start."""
+"""The paired devices, kept in memory and loaded from the table at the start."""
 
 import asyncio
 import secrets
@@ -14,15 +14,15 @@ from codeplane.kernel.event import Draft
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.ports import Ledger
 from codeplane.kernel.short_ids import match_id
-from codeplane.trust.identity.changes import Changes
+from codeplane.trust.identity.change_signal import ChangeSignal
 from codeplane.trust.identity.device import PAIRED, RENEWED, REVOKED, ROTATED, Device, DeviceTable, device_stream
 from codeplane.trust.identity.lifetime import Lifetime
-from codeplane.trust.identity.pairing import Pairing, Slot
+from codeplane.trust.identity.pairing import Pairing, PairingSlot
 from codeplane.trust.identity.server_key import ServerKey
 
 DEVICE_PREFIX = "cpd_"
 _DAY_NS = 86_400 * SECOND_NS
-# Long enough for an answer that was lost on its way to be asked for again.
+# Long enough for a client to ask again when the answer got lost.
 _GRACE_NS = 60 * SECOND_NS
 
 T = TypeVar("T")
@@ -31,7 +31,7 @@ Recorder = Callable[[Sequence[tuple[str, str, JsonObject]]], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
-    """A token for a device, which is shown once, and how long it is good."""
+    """A device's new token, and how long it is valid."""
 
     device_id: str
     token: str
@@ -40,9 +40,9 @@ class Lease:
 
 
 class Devices:
-    """Finds devices by their tokens; every change is durable before it is believed."""
+    """Finds devices by their tokens; a change counts once it is durable."""
 
-    def __init__(self, *, key: ServerKey, clock: Clock, config: DevicesConfig, changes: Changes) -> None:
+    def __init__(self, *, key: ServerKey, clock: Clock, config: DevicesConfig, changes: ChangeSignal) -> None:
         self._key = key
         self._clock = clock
         self._config = config
@@ -58,17 +58,17 @@ class Devices:
         return iter(tuple(self._by_id.values()))
 
     async def restore(self, log: Ledger) -> None:
-        """Know again what was known before the restart; until then no device is let in."""
+        """Load the devices; until then every device is refused."""
         self._soon = log.append_soon
         for row in await log.select(DeviceTable.SELECT):
-            device = DeviceTable.device(row)
+            device = DeviceTable.from_row(row)
             if device.previous_until_ns > self._clock.now_ns() + _GRACE_NS:
-                # The clock was set back: how much of its minute is over cannot be told, so all of it is.
+                # The clock was set back, so the rest of the grace period is unknown: it ends now.
                 device = replace(device, previous_seal=None)
             self._put(device)
 
     def find(self, token: str) -> Device:
-        """The device that holds the token; raises when there is none, or its time is over."""
+        """The device that holds the token; raises when there is none, or it has expired."""
         seal = self._seal(token)
         device = self._by_id.get(self._by_seal.get(seal, ""))
         if device is None:
@@ -78,13 +78,13 @@ class Devices:
             if self._graces[device.device_id].over(self._clock):
                 raise TokenExpired("the device's token was replaced by a newer one")
         elif device.previous_seal is not None:
-            # The new token has arrived, so nobody needs the old one any more, after a restart neither.
+            # The new token is in use, so the old one ends, also after a restart.
             self._renewed(device)
             self._put(device := replace(device, previous_seal=None))
         return device
 
     def _renewed(self, device: Device) -> None:
-        """Record that a replaced token has ended before its minute did; Overloaded when that cannot be written."""
+        """Record that a replaced token ended before its grace period; Overloaded when the log is full."""
         if self._graces[device.device_id].over(self._clock) or self._soon is None:
             return
         fact: JsonObject = {"device_id": device.device_id, "token_seal": device.token_seal}
@@ -94,7 +94,7 @@ class Devices:
             raise Overloaded("the ledger's queue is full")
 
     def check(self, device_id: str) -> int:
-        """How many nanoseconds the device's lease still holds; raises when it was revoked or is over."""
+        """How many nanoseconds the device's lease still lasts; raises when it was revoked or has expired."""
         device = self._by_id.get(device_id)
         if device is None or device.revoked_ns is not None:
             raise Unauthorized(f"the device {device_id} was revoked", hint="pair it again: cpl devices pair")
@@ -108,15 +108,15 @@ class Devices:
         return device.revoked_ns is None and not self._lives[device.device_id].over(self._clock)
 
     def check_room(self) -> None:
-        """Refuse another device when there are as many as the settings allow."""
+        """Raise PairingRefused when there are as many devices as the settings allow."""
         if sum(map(self.is_live, self)) >= self._config.max_devices:
             raise PairingRefused(
                 f"{self._config.max_devices} devices are paired already",
                 hint="revoke one that is no longer used: cpl devices revoke ID",
             )
 
-    async def pair(self, record: Recorder, pairing: Pairing, slot: Slot, *, name: str, public_key: str) -> Lease:
-        """Make the place that a code opened into a device."""
+    async def pair(self, record: Recorder, pairing: Pairing, slot: PairingSlot, *, name: str, public_key: str) -> Lease:
+        """Turn a pairing slot into a device."""
         lease, now = self._lease(slot.device_id), self._clock.now_ns()
         device = Device(
             device_id=slot.device_id,
@@ -137,7 +137,7 @@ class Devices:
             "renew_after_ns": lease.renew_after_ns,
         }
 
-        async def settle() -> Lease:
+        async def change() -> Lease:
             try:
                 self.check_room()
                 await record([(device_stream(device.device_id), PAIRED, fact)])
@@ -147,18 +147,18 @@ class Devices:
             self._put(device)
             return lease
 
-        return await self._whole(settle)
+        return await self._whole(change)
 
     async def rotate(self, record: Recorder, token: str) -> Lease:
-        """A new token with a full lease; the old one ends when the new one is used, or a minute later."""
+        """Issue a new token with a full lease; the old one ends when the new one is used, or a minute later."""
 
-        async def settle() -> Lease:
+        async def change() -> Lease:
             device, now = self.find(token), self._clock.now_ns()
             lease, seal = self._lease(device.device_id), self._seal(token)
-            # Whoever asks with the old one again has lost the answer; that does not make it live longer.
-            again = seal == device.previous_seal
-            until = device.previous_until_ns if again else now + _GRACE_NS
-            fresh = replace(
+            # A client that uses the old token again has lost the answer; that does not extend the old token.
+            is_retry = seal == device.previous_seal
+            until = device.previous_until_ns if is_retry else now + _GRACE_NS
+            renewed = replace(
                 device,
                 token_seal=self._seal(lease.token),
                 expires_ns=lease.expires_ns,
@@ -168,42 +168,42 @@ class Devices:
             )
             fact: JsonObject = {
                 "device_id": device.device_id,
-                "token_seal": fresh.token_seal,
-                "expires_ns": fresh.expires_ns,
-                "renew_after_ns": fresh.renew_after_ns,
+                "token_seal": renewed.token_seal,
+                "expires_ns": renewed.expires_ns,
+                "renew_after_ns": renewed.renew_after_ns,
                 "previous_seal": seal,
                 "previous_until_ns": until,
             }
             await record([(device_stream(device.device_id), ROTATED, fact)])
             current = self._by_id[device.device_id]
             grace = self._graces.get(device.device_id)
-            self._put(replace(fresh, revoked_ns=current.revoked_ns))
-            if again and grace is not None:
+            self._put(replace(renewed, revoked_ns=current.revoked_ns))
+            if is_retry and grace is not None:
                 self._graces[device.device_id] = grace
             return lease
 
-        return await self._whole(settle)
+        return await self._whole(change)
 
     async def revoke(self, record: Recorder, name: str, *, reason: str) -> Device:
-        """End a device, named by its id or a beginning or end that only it has; its running streams end with it."""
+        """Revoke a device by its id or a unique beginning or end of it; its running streams end."""
         device_id = match_id(name, self._by_id, "device", DeviceNotFound)
 
-        async def settle() -> Device:
+        async def change() -> Device:
             device = self._by_id[device_id]
             if device.revoked_ns is not None:
                 return device
             now = self._clock.now_ns()
             fact: JsonObject = {"device_id": device_id, "at_ns": now, "reason": reason}
             await record([(device_stream(device_id), REVOKED, fact)])
-            gone = replace(self._by_id[device_id], revoked_ns=now)
-            self._put(gone)
-            self._changes.tell()
-            return gone
+            revoked = replace(self._by_id[device_id], revoked_ns=now)
+            self._put(revoked)
+            self._changes.notify()
+            return revoked
 
-        return await self._whole(settle)
+        return await self._whole(change)
 
     async def _whole(self, settle: Callable[[], Awaitable[T]]) -> T:
-        """One change at a time, and to its end: a caller that leaves must not part memory from the log."""
+        """Run one change at a time, to its end even when the caller is cancelled, so memory and log stay equal."""
 
         async def alone() -> T:
             async with self._writing:
@@ -231,7 +231,7 @@ class Devices:
             if seal is not None:
                 self._by_seal[seal] = device.device_id
         now = self._clock.now_ns()
-        # A clock that was set back makes no life longer than a fresh one.
+        # A clock that was set back must not make a lease longer than a new one.
         longest = now + int(self._config.token_days * _DAY_NS)
         if before is None or before.expires_ns != device.expires_ns:
             self._lives[device.device_id] = Lifetime.until(min(device.expires_ns, longest), self._clock)

@@ -1,4 +1,4 @@
-"""Who is calling: the owner, a device or an agent by token, an agent on this machine without one, nobody else."""
+"""Identifies callers: the owner, a device or an agent by token, or a local agent without one."""
 
 import asyncio
 from collections.abc import Callable
@@ -6,18 +6,18 @@ from collections.abc import Callable
 from codeplane.kernel.actor import Actor, ActorKind, Caller
 from codeplane.kernel.clock import SECOND_NS
 from codeplane.kernel.errors import CodePlaneError, TokenExpired, Unauthorized
-from codeplane.trust.capabilities.held import Held
-from codeplane.trust.identity.agent_token import MAX_TOKEN, looks_signed
+from codeplane.trust.capabilities.grant import TokenRights
+from codeplane.trust.identity.agent_token import MAX_TOKEN, looks_like_jwt
 from codeplane.trust.identity.agents import Agents
-from codeplane.trust.identity.changes import Changes
+from codeplane.trust.identity.change_signal import ChangeSignal
 from codeplane.trust.identity.device import Device
 from codeplane.trust.identity.devices import DEVICE_PREFIX, Devices
-from codeplane.trust.identity.issued import Issued
-from codeplane.trust.identity.owner import OWNER, is_owners
+from codeplane.trust.identity.issued_token import IssuedToken
+from codeplane.trust.identity.owner import OWNER, is_owner_token
 from codeplane.trust.identity.pairing import Pairing
 
 EMBEDDED = "embedded"
-# The one operation that is for those who have no token yet, and who calls it: nobody's sessions are open to them.
+# The only operation for callers without a token, and the actor that calls it, which owns no sessions.
 PAIRING_OPERATION = "pairing.bind"
 PAIRING = Actor(kind=ActorKind.SYSTEM, actor_id="pairing", owner_id="nobody")
 AGENT_PREFIX = "agent_"
@@ -26,15 +26,15 @@ _ANONYMOUS = "anonymous"
 _AGENT_SURFACES = frozenset({"mcp"})
 _PUBLIC_SURFACES = frozenset({"rest"})
 _PAIRING_SURFACES = frozenset({"connect", "grpc"})
-# How often a lease is looked at while nothing tells of its end: clocks jump.
-_LOOK_SEC = 5.0
+# How often a lease is checked even when nothing signals its end, because clocks jump.
+_CHECK_SEC = 5.0
 
 AGENTS_HINT = "a person issues one: cpl agents token NAME; send it as `Authorization: Bearer …`"
-_NOTHING = Held(capabilities=frozenset(), expires_ns=0)
+_NO_RIGHTS = TokenRights(capabilities=frozenset(), expires_ns=0)
 
 
 class Identities:
-    """Tells callers apart by token and surface."""
+    """Identifies callers by token and surface."""
 
     def __init__(
         self,
@@ -43,47 +43,47 @@ class Identities:
         pairing: Pairing | None = None,
         devices: Devices | None = None,
         agents: Agents | None = None,
-        changes: Changes | None = None,
+        changes: ChangeSignal | None = None,
         require_token: bool = False,
     ) -> None:
         self._owners = token.encode()
         self._pairing = pairing
         self._devices = devices
         self._agents = agents
-        self._changes = changes or Changes()
+        self._changes = changes or ChangeSignal()
         self._require_token = require_token
 
     def identify(self, caller: Caller, operation: str = "") -> Actor:
-        """The actor behind a caller, or Unauthorized; whatever comes over MCP is an agent, never a person."""
+        """The actor behind a caller, or Unauthorized; over MCP it is always an agent, never a person."""
         if caller.token is None:
             return self._without_token(caller, operation)
         holder = self._holder(caller.token, caller.surface)
-        if isinstance(holder, Issued):
+        if isinstance(holder, IssuedToken):
             return Actor(kind=ActorKind.AGENT, actor_id=holder.agent_id)
         if caller.surface in _AGENT_SURFACES:
-            # Whatever it holds, a model is behind it: no agent approves its own action.
+            # A model is behind it whatever token it has: no agent approves its own action.
             if isinstance(holder, Device):
                 return Actor(kind=ActorKind.AGENT, actor_id=f"{holder.device_id}/{caller.client or _ANONYMOUS}")
-            return Actor(kind=ActorKind.AGENT, actor_id=_self_named(caller))
+            return Actor(kind=ActorKind.AGENT, actor_id=_claimed_name(caller))
         if isinstance(holder, Device):
             return Actor(kind=ActorKind.DEVICE, actor_id=holder.device_id)
         return OWNER
 
-    def held(self, caller: Caller) -> Held | None:
-        """What the caller's own token lets it do; None for callers whose rights come from elsewhere."""
+    def token_rights(self, caller: Caller) -> TokenRights | None:
+        """The rights of the caller's own token; None for callers whose rights come from elsewhere."""
         if caller.actor is not None:
-            # A call of the plane's own for an agent that asked before: what the agent holds now is what counts.
+            # A resumed call of an agent: the agent's current rights count.
             if not has_own_token(caller.actor):
                 return None
             newest = self._agents.newest(caller.actor.actor_id) if self._agents is not None else None
-            return newest.held if newest is not None else _NOTHING
+            return newest.rights if newest is not None else _NO_RIGHTS
         if caller.token is None:
             return None
         holder = self._holder(caller.token)
-        return holder.held if isinstance(holder, Issued) else None
+        return holder.rights if isinstance(holder, IssuedToken) else None
 
     def is_live(self, actor: Actor) -> bool:
-        """Whether the actor could call now: not revoked, its lease or token not over."""
+        """Whether the actor could call now: not revoked, and its lease or token has not expired."""
         try:
             device_id = device_of(actor)
             if device_id is not None:
@@ -95,27 +95,27 @@ class Identities:
         )
 
     async def ended(self, caller: Caller) -> CodePlaneError:
-        """Wait until the caller is no longer let in, and say why; for what runs longer than one answer takes."""
+        """Wait until the caller is no longer admitted, and return why; for streams."""
         try:
-            check = self._lasting(caller)
+            check = self._remaining_life(caller)
             while True:
                 left_sec = check() / SECOND_NS if check is not None else None
                 if left_sec is None:
-                    # Nothing ends it but the server's own end.
+                    # It lasts as long as the server.
                     await asyncio.get_running_loop().create_future()
                 else:
-                    await self._changes.wait(min(left_sec, _LOOK_SEC))
+                    await self._changes.wait(min(left_sec, _CHECK_SEC))
         except (Unauthorized, TokenExpired) as error:
             return error
 
-    def _lasting(self, caller: Caller) -> Callable[[], int] | None:
-        """How long the caller's right still lasts, whichever of its tokens it came with."""
+    def _remaining_life(self, caller: Caller) -> Callable[[], int] | None:
+        """A function that returns how long the caller's token stays valid; None when it does not expire."""
         if caller.token is None:
             return None
         holder, devices, agents = self._holder(caller.token), self._devices, self._agents
         if isinstance(holder, Device) and devices is not None:
             return lambda: devices.check(holder.device_id)
-        if isinstance(holder, Issued) and agents is not None:
+        if isinstance(holder, IssuedToken) and agents is not None:
             return lambda: agents.check(holder.token_id)
         return None
 
@@ -124,46 +124,46 @@ class Identities:
         if surface == EMBEDDED:
             return OWNER
         if operation == PAIRING_OPERATION and surface in _PAIRING_SURFACES and self._pairing is not None:
-            # Before anything is opened or written for it.
+            # Before any session is opened or event written for it.
             self._pairing.check_rate()
             return PAIRING
         if not self._require_token:
             if surface in _AGENT_SURFACES:
-                return Actor(kind=ActorKind.AGENT, actor_id=_self_named(caller))
+                return Actor(kind=ActorKind.AGENT, actor_id=_claimed_name(caller))
             if surface in _PUBLIC_SURFACES:
                 return Actor(kind=ActorKind.SYSTEM, actor_id="probe")
         raise Unauthorized(f"calls over {surface} need a token", hint=_hint(surface))
 
-    def _holder(self, token: str, surface: str = "") -> Actor | Device | Issued:
+    def _holder(self, token: str, surface: str = "") -> Actor | Device | IssuedToken:
         if len(token) > MAX_TOKEN:
             raise Unauthorized(f"the token has more than {MAX_TOKEN} characters", hint=_hint(surface))
-        if is_owners(token, self._owners):
+        if is_owner_token(token, self._owners):
             return OWNER
         if token.startswith(DEVICE_PREFIX) and self._devices is not None:
             return self._devices.find(token)
-        if looks_signed(token) and self._agents is not None:
+        if looks_like_jwt(token) and self._agents is not None:
             return self._agents.find(token)
-        raise Unauthorized("the token is nobody's", hint=_hint(surface))
+        raise Unauthorized("unknown token", hint=_hint(surface))
 
 
 def _hint(surface: str) -> str | None:
-    """The next step: an agent is never sent to the owner's own token."""
+    """The hint for a surface; an agent is never pointed to the owner's token."""
     return AGENTS_HINT if surface in _AGENT_SURFACES else None
 
 
-def _self_named(caller: Caller) -> str:
-    """A client's own name for itself; one that a token stands for elsewhere is marked, since anyone can say it."""
+def _claimed_name(caller: Caller) -> str:
+    """A client's own name; one that looks like a token holder's is marked, since any client can claim it."""
     name = caller.client or _ANONYMOUS
     return f"~{name}" if name.startswith((AGENT_PREFIX, _DEVICE_ID, "~")) else name
 
 
 def has_own_token(actor: Actor) -> bool:
-    """Whether it is an agent that came with a token of its own."""
+    """Whether the actor is an agent with a token of its own."""
     return actor.kind is ActorKind.AGENT and actor.actor_id.startswith(AGENT_PREFIX)
 
 
 def device_of(actor: Actor) -> str | None:
-    """The device itself, or the one that an agent acts for."""
+    """The id of the device that the actor is, or acts for."""
     if actor.kind is ActorKind.DEVICE:
         return actor.actor_id
     if actor.kind is ActorKind.AGENT and actor.actor_id.startswith(_DEVICE_ID):

@@ -1,4 +1,4 @@
-"""The owner: whoever can read the token in a file that only the owner can read."""
+"""The owner's token, in a file that only the owner can read."""
 
 import hmac
 import secrets
@@ -8,15 +8,15 @@ from codeplane.kernel.actor import Actor, ActorKind
 from codeplane.kernel.errors import StorageReadOnly
 
 OWNER = Actor(kind=ActorKind.OWNER, actor_id="owner")
-# Known to whatever takes secrets out of texts.
+# The redactor recognises tokens by this prefix.
 OWNER_PREFIX = "cpl_"
 _SHORTEST = 32
 
 
 def owner_token(path: Path) -> str:
-    """The owner's token, made at the first start in a file that only the owner can read.
+    """The owner's token, created at the first start in a file that only the owner can read.
 
-    A file that holds no token is replaced: whatever is in it opens nothing.
+    A file that holds no token is replaced.
     """
     try:
         token = _read(path)
@@ -32,8 +32,8 @@ def owner_token(path: Path) -> str:
     return token
 
 
-def holds_no_token(path: Path) -> bool:
-    """Whether there is a file for the owner's token with none in it, which a start replaces."""
+def is_token_missing(path: Path) -> bool:
+    """Whether the owner's token file exists without a token in it; a start replaces it."""
     try:
         return path.exists() and len(_read(path)) < _SHORTEST
     except OSError:
@@ -41,7 +41,7 @@ def holds_no_token(path: Path) -> bool:
 
 
 def _read(path: Path) -> str:
-    """The token in the file, or nothing when there is no file or no token in it."""
+    """The token in the file, or an empty string."""
     try:
         token = path.read_text("ascii").strip()
     except (FileNotFoundError, UnicodeDecodeError):
@@ -49,6 +49,6 @@ def _read(path: Path) -> str:
     return token if token.isprintable() and " " not in token else ""
 
 
-def is_owners(token: str, owners: bytes) -> bool:
-    """Whether a token is the owner's, in a time that tells nothing about how much of it is right."""
+def is_owner_token(token: str, owners: bytes) -> bool:
+    """Whether a token is the owner's, compared in constant time."""
     return hmac.compare_digest(token.encode("utf-8", "replace"), owners)

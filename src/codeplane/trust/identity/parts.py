@@ -1,4 +1,4 @@
-"""Everything that identity is made of, put together from the settings and two files."""
+"""The parts of identity, built from the settings and two key files."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,19 +8,19 @@ from codeplane.kernel.config import Config
 from codeplane.kernel.ports import Ledger
 from codeplane.trust.identity.agent_operations import AgentOperations, MostAgents
 from codeplane.trust.identity.agents import Agents
-from codeplane.trust.identity.changes import Changes
+from codeplane.trust.identity.change_signal import ChangeSignal
 from codeplane.trust.identity.device_operations import DeviceOperations
 from codeplane.trust.identity.devices import Devices
-from codeplane.trust.identity.gone import LetGo, nothing_more
 from codeplane.trust.identity.identities import Identities
 from codeplane.trust.identity.pairing import Pairing
+from codeplane.trust.identity.revocation import RevokeRights, revoke_nothing
 from codeplane.trust.identity.server_key import ServerKey
 from codeplane.trust.identity.signing_keys import SigningKeys
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdentityParts:
-    """Who calls, and the operations by which callers come and go; nobody but the owner until `restore`."""
+    """Identities and their operations; only the owner is admitted until `restore`."""
 
     identities: Identities
     pairing: Pairing
@@ -38,14 +38,14 @@ class IdentityParts:
         agent_keys: Path,
         config: Config,
         clock: Clock,
-        let_go: LetGo = nothing_more,
+        let_go: RevokeRights = revoke_nothing,
         most_agents: MostAgents | None = None,
     ) -> "IdentityParts":
-        """Put it together; the server's key is made when there is none.
+        """Build the parts; the server's key is created when there is none.
 
-        `let_go` ends what outlives the tokens of an agent or device, `most_agents` says how many one may start.
+        `let_go` ends the rights that outlive a token, `most_agents` says how many agents an actor may start.
         """
-        changes, key, keys = Changes(), ServerKey.at(server_key), SigningKeys(agent_keys, clock=clock)
+        changes, key, keys = ChangeSignal(), ServerKey.at(server_key), SigningKeys(agent_keys, clock=clock)
         pairing = Pairing(key=key, clock=clock, config=config.devices)
         devices = Devices(key=key, clock=clock, config=config.devices, changes=changes)
         agents = Agents(keys=keys, clock=clock, config=config.agents, changes=changes)
@@ -70,6 +70,6 @@ class IdentityParts:
         )
 
     async def restore(self, log: Ledger) -> None:
-        """Know again which devices and agents there are."""
+        """Load the devices and agents from the log."""
         await self.devices.restore(log)
         await self.agents.restore(log)

@@ -1,4 +1,4 @@
-"""Small files that only their owner may read: made closed, read closed, replaced whole."""
+"""Small files that only their owner may read, replaced atomically."""
 
 import os
 import stat
@@ -7,12 +7,12 @@ from pathlib import Path
 
 from codeplane.kernel.errors import StorageFailed, StorageReadOnly
 
-_LARGEST = 1024 * 1024
-_CLOSED = 0o600
+_MAX_BYTES = 1024 * 1024
+_OWNER_ONLY = 0o600
 
 
 def read_secret(path: Path) -> bytes | None:
-    """What is in the file, or None when there is none; closed to others on the way when it was open to them."""
+    """The content of the file, or None when there is none; its mode is corrected when others could read it."""
     try:
         file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -20,15 +20,15 @@ def read_secret(path: Path) -> bytes | None:
     except OSError as error:
         raise _unusable(path, error.strerror or str(error)) from error
     try:
-        found = os.fstat(file)
-        if not stat.S_ISREG(found.st_mode):
+        status = os.fstat(file)
+        if not stat.S_ISREG(status.st_mode):
             raise _unusable(path, "it is not a plain file")
-        if found.st_uid != os.geteuid():
-            # Whoever owns the file can change it, whatever its mode says.
+        if status.st_uid != os.geteuid():
+            # Its owner could change it whatever its mode.
             raise _unusable(path, "it belongs to another user")
-        if stat.S_IMODE(found.st_mode) != _CLOSED:
-            os.fchmod(file, _CLOSED)
-        return os.read(file, _LARGEST)
+        if stat.S_IMODE(status.st_mode) != _OWNER_ONLY:
+            os.fchmod(file, _OWNER_ONLY)
+        return os.read(file, _MAX_BYTES)
     except OSError as error:
         raise _unusable(path, error.strerror or str(error)) from error
     finally:
@@ -36,11 +36,11 @@ def read_secret(path: Path) -> bytes | None:
 
 
 def write_secret(path: Path, data: bytes) -> None:
-    """Put a file in place so that readers see the old one or the new one, and nobody else sees either."""
+    """Replace a file atomically, readable only by its owner."""
     partial = path.with_name(path.name + ".part")
     try:
         partial.unlink(missing_ok=True)
-        file = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, _CLOSED)
+        file = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, _OWNER_ONLY)
         try:
             with os.fdopen(file, "wb") as opened:
                 opened.write(data)

@@ -1,4 +1,4 @@
-"""The server's own secret, with which what others hold is sealed before it is kept."""
+"""The server's secret key, with which tokens and codes are sealed before they are stored."""
 
 import hmac
 import secrets
@@ -12,29 +12,29 @@ _BYTES = 32
 
 
 class ServerKey:
-    """Turns tokens and codes into seals: equal for the same text, useless for finding the text."""
+    """Seals tokens and codes: equal for equal text, and not reversible."""
 
     def __init__(self, key: bytes) -> None:
         self._key = key
 
     @classmethod
     def at(cls, path: Path) -> "ServerKey":
-        """The key in the file, made when there is none; a file that holds no key is not replaced in silence."""
-        found = cls.read(path)
-        if found is None:
-            key = secrets.token_bytes(_BYTES)
-            write_secret(path, key.hex().encode() + b"\n")
-            return cls(key)
-        return found
+        """The key in the file, created when there is none; a file without a key is an error."""
+        key = cls.read(path)
+        if key is None:
+            secret = secrets.token_bytes(_BYTES)
+            write_secret(path, secret.hex().encode() + b"\n")
+            return cls(secret)
+        return key
 
     @classmethod
     def read(cls, path: Path) -> "ServerKey | None":
         """The key in the file, or None when there is no file."""
-        held = read_secret(path)
-        if held is None:
+        content = read_secret(path)
+        if content is None:
             return None
         try:
-            key = bytes.fromhex(held.decode("ascii").strip())
+            key = bytes.fromhex(content.decode("ascii").strip())
         except ValueError:
             key = b""
         if len(key) != _BYTES:
@@ -45,6 +45,6 @@ class ServerKey:
         return cls(key)
 
     def seal(self, purpose: str, text: str) -> str:
-        """The text's HMAC-SHA256 for one purpose; a seal for another purpose never equals it."""
+        """The text's HMAC-SHA256 for one purpose; seals for different purposes differ."""
         message = f"{purpose}\0{text}".encode("utf-8", "backslashreplace")
         return hmac.new(self._key, message, sha256).hexdigest()

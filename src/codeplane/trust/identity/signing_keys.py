@@ -1,4 +1,4 @@
-"""The keys that agents' tokens are signed with: one signs, retired ones verify until their tokens are over."""
+"""The keys that sign agents' tokens: one signs, retired ones verify until their tokens expire."""
 
 import json
 from pathlib import Path
@@ -38,7 +38,7 @@ class _KeyFile(BaseModel):
 
 
 class SigningKeys:
-    """Ed25519 keys in a file that only the owner can read; made when the first token is."""
+    """Ed25519 keys in a file that only the owner can read, created with the first token."""
 
     def __init__(self, path: Path, *, clock: Clock) -> None:
         self._path = path
@@ -57,7 +57,7 @@ class SigningKeys:
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
         if self._file is None:
-            self._write(_KeyFile(active=_made()))
+            self._write(_KeyFile(active=_new_key()))
         assert self._file is not None
         active = self._file.active
         if self._private is None:
@@ -65,24 +65,24 @@ class SigningKeys:
         return active.key_id, self._private
 
     def verifier(self, key_id: str) -> "Ed25519PublicKey | None":
-        """The public half of a key that is still good."""
+        """The public half of a key that is still valid."""
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
         if not self.knows(key_id):
             return None
-        found = self._public.get(key_id)
-        if found is None:
+        public_key = self._public.get(key_id)
+        if public_key is None:
             if key_id == self.active:
-                found = self.signer()[1].public_key()
+                public_key = self.signer()[1].public_key()
             else:
                 assert self._file is not None
                 raw = next(key.public for key in self._file.retired if key.key_id == key_id)
-                found = Ed25519PublicKey.from_public_bytes(bytes.fromhex(raw))
-            self._public[key_id] = found
-        return found
+                public_key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(raw))
+            self._public[key_id] = public_key
+        return public_key
 
     def knows(self, key_id: str) -> bool:
-        """Whether what the key has signed is still believed."""
+        """Whether tokens signed with the key are still accepted."""
         if self._file is None:
             return False
         now = self._clock.now_ns()
@@ -91,7 +91,7 @@ class SigningKeys:
         )
 
     def rotate(self, *, until_ns: int) -> str:
-        """Sign with a new key; the old one verifies until the given time, or no more when that has passed."""
+        """Sign with a new key; the old one verifies until the given time."""
         now = self._clock.now_ns()
         retired: list[_Retired] = []
         if self._file is not None and until_ns > now:
@@ -99,32 +99,32 @@ class SigningKeys:
             public = private.public_key().public_bytes_raw().hex()
             retired = [key for key in self._file.retired if key.until_ns > now]
             retired.append(_Retired(key_id=key_id, public=public, until_ns=until_ns))
-        made = _made()
-        self._write(_KeyFile(active=made, retired=tuple(retired)))
-        return made.key_id
+        new_key = _new_key()
+        self._write(_KeyFile(active=new_key, retired=tuple(retired)))
+        return new_key.key_id
 
     def _read(self) -> _KeyFile | None:
-        held = read_secret(self._path)
-        if held is None:
+        content = read_secret(self._path)
+        if content is None:
             return None
         try:
-            found = _KeyFile.model_validate(json.loads(held))
-            raw = [found.active.private, *(key.public for key in found.retired)]
+            file = _KeyFile.model_validate(json.loads(content))
+            raw = [file.active.private, *(key.public for key in file.retired)]
             if any(len(bytes.fromhex(text)) != 32 for text in raw):
-                raise ValueError("a key has another length")
+                raise ValueError("a key has the wrong length")
         except (ValueError, ValidationError, RecursionError) as error:
             raise StorageFailed(
                 f"{self._path} holds no keys for agents' tokens",
                 hint=f"mv {self._path} {self._path}.broken, then start again; agents then need new tokens",
             ) from error
-        return found
+        return file
 
     def _write(self, file: _KeyFile) -> None:
         write_secret(self._path, file.model_dump_json(by_alias=True).encode() + b"\n")
         self._file, self._private, self._public = file, None, {}
 
 
-def _made() -> _Active:
+def _new_key() -> _Active:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     return _Active(key_id=new_id("key"), private=Ed25519PrivateKey.generate().private_bytes_raw().hex())

@@ -1,1 +1,1 @@
-"""Notifications: what waits for a person, and what the person has seen."""
+"""Notifications for a person, and which of them the person has read."""

@@ -1,4 +1,4 @@
-"""The operations on notifications: seeing them, and having seen them."""
+"""The operations on notifications: listing them and marking them as read."""
 
 from typing import Literal
 
@@ -14,19 +14,19 @@ from codeplane.kernel.page import PageRequest, Pagination
 from codeplane.kernel.ports import Ledger
 from codeplane.ledger.rows import Cell
 from codeplane.trust.notifications.table import READ, STREAM
-from codeplane.trust.people import person
+from codeplane.trust.people import require_person
 
 NotificationType = Literal[
     "PENDING_APPROVAL_CREATED", "APPROVAL_EXPIRING_SOON", "JOB_COMPLETED", "JOB_FAILED", "PROACTIVE_REACH_OUT"
 ]
 _MAX_IDS = 1000
-# What is decided waits for nobody: it need not be read any more.
+# A settled question no longer has to be read.
 _UNREAD = "r.read_ns IS NULL AND n.settled IS NULL"
 _FROM = "FROM notifications n LEFT JOIN notification_reads r ON r.number = n.number AND r.owner_id = ?1"
 
 
 class NotificationsRequest(PageRequest):
-    """Which notifications are wanted."""
+    """Which notifications to list."""
 
     unread: bool = Field(False, description="only those that were not read yet, and are not decided")
     open: bool = Field(False, description="only those about what is not decided yet")
@@ -34,7 +34,7 @@ class NotificationsRequest(PageRequest):
 
 
 class ReadRequest(Request):
-    """What was read."""
+    """Which notifications to mark as read."""
 
     ids: tuple[str, ...] = Field((), max_length=_MAX_IDS, description="notifications, as notification.list names them")
     all: bool = Field(False, description="everything up to now")
@@ -66,12 +66,12 @@ class NotificationList(Result):
     pagination: Pagination
 
     def text(self) -> str:
-        lines = [f"{self.unread} unread", *(one.text() for one in self.results)]
+        lines = [f"{self.unread} unread", *(notification.text() for notification in self.results)]
         return "\n".join(lines) + self.pagination.line()
 
 
 class ReadResult(Result):
-    """How many are left."""
+    """How many were marked, and how many are left."""
 
     read: int
     unread: int
@@ -81,7 +81,7 @@ class ReadResult(Result):
 
 
 class NotificationOperations:
-    """What a person can ask about what waits for them; what is read on one of their devices is read on all."""
+    """Lists notifications and marks them as read; one read on a device is read on all."""
 
     def __init__(self, *, log: Ledger, cursors: Cursors) -> None:
         self._log = log
@@ -90,7 +90,7 @@ class NotificationOperations:
     @operation("notification.list", risk=Risk.READ, people=True)
     async def list(self, call: Call, request: NotificationsRequest) -> NotificationList:
         """What waits for a person, newest first: approvals asked for, those about to expire; only a person sees it."""
-        person(call.actor)
+        require_person(call.actor)
         owner = call.actor.owner_id
         scope = f"notification.list:{owner}:{request.unread}:{request.open}:{request.type}"
         before = 2**62
@@ -115,7 +115,7 @@ class NotificationOperations:
     @operation("notification.read", risk=Risk.WRITE, people=True)
     async def read(self, call: Call, request: ReadRequest) -> ReadResult:
         """Mark notifications as read, some by id or all up to now; only a person can."""
-        person(call.actor)
+        require_person(call.actor)
         if bool(request.ids) == request.all:
             raise InvalidArgument("name either ids or all", hint="all=true marks everything up to now")
         owner = call.actor.owner_id
@@ -126,13 +126,13 @@ class NotificationOperations:
             ((last,),) = await self._log.select("SELECT coalesce(max(position), 0) FROM notifications")
             payload["through"] = int(str(last))
         else:
-            await self._known(request.ids)
+            await self._check_ids(request.ids)
             payload["ids"] = [*dict.fromkeys(request.ids)]
         await call.record([(STREAM, READ, payload)])
         after = await self._unread(owner)
         return ReadResult(read=max(0, before - after), unread=after)
 
-    async def _known(self, ids: tuple[str, ...]) -> None:
+    async def _check_ids(self, ids: tuple[str, ...]) -> None:
         marks = ", ".join("?" * len(ids))
         rows = await self._log.select(
             f"SELECT notification_id FROM notifications WHERE notification_id IN ({marks})", ids

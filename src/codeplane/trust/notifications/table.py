@@ -1,4 +1,4 @@
-"""Notifications as tables: what a person should know of, and which of it they have read."""
+"""Notifications as tables: the notifications, and which of them each person has read."""
 
 from typing import ClassVar
 
@@ -12,7 +12,7 @@ STREAM = "notification"
 MAX_KEPT = 10_000
 _SUMMARY = 300
 
-# Which events a person is told of: the kind, what it is about, and where the payload names that.
+# Events that notify a person: the notification's type, its resource kind, and the payload field with the resource's id.
 _KINDS: dict[str, tuple[str, str, str]] = {
     "action.created": ("PENDING_APPROVAL_CREATED", "action", "action_id"),
     "action.expiring": ("APPROVAL_EXPIRING_SOON", "action", "action_id"),
@@ -41,14 +41,14 @@ class NotificationTable:
 
     def apply(self, tables: Tables, event: Event) -> None:
         if event.type == "action.created" and event.payload.get("remembered"):
-            # Answered from memory in the same breath: nobody has to look at it.
+            # A remembered answer settled it at once.
             return
         if event.type in _KINDS:
             self._add(tables, event)
         elif event.type in _SETTLED:
             tables.execute(
                 "UPDATE notifications SET settled = ? WHERE resource_kind = 'action' AND resource_id = ?",
-                (_settled(event), str(event.payload["action_id"])),
+                (_settlement(event), str(event.payload["action_id"])),
             )
         elif event.type == READ:
             self._read(tables, event)
@@ -57,9 +57,9 @@ class NotificationTable:
 
     @staticmethod
     def _add(tables: Tables, event: Event) -> None:
-        kind, about, named = _KINDS[event.type]
+        kind, about, field = _KINDS[event.type]
         number = tables.execute("SELECT coalesce(max(number), 0) + 1 FROM notifications").fetchone()[0]
-        resource = event.payload.get(named) or event.correlation.to_wire().get(named)
+        resource = event.payload.get(field) or event.correlation.to_wire().get(field)
         tables.execute(
             "INSERT OR IGNORE INTO notifications VALUES (?, ?, ?, ?, ?, ?, ?, NULL, ?)",
             (
@@ -78,7 +78,7 @@ class NotificationTable:
 
     @staticmethod
     def _read(tables: Tables, event: Event) -> None:
-        """Read once is read: the first time stays."""
+        """Record when notifications were read; the first time counts."""
         owner, ids, through = event.payload["owner_id"], event.payload.get("ids"), event.payload.get("through")
         if isinstance(through, int):
             tables.execute(
@@ -86,11 +86,11 @@ class NotificationTable:
                    SELECT ?, number, ? FROM notifications WHERE position <= ?""",
                 (str(owner), event.at_ns, through),
             )
-        for one in ids if isinstance(ids, list) else ():
+        for notification_id in ids if isinstance(ids, list) else ():
             tables.execute(
                 """INSERT OR IGNORE INTO notification_reads
                    SELECT ?, number, ? FROM notifications WHERE notification_id = ?""",
-                (str(owner), event.at_ns, str(one)),
+                (str(owner), event.at_ns, str(notification_id)),
             )
 
     @staticmethod
@@ -105,10 +105,10 @@ class NotificationTable:
             tables.execute("DELETE FROM notification_reads WHERE number NOT IN (SELECT number FROM notifications)")
 
 
-def _settled(event: Event) -> str:
-    said = event.type.removeprefix("action.")
-    if said != "rejected":
-        return said
+def _settlement(event: Event) -> str:
+    outcome = event.type.removeprefix("action.")
+    if outcome != "rejected":
+        return outcome
     return refusal_status(str(event.payload.get("by", "")), str(event.payload.get("reason", "")))
 
 

@@ -1,1 +1,1 @@
-"""The rules in Rego: what runs, what a person is asked about, what is refused."""
+"""The policy in Rego, which allows, asks about or denies calls."""

@@ -1,4 +1,4 @@
-"""What runs Rego, as the trust plane needs it."""
+"""The port to a Rego engine."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -7,31 +7,31 @@ from codeplane.kernel.json import JsonObject, JsonValue
 
 
 class Program(Protocol):
-    """A policy that is compiled, or on its way to be."""
+    """A policy that is compiled or being compiled."""
 
-    def settled(self, wait_sec: float = 0.0) -> bool:
-        """Whether it is compiled, after waiting for it at most so long; PolicyInvalid when it cannot be."""
+    def is_compiled(self, wait_sec: float = 0.0) -> bool:
+        """Whether it is compiled, after waiting at most so long; PolicyInvalid when it does not compile."""
         ...
 
     def evaluate(self, document: JsonObject | str) -> JsonValue:
-        """What it answers to an input, or to the JSON of one; raises when it does not answer, or not in time.
+        """Evaluate an input, or the JSON of one; raises when there is no answer, or not in time.
 
-        BlockingIOError says that it was not asked, being compiled or busy with somebody else's question.
+        BlockingIOError means that it was not evaluated: it is still being compiled, or busy.
         """
         ...
 
-    async def evaluate_aside(self, document: JsonObject | str) -> JsonValue:
-        """As `evaluate`, while everything else goes on where it takes long."""
+    async def evaluate_async(self, document: JsonObject | str) -> JsonValue:
+        """As `evaluate`, without blocking the event loop."""
         ...
 
     def close(self) -> None:
-        """Let go of what it holds."""
+        """Release its resources."""
         ...
 
 
 class Engine(Protocol):
-    """Makes programs of texts."""
+    """Compiles Rego sources."""
 
     def program(self, sources: Mapping[str, str], *, packages: Mapping[str, str], entry: str) -> Program:
-        """A program that begins to be compiled; a file may define rules in its package, or below it, alone."""
+        """Start compiling a program; each file may define rules only in its package or below it."""
         ...

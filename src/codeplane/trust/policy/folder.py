@@ -1,4 +1,4 @@
-"""The folder of the owner's own policies, read so that nothing from elsewhere gets in."""
+"""The folder of the owner's policies, read without following links."""
 
 import os
 import stat
@@ -8,14 +8,14 @@ from pathlib import Path
 
 from codeplane.kernel.errors import PolicyInvalid
 from codeplane.kernel.json import JsonValue
-from codeplane.trust.policy.rego_text import invalid
+from codeplane.trust.policy.rego_source import policy_invalid
 
 MAX_FILES = 100
 MAX_BYTES = 128 * 1024
 _SUFFIX = ".rego"
 
-# What changes when a file does: kind, name, identity, size and times.
-Marks = tuple[tuple[str, int, int, int, int, int], ...]
+# What changes with a file: name, mode, inode, size and times.
+FolderFingerprint = tuple[tuple[str, int, int, int, int, int], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,27 +28,27 @@ class PolicyFolder:
     def _shown(self) -> str:
         return f"{self.path.parent.name}/{self.path.name}"
 
-    def marks(self) -> Marks:
-        """What the folder looks like from outside; two that are equal hold the same policies."""
+    def fingerprint(self) -> FolderFingerprint:
+        """A fingerprint of the folder; equal ones mean the same policies."""
         try:
-            with os.scandir(self.path) as found:
-                entries = [(entry.name, entry.stat(follow_symlinks=False)) for entry in found]
+            with os.scandir(self.path) as scan:
+                entries = [(entry.name, entry.stat(follow_symlinks=False)) for entry in scan]
             own = os.lstat(self.path)
         except FileNotFoundError:
             return ()
         except OSError as error:
             return ((f"?{error.errno}", 0, 0, 0, 0, 0),)
-        # The folder's own time changes with files that are no policies; its kind and rights matter.
-        marks = [("", own.st_mode, own.st_ino, 0, 0, 0)]
-        marks += [
+        # The folder's own times change with files that are no policies; its kind and mode matter.
+        stamps = [("", own.st_mode, own.st_ino, 0, 0, 0)]
+        stamps += [
             (name, state.st_mode, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
             for name, state in entries
             if name.endswith(_SUFFIX)
         ]
-        return tuple(sorted(marks))
+        return tuple(sorted(stamps))
 
     def read(self) -> Mapping[str, str]:
-        """The texts by file; PolicyInvalid when any of them is not a plain readable file of this folder."""
+        """The sources by file name; PolicyInvalid when one is not a plain readable file of this folder."""
         try:
             if not stat.S_ISDIR(os.lstat(self.path).st_mode):
                 raise self._refused("", "the policies have to be in a folder, not a link or a file")
@@ -66,8 +66,8 @@ class PolicyFolder:
             left -= len(text.encode())
         return texts
 
-    def unread(self) -> tuple[str, ...]:
-        """What lies there and is no policy by its ending, notes and hidden files aside."""
+    def ignored_files(self) -> tuple[str, ...]:
+        """Files that are ignored because their names do not end in .rego, except notes and hidden files."""
         try:
             names = sorted(os.listdir(self.path))  # noqa: PTH208  # names
         except OSError:
@@ -80,25 +80,25 @@ class PolicyFolder:
 
     def _text(self, name: str, most: int) -> str:
         if not name.isascii() or not name.isprintable():
-            raise self._refused(ascii(name), "its name has signs that are not plain letters")
+            raise self._refused(ascii(name), "its name has characters that are not printable ASCII")
         try:
-            # Neither a link is followed nor a pipe waited for.
-            opened = os.open(
+            # Do not follow a link, and do not wait for a pipe.
+            descriptor = os.open(
                 self.path / name, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
             )
         except OSError as error:
             link = (self.path / name).is_symlink()
             raise self._refused(name, "it is a link" if link else f"it cannot be read: {error.strerror}") from error
         try:
-            if not stat.S_ISREG(os.fstat(opened).st_mode):
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise self._refused(name, "it is not a plain file")
             raw = b""
-            while len(raw) <= most and (chunk := os.read(opened, most + 1 - len(raw))):
+            while len(raw) <= most and (chunk := os.read(descriptor, most + 1 - len(raw))):
                 raw += chunk
         except OSError as error:
             raise self._refused(name, f"it cannot be read: {error.strerror}") from error
         finally:
-            os.close(opened)
+            os.close(descriptor)
         if len(raw) > most:
             raise self._refused(name, f"all policies together are larger than {MAX_BYTES} bytes")
         try:
@@ -107,7 +107,7 @@ class PolicyFolder:
             line = raw[: error.start].count(b"\n") + 1
             raise self._refused(name, "it is not UTF-8", line) from error
 
-    def _refused(self, name: str, said: str, line: int = 1) -> PolicyInvalid:
+    def _refused(self, name: str, message: str, line: int = 1) -> PolicyInvalid:
         where = f"{self._shown}/{name}" if name else self._shown
-        problem: JsonValue = {"file": where, "line": line, "message": said}
-        return invalid([problem])
+        problem: JsonValue = {"file": where, "line": line, "message": message}
+        return policy_invalid([problem])

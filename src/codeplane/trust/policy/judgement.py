@@ -1,26 +1,26 @@
-"""What all that was said of a call comes to."""
+"""Combines the answers of the shipped and the owner's rules into a decision."""
 
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.ports import Decision, Verdict
-from codeplane.trust.policy.rego_text import CUT, DECIDING, Looks
+from codeplane.trust.policy.rego_source import CUT, DECISION_RULES, InputUse
 
 _MAX_REASONS = 20
 _MAX_REASON = 500
-_Said: TypeAlias = dict[str, list[str]]
-_STRICT = (Verdict.ALLOW, Verdict.ASK, Verdict.DENY)
+_Reasons: TypeAlias = dict[str, list[str]]
+_BY_STRICTNESS = (Verdict.ALLOW, Verdict.ASK, Verdict.DENY)
 _PEOPLE = frozenset({"owner", "device"})
 
 
-class Nonsense(Exception):
-    """An answer that is not what was asked for."""
+class MalformedAnswer(Exception):
+    """The engine's answer does not have the expected shape."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fired:
-    """A rule that said something of the call."""
+class MatchedRule:
+    """A rule that matched the call."""
 
     policy: str
     rule: str
@@ -29,42 +29,45 @@ class Fired:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """The decision, and the rules that spoke."""
+    """A decision, and the rules that matched."""
 
     decision: Decision
-    fired: tuple[Fired, ...] = ()
+    fired: tuple[MatchedRule, ...] = ()
 
 
-def judged(answer: JsonValue, document: JsonObject, looks: Looks) -> Judgement:
-    """Any deny denies; else any ask of yours asks; else the shipped rules decide, whose ask your allow lifts.
+def judge(answer: JsonValue, document: JsonObject, input_use: InputUse) -> Judgement:
+    """Any deny denies; else an ask of the owner's asks; else the shipped rules decide, whose ask the owner can lift.
 
-    The question for a shell command is lifted by nothing, and what the shipped rules do not allow is denied.
+    Nothing lifts the question for a shell command, and what the shipped rules do not allow is denied.
     """
     if not isinstance(answer, dict) or answer.keys() != {"shipped", "yours"}:
-        raise Nonsense("the answer is not what was asked for")
-    shipped, yours = _said("the shipped policy", answer["shipped"], whole=True), _said("your policy", answer["yours"])
-    # A rule that was shown only a part cannot have meant to let the rest through.
+        raise MalformedAnswer("the answer is not what was asked for")
+    shipped, yours = (
+        _reasons_by_rule("the shipped policy", answer["shipped"], complete=True),
+        _reasons_by_rule("your policy", answer["yours"]),
+    )
+    # A rule that saw only a part cannot have meant to allow the rest.
     hidden = [
         f"there is more in {part} than the rules can be shown"
         for part in _texts(document.get(CUT))
-        if looks.at(part) and not _is_person(document)
+        if input_use.reads(part) and not _is_person(document)
     ]
-    verdict, reasons = _weighed(shipped, yours, hidden, shell=document.get("risk") == "HIGH")  # nosec B604  # a word of ours, no process
-    fired = tuple(
-        Fired(policy=policy, rule=rule, reason=reason)
-        for policy, said in (("shipped", shipped), ("yours", yours))
-        for rule in DECIDING
-        for reason in said[rule]
+    verdict, reasons = _weigh(shipped, yours, hidden, shell=document.get("risk") == "HIGH")  # nosec B604  # a word of ours, no process
+    matched = tuple(
+        MatchedRule(policy=policy, rule=rule, reason=reason)
+        for policy, reasons_of in (("shipped", shipped), ("yours", yours))
+        for rule in DECISION_RULES
+        for reason in reasons_of[rule]
     )
-    return Judgement(decision=Decision(verdict=verdict, reasons=tuple(dict.fromkeys(reasons))), fired=fired)
+    return Judgement(decision=Decision(verdict=verdict, reasons=tuple(dict.fromkeys(reasons))), fired=matched)
 
 
-def stricter(one: Decision, other: Decision) -> Decision:
-    """The decision that lets less through; the first where both let the same."""
-    return other if _STRICT.index(other.verdict) > _STRICT.index(one.verdict) else one
+def stricter(first: Decision, second: Decision) -> Decision:
+    """The stricter of two decisions; the first when they are equally strict."""
+    return second if _BY_STRICTNESS.index(second.verdict) > _BY_STRICTNESS.index(first.verdict) else first
 
 
-def _weighed(shipped: _Said, yours: _Said, hidden: list[str], *, shell: bool) -> tuple[Verdict, list[str]]:
+def _weigh(shipped: _Reasons, yours: _Reasons, hidden: list[str], *, shell: bool) -> tuple[Verdict, list[str]]:
     if denied := yours["deny"] + shipped["deny"]:
         return Verdict.DENY, denied
     lifted = bool(yours["allow"]) and not shell
@@ -77,16 +80,20 @@ def _weighed(shipped: _Said, yours: _Said, hidden: list[str], *, shell: bool) ->
     return Verdict.DENY, ["no shipped rule allows it"]
 
 
-def _said(whose: str, answer: JsonValue, *, whole: bool = False) -> _Said:
-    if not isinstance(answer, dict) or answer.keys() - set(DECIDING) or (whole and len(answer) != len(DECIDING)):
-        raise Nonsense(f"{whose} does not answer with deny, ask and allow")
-    said: _Said = {}
-    for rule in DECIDING:
+def _reasons_by_rule(whose: str, answer: JsonValue, *, complete: bool = False) -> _Reasons:
+    if (
+        not isinstance(answer, dict)
+        or answer.keys() - set(DECISION_RULES)
+        or (complete and len(answer) != len(DECISION_RULES))
+    ):
+        raise MalformedAnswer(f"{whose} does not answer with deny, ask and allow")
+    reasons_of: _Reasons = {}
+    for rule in DECISION_RULES:
         reasons = answer.get(rule, [])
-        if not isinstance(reasons, list) or not all(isinstance(one, str) and one for one in reasons):
-            raise Nonsense(f"{rule} of {whose} is not a set of reasons, each a text")
-        said[rule] = [one[:_MAX_REASON] for one in sorted(reasons)[:_MAX_REASONS]]
-    return said
+        if not isinstance(reasons, list) or not all(isinstance(reason, str) and reason for reason in reasons):
+            raise MalformedAnswer(f"{rule} of {whose} is not a set of reasons, each a text")
+        reasons_of[rule] = [reason[:_MAX_REASON] for reason in sorted(reasons)[:_MAX_REASONS]]
+    return reasons_of
 
 
 def _is_person(document: JsonObject) -> bool:
@@ -95,4 +102,4 @@ def _is_person(document: JsonObject) -> bool:
 
 
 def _texts(value: JsonValue) -> list[str]:
-    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []

@@ -1,96 +1,59 @@
-"""The policy in force: loaded, asked, looked after while the owner changes it."""
+"""The policy in force: decides calls, and reloads when the owner changes it."""
 
 import asyncio
-from collections import OrderedDict
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from codeplane.kernel.bounded_cache import BoundedCache
 from codeplane.kernel.call import Call
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.config import PolicyConfig
 from codeplane.kernel.errors import CodePlaneError, PolicyInvalid
 from codeplane.kernel.event import Draft, Source
-from codeplane.kernel.ids import digest
-from codeplane.kernel.json import JsonObject, JsonValue, canonical, dumps
+from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.ports import Decision, EventLog, Verdict
 from codeplane.kernel.trace import span
-from codeplane.trust.policy.doubts import Vocabulary
-from codeplane.trust.policy.engine import Engine, Program
+from codeplane.trust.policy.engine import Engine
 from codeplane.trust.policy.folder import PolicyFolder
-from codeplane.trust.policy.hints import explaining, next_step
-from codeplane.trust.policy.judgement import Judgement, judged
-from codeplane.trust.policy.rego_text import Bundle, Looks, check, shipped, together
+from codeplane.trust.policy.hints import explain_command
+from codeplane.trust.policy.judgement import Judgement
+from codeplane.trust.policy.lint import InputVocabulary
+from codeplane.trust.policy.loaded_policy import LoadedPolicy, load_policy
+from codeplane.trust.policy.rego_source import InputUse
 
 STREAM = "policy"
 _START_SEC = 15.0
-# So long a call waits for a change that is being compiled; then it is refused, not decided by what was replaced.
+# How long a call waits for a change that is being compiled; then it is denied, not decided by the replaced policy.
 _CHANGE_SEC = 15.0
-# Where nothing else goes on meanwhile, it is shorter.
+# Shorter for callers that block.
 _CHANGE_AT_ONCE_SEC = 2.0
 _POLL_SEC = 0.01
-# A decision that failed is not tried again at once: whoever causes it could keep everyone waiting.
+# A failed evaluation is cached this long, so that its caller cannot keep everyone waiting.
 _FAILED_NS = 5 * SECOND_NS
 _MAX_REASON = 1000
 
 
 class Logger(Protocol):
-    """Where a policy that cannot be used is shouted about."""
+    """Logs problems of the policy."""
 
     def warning(self, event: str, **details: str) -> object:
-        """Say that something is wrong."""
+        """Log a warning."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loaded:
-    """A policy that can be asked, or is being compiled."""
+class _Evaluation:
+    """A call that has to be evaluated: the policy, the input that it uses, and its cache key."""
 
-    version: str
-    yours: Mapping[str, str]
-    program: Program
-    looks: Looks
-
-    @property
-    def files(self) -> tuple[str, ...]:
-        """The owner's files."""
-        return tuple(self.yours)
-
-    def judged(self, answer: JsonValue, document: JsonObject) -> Judgement:
-        """What the program's answer to the document comes to; raises when it is none."""
-        found = judged(answer if self.yours else {"shipped": answer, "yours": {}}, document, self.looks)
-        if found.decision.verdict is not Verdict.DENY:
-            return found
-        denied = [one.reason for one in found.fired if (one.policy, one.rule) == ("yours", "deny")]
-        hint = next_step(self.yours, denied, document)
-        return replace(found, decision=replace(found.decision, hint=hint))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
-    """A call that nothing is known of yet: what the policy in force is told of it, also as the key it is kept by."""
-
-    loaded: Loaded
+    loaded: LoadedPolicy
     seen: JsonObject
     key: str
 
 
-def load(engine: Engine, yours: Mapping[str, str]) -> Loaded:
-    """Check texts and begin to compile them with the shipped policy; PolicyInvalid when that is pointless."""
-    check(yours)
-    bundle = together(yours) if yours else shipped()
-    return Loaded(
-        version=_version(bundle),
-        yours=dict(yours),
-        program=engine.program(bundle.sources, packages=bundle.packages, entry=bundle.entry),
-        looks=Looks.of(bundle.sources.values()),
-    )
-
-
 class Policy:
-    """Decides by the shipped rules and the owner's own; what fails, denies."""
+    """Decides by the shipped rules and the owner's; a failure denies."""
 
     def __init__(
         self,
@@ -104,7 +67,7 @@ class Policy:
         change_sec: float = _CHANGE_SEC,
         catalogue: Catalogue | None = None,
     ) -> None:
-        """Load everything; without a usable policy of the owner's nothing but reads is decided for."""
+        """Load the policies; while the owner's cannot be used, only reads are allowed."""
         self._change_sec = change_sec
         self._folder = PolicyFolder(path=folder)
         self._engine = engine
@@ -112,22 +75,22 @@ class Policy:
         self._clock = clock
         self._log = log
         self._logger = logger
-        self._known: OrderedDict[str, tuple[Decision, int | None]] = OrderedDict()
-        # The rules are asked one thing at a time; whoever else has a question waits here, not in a thread.
+        self._decisions = BoundedCache[str, tuple[Decision, int | None]](config.cached)
+        # One evaluation at a time; others wait here, not in a thread.
         self._turn = asyncio.Lock()
         self._untold: list[Draft] = []
         self._problem: PolicyInvalid | None = None
-        # Never had a good one: what the owner wanted refused is not known, so everything that changes is.
+        # No usable policy yet: what the owner wants denied is unknown, so every change is denied.
         self._broken = False
-        self._coming: Loaded | None = None
+        self._coming: LoadedPolicy | None = None
         self._looked_ns = clock.monotonic_ns()
-        self._marks = self._folder.marks()
-        self._current = self._first()
+        self._marks = self._folder.fingerprint()
+        self._current = self._load_first()
         self._catalogue = catalogue
 
     @property
     def version(self) -> str:
-        """The hash of all texts in force."""
+        """The hash of all sources in force."""
         return self._current.version
 
     @property
@@ -136,33 +99,33 @@ class Policy:
         return self._current.files
 
     @property
-    def looks(self) -> Looks:
-        """What of the input the policy looks at; the rest need not be gathered. A new one may look at everything."""
-        self.look()
-        return self._current.looks if self._coming is None else Looks(parts=None)
+    def input_use(self) -> InputUse:
+        """Which parts of the input have to be gathered; everything while a change is being compiled."""
+        self.poll_folder()
+        return self._current.input_use if self._coming is None else InputUse(parts=None)
 
     @property
-    def broken(self) -> bool:
-        """Whether only reads are decided for, since there never was a usable policy."""
+    def is_broken(self) -> bool:
+        """Whether only reads are allowed because there was never a usable policy."""
         return self._broken
 
     def problems(self) -> list[str]:
-        """What is wrong with the policies, if something is."""
+        """The problems of the policies."""
         if self._problem is None:
             return []
         instead = "only reads run" if self._broken else f"version {self.version[:12]} stays in force"
         return [f"{self._problem.message}; {instead}"]
 
     def warnings(self) -> list[str]:
-        """What in the policies can be used and cannot be meant, and what lies beside them unread."""
+        """Lint warnings, and files in the folder that are ignored."""
         return [
-            *map(str, Vocabulary.of(self._catalogue).doubts(self._current.yours)),
-            *map(unread_said, self._folder.unread()),
+            *map(str, InputVocabulary.of(self._catalogue).lint(self._current.yours)),
+            *map(ignored_file_warning, self._folder.ignored_files()),
         ]
 
     def state(self, call: Call) -> JsonObject:
-        """What `status` says of the policy."""
-        self.look()
+        """The policy's part of `status`."""
+        self.poll_folder()
         return {
             "version": self.version,
             "files": list(self.files),
@@ -172,35 +135,35 @@ class Policy:
         }
 
     def decide(self, document: JsonObject) -> Decision:
-        """Allow, ask or deny; from memory where the same was decided before under the same policy."""
-        self.look()
-        self._take_over(wait_sec=min(self._change_sec, _CHANGE_AT_ONCE_SEC))
-        asked = self._asked(document)
+        """Allow, ask or deny; from the cache where the same was decided before by the same policy."""
+        self.poll_folder()
+        self._switch_when_compiled(wait_sec=min(self._change_sec, _CHANGE_AT_ONCE_SEC))
+        asked = self._prepare(document)
         if isinstance(asked, Decision):
             return asked
         try:
             with span("policy"):
                 answer = asked.loaded.program.evaluate(asked.key)
-            return self._kept(asked, asked.loaded.judged(answer, asked.seen).decision)
+            return self._kept(asked, asked.loaded.judge(answer, asked.seen).decision)
         except Exception as error:
             return self._failed(asked, error)
 
-    async def decide_aside(self, document: JsonObject) -> Decision:
-        """As `decide`, while everything else goes on where the rules take long; one after the other."""
+    async def decide_async(self, document: JsonObject) -> Decision:
+        """As `decide`, without blocking the event loop; one evaluation at a time."""
         while True:
-            await self.renewed()
-            asked = self._asked(document)
+            await self.reload()
+            asked = self._prepare(document)
             if isinstance(asked, Decision):
                 return asked
             if self._turn.locked():
-                # Whoever was before may have asked the same, or the policy have changed.
+                # The evaluation before may have been the same, or the policy may have changed.
                 async with self._turn:
                     continue
             async with self._turn:
                 try:
                     with span("policy"):
-                        answer = await asked.loaded.program.evaluate_aside(asked.key)
-                    decision = asked.loaded.judged(answer, asked.seen).decision
+                        answer = await asked.loaded.program.evaluate_async(asked.key)
+                    decision = asked.loaded.judge(answer, asked.seen).decision
                 except Exception as error:
                     if asked.loaded is self._current:
                         return self._failed(asked, error)
@@ -209,89 +172,89 @@ class Policy:
                     return self._kept(asked, decision)
 
     async def explain(self, document: JsonObject) -> Judgement:
-        """The decision and the rules that led to it, without memory."""
-        await self.renewed()
+        """The decision and the rules that led to it, without the cache."""
+        await self.reload()
         if (refused := self._refused(document)) is not None:
             return Judgement(decision=refused)
         loaded = self._current
         try:
-            seen = loaded.looks.seen(document)
+            seen = loaded.input_use.project(document)
             async with self._turn:
-                return loaded.judged(await loaded.program.evaluate_aside(seen), seen)
+                return loaded.judge(await loaded.program.evaluate_async(seen), seen)
         except Exception as error:
-            return Judgement(decision=_failing(error, document))
+            return Judgement(decision=_failure_decision(error, document))
 
-    async def renewed(self) -> None:
-        """As `look`, and wait for a change that is being compiled, while everything else goes on."""
-        self.look()
+    async def reload(self) -> None:
+        """As `poll_folder`, and wait for a change that is being compiled, while everything else goes on."""
+        self.poll_folder()
         if self._coming is None:
             return
         loop = asyncio.get_running_loop()
         until = loop.time() + self._change_sec
         while self._coming is not None and loop.time() < until:
             await asyncio.sleep(_POLL_SEC)
-            self.look()
+            self.poll_folder()
 
     async def watch(self) -> None:
-        """Look at the folder every `reload_sec` for as long as this runs, whether somebody calls or not."""
+        """Check the folder every `reload_sec`, until cancelled."""
         while True:
             await asyncio.sleep(self._config.reload_sec)
             try:
-                await self.renewed()
+                await self.reload()
             except Exception as error:
-                # It goes on: whoever calls looks as well, and is told.
+                # Go on: calls check the folder too, and report the error.
                 if self._logger is not None:
-                    self._logger.warning("the policies could not be looked at", problem=str(error)[:_MAX_REASON])
+                    self._logger.warning("the policies could not be checked", problem=str(error)[:_MAX_REASON])
 
     def warm(self, wait_sec: float) -> None:
-        """Wait, at most so long, until what is in force is compiled; from any thread."""
-        self._current.program.settled(wait_sec)
+        """Wait, at most so long, until the policy in force is compiled; callable from any thread."""
+        self._current.program.is_compiled(wait_sec)
 
-    def look(self) -> None:
-        """Take over what changed in the folder, looking at most every `reload_sec`; nothing here waits."""
+    def poll_folder(self) -> None:
+        """Start loading what changed in the folder, at most every `reload_sec`, without waiting."""
         if self._coming is not None:
-            self._take_over(wait_sec=0.0)
+            self._switch_when_compiled(wait_sec=0.0)
         if self._untold:
-            self._tell()
+            self._append_pending()
         now = self._clock.monotonic_ns()
         if now - self._looked_ns < self._config.reload_sec * SECOND_NS:
             return
         self._looked_ns = now
-        marks = self._folder.marks()
+        marks = self._folder.fingerprint()
         if marks != self._marks:
             self._marks = marks
-            self._renew()
+            self._start_loading()
 
-    def settle(self, wait_sec: float) -> None:
-        """Wait, at most so long each, for a change that is being compiled and for what is in force."""
-        self.look()
-        self._take_over(wait_sec=wait_sec)
-        self._current.program.settled(wait_sec)
+    def wait_until_compiled(self, wait_sec: float) -> None:
+        """Wait, at most so long each, until a pending change and the policy in force are compiled."""
+        self.poll_folder()
+        self._switch_when_compiled(wait_sec=wait_sec)
+        self._current.program.is_compiled(wait_sec)
 
     def close(self) -> None:
-        """End what runs beside this process."""
+        """Stop the engine's processes."""
         for loaded in (self._coming, self._current):
             if loaded is not None:
                 loaded.program.close()
 
-    def _first(self) -> Loaded:
-        """The owner's policy; where it cannot be used the shipped one, for reads. That one is not waited for here."""
-        loaded: Loaded | None = None
+    def _load_first(self) -> LoadedPolicy:
+        """Load the owner's policy; if it cannot be used, the shipped one, without waiting for that."""
+        loaded: LoadedPolicy | None = None
         try:
             if yours := self._folder.read():
-                loaded = load(self._engine, yours)
+                loaded = load_policy(self._engine, yours)
                 _compiled(loaded)
-                self._say("policy.loaded", {"version": loaded.version, "files": list(loaded.files)})
+                self._record("policy.loaded", {"version": loaded.version, "files": list(loaded.files)})
         except (CodePlaneError, OSError) as error:
             if loaded is not None:
                 loaded.program.close()
             self._broken = True
             self._reject(error, in_force="")
             loaded = None
-        return loaded or load(self._engine, {})
+        return loaded or load_policy(self._engine, {})
 
-    def _renew(self) -> None:
-        """Read the folder and begin to compile it; the policy in force stays until that has succeeded."""
+    def _start_loading(self) -> None:
+        """Read the folder and start compiling it; the policy in force stays until that has succeeded."""
         if self._coming is not None:
             self._coming.program.close()
             self._coming = None
@@ -299,18 +262,18 @@ class Policy:
             texts = self._folder.read()
             if texts == self._current.yours and self._problem is None:
                 return
-            self._coming = load(self._engine, texts)
+            self._coming = load_policy(self._engine, texts)
         except (CodePlaneError, OSError) as error:
             self._reject(error, in_force=self.version)
             return
-        self._take_over(wait_sec=0.0)
+        self._switch_when_compiled(wait_sec=0.0)
 
-    def _take_over(self, *, wait_sec: float) -> None:
+    def _switch_when_compiled(self, *, wait_sec: float) -> None:
         coming = self._coming
         if coming is None:
             return
         try:
-            if not coming.program.settled(wait_sec):
+            if not coming.program.is_compiled(wait_sec):
                 return
         except (CodePlaneError, OSError) as error:
             coming.program.close()
@@ -321,9 +284,9 @@ class Policy:
         news = coming.version != self.version or self._problem is not None
         self._coming, self._current = None, coming
         self._problem, self._broken = None, False
-        self._known.clear()
+        self._decisions.clear()
         if news:
-            self._say("policy.loaded", {"version": coming.version, "files": list(coming.files)})
+            self._record("policy.loaded", {"version": coming.version, "files": list(coming.files)})
 
     def _reject(self, error: CodePlaneError | OSError, *, in_force: str) -> None:
         self._problem = (
@@ -337,17 +300,17 @@ class Policy:
             "only_reads": self._broken,
             "problems": self._problem.details.get("problems", []),
         }
-        self._say("policy.rejected", payload)
+        self._record("policy.rejected", payload)
 
     def _problem_message(self) -> str:
         return self._problem.message[:_MAX_REASON] if self._problem is not None else "the policy cannot be used"
 
-    def _say(self, kind: str, payload: JsonObject) -> None:
+    def _record(self, kind: str, payload: JsonObject) -> None:
         self._untold.append(Draft(stream=STREAM, type=kind, payload=payload, source=Source.POLICY_ENGINE))
-        self._tell()
+        self._append_pending()
 
-    def _tell(self) -> None:
-        """Append what happened; a log that is full now takes it later."""
+    def _append_pending(self) -> None:
+        """Append pending events; those that a full log refuses are appended later."""
         if self._log is None:
             self._untold.clear()
             return
@@ -355,59 +318,53 @@ class Policy:
             if self._log.append_soon(self._untold):
                 self._untold = []
         except CodePlaneError:
-            # Whoever cannot write says so elsewhere; a decision does not depend on it.
+            # The log reports its own failures, and decisions do not depend on it.
             return
 
-    def _asked(self, document: JsonObject) -> Decision | _Asked:
-        """What is known of a call without asking the rules, or what to ask them."""
+    def _prepare(self, document: JsonObject) -> Decision | _Evaluation:
+        """A decision that needs no evaluation, or what to evaluate."""
         if (refused := self._refused(document)) is not None:
             return refused
         try:
-            seen = self._current.looks.seen(document)
+            seen = self._current.input_use.project(document)
             key = dumps(seen)
         except Exception as error:
-            return _failing(error, document)
-        found = self._known.get(key)
+            return _failure_decision(error, document)
+        found = self._decisions.get(key)
         if found is not None and (found[1] is None or found[1] > self._clock.monotonic_ns()):
-            self._known.move_to_end(key)
             return found[0]
-        return _Asked(loaded=self._current, seen=seen, key=key)
+        return _Evaluation(loaded=self._current, seen=seen, key=key)
 
     def _refused(self, document: JsonObject) -> Decision | None:
-        """The denial of what cannot be decided now: what was replaced does not decide, nor does what is not known."""
+        """The denial of a call that cannot be decided now: a change is being compiled, or there is no usable policy."""
         if self._coming is not None:
             return _denied("the policy was changed and is still being compiled", hint="call again in a moment")
         if self._broken and document.get("risk") != "READ":
-            said = f"{self._problem_message()}; until it is mended only reads run"
-            return _denied(said, hint="the owner mends it; what is wrong with it is said by: cpl policy check")
+            reason = f"{self._problem_message()}; until it is fixed only reads run"
+            return _denied(reason, hint="the owner fixes it; see what is wrong: cpl policy check")
         return None
 
-    def _kept(self, asked: _Asked, decision: Decision) -> Decision:
+    def _kept(self, asked: _Evaluation, decision: Decision) -> Decision:
         self._keep(asked.key, decision, None)
         return decision
 
-    def _failed(self, asked: _Asked, error: Exception) -> Decision:
-        decision = _failing(error, asked.seen)
+    def _failed(self, asked: _Evaluation, error: Exception) -> Decision:
+        decision = _failure_decision(error, asked.seen)
         if not isinstance(error, BlockingIOError):
             self._keep(asked.key, decision, self._clock.monotonic_ns() + _FAILED_NS)
         return decision
 
     def _keep(self, key: str, decision: Decision, until: int | None) -> None:
-        if not self._config.cached:
-            return
-        self._known[key] = (decision, until)
-        self._known.move_to_end(key)
-        while len(self._known) > self._config.cached:
-            self._known.popitem(last=False)
+        self._decisions.put(key, (decision, until))
 
 
-def unread_said(file: str) -> str:
-    """That a file beside the policies is none."""
+def ignored_file_warning(file: str) -> str:
+    """The warning about a file in the folder that is not a policy."""
     return f"{file}: not read; a policy's name ends in .rego"
 
 
-def _compiled(loaded: Loaded) -> None:
-    if not loaded.program.settled(_START_SEC):
+def _compiled(loaded: LoadedPolicy) -> None:
+    if not loaded.program.is_compiled(_START_SEC):
         raise PolicyInvalid("the policy cannot be used: it takes too long to compile")
 
 
@@ -415,15 +372,11 @@ def _denied(reason: str, *, hint: str) -> Decision:
     return Decision(verdict=Verdict.DENY, reasons=(reason,), hint=hint)
 
 
-def _failing(error: Exception, document: JsonObject) -> Decision:
+def _failure_decision(error: Exception, document: JsonObject) -> Decision:
     said = error.message if isinstance(error, CodePlaneError) else str(error)
     reason = f"the policy failed: {(said or type(error).__name__)[:_MAX_REASON]}"
     if isinstance(error, BlockingIOError):
         return _denied(reason, hint="call again in a moment")
     return _denied(
-        reason, hint=f"the owner mends the rule in .codeplane/policy; whether it fails still: {explaining(document)}"
+        reason, hint=f"the owner fixes the rule in .codeplane/policy; check again: {explain_command(document)}"
     )
-
-
-def _version(bundle: Bundle) -> str:
-    return digest(canonical({"sources": dict(bundle.sources), "entry": bundle.entry}))

@@ -1,1 +1,1 @@
-"""Shell commands of agents: asked about, enclosed, bounded and recorded."""
+"""Shell commands of agents: approved, sandboxed, limited and recorded."""

@@ -1,4 +1,4 @@
-"""A shell command as it is asked for, checked, and shown to a person."""
+"""A shell command: its request, its checks, and its preview for a person."""
 
 import os
 from dataclasses import dataclass
@@ -11,15 +11,15 @@ from codeplane.disk.git_folders import git_folders
 from codeplane.kernel.config import ShellConfig
 from codeplane.kernel.errors import InvalidArgument, NotFound, PathDenied, PolicyDenied, SandboxMissing
 from codeplane.kernel.operation import Preview, Request
-from codeplane.trust.shell.enclosure import ShellSandbox
-from codeplane.trust.shell.looks import looks, visible
+from codeplane.trust.shell.command_warnings import find_warnings, visible
+from codeplane.trust.shell.sandbox import ShellSandbox
 
 DEFAULT_TIMEOUT_MS = 10_000
 MAX_TIMEOUT_MS = 900_000
-# As one argument of a program, in UTF-8, with room to spare.
+# It has to fit into one argument of a program, in UTF-8.
 _MAX_COMMAND = 30_000
 _MAX_SUMMARY = 160
-_OURS = frozenset({".git", ".codeplane"})
+_PROTECTED = frozenset({".git", ".codeplane"})
 
 
 class BashRequest(Request):
@@ -36,13 +36,13 @@ class BashRequest(Request):
     @classmethod
     def _without_nul(cls, value: str) -> str:
         if "\0" in value:
-            raise ValueError("NUL cannot be part of it")
+            raise ValueError("must not contain NUL")
         return value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Checked:
-    """A command that may be asked about: where it runs, and in what."""
+class CheckedCommand:
+    """A checked command: where it runs, and how it is sandboxed."""
 
     request: BashRequest
     cwd: Path
@@ -52,15 +52,15 @@ class Checked:
 
     @property
     def effects(self) -> tuple[str, ...]:
-        """What a person should notice."""
-        found = ["runs a shell command", *looks(self.request.command)]
-        found += ["reaches the network and this machine's own services"] if self.network else []
-        found += [] if self.enclosed else ["runs without a sandbox"]
-        return tuple(found)
+        """The effects that a person should notice."""
+        effects = ["runs a shell command", *find_warnings(self.request.command)]
+        effects += ["reaches the network and this machine's own services"] if self.network else []
+        effects += [] if self.enclosed else ["runs without a sandbox"]
+        return tuple(effects)
 
     @property
     def bounds(self) -> tuple[str, ...]:
-        """What runs and within what, without why: the same for every such call, and for no other."""
+        """The command and its limits without the justification: equal only for equal calls."""
         return (
             f"$ {self.request.command}",
             f"folder {self.folder}",
@@ -70,7 +70,7 @@ class Checked:
         )
 
     def preview(self) -> Preview:
-        """The command and all that bounds it, the same for the same request and settings."""
+        """The preview: deterministic for the same request and settings."""
         request = self.request
         seconds = f"{request.timeout_ms / 1000:g} s"
         shown = visible(request.command)
@@ -88,7 +88,7 @@ class Checked:
             "undo: files it changes are not kept for undo",
         ]
         if request.justification.strip():
-            # On one line: it is the agent's word, and must not look like ours.
+            # On one line and quoted, so that the agent's words cannot pass for ours.
             lines.append(f"the agent says: {' '.join(visible(request.justification).split())!r}")
         summary = f"run {first[:_MAX_SUMMARY]}{' …' if cut else ''} ({self.folder}; {how}, {reach}, {seconds})"
         return Preview(summary=visible(" ".join(summary.split())), body="\n".join(lines))
@@ -105,15 +105,15 @@ class Checked:
 
 
 class CommandCheck:
-    """What is refused before anybody is asked."""
+    """Refuses commands before a person is asked."""
 
     def __init__(self, *, root: Path, config: ShellConfig, sandbox: ShellSandbox) -> None:
         self._root = root
         self._config = config
         self._sandbox = sandbox
 
-    def checked(self, request: BashRequest) -> Checked:
-        """The command, ready to be asked about; blocks."""
+    def check(self, request: BashRequest) -> CheckedCommand:
+        """Check a request; blocks."""
         config = self._config
         if request.network and not config.network and config.sandbox != "off":
             raise PolicyDenied(
@@ -129,7 +129,7 @@ class CommandCheck:
                 f"{why}, and shell commands run only in a sandbox",
                 hint="install bubblewrap, or let the owner set shell.sandbox: off in .codeplane/config.yaml",
             )
-        return Checked(
+        return CheckedCommand(
             request=request,
             cwd=cwd,
             folder=cwd.relative_to(self._root).as_posix(),
@@ -137,26 +137,28 @@ class CommandCheck:
             network=request.network and config.network,
         )
 
-    def _folder(self, asked: str) -> Path:
-        """The folder that is meant, links followed, which has to be in the repository."""
-        if asked.startswith(("/", "~")) or ".." in asked.replace("\\", "/").split("/"):
-            raise PathDenied(f"{asked[:200]!r} is not a folder inside the repository", hint="name it from the root")
+    def _folder(self, path: str) -> Path:
+        """Resolve the folder, links followed; it has to be in the repository."""
+        if path.startswith(("/", "~")) or ".." in path.replace("\\", "/").split("/"):
+            raise PathDenied(f"{path[:200]!r} is not a folder inside the repository", hint="name it from the root")
         try:
-            real = Path(os.path.realpath(self._root / asked, strict=True))
+            real = Path(os.path.realpath(self._root / path, strict=True))
         except OSError as error:
-            raise NotFound(f"there is no folder {asked[:200]!r}", hint="look with list_dir") from error
+            raise NotFound(f"there is no folder {path[:200]!r}", hint="look with list_dir") from error
         if real != self._root and self._root not in real.parents:
-            raise PathDenied(f"{asked[:200]!r} leads out of the repository", hint="name a folder that does not")
-        inside = real.relative_to(self._root)
-        if _OURS & {part.casefold() for part in inside.parts} or git_folders(self._root).cover(inside.as_posix()):
-            raise PathDenied(f"{asked[:200]!r} belongs to git or to CodePlane")
+            raise PathDenied(f"{path[:200]!r} leads out of the repository", hint="name a folder that does not")
+        relative = real.relative_to(self._root)
+        if _PROTECTED & {part.casefold() for part in relative.parts} or git_folders(self._root).cover(
+            relative.as_posix()
+        ):
+            raise PathDenied(f"{path[:200]!r} belongs to git or to CodePlane")
         if not real.is_dir():
-            raise InvalidArgument(f"{asked[:200]!r} is not a folder")
+            raise InvalidArgument(f"{path[:200]!r} is not a folder")
         return real
 
 
 def program(command: str) -> list[str]:
-    """bash with bounds for what the kernel counts by process: memory and file size in KB, and no core dumps."""
+    """The argv that runs a command in bash with limits per process: memory and file size in KB, no core dumps."""
     bounds = "ulimit -c 0; ulimit -u 4096; ulimit -d 8388608; ulimit -f 4194304"
     quiet = f"{{ {bounds}; }} 2>/dev/null"
     return ["bash", "--noprofile", "--norc", "-c", f'{quiet}; exec bash --noprofile --norc -c "$1"', "bash", command]

@@ -1,13 +1,13 @@
-"""What the log keeps of one command: that it began, what it printed, how it ended."""
+"""The record of one command in the log: its start, its output and its end."""
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.event import ContentTrust, Draft, Source
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.redaction import MARK, Redactor
 from codeplane.kernel.secret_values import merged, spliced
-from codeplane.trust.shell.captured import Captured, Chunk, Room
-from codeplane.trust.shell.command import Checked
-from codeplane.trust.shell.looks import visible
+from codeplane.trust.shell.command import CheckedCommand
+from codeplane.trust.shell.command_warnings import visible
+from codeplane.trust.shell.output_capture import Chunk, OutputCapture, OutputQuota
 
 SHELL_STARTED = "shell.started"
 SHELL_OUTPUT = "shell.output"
@@ -17,23 +17,23 @@ _MAX_LINE = 500
 
 
 def execution_stream(execution_id: str) -> str:
-    """The stream of one command."""
+    """The event stream of one command."""
     return f"execution/{execution_id}"
 
 
 class Execution:
-    """One command's record."""
+    """Records one command."""
 
     def __init__(self, *, call: Call, execution_id: str, output_bytes: int, redactor: Redactor) -> None:
-        room = Room(total=output_bytes)
+        room = OutputQuota(total=output_bytes)
         self.execution_id = execution_id
-        self.out = Captured("STDOUT", room)
-        self.err = Captured("STDERR", room)
+        self.out = OutputCapture("STDOUT", room)
+        self.err = OutputCapture("STDERR", room)
         self._call = call
         self._redactor = redactor
 
-    async def started(self, checked: Checked) -> None:
-        """State that it begins, durably."""
+    async def started(self, checked: CheckedCommand) -> None:
+        """Record the start, durably."""
         await self._call.log.append(
             [
                 self._draft(
@@ -54,19 +54,19 @@ class Execution:
         )
 
     async def tell(self, final: bool) -> None:
-        """Record what was printed since the last time, and say the last line to the caller."""
+        """Record the output since the last time, and report the last line as progress."""
         chunks = [*self.out.chunks(final=final), *self.err.chunks(final=final)]
         if chunks:
             drafts = [self._output(chunk) for chunk in chunks]
             if not self._call.log.append_soon(drafts):
                 await self._call.log.append(drafts)
         if chunks and not final:
-            said = self.out.last_line or self.err.last_line
-            shown = self._call.redact(self._redactor.text(visible(said)))
+            line = self.out.last_line or self.err.last_line
+            shown = self._call.redact(self._redactor.text(visible(line)))
             await self._call.progress(self.out.seen + self.err.seen, None, shown[:_MAX_LINE])
 
     def finished(self, *, exit_code: int | None, duration_ms: int, timed_out: bool, stopped: str) -> Draft:
-        """How it ended."""
+        """The event of the command's end."""
         return self._draft(
             SHELL_FINISHED,
             {
@@ -83,12 +83,12 @@ class Execution:
             },
         )
 
-    def tail(self, captured: Captured) -> str:
-        """The end of one stream, fit to be shown."""
+    def tail(self, captured: OutputCapture) -> str:
+        """The end of one stream, redacted."""
         return captured.tail(self._shown)
 
     def _shown(self, data: bytes, begin: int, end: int) -> bytes:
-        """A part of the output as the record has it and the caller may see it."""
+        """A part of the output, redacted as in the record and for the caller."""
         spans = self._redactor.spans(data) + self._call.secrets_in(data)
         return spliced(data, merged(spans), MARK.encode(), begin, end)
 

@@ -1,4 +1,4 @@
-"""`run_bash`, `shell.output` and `shell.cancel`."""
+"""The shell operations: `run_bash`, `shell.output` and `shell.cancel`."""
 
 import asyncio
 import re
@@ -16,8 +16,11 @@ from codeplane.kernel.ids import new_id
 from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, operation, previews
 from codeplane.kernel.redaction import Redactor
 from codeplane.kernel.trace import span
-from codeplane.trust.people import person
-from codeplane.trust.shell.answers import (
+from codeplane.trust.people import require_person
+from codeplane.trust.shell.command import BashRequest, CheckedCommand, CommandCheck, program
+from codeplane.trust.shell.command_run import CommandExit, CommandRun, Program, RunLimits
+from codeplane.trust.shell.execution import Execution
+from codeplane.trust.shell.models import (
     MAX_MASKED,
     BashResult,
     CancelRequest,
@@ -25,22 +28,19 @@ from codeplane.trust.shell.answers import (
     OutputRequest,
     OutputResult,
 )
-from codeplane.trust.shell.command import BashRequest, Checked, CommandCheck, program
-from codeplane.trust.shell.enclosure import Environment, Processes, ShellSandbox
-from codeplane.trust.shell.execution import Execution
-from codeplane.trust.shell.printed import printed
-from codeplane.trust.shell.running import Bounds, Ended, Program, Running
+from codeplane.trust.shell.recorded_output import read_output
+from codeplane.trust.shell.sandbox import Environment, Processes, ShellSandbox
 
 _MAX_WAITING = 64
-_BOUNDS = Bounds()
+_BOUNDS = RunLimits()
 
-# Tells that a call has brought in what others wrote: (call, source, what).
+# Records that a call brings in untrusted content: (call, source, what).
 Ingest = Callable[[Call, str, str], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShellParts:
-    """What commands are run with."""
+    """What the shell operations need."""
 
     root: Path
     config: ShellConfig
@@ -50,17 +50,17 @@ class ShellParts:
     environment: Environment
     ingest: Ingest
     redactor: Redactor = field(default_factory=Redactor)
-    bounds: Bounds = _BOUNDS
+    bounds: RunLimits = _BOUNDS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Live:
     actor: Actor
-    running: Running
+    running: CommandRun
 
 
 class ShellOperations:
-    """Runs shell commands, each asked about, in the sandbox."""
+    """Runs approved shell commands in the sandbox."""
 
     def __init__(self, parts: ShellParts) -> None:
         self._parts = parts
@@ -77,7 +77,7 @@ class ShellOperations:
         granted, no network. Everything it starts ends with it. Answers with the exit code and the end of stdout and
         stderr; shell_output gives the rest. It cannot be undone.
         """
-        checked = await asyncio.to_thread(self._check.checked, request)
+        checked = await asyncio.to_thread(self._check.check, request)
         if self._waiting >= _MAX_WAITING:
             raise Overloaded(f"{self._waiting} commands wait for their turn")
         self._waiting += 1
@@ -92,23 +92,23 @@ class ShellOperations:
 
     @assesses("run_bash")
     def assess_run_bash(self, request: BashRequest) -> Assessment:
-        """Always a shell command; what it looks like is for the person to notice, and changes nothing else."""
-        checked = self._check.checked(request)
+        """The risk is always HIGH; the warnings are for the person who decides, and change nothing else."""
+        checked = self._check.check(request)
         remotes = ("*",) if checked.network or not checked.enclosed else ()
         return Assessment(risk=Risk.HIGH, effects=checked.effects, remotes=remotes, trusted_as=checked.bounds)
 
     @previews("run_bash")
     async def preview_run_bash(self, request: BashRequest) -> Preview:
-        """The command, its folder and its bounds."""
-        return (await asyncio.to_thread(self._check.checked, request)).preview()
+        """The command, its folder and its limits."""
+        return (await asyncio.to_thread(self._check.check, request)).preview()
 
     @operation("shell.output", risk=Risk.READ, capability="execute_shell")
     async def output(self, call: Call, request: OutputRequest) -> OutputResult:
         """Read more of what a command of run_bash printed, also while it runs; offsets are bytes of one stream."""
-        found, outside = await printed(call, request, running=request.execution_id in self._live)
+        part, outside = await read_output(call, request, running=request.execution_id in self._live)
         if outside:
             await self._parts.ingest(call, "shell", request.execution_id)
-        return found
+        return part
 
     @operation("shell.cancel", risk=Risk.WRITE, capability="execute_shell")
     async def cancel(self, call: Call, request: CancelRequest) -> CancelResult:
@@ -121,18 +121,18 @@ class ShellOperations:
                 )
             return CancelResult(execution_id=request.execution_id, cancelled=False)
         if live.actor != call.actor:
-            person(call.actor)
+            require_person(call.actor)
         live.running.asked_to_stop.set()
         return CancelResult(execution_id=request.execution_id, cancelled=True)
 
-    async def _run(self, call: Call, checked: Checked) -> BashResult:
+    async def _run(self, call: Call, checked: CheckedCommand) -> BashResult:
         parts, request = self._parts, checked.request
         execution_id = new_id("exec")
         hidden = await asyncio.to_thread(parts.sandbox.hidden_secrets) if checked.enclosed else []
         execution = Execution(
             call=call, execution_id=execution_id, output_bytes=parts.config.output_kb * 1024, redactor=parts.redactor
         )
-        running = Running(
+        running = CommandRun(
             program=await asyncio.to_thread(self._program, checked, execution_id),
             bounds=replace(parts.bounds, seconds=request.timeout_ms / 1000),
             processes=parts.processes,
@@ -140,13 +140,13 @@ class ShellOperations:
             err=execution.err,
             tell=execution.tell,
         )
-        # Before anybody can read of it, or whoever does could not cancel it.
+        # Before its start is recorded, so that a reader of the log can cancel it.
         self._live[execution_id] = _Live(actor=call.actor, running=running)
         began = parts.clock.monotonic_ns()
-        ended: Ended | None = None
+        ended: CommandExit | None = None
         try:
             if checked.network or not checked.enclosed:
-                # Before it runs: what it prints can be read while it does.
+                # Before it runs, because its output can be read meanwhile.
                 await parts.ingest(call, "shell", execution_id)
             await execution.started(checked)
             with span("sandbox", kind="shell", enclosed=checked.enclosed) as enclosed:
@@ -161,7 +161,7 @@ class ShellOperations:
                 stopped=ended.stopped if ended is not None else "it was cut off",
             )
             if ended is None:
-                # Nobody waits any more; the call's own record says that it was cut off.
+                # The caller is gone; the call's own record says that it was cut off.
                 with suppress(CodePlaneError):
                     call.log.append_soon([draft])
         await call.log.append([draft])
@@ -169,11 +169,11 @@ class ShellOperations:
             call.failed(Failure(kind="command", trace=execution.tail(execution.err)[-2000:], exit_code=ended.code))
         duration_ms = (parts.clock.monotonic_ns() - began) // 1_000_000
         named = [path for path in hidden if _is_named(path, request.command)]
-        # What is empty puzzles whoever asked for it, and may be why something fails.
+        # An empty secrets file surprises a caller that names it, and may be why a command fails.
         masked = named or (hidden if ended.code else [])
         return _result(execution, checked, ended, duration_ms, masked)
 
-    def _program(self, checked: Checked, execution_id: str) -> Program:
+    def _program(self, checked: CheckedCommand, execution_id: str) -> Program:
         parts, argv = self._parts, program(checked.request.command)
         if checked.enclosed:
             argv = parts.sandbox.command(argv, cwd=checked.cwd, network=checked.network)
@@ -187,12 +187,12 @@ class ShellOperations:
 
 
 def _is_named(path: str, command: str) -> bool:
-    """Whether a command says a file's name, with whatever folder before it."""
+    """Whether a command contains a file's name, with or without its folder."""
     return re.search(rf"(?<![\w.-]){re.escape(path.rpartition('/')[2])}(?![\w.-])", command) is not None
 
 
 def _result(
-    execution: Execution, checked: Checked, ended: Ended, duration_ms: int, masked: Sequence[str]
+    execution: Execution, checked: CheckedCommand, ended: CommandExit, duration_ms: int, masked: Sequence[str]
 ) -> BashResult:
     out, err = execution.out, execution.err
     return BashResult(

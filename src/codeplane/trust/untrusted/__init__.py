@@ -1,1 +1,1 @@
-"""Content that others wrote: which agents have read it, and what that means for their outward calls."""
+"""Untrusted content: which agents have read it, and how that affects their outward calls."""

@@ -1,4 +1,4 @@
-"""Which agents have read what others wrote: from then on nothing they send away is only the owner's wish."""
+"""Marks on agents that have read untrusted content, which may steer what they send out from then on."""
 
 import asyncio
 from collections.abc import Iterable
@@ -16,16 +16,16 @@ from codeplane.trust.people import is_person
 from codeplane.trust.untrusted.table import CLEARED, COLUMNS, MARKED, SESSION, STREAM, Mark
 
 CONTENT_INGESTED = "content.ingested"
-# All agents that come without a token of their own count as one: they can name themselves as they like.
+# Agents without a token count as one, because they can choose their names.
 WITHOUT_TOKEN = "agents-without-token"
-# What one of those read may be known to any agent: a program that has a token can read without it.
+# What one of those read may be known to any agent: a program that has a token can also call without it.
 _ANY_AGENT = "any-agent"
 _MAX_SHOWN = 500
 _WAIT_SEC = 10.0
 
 
 class UntrustedMarks:
-    """Sets marks durably before untrusted content is answered with, and knows them for those who decide."""
+    """Sets marks durably before untrusted content is returned, and keeps them for decisions."""
 
     def __init__(
         self,
@@ -34,29 +34,31 @@ class UntrustedMarks:
         online_runs: OnlineRuns | None = None,
         require_token: bool = False,
     ) -> None:
-        """`online_runs` of git, which began without a mark, are waited for."""
+        """`online_runs` are git commands with the network, which `mark` waits for."""
         self._clock = clock
         self._online_runs = online_runs or OnlineRuns()
         self._require_token = require_token
         self._marks: dict[str, Mark] = {}
         self._is_restored = False
-        # A mark that is set while the owner clears comes after that, in the log as here.
+        # A mark that is set while the owner clears comes after it, in the log and in memory.
         self._changing = asyncio.Lock()
 
     async def restore(self, log: ProjectionStore) -> None:
-        """Know the marks of earlier runs."""
-        found = map(Mark.from_row, await log.select(f"SELECT {COLUMNS} FROM untrusted"))
-        self._marks = {mark.subject: mark for mark in found}
+        """Load the marks of earlier runs."""
+        marks = map(Mark.from_row, await log.select(f"SELECT {COLUMNS} FROM untrusted"))
+        self._marks = {mark.subject: mark for mark in marks}
         self._is_restored = True
 
     @property
-    def is_any(self) -> bool:
-        """Whether a mark stands, whoever's; so it is while those of earlier runs are not known yet."""
+    def has_marks(self) -> bool:
+        """Whether any mark is set; also True until the marks of earlier runs are loaded."""
         return bool(self._marks) or not self._is_restored
 
     async def mark(self, call: Call, source: str, what: str) -> None:
-        """Record that a call brings in untrusted content, durably, and wait for git's hooks and filters that have the
-        network: one could send away what the agent writes next. GitBusy when one does not end. People are not marked.
+        """Record durably that a call brings in untrusted content; people are not marked.
+
+        Waits for git's hooks and filters that have the network, which could send out what the agent writes next;
+        GitBusy when one does not end.
         """
         if is_person(call.actor):
             return
@@ -72,7 +74,7 @@ class UntrustedMarks:
         reader, what = identity_of(call.actor), what[:_MAX_SHOWN]
         subjects = [reader, *([f"{SESSION}{task.session_id}"] if task is not None else [])]
         if not self._require_token:
-            # Whoever has a token can come without it as well, before reading or after.
+            # An agent with a token can also call without it, before reading or after.
             subjects.append(_ANY_AGENT if reader == WITHOUT_TOKEN else WITHOUT_TOKEN)
         ingested = Draft(
             stream=task_stream(task.task_id) if task is not None else "calls",
@@ -116,7 +118,7 @@ class UntrustedMarks:
             self._marks |= dict.fromkeys(new, mark)
 
     async def clear(self, log: EventLog, by: Actor, reader: str | None = None) -> tuple[str, ...]:
-        """Clear the marks of one identity with its sessions, or all; the subjects that had one."""
+        """Clear the marks of one identity with its sessions, or all; returns the cleared subjects."""
         async with self._changing:
             cleared = [
                 subject
@@ -130,14 +132,14 @@ class UntrustedMarks:
                 del self._marks[subject]
             return tuple(cleared)
 
-    def covering(self, call: Call) -> Mark | None:
+    def mark_of_call(self, call: Call) -> Mark | None:
         """The mark that covers a call: its caller's own, that of the session it is made in, or that of any agent."""
         if is_person(call.actor):
             return None
         session = [f"{SESSION}{call.task.session_id}"] if call.task is not None else []
         return self._first([identity_of(call.actor), *session, _ANY_AGENT])
 
-    def of_actor(self, actor: Actor) -> Mark | None:
+    def mark_of_actor(self, actor: Actor) -> Mark | None:
         """The mark that covers an actor, whatever session it calls in."""
         return None if is_person(actor) else self._first([identity_of(actor), _ANY_AGENT])
 
@@ -146,8 +148,8 @@ class UntrustedMarks:
         return {subject: mark for subject, mark in self._marks.items() if _is_identity(subject)}
 
     @property
-    def covers_all(self) -> bool:
-        """Whether what was read without a token is held to be known to every agent."""
+    def covers_every_agent(self) -> bool:
+        """Whether content read without a token counts as known to every agent."""
         return _ANY_AGENT in self._marks
 
     def _first(self, subjects: Iterable[str]) -> Mark | None:
@@ -159,7 +161,7 @@ def _is_identity(subject: str) -> bool:
 
 
 def identity_of(actor: Actor) -> str:
-    """What an agent is known by for marks: its token's name, its device, or that it has no token."""
+    """The identity that marks are set on: a token's name, a device, or all agents without a token."""
     if has_own_token(actor):
         return actor.actor_id
     device = device_of(actor)

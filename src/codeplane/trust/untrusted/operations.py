@@ -1,4 +1,4 @@
-"""`untrusted.list` and `untrusted.clear`: which agents have read untrusted content, and the owner's all-clear."""
+"""The operations on marks: `untrusted.list` and `untrusted.clear`."""
 
 from collections.abc import Collection
 
@@ -10,7 +10,7 @@ from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.errors import NotFound, PolicyDenied
 from codeplane.kernel.operation import Request, Result, Risk, operation
 from codeplane.trust.identity.identities import AGENT_PREFIX
-from codeplane.trust.people import person
+from codeplane.trust.people import require_person
 from codeplane.trust.untrusted.marks import WITHOUT_TOKEN, UntrustedMarks
 from codeplane.trust.untrusted.table import Mark
 
@@ -18,7 +18,7 @@ _CLEAR = "cpl approvals clear"
 
 
 class ClearRequest(Request):
-    """Whose mark is cleared."""
+    """The agent whose mark to clear."""
 
     agent: str | None = Field(
         None,
@@ -28,7 +28,7 @@ class ClearRequest(Request):
 
 
 class MarkView(Result):
-    """That an agent has read untrusted content."""
+    """The mark of an agent."""
 
     agent: str
     since: str
@@ -39,7 +39,7 @@ class MarkView(Result):
 
     @classmethod
     def of(cls, agent: str, mark: Mark) -> "MarkView":
-        """What is shown of a mark."""
+        """The view of a mark."""
         return cls(
             agent=agent,
             since=rfc3339(mark.since_ns),
@@ -77,15 +77,17 @@ class Cleared(Result):
     def text(self) -> str:
         if not self.agents:
             return "no agent had read untrusted content"
-        said = [f"cleared: {', '.join(self.agents)}"]
-        said += [f"not cleared: {', '.join(self.left)}"] if self.left else []
+        lines = [f"cleared: {', '.join(self.agents)}"]
+        lines += [f"not cleared: {', '.join(self.left)}"] if self.left else []
         if self.all_asked:
-            said.append(f"all agents are asked about until those without a token are cleared: {_CLEAR} {WITHOUT_TOKEN}")
-        return "\n".join(said)
+            lines.append(
+                f"all agents are asked about until those without a token are cleared: {_CLEAR} {WITHOUT_TOKEN}"
+            )
+        return "\n".join(lines)
 
 
 class UntrustedOperations:
-    """The owner looks at the marks, and clears them."""
+    """Lists and clears marks."""
 
     def __init__(self, marks: UntrustedMarks) -> None:
         self._marks = marks
@@ -93,13 +95,13 @@ class UntrustedOperations:
     @operation("untrusted.list", risk=Risk.READ)
     async def list(self, call: Call, request: Request) -> MarkList:
         """Agents that have read untrusted content, since when, and what brought it: their outward calls always ask."""
-        found = sorted(self._marks.identities().items(), key=lambda item: (item[1].since_ns, item[0]))
-        return MarkList(items=tuple(MarkView.of(agent, mark) for agent, mark in found))
+        marks = sorted(self._marks.identities().items(), key=lambda item: (item[1].since_ns, item[0]))
+        return MarkList(items=tuple(MarkView.of(agent, mark) for agent, mark in marks))
 
     @operation("untrusted.clear", risk=Risk.WRITE, people=True)
     async def clear(self, call: Call, request: ClearRequest) -> Cleared:
         """Let remembered answers and settings count again for agents that read untrusted content; for the owner."""
-        person(call.actor)
+        require_person(call.actor)
         if call.actor.kind is not ActorKind.OWNER:
             raise PolicyDenied(
                 f"{call.actor} is not the owner, and only the owner clears this mark",
@@ -112,12 +114,12 @@ class UntrustedOperations:
         return Cleared(
             agents=tuple(sorted(known if agent is None else [agent])),
             left=tuple(sorted(left)),
-            all_asked=self._marks.covers_all,
+            all_asked=self._marks.covers_every_agent,
         )
 
 
 def _identity(name: str, known: Collection[str]) -> str:
-    """What an agent that has read untrusted content is known by: its identity, or that with what it leaves out."""
+    """The marked identity that a name means, also without its prefixes."""
     short = name.removeprefix(f"{ActorKind.AGENT.value}:")
     for identity in (name, short, f"{AGENT_PREFIX}{short}"):
         if identity in known:

@@ -1,4 +1,4 @@
-"""The marks as a table: who has read untrusted content since when, and what brought it."""
+"""The table of marks: who has read untrusted content, since when, and from where."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -17,10 +17,10 @@ COLUMNS = "subject, reader, actor, operation, source, what, since_ns"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """That a subject (an agent's identity, or a session) has read untrusted content."""
+    """A subject (an agent's identity, or a session) that has read untrusted content."""
 
     subject: str
-    # The identity that read it; a session's mark goes with that of its reader.
+    # The identity that read it; a session's mark is cleared with its reader's.
     reader: str
     actor: str
     operation: str
@@ -30,7 +30,7 @@ class Mark:
 
     @classmethod
     def from_row(cls, row: tuple[Cell, ...]) -> "Mark":
-        """The mark that a row of the table is."""
+        """The mark in a row of the table."""
         subject, reader, actor, operation, source, what, since_ns = row
         return cls(
             subject=str(subject),
@@ -44,7 +44,7 @@ class Mark:
 
 
 class UntrustedTable:
-    """One row a subject; the first mark counts, until it is cleared."""
+    """One row for each subject; the first mark counts until it is cleared."""
 
     name: ClassVar[str] = "untrusted"
     version: ClassVar[int] = 1
@@ -59,7 +59,7 @@ class UntrustedTable:
     def apply(self, tables: Tables, event: Event) -> None:
         payload = event.payload
         if event.type == SESSION_CLOSED:
-            # Nobody enters a session again that is closed.
+            # A closed session is never entered again.
             tables.execute("DELETE FROM untrusted WHERE subject = ?", (f"{SESSION}{event.correlation.session_id}",))
             return
         subjects = payload["subjects"]

@@ -1,1 +1,1 @@
-"""Pages fetched for agents: public addresses alone, bounded, and never believed."""
+"""Web pages fetched for agents: only from public addresses, bounded, and marked as untrusted."""

@@ -1,4 +1,4 @@
-"""What is done on the wire, as a port: names are looked up here, and one request goes to one checked address."""
+"""The port to the network: resolves names, and sends one request to one checked address."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,8 +7,8 @@ from typing import Protocol
 from codeplane.trust.web.target import Target
 
 
-class Answer(Protocol):
-    """What a server answered; header names are lower-case, `body` is as sent, and whole unless `cut`."""
+class Response(Protocol):
+    """A server's response; header names are lower-case, `body` is as sent, and complete unless `cut`."""
 
     @property
     def status(self) -> int: ...
@@ -24,19 +24,19 @@ class Answer(Protocol):
 
 
 class Network(Protocol):
-    """The wire."""
+    """Resolves names and sends requests."""
 
     async def resolve(self, host: str, port: int) -> Sequence[str]:
         """All addresses of a name; FetchFailed when it has none."""
         ...
 
-    async def get(self, wanted: "Wanted", address: str, *, max_bytes: int) -> Answer:
-        """Ask that address, and no other, for the page; the certificate is checked for the host."""
+    async def get(self, wanted: "RequestTarget", address: str, *, max_bytes: int) -> Response:
+        """Request the page from that address and no other; the certificate is checked for the host."""
         ...
 
 
-class Wanted(Protocol):
-    """What the wire needs to know of a target."""
+class RequestTarget(Protocol):
+    """What a request needs to know of its target."""
 
     @property
     def secure(self) -> bool: ...
@@ -56,7 +56,7 @@ class Wanted(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """A page that was fetched: where it was found in the end, over which other places, and what it holds."""
+    """A fetched page: its final target, the URLs before its redirects, and its content."""
 
     target: Target
     hops: tuple[str, ...]

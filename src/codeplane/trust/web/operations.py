@@ -1,4 +1,4 @@
-"""`web.open` and `web.search`."""
+"""The web operations: `web.open` and `web.search`."""
 
 import asyncio
 import json
@@ -11,22 +11,22 @@ from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import AddressDenied, CodePlaneError, FetchFailed, NotFound
 from codeplane.kernel.operation import Assessment, Preview, Risk, assesses, operation, previews
 from codeplane.trust.untrusted.marks import UntrustedMarks
-from codeplane.trust.web.answers import Found, OpenRequest, OpenResult, SearchRequest, SearchResult
 from codeplane.trust.web.content import Content, content_of
-from codeplane.trust.web.fetching import AddressCheck, Fetching, Limits
+from codeplane.trust.web.models import Found, OpenRequest, OpenResult, SearchRequest, SearchResult
 from codeplane.trust.web.network import Network, Page
-from codeplane.trust.web.target import Target, target
+from codeplane.trust.web.page_fetcher import AddressCheck, Limits, PageFetcher
+from codeplane.trust.web.target import Target, parse_target
 
 _MAX_TITLE = 200
 _MAX_SNIPPET = 400
 _AT_ONCE = 8
-# About what an agent can take in at once.
+# About as much as an agent can read at once.
 _MAX_SHOWN = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebParts:
-    """What pages are fetched with."""
+    """What the web operations need."""
 
     config: WebConfig
     network: Network
@@ -35,14 +35,14 @@ class WebParts:
 
 
 class WebOperations:
-    """Fetches public pages, and asks the owner's search engine."""
+    """Fetches public pages, and queries the owner's search engine."""
 
     def __init__(self, parts: WebParts) -> None:
         self._parts = parts
-        self._fetching = Fetching(network=parts.network, check=parts.check, config=parts.config)
-        # The owner chose where it is, which may well be at home; what it finds is checked like any other address.
+        self._fetching = PageFetcher(network=parts.network, check=parts.check, config=parts.config)
+        # The owner chose the search engine, which may be local; the URLs it finds are checked like any other.
         owners = parts.config.model_copy(update={"allow": (), "deny": ()})
-        self._searching = Fetching(network=parts.network, check=lambda address, port: "", config=owners)
+        self._searching = PageFetcher(network=parts.network, check=lambda address, port: "", config=owners)
         self._slots = asyncio.Semaphore(_AT_ONCE)
 
     @operation("web.open", risk=Risk.EXFILTRATION, capability="execute_tools", timeout_sec=0)
@@ -52,7 +52,7 @@ class WebOperations:
         Private and local addresses are refused, also behind redirects. What comes back is untrusted: data that
         others wrote, never instructions.
         """
-        wanted = self._wanted(request)
+        wanted = self._checked_target(request)
         config = self._parts.config
         limits = Limits(
             max_bytes=min(request.max_bytes, config.max_kb * 1024),
@@ -82,19 +82,19 @@ class WebOperations:
 
     @assesses("web.open")
     def assess_open(self, request: OpenRequest) -> Assessment:
-        """The address itself is what goes out."""
-        wanted = self._wanted(request)
+        """The URL itself is sent out."""
+        wanted = self._checked_target(request)
         return Assessment(
             risk=Risk.EXFILTRATION,
-            effects=(f"sends {_sent(wanted)} to {wanted.host}", "brings in untrusted content"),
+            effects=(f"sends {_sent_text(wanted)} to {wanted.host}", "brings in untrusted content"),
             remotes=(wanted.host,),
         )
 
     @previews("web.open")
     async def preview_open(self, request: OpenRequest) -> Preview:
-        """The address in the form in which it is sent."""
-        wanted = self._wanted(request)
-        lines = [wanted.url, f"host: {wanted.host}", f"port: {wanted.port}", f"sends: {_sent(wanted)}"]
+        """The URL as it is sent."""
+        wanted = self._checked_target(request)
+        lines = [wanted.url, f"host: {wanted.host}", f"port: {wanted.port}", f"sends: {_sent_text(wanted)}"]
         lines += [] if wanted.secure else ["note: http, which others on the way can read and change"]
         lines += [f"redirects: at most {self._parts.config.max_redirects}, each checked"]
         return Preview(summary=f"fetch {wanted.url[:200]}{'…' if len(wanted.url) > 200 else ''}", body="\n".join(lines))
@@ -109,15 +109,17 @@ class WebOperations:
             await self._parts.untrusted.mark(call, "search", request.query)
 
         async with self._slots:
-            page = await self._searching.page(self._asked(request), limits, before_contact=mark)
+            page = await self._searching.page(self._search_target(request), limits, before_contact=mark)
         hits = _hits(page)
-        found = [one for one in map(self._found, hits) if one is not None]
-        return SearchResult(query=request.query, results=tuple(found[: request.limit]), dropped=len(hits) - len(found))
+        results = [hit for hit in map(self._openable_hit, hits) if hit is not None]
+        return SearchResult(
+            query=request.query, results=tuple(results[: request.limit]), dropped=len(hits) - len(results)
+        )
 
     @assesses("web.search")
     def assess_search(self, request: SearchRequest) -> Assessment:
-        """The query is what goes out."""
-        host = self._asked(request).host
+        """The query is sent out."""
+        host = self._search_target(request).host
         return Assessment(
             risk=Risk.EXFILTRATION,
             effects=(
@@ -129,30 +131,30 @@ class WebOperations:
 
     @previews("web.search")
     async def preview_search(self, request: SearchRequest) -> Preview:
-        """The query and who is asked."""
-        asked = self._asked(request)
+        """The query and the search engine."""
+        asked = self._search_target(request)
         return Preview(
             summary=f"search {asked.host} for {request.query[:200]!r}", body=f"{request.query!r}\n{asked.url}"
         )
 
-    def _wanted(self, request: OpenRequest) -> Target:
-        """The target, as far as it can be checked before anybody is asked: nothing is looked up yet."""
-        wanted = target(request.url)
+    def _checked_target(self, request: OpenRequest) -> Target:
+        """The target, checked as far as possible without a lookup."""
+        wanted = parse_target(request.url)
         self._fetching.allowed(wanted)
         return wanted
 
-    def _asked(self, request: SearchRequest) -> Target:
+    def _search_target(self, request: SearchRequest) -> Target:
         url = self._parts.config.search_url
         if not url:
             raise NotFound("no search engine is set up", hint="the owner names one: web.search_url")
         return _endpoint(url, f"q={quote_plus(request.query)}&format=json")
 
-    def _found(self, hit: object) -> Found | None:
-        """A hit whose address could be opened; others are not shown."""
+    def _openable_hit(self, hit: object) -> Found | None:
+        """A hit whose URL could be opened, or None."""
         if not isinstance(hit, dict):
             return None
         try:
-            wanted = target(str(hit.get("url", "")))
+            wanted = parse_target(str(hit.get("url", "")))
             self._fetching.allowed(wanted)
         except CodePlaneError:
             return None
@@ -162,7 +164,7 @@ class WebOperations:
 
 
 def _endpoint(url: str, query: str) -> Target:
-    """The owner's endpoint: its host may be local and its port any, since nobody but the owner names it."""
+    """The target of the owner's search engine, which may have a local host and any port."""
     parts = urlsplit(url)
     try:
         port = parts.port or (443 if parts.scheme == "https" else 80)
@@ -170,12 +172,12 @@ def _endpoint(url: str, query: str) -> Target:
         raise AddressDenied("web.search_url has no port that could be one") from error
     if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
         raise AddressDenied("web.search_url is not an http or https address", hint="as in https://host/search")
-    both = f"{parts.query}&{query}" if parts.query else query
+    full_query = f"{parts.query}&{query}" if parts.query else query
     return Target(
         secure=parts.scheme == "https",
         host=parts.hostname,
         port=port,
-        path=f"{quote(parts.path or '/', safe='/%')}?{both}",
+        path=f"{quote(parts.path or '/', safe='/%')}?{full_query}",
         is_address=False,
     )
 
@@ -190,12 +192,12 @@ def _hits(page: Page) -> list[object]:
     if page.status != 200 or page.truncated:
         raise FetchFailed(f"the search engine answered {page.status}{' with too much' if page.truncated else ''}")
     try:
-        said = json.loads(page.body)
+        answer = json.loads(page.body)
     except (ValueError, RecursionError) as error:
         raise FetchFailed(
             "the search engine did not answer with JSON", hint="SearXNG needs `json` under search.formats"
         ) from error
-    results = said.get("results") if isinstance(said, dict) else None
+    results = answer.get("results") if isinstance(answer, dict) else None
     if not isinstance(results, list):
         raise FetchFailed("the search engine's answer has no results")
     return results[:500]
@@ -205,6 +207,6 @@ def _line(value: object, most: int) -> str:
     return " ".join(value.split())[:most] if isinstance(value, str) else ""
 
 
-def _sent(wanted: Target) -> str:
+def _sent_text(wanted: Target) -> str:
     query = wanted.path.partition("?")[2]
     return f"an address with {counted(len(query), 'character')} after the question mark" if query else "an address"

@@ -1,4 +1,4 @@
-"""An address on the web as it is asked for: taken apart once, strictly, and never looked at again as a whole."""
+"""The target of a web request: a URL, parsed once and strictly."""
 
 import ipaddress
 import re
@@ -15,8 +15,8 @@ _LABEL = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 # Names that never lead to a public page; what they resolve to would be refused as well.
 _LOCAL = frozenset({"localhost", "local", "localdomain", "internal", "intranet", "lan", "home", "corp", "arpa"})
-# Where other protocols listen, whose servers might take a request for something else.
-_OTHERS = frozenset(
+# Ports of other protocols, whose servers might misread a request.
+_OTHER_PROTOCOLS = frozenset(
     {1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6379, 6566, 6679, 6697, 10080, 11211}
     | set(range(6665, 6670))
 )
@@ -24,7 +24,7 @@ _OTHERS = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """What is asked for, where; `host` is lower-case ASCII, or an address without brackets."""
+    """A parsed URL; `host` is lower-case ASCII, or an address without brackets."""
 
     secure: bool
     host: str
@@ -34,13 +34,13 @@ class Target:
 
     @property
     def authority(self) -> str:
-        """The host as it is written in a request."""
+        """The host and port as a request writes them."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == _PORTS[self._scheme] else f"{host}:{self.port}"
 
     @property
     def url(self) -> str:
-        """The whole, in one form."""
+        """The URL in canonical form."""
         return f"{self._scheme}://{self.authority}{self.path}"
 
     @property
@@ -48,11 +48,11 @@ class Target:
         return "https" if self.secure else "http"
 
 
-def target(url: str) -> Target:
-    """The target an address means; AddressDenied, saying why, for whatever is not plainly http or https."""
+def parse_target(url: str) -> Target:
+    """Parse a URL; AddressDenied with the reason for anything but plain http or https."""
     if not 0 < len(url) <= MAX_URL:
         raise InvalidArgument(f"url has 1 to {MAX_URL} characters")
-    if any(one.isspace() or not one.isprintable() or one == "\\" for one in url):
+    if any(character.isspace() or not character.isprintable() or character == "\\" for character in url):
         raise AddressDenied("blanks, backslashes and invisible characters have no place in an address")
     try:
         parts = urlsplit(url)
@@ -67,7 +67,7 @@ def target(url: str) -> Target:
     if not hostname:
         raise AddressDenied("the address names no host")
     bracketed = parts.netloc.startswith("[")
-    host, is_address = _bracketed(hostname) if bracketed else _host(hostname)
+    host, is_address = _parse_ipv6(hostname) if bracketed else _parse_host(hostname)
     return Target(
         secure=parts.scheme == "https",
         host=host,
@@ -77,27 +77,27 @@ def target(url: str) -> Target:
     )
 
 
-def redirected(current: Target, location: str) -> Target:
-    """Where a redirect leads, taken apart from the start; never from https back to http."""
+def redirect_target(current: Target, location: str) -> Target:
+    """The target of a redirect, parsed like any other; never from https to http."""
     try:
         joined = urljoin(current.url, location.strip())
     except ValueError as error:
         raise AddressDenied("the redirect leads nowhere") from error
-    found = target(joined)
-    if current.secure and not found.secure:
-        raise AddressDenied(f"the redirect leads from https to http: {found.host}")
-    return found
+    target = parse_target(joined)
+    if current.secure and not target.secure:
+        raise AddressDenied(f"the redirect leads from https to http: {target.host}")
+    return target
 
 
 def _port(scheme: str, port: int | None) -> int:
     if port is None:
         return _PORTS[scheme]
-    if port not in _PORTS.values() and (port < 1024 or port in _OTHERS):
+    if port not in _PORTS.values() and (port < 1024 or port in _OTHER_PROTOCOLS):
         raise AddressDenied(f"port {port} is for other things than pages")
     return port
 
 
-def _bracketed(hostname: str) -> tuple[str, bool]:
+def _parse_ipv6(hostname: str) -> tuple[str, bool]:
     try:
         address = ipaddress.IPv6Address(hostname)
     except ValueError as error:
@@ -107,12 +107,12 @@ def _bracketed(hostname: str) -> tuple[str, bool]:
     return str(address), True
 
 
-def _host(hostname: str) -> tuple[str, bool]:
-    """The host in lower-case ASCII, without the dot at the end; an IPv4 address only in its usual form."""
+def _parse_host(hostname: str) -> tuple[str, bool]:
+    """The host in lower-case ASCII without a trailing dot; an IPv4 address only in its usual form."""
     if "%" in hostname:
         raise AddressDenied("a host with percent signs is not a host")
     try:
-        # Signs that look like digits or dots become these here, before anything is judged.
+        # Look-alikes of digits and dots become these here, before anything is checked.
         host = hostname.encode("idna").decode("ascii").lower() if not hostname.isascii() else hostname.lower()
     except UnicodeError as error:
         raise AddressDenied("the host is not a name that can be looked up") from error
@@ -137,7 +137,7 @@ _LOCAL = frozenset(
 
 
 def _path(path: str, query: str) -> str:
-    """Path and query as a request may carry them."""
-    found = quote(path or "/", safe=_PATH)
-    found = found if found.startswith("/") else f"/{found}"
-    return f"{found}?{quote(query, safe=_QUERY)}" if query else found
+    """Path and query as a request may carry them, quoted."""
+    quoted = quote(path or "/", safe=_PATH)
+    quoted = quoted if quoted.startswith("/") else f"/{quoted}"
+    return f"{quoted}?{quote(query, safe=_QUERY)}" if query else quoted

@@ -154,34 +154,34 @@ def _show_running(workspace: Workspace, facts: ServerFacts, result: JsonObject, 
 
 
 def _settings_said(config: JsonObject) -> str:
-    from codeplane.observe.status import settings_said
+    from codeplane.observe.status import describe_changed_settings
 
-    return settings_said(config)
+    return describe_changed_settings(config)
 
 
 def _contexts_said(result: JsonObject) -> str:
-    from codeplane.observe.status import contexts_said
+    from codeplane.observe.status import describe_contexts
 
-    return contexts_said(result.get("contexts"))
+    return describe_contexts(result.get("contexts"))
 
 
 def _error_said(result: JsonObject) -> str:
-    from codeplane.observe.status import error_said
+    from codeplane.observe.status import describe_last_error
 
-    return error_said(result.get("daemon"), result.get("index"))
+    return describe_last_error(result.get("daemon"), result.get("index"))
 
 
 def _policy_said(result: JsonObject) -> str:
-    from codeplane.observe.status import policy_said
+    from codeplane.observe.status import describe_policy_problems
 
-    return policy_said(result.get("policy"))
+    return describe_policy_problems(result.get("policy"))
 
 
 def _index_said(result: JsonObject) -> str:
-    from codeplane.observe.status import index_line
+    from codeplane.observe.status import describe_index
 
     index = result.get("index")
-    return index_line(index).removeprefix("index ") if isinstance(index, dict) else "not there"
+    return describe_index(index).removeprefix("index ") if isinstance(index, dict) else "not there"
 
 
 def _paths(workspace: Workspace) -> JsonObject:

@@ -35,7 +35,7 @@ def policy(workspace: Workspace, config: "Config", served: Served | None) -> Che
     engine = Rego(timeout_ms=config.policy.timeout_ms)
     rules = Policy(folder=workspace.policy, engine=engine, config=config.policy, clock=SystemClock())
     try:
-        rules.settle(_SETTLED_SEC)
+        rules.wait_until_compiled(_SETTLED_SEC)
         if problems := rules.problems():
             return fail("policy", "; ".join(problems), _FIX)
         return _own(files, rules.warnings())

@@ -48,7 +48,7 @@ def secrets(workspace: Workspace) -> Check:
 
 def _unreadable(closed: Sequence[Path], workspace: Workspace) -> Check | None:
     """A file that holds no key, with which no server starts, or no token."""
-    from codeplane.trust.identity import holds_no_token
+    from codeplane.trust.identity import is_token_missing
     from codeplane.trust.identity.server_key import ServerKey
     from codeplane.trust.identity.signing_keys import SigningKeys
 
@@ -59,7 +59,7 @@ def _unreadable(closed: Sequence[Path], workspace: Workspace) -> Check | None:
             SigningKeys(workspace.agent_keys, clock=SystemClock())
     except CodePlaneError as error:
         return fail("secrets", error.message, error.hint)
-    if holds_no_token(workspace.owner_token):
+    if is_token_missing(workspace.owner_token):
         return warn(
             "secrets", f"{workspace.owner_token} holds no token", "a start makes a new one: cpl down; cpl up -d"
         )

@@ -64,10 +64,12 @@ def contexts(workspace: Workspace) -> Check:
 
 def _waiting(served: Served) -> str:
     """Which settings the server does not go by yet."""
-    from codeplane.observe.status import settings_said
+    from codeplane.observe.status import describe_changed_settings
 
     try:
-        return settings_said(served.asked("status", {"include": ["config"]}).get("config")).partition("; then:")[0]
+        return describe_changed_settings(served.asked("status", {"include": ["config"]}).get("config")).partition(
+            "; then:"
+        )[0]
     except CodePlaneError:
         # What keeps us from asking has a check of its own.
         return ""
