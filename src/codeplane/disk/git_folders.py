@@ -44,7 +44,7 @@ def git_folders(root: Path) -> GitFolders:
     named = str(root)
     found = _inside(named, named)
     for holder in _submodules(named):
-        # Whoever writes files can name any folder as a submodule's; what is no repository stays theirs.
+        # Anyone who writes files can name any folder as a submodule; only repositories count.
         found += [path for path in _inside(named, holder) if is_git_folder(root / path) or (root / path).is_symlink()]
     return GitFolders(frozenset(found)) if found else _NONE
 
@@ -70,10 +70,10 @@ def _places(holder: str) -> Iterator[str]:
     if not stat.S_ISDIR(mode):
         yield from (ways := _followed(named))
         folder = ways[-1]
-        if (said := _read(folder)) is not None:
-            if not said.startswith(_GITFILE):
+        if (content := _read(folder)) is not None:
+            if not content.startswith(_GITFILE):
                 return
-            yield from (ways := _followed(str(Path(holder, os.fsdecode(said.removeprefix(_GITFILE))))))
+            yield from (ways := _followed(str(Path(holder, os.fsdecode(content.removeprefix(_GITFILE))))))
             folder = ways[-1]
     if (shared := _read(f"{folder}/commondir")) is not None:
         yield from _followed(str(Path(folder, os.fsdecode(shared))))
@@ -129,8 +129,8 @@ def _followed(path: str) -> list[str]:
 
 def _submodules(root: str) -> list[str]:
     """The folders that `.gitmodules` names, inside the root."""
-    said = _read(f"{root}/.gitmodules", _MAX_MODULES)
-    names = [os.fsdecode(name) for name in _SUBMODULE.findall(said)] if said else []
+    modules = _read(f"{root}/.gitmodules", _MAX_MODULES)
+    names = [os.fsdecode(name) for name in _SUBMODULE.findall(modules)] if modules else []
     return [f"{root}/{name}" for name in names if not name.startswith("/") and ".." not in name.split("/")]
 
 

@@ -1,11 +1,11 @@
-"""Whether a path below a folder is what it is called: without links on the way, and with everything on it there."""
+"""Whether a path has symbolic links on its way."""
 
 import os
 import stat
 
 
 def is_free_of_links(root: str, path: str) -> bool:
-    """Whether each part of a path below a real folder is there and no link; False too where that is not known."""
+    """Whether each part of a path below a real folder exists and is no link; False if that is unknown."""
     at = root
     for part in path.split("/"):
         if part in ("", ".", ".."):

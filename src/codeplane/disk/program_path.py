@@ -1,11 +1,11 @@
-"""Where programs are found that run outside of any sandbox: never in a work tree, where agents and tests write."""
+"""`PATH` for programs that run outside of any sandbox: without work trees, where agents and tests write."""
 
 import os
 from pathlib import Path
 
 
 def path_outside(path: str, *roots: Path) -> str:
-    """A search path (`PATH`) without its folders in these work trees, and without those that depend on where one is."""
+    """Return a `PATH` without folders in these work trees and without relative ones."""
     real = [os.path.realpath(root) for root in roots]
     folders = [folder for folder in path.split(os.pathsep) if Path(folder).is_absolute()]
     return os.pathsep.join(folder for folder in folders if not _is_inside(os.path.realpath(folder), real))

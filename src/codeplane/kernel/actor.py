@@ -46,7 +46,7 @@ ProgressSink = Callable[[Progress], Awaitable[None]]
 
 
 class Answer(StrEnum):
-    """What a person at the client said to a question."""
+    """A person's answer to a question in the client."""
 
     APPROVE = "approve"
     REJECT = "reject"

@@ -39,7 +39,7 @@ _MEANINGS = {
     ("message",): ("commit_message", "msg"),
 }
 _SYNONYMS = {other: names for names, others in _MEANINGS.items() for other in others}
-# The same thing said the other way round.
+# Arguments that mean the opposite.
 _OPPOSITES = {"case_sensitive": "ignore_case", "match_case": "ignore_case"}
 # Objects around arguments that stand by themselves here, such as scope: {paths, languages, kinds}.
 _WRAPPERS = frozenset({"scope", "filter", "filters", "options"})
@@ -151,7 +151,7 @@ def _kinds(annotation: object) -> set[object]:
 
 def _explain(operation: Operation, error: ValidationError) -> InvalidArgument:
     problems: list[JsonValue] = []
-    said: list[str] = []
+    texts: list[str] = []
     for item in _told(error)[:8]:
         where = ".".join(str(part) for part in item["loc"])[:_MAX_NAME] or "arguments"
         if item["type"] == "extra_forbidden" and len(item["loc"]) == 1:
@@ -160,10 +160,10 @@ def _explain(operation: Operation, error: ValidationError) -> InvalidArgument:
             text = f"{where!r} is required"
         else:
             text = f"{where}: {_plain(item['msg'])}"
-        said.append(text)
+        texts.append(text)
         problems.append({"argument": where, "problem": item["type"], "message": text})
     return InvalidArgument(
-        f"{operation.name}: {'; '.join(said)}",
+        f"{operation.name}: {'; '.join(texts)}",
         hint=f"send: {usage(operation)}",
         details={"problems": problems},
     )
@@ -184,8 +184,8 @@ def _advice(name: str, model: type[Request]) -> str:
 def _told(error: ValidationError) -> list[ErrorDetails]:
     """What is wrong; that a list is too short for those of its items that are wrong follows from them."""
     items = error.errors(include_url=False, include_context=False)
-    within = {one["loc"][:depth] for one in items for depth in range(len(one["loc"]))}
-    return [one for one in items if one["type"] != "too_short" or one["loc"] not in within]
+    within = {item["loc"][:depth] for item in items for depth in range(len(item["loc"]))}
+    return [item for item in items if item["type"] != "too_short" or item["loc"] not in within]
 
 
 def _plain(text: str) -> str:

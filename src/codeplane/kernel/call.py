@@ -34,7 +34,7 @@ class Effects:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """What failed, told apart from its wording, for fingerprints."""
+    """What failed, without its wording, for fingerprints."""
 
     kind: str
     trace: str = ""
@@ -64,7 +64,7 @@ class Call:
     # What was decided about, by the rules and perhaps by a person.
     judged: Assessment | None = None
     action_id: str | None = None
-    # What a person was shown and said yes to, where things could move between that and the run.
+    # What a person approved, for handlers that must not act on anything newer.
     pins: Mapping[str, str] = field(default_factory=dict)
     redact: Callable[[str], str] = str
     # Where bytes hold what the caller may not see, and how much around a part of them has to be known to tell.

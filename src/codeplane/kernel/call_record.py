@@ -20,7 +20,7 @@ ACTION_EXECUTED, ACTION_INTERRUPTED = "action.executed", "action.interrupted"
 # Who says no to an action when no person did.
 NO_PERSON = "system"
 EXPIRED_REASON = "expired"
-# Cut off in the middle: nobody knows how much of it was done.
+# Stopped in the middle: how much was done is unknown.
 CUT_OFF = frozenset({OutcomeUnknown.name, Cancelled.name, DeadlineExceeded.name})
 MAX_RECORDED_ARGUMENTS = 4096
 # Together they stay below the smallest `ledger.max_payload_bytes`: an outcome that is too large could not be recorded.
@@ -46,13 +46,13 @@ def refusal_status(by: str, reason: str) -> str:
 
 
 def with_action(finished: Draft) -> list[Draft]:
-    """How a call ended, and for whoever follows the action that it carried out, that it did or was cut off."""
+    """How a call ended, and the same for the stream of the action that it carried out."""
     payload, call_id = finished.payload, finished.correlation.call_id
     action_id = payload.get("action_id")
     if not isinstance(action_id, str) or not payload.get("executed") or call_id is None:
         return [finished]
     unknown = payload["status"] in CUT_OFF
-    said: JsonObject = {
+    outcome: JsonObject = {
         "action_id": action_id,
         "operation": payload["operation"],
         "outcome": OutcomeUnknown.name if unknown else payload["status"],
@@ -60,7 +60,7 @@ def with_action(finished: Draft) -> list[Draft]:
     ended = Draft(
         stream=action_stream(action_id),
         type=ACTION_INTERRUPTED if unknown else ACTION_EXECUTED,
-        payload=said,
+        payload=outcome,
         actor=finished.actor,
         source=Source.TOOL_EXECUTOR,
         correlation=finished.correlation,
@@ -75,7 +75,7 @@ def recovered_payload(mutation_id: str | None, *, cut_off: str) -> JsonObject:
 
 
 def key_holder(actor: Actor) -> str:
-    """Whose an idempotency key is: nobody else is given what was answered to it."""
+    """The holder of an idempotency key: others with the same key get no answer of theirs."""
     return f"{actor.owner_id}/{actor}"
 
 

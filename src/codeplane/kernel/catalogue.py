@@ -192,7 +192,7 @@ def _definitions_on(owner: type) -> tuple[_Definition, ...]:
                 # Beside the object itself.
                 takes_call = len(inspect.signature(function).parameters) > 2
                 methods[name] = _Method(attribute=attribute, takes_call=takes_call)
-    # A gate for a name that is not there would never be asked, and nobody would notice.
+    # An assessment for a misspelt name would never be asked, in silence.
     for name in {name for methods in judges.values() for name in methods} - {mark.name for mark, _ in marked}:
         raise ValueError(f"{owner.__name__} judges or previews {name}, which is not one of its operations")
     return tuple(_definition(owner, attribute, mark, judges) for mark, attribute in marked)

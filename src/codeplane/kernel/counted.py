@@ -1,4 +1,4 @@
-"""How many of something, as people say it."""
+"""Numbers with their nouns, in singular or plural."""
 
 
 def counted(number: int, noun: str, more: str = "", *, verbs: tuple[str, str] | None = None) -> str:
@@ -6,9 +6,9 @@ def counted(number: int, noun: str, more: str = "", *, verbs: tuple[str, str] | 
 
     `verbs`: what follows, of one and of several, as in `1 file is`, `2 files are`.
     """
-    one = number == 1 and not more
-    said = f"{number:,}{more} {noun if one else _plural(noun)}"
-    return said if verbs is None else f"{said} {verbs[not one]}"
+    is_one = number == 1 and not more
+    text = f"{number:,}{more} {noun if is_one else _plural(noun)}"
+    return text if verbs is None else f"{text} {verbs[not is_one]}"
 
 
 ARE = ("is", "are")

@@ -9,7 +9,7 @@ _MAX_MESSAGE = 4000
 
 
 class CodePlaneError(Exception):
-    """A failure with a name, a number, and the next step for whoever reads it."""
+    """A failure with a name, a number, and the next step for its reader."""
 
     name: ClassVar[str]
     code: ClassVar[int]
@@ -208,7 +208,7 @@ class Unauthorized(
     rpc="unauthenticated",
     hint="send the owner's token as `Authorization: Bearer …`; cpl reads it from .codeplane/owner.token",
 ):
-    """Nobody we know is calling."""
+    """The caller is unknown."""
 
 
 class CapabilityDenied(
@@ -308,7 +308,7 @@ class ApprovalRejected(
     rpc="permission_denied",
     hint="do something else, or ask the person why; a new idempotency_key asks again",
 ):
-    """A person said no."""
+    """A person rejected it."""
 
 
 class ApprovalExpired(
@@ -319,7 +319,7 @@ class ApprovalExpired(
     rpc="permission_denied",
     hint="a new idempotency_key asks again",
 ):
-    """Nobody answered in time, or what was approved is no longer what would be done."""
+    """No answer came in time, or what was approved is no longer what would be done."""
 
 
 class ApprovalNotFound(
@@ -691,7 +691,7 @@ class GitRefused(
     rpc="failed_precondition",
     hint="see what git said above; git_status shows how things are",
 ):
-    """Git, or one of its hooks, said no; its words are in the message."""
+    """Git or one of its hooks refused; the message quotes it."""
 
 
 class GitBusy(
@@ -746,7 +746,7 @@ class NotRefactorable(
     rpc="failed_precondition",
     hint="name a symbol that this repository defines: path:line:column, or an id of search",
 ):
-    """What is meant is not of this repository, is generated, or cannot be told from the text."""
+    """The symbol is not of this repository, is generated, or cannot be found by the text."""
 
 
 class ScipRefused(
@@ -822,7 +822,7 @@ class SandboxMissing(
     rpc="failed_precondition",
     hint="install bubblewrap, or let the owner set tests.sandbox: off in .codeplane/config.yaml",
 ):
-    """The repository's code would run without a sandbox, and nobody allowed that."""
+    """The repository's code would run without a sandbox, which is not allowed."""
 
 
 class TestRunnerFailed(

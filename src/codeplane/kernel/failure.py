@@ -1,4 +1,4 @@
-"""What a failure is, for every list and every count: a call that ended with an error, or without what was asked for."""
+"""What counts as a failed call: one that ended with an error, or without what was asked for."""
 
 # Stopped by a rule, a person or a limit before anything went wrong.
 REFUSED = (
@@ -15,7 +15,7 @@ REFUSED = (
     "RATE_LIMITED",
     "TASK_BUDGET_EXCEEDED",
 )
-# Ended well, or not yet, or by whoever asked, such as one who followed a stream and left.
+# Succeeded, still open, or ended by the caller, such as one that stopped following a stream.
 _NEITHER = ("ok", "running", "replayed", "PENDING", "APPROVED", "EXECUTED", "APPROVAL_PENDING", "CANCELLED")
 NOT_FAILED = frozenset((*REFUSED, *_NEITHER))
 _FOUND = {"command": "the command failed"}
@@ -27,5 +27,5 @@ def is_failure(status: str, failure: str | None) -> bool:
 
 
 def failure_in_words(kind: str | None) -> str | None:
-    """What a call found though it was answered, in words."""
+    """Describe what a call found though it was answered."""
     return _FOUND.get(kind, kind) if kind is not None else None

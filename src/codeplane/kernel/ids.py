@@ -18,7 +18,7 @@ class _Randomness:
         self._pid = os.getpid()
 
     def take(self) -> bytes:
-        """Ten bytes that nobody else has had, in any thread or forked process."""
+        """Ten unique bytes, in every thread and forked process."""
         if self._pid != os.getpid():
             self._pool, self._pid = [], os.getpid()
         try:

@@ -1,4 +1,4 @@
-"""Runs of git whose hooks or filters have the network, for whoever has to wait until there are none."""
+"""Runs of git whose hooks or filters have the network, and waiting until there are none."""
 
 import asyncio
 import threading
@@ -11,10 +11,10 @@ _CURRENT: ContextVar[object | None] = ContextVar("online run", default=None)
 
 
 class OnlineRuns:
-    """Knows which runs are under way; threads and tasks may begin and end them.
+    """Tracks the runs under way; threads and tasks may start and end them.
 
-    A run counts before it is decided whether it has the network: who forbids the network first, and waits then, misses
-    none.
+    A run counts before it is decided whether it has the network: forbid the network first, then wait, and none is
+    missed.
     """
 
     def __init__(self) -> None:
@@ -23,7 +23,7 @@ class OnlineRuns:
 
     @contextmanager
     def run(self) -> Iterator[None]:
-        """A run, from before its settings are made to its end."""
+        """Track a run, from before its settings are made to its end."""
         run = object()
         with self._lock:
             self._runs.add(run)
@@ -35,15 +35,15 @@ class OnlineRuns:
             self._end(run)
 
     def dismiss(self) -> None:
-        """The run that this is called in starts nothing that has the network."""
+        """State that the current run starts nothing that has the network."""
         if (run := _CURRENT.get()) is not None:
             self._end(run)
 
     async def ended(self, seconds: float) -> bool:
-        """Wait for those that are under way now; whether all of them ended in time."""
+        """Wait for the runs under way; return whether all of them ended in time."""
         with self._lock:
             runs = set(self._runs)
-        # Looked at now and then, since a thread for each that waits would leave none for others.
+        # Polled, since a thread for each waiting call would leave none for others.
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 while self._are_running(runs):  # noqa: ASYNC110  # threads end them too

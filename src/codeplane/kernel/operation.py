@@ -52,7 +52,7 @@ class Request(BaseModel):
     """The arguments of an operation; unknown fields are refused by name."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-    # Fields that are words for whoever decides and change nothing of what is done.
+    # Fields that only inform the person who decides and change nothing of what is done.
     prose: ClassVar[frozenset[str]] = frozenset()
     # What a field is called in operations beside this one, by that name.
     synonyms: ClassVar[Mapping[str, str]] = {}
@@ -77,7 +77,7 @@ class Result(BaseModel):
     secret: ClassVar[bool] = False
 
     def text(self) -> str:
-        """The answer in as few words as it can be said."""
+        """The answer in as few words as possible."""
         return dumps(self.model_dump(mode="json", exclude_none=True))
 
     def unmet(self) -> str | None:
@@ -94,7 +94,7 @@ class Result(BaseModel):
         return self.model_dump_json(exclude=momentary).encode() if momentary else None
 
 
-# What rules know an effect by, whatever the words it is told in: a push that replaces what others have; a branch, tag,
+# Kinds of effects that rules test for: a push that replaces what others have; a branch, tag,
 # stash, work tree or submodule that is removed; commits that are lost or replaced; work in files that is lost.
 Kind: TypeAlias = Literal["force", "delete", "history", "work"]
 
@@ -109,7 +109,7 @@ class Assessment:
     remotes: tuple[str, ...] = ()
     remote_names: tuple[str, ...] = ()
     kinds: tuple[Kind, ...] = ()
-    # Whether `paths` are all that it writes: then nothing else is covered by what is said of it.
+    # Whether `paths` are all that it writes.
     whole: bool = False
     # What a remembered answer covers, in words that stay the same from one such call to the next; else the effects.
     trusted_as: tuple[str, ...] = ()
@@ -198,13 +198,13 @@ class Operation:
         return self.assess(call, request)
 
     def expected_paths(self, request: Request) -> tuple[str, ...]:
-        """The files that this call comes upon on its way, as far as that can be told before; blocks."""
+        """The files that this call will touch, as far as that is known before; blocks."""
         if self.foresee is None:
             return ()
         try:
             return tuple(dict.fromkeys(path.rstrip("/") for path in self.foresee(None, request)))
         except CodePlaneError:
-            # What is wrong with it is told by the run.
+            # The run reports what is wrong with it.
             return ()
 
     def remembered(self, result_json: str) -> Result:

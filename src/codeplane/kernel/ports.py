@@ -29,7 +29,7 @@ class EventLog(Protocol):
         ...
 
     async def flush(self) -> None:
-        """Return when everything said so far can be read."""
+        """Return when everything appended so far can be read."""
         ...
 
     async def query(self, query: "EventQuery") -> list[Event]:
@@ -119,7 +119,7 @@ class Identity(Protocol):
         ...
 
     async def ended(self, caller: Caller) -> CodePlaneError:
-        """Wait until the caller is no longer let in, and say why."""
+        """Wait until the caller's token ends, and return why."""
         ...
 
 
@@ -133,7 +133,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """A verdict and why, and for a denial the next step of whoever wants it otherwise."""
+    """A verdict with its reasons, and for a denial a hint."""
 
     verdict: Verdict
     reasons: tuple[str, ...] = ()
@@ -178,12 +178,12 @@ class Approver(Protocol):
         ...
 
     async def waiting(self, question: Question) -> tuple[str, str] | None:
-        """The action and key of an equal outward call of the same caller that nobody has answered yet; ApprovalPending
+        """The action and key of an equal outward call of the same caller that is still unanswered; ApprovalPending
         while that call itself still waits."""
         ...
 
     async def approve(self, question: Question) -> str:
-        """The action's id when a person said yes; raises otherwise."""
+        """The action's id when a person approved; raises otherwise."""
         ...
 
     async def confirm(self, action_id: str, question: Question) -> None:
@@ -272,7 +272,7 @@ class Idempotency(Protocol):
 
 
 class TaskObserver(Protocol):
-    """Is told of tasks as they come and go."""
+    """Notified of opened and closed tasks."""
 
     def task_opened(self) -> None:
         """A task was opened."""
@@ -284,7 +284,7 @@ class TaskObserver(Protocol):
 
 
 class StreamReader(Protocol):
-    """One reader of the log, told of as it goes."""
+    """Notified of the progress of one reader of the log."""
 
     def reached(self, position: int) -> None:
         """It has been given everything up to here."""
@@ -300,7 +300,7 @@ class StreamReader(Protocol):
 
 
 class StreamObserver(Protocol):
-    """Is told of everyone who follows the log."""
+    """Notified of every reader that follows the log."""
 
     def open(self, *, surface: str, after: int, resumed: bool) -> StreamReader:
         """A stream begins after a position; `resumed` when its reader had been there before."""
@@ -309,7 +309,7 @@ class StreamObserver(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """What became of the change of a call that nobody saw the end of; or it is still being made."""
+    """What became of the change of a call whose end was not recorded; or it is still being made."""
 
     state: Literal["done", "not_done", "unknown", "running"]
     mutation_id: str | None = None
@@ -333,7 +333,7 @@ class RepositoryState(RepoState, Protocol):
 
 
 class Observer(Protocol):
-    """Is told of every call, for metrics and logs."""
+    """Notified of every call, for metrics and logs."""
 
     def call_finished(self, *, operation: str, status: str, duration_ns: int, call: JsonObject) -> None:
         """One call ended."""

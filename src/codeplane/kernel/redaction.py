@@ -190,7 +190,7 @@ class Redactor:
         return data.decode("utf-8", "surrogatepass") if is_clean else None
 
     def is_clean(self, encoded: str) -> bool:
-        """Whether nothing in a compactly encoded JSON can be a secret, so that nobody has to walk through it."""
+        """Whether nothing in a compactly encoded JSON can be a secret, so that it need not be walked through."""
         data = encoded.encode("utf-8", "surrogatepass")
         if any(secret in data for secret in self._known):
             return False

@@ -1,4 +1,4 @@
-"""Calls of nobody, such as those with false tokens: the first are recorded one by one, a flood of them as a number."""
+"""Refused calls of unknown callers: the first are recorded one by one, a flood of them as a number."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ WINDOW_SEC = 60
 
 @dataclass(slots=True, kw_only=True)
 class _Window:
-    """What came since a moment: how much, and of what was only counted the last."""
+    """Refusals since a moment: how many, and the last of those that were only counted."""
 
     began_ns: int
     seen: int = 0
@@ -20,9 +20,9 @@ class _Window:
 
 
 class RefusalCount:
-    """Bounds what callers that nobody knows can write into the log, for each surface and error.
+    """Bounds what unknown callers can write into the log, for each surface and error.
 
-    Whatever else tells them apart they choose themselves.
+    Everything else about them is their own choice.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -30,7 +30,7 @@ class RefusalCount:
         self._windows: dict[Hashable, _Window] = {}
 
     def recorded(self, draft: Draft) -> list[Draft]:
-        """What is to be recorded now that this was refused."""
+        """Return what to record for one more refusal."""
         ended = self.ended()
         key = draft.payload["surface"], draft.payload["status"]
         window = self._windows.setdefault(key, _Window(began_ns=self._clock.monotonic_ns()))
@@ -41,7 +41,7 @@ class RefusalCount:
         return ended
 
     def ended(self, *, is_closing: bool = False) -> list[Draft]:
-        """One event for all that were only counted, once their time is over."""
+        """Return one event for all that were only counted, once their window is over."""
         before_ns = self._clock.monotonic_ns() - WINDOW_SEC * SECOND_NS
         over = [key for key, window in self._windows.items() if is_closing or window.began_ns <= before_ns]
         return [draft for key in over if (draft := _counted(self._windows.pop(key))) is not None]

@@ -52,7 +52,7 @@ class SecretRules:
 
     def _is_alias(self, path: str) -> bool:
         aliases = self._aliases()
-        return bool(aliases) and any(str(one) in aliases for one in (path, *PurePosixPath(path).parents))
+        return bool(aliases) and any(str(folder) in aliases for folder in (path, *PurePosixPath(path).parents))
 
     def by_name(self, shown: Iterable[str] = ()) -> "SecretRules":
         """The same rules for names alone, with more files shown."""

@@ -30,11 +30,11 @@ def fits(name: str, known: str) -> bool:
 def match_id(name: str, known: Iterable[str], what: str, error: type[CodePlaneError], hint: str | None = None) -> str:
     """The one id that is meant; the error when there is none, and with those that fit when there are several."""
     fitting = []
-    for one in known:
-        if one == name:
-            return one
-        if fits(name, one):
-            fitting.append(one)
+    for known_id in known:
+        if known_id == name:
+            return known_id
+        if fits(name, known_id):
+            fitting.append(known_id)
     if not fitting:
         raise error(f"no {what} is named {name[:_NAMED]!r}", hint=hint)
     if len(fitting) > 1:

@@ -82,7 +82,7 @@ class Span:
         self._before = self.trace = None
 
     def note(self, **attributes: Attribute) -> None:
-        """Say more about it, once it is known."""
+        """Add attributes once they are known."""
         self.attributes.update(attributes)
 
 
@@ -100,7 +100,7 @@ class _Unseen:
         return
 
     def note(self, **attributes: Attribute) -> None:
-        """Nobody listens."""
+        """Do nothing."""
 
 
 _UNSEEN = _Unseen()
@@ -128,9 +128,9 @@ class Trace:
 
     @classmethod
     def begin(cls, name: str, *, clock: Clock, traceparent: str | None = None, seen: bool = True) -> "Trace":
-        """A trace of a call that begins now, below the span that caused it: one it was told of, or the one around.
+        """Start a trace below the span that caused the call: the caller's, or the one around.
 
-        One that nobody will see takes no spans, and costs nothing.
+        A trace that is not `seen` takes no spans and costs nothing.
         """
         if not seen:
             return cls(name=name, clock=clock, open=False, seen=False)
@@ -147,16 +147,16 @@ class Trace:
         )
 
     def stage(self, name: str, **attributes: Attribute) -> "Span | _Unseen":
-        """A span directly below the call, wherever it is entered."""
+        """A span directly below the call, in any context."""
         return Span(self, name, 0, attributes) if self.seen else _UNSEEN
 
     def answered(self, encoded: str) -> None:
-        """Keep the beginning of what was answered, for people who look at the call; it is sent nowhere."""
+        """Keep the start of the answer for people who inspect the call; it is not exported."""
         if self.seen:
             self.answer = encoded[:KEPT_ANSWER]
 
     def finish(self, status: str, facts: JsonObject) -> None:
-        """The call has ended like that."""
+        """End the trace."""
         self.ended_ns = self.clock.monotonic_ns()
         self.open = False
         self.status = status
@@ -172,13 +172,13 @@ class Trace:
         return f"{(self.root + number) % _LAST or 1:016x}"
 
     def traceparent(self, number: int = 0) -> str:
-        """What somebody else is told who is called on behalf of a span."""
+        """The W3C header for requests that are made on behalf of a span."""
         sampled = self.remote is None or self.remote.sampled
         return f"00-{self.trace_id}-{self.span_id(number)}-{'01' if sampled else '00'}"
 
 
 class Tracer(Protocol):
-    """Is given every trace once it has ended."""
+    """Receives every trace once it has ended."""
 
     def finished(self, trace: Trace) -> None:
         """A call has ended; nothing is added to its trace any more."""
@@ -201,7 +201,7 @@ def span(name: str, **attributes: Attribute) -> "Span | _Unseen":
 
 
 def note(**attributes: Attribute) -> None:
-    """Say more about the span that is open here; nothing outside of a call."""
+    """Add attributes to the span that is open here; do nothing outside of a call."""
     around = _current.get()
     if around is not None and around.trace is not None and around.trace.open:
         around.note(**attributes)

@@ -1,4 +1,4 @@
-"""Text as a person should see it: nothing that moves, hides or turns round what stands beside it."""
+"""Escapes characters that hide, move or reverse the text around them."""
 
 import unicodedata
 
@@ -7,12 +7,16 @@ _UNSEEN = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
 
 
 def visible(text: str) -> str:
-    """The text with control, format and other unseen signs written out, as in `\\u202e`."""
+    """Return the text with control, format and other invisible characters escaped, as in `\\u202e`."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(one if one in _KEPT or unicodedata.category(one) not in _UNSEEN else _written(one) for one in text)
+    return "".join(_escaped(sign) if _is_invisible(sign) else sign for sign in text)
 
 
-def _written(sign: str) -> str:
+def _is_invisible(sign: str) -> bool:
+    return sign not in _KEPT and unicodedata.category(sign) in _UNSEEN
+
+
+def _escaped(sign: str) -> str:
     code = ord(sign)
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -109,7 +109,7 @@ class Workspace:
 
     @property
     def log(self) -> Path:
-        """What the server said about itself, as JSON lines."""
+        """The server's own log, as JSON lines."""
         return self.home / "logs" / "server.jsonl"
 
     @property

@@ -201,9 +201,9 @@ def _sections(parts: Sequence[Part]) -> dict[str, Section]:
     def joined(sections: Sequence[Section]) -> Section:
         async def section(call: Call) -> JsonObject:
             found: JsonObject = {}
-            for one in sections:
-                said = one(call)
-                found |= said if isinstance(said, dict) else await said
+            for part in sections:
+                state = part(call)
+                found |= state if isinstance(state, dict) else await state
             return found
 
         return section

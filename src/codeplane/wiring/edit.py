@@ -116,14 +116,14 @@ class Edits:
     ) -> CallEndings:
         """What became of the calls that the last run left under way."""
         known = self.recovered if recovered is None else recovered
-        ended = {one.mutation_id for one in known}
+        ended = {mutation.mutation_id for mutation in known}
         return CallEndings(
             log=log,
-            journaled=[one.name for one in catalogue if one.journaled],
+            journaled=[operation.name for operation in catalogue if operation.journaled],
             recovered=known,
             kept=self.kept,
             notes=self.pending.notes(),
-            running=[one.call_id for one in self.pending.left.values() if one.mutation_id not in ended],
+            running=[started.call_id for started in self.pending.left.values() if started.mutation_id not in ended],
         )
 
 

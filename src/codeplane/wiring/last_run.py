@@ -13,7 +13,7 @@ _POLL_SEC = 0.25
 
 
 class LastRun:
-    """Records how everything ended that nobody saw the end of."""
+    """Records how everything ended whose end was not recorded."""
 
     def __init__(self, *, foundation: Foundation, edits: Edits) -> None:
         self._foundation = foundation

@@ -1,4 +1,4 @@
-"""Serving a workspace: the surfaces around a running plane, from the first socket to the last goodbye."""
+"""The server: the surfaces around a running plane."""
 
 import asyncio
 import gc
@@ -81,7 +81,7 @@ class Serving:
         self._resources = resources
         self._announce = announce
         self._health = Health()
-        # By it the owner's programs know their server; it tells others nothing.
+        # The owner's programs know their server by it.
         self._instance = new_id("server")
         self._stopping = asyncio.Event()
         self._drained = asyncio.Event()
@@ -89,7 +89,7 @@ class Serving:
         self._home: tuple[int, int] | None = None
 
     async def run(self) -> None:
-        """Serve until told to end."""
+        """Serve until stopped."""
         may_bind(self._config)
         # By default there are four threads more than cores, and calls of many clients wait for disks, not for cores.
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="codeplane"))
@@ -97,9 +97,9 @@ class Serving:
             self._workspace, loaded=self._loaded, operations=self._operations, health=self._health
         ) as plane:
             plane.logs.capture_stdlib()
-            said = plane.logs.logger("codeplane")
+            logger = plane.logs.logger("codeplane")
             plane.index.start()
-            # Compiled beside everything else that comes up, so that the first call does not wait for it.
+            # Compiled in the background, so that the first call does not wait for it.
             settling = asyncio.ensure_future(asyncio.to_thread(plane.trust.policy.warm, _POLICY_SEC))
             listener = bind(self._config, self._workspace.root)
             host, port = listener.getsockname()[:2]
@@ -121,7 +121,7 @@ class Serving:
                 identify=plane.trust.identity.identities.identify,
                 record_refusal=partial(plane.conveyor.refuse, "mcp"),
             )
-            connections = Connections(PeerAccounts(), self._limits(said))
+            connections = Connections(PeerAccounts(), self._limits(logger))
             server = HttpServer(
                 guarded,
                 stopping=self._stopping,
@@ -133,31 +133,31 @@ class Serving:
             facts = self._facts(plane, host, port)
             if secured is not None:
                 facts |= {
-                    "tls_url": f"https://{_shown(_called(self._config))}:{ports[1]}",
+                    "tls_url": f"https://{_in_url(_public_host(self._config))}:{ports[1]}",
                     "tls_fingerprint": secured.fingerprint,
                 }
             failed: CodePlaneError | None = None
             try:
                 async with mount.run(), self._grpc(plane, secured, activity, connections) as grpc_port:
                     if grpc_port:
-                        at = _shown(address(self._config.host))
+                        at = _in_url(address(self._config.host))
                         facts |= {"grpc_port": grpc_port, "grpc_address": f"{at}:{grpc_port}"}
                     try:
                         await server.run(
                             listener,
-                            ready=lambda: self._ready(facts, said, activity),
+                            ready=lambda: self._ready(facts, logger, activity),
                             drain=lambda: self._drain(plane),
                             secure=secure,
                         )
                     except CodePlaneError as error:
                         # Raised below: whatever leaves the task group above leaves it in an exception group.
                         failed = error
-                said.info("server ended", port=port)
+                logger.info("server ended", port=port)
             finally:
                 for task in self._beside:
                     task.cancel()
                 await asyncio.wait({settling})
-                self._forget(said)
+                self._remove_address(logger)
             if failed is not None:
                 raise failed
 
@@ -193,14 +193,14 @@ class Serving:
         async with surface.run() as port:
             yield port
 
-    def _limits(self, said: FilteringBoundLogger) -> Limits:
+    def _limits(self, logger: FilteringBoundLogger) -> Limits:
         """The limits on connections, as far as the system lets this process open files."""
         wanted = self._config.max_connections
         able = max(
             1, (raise_file_limit(wanted * _FILES_A_CONNECTION + _OTHER_FILES) - _OTHER_FILES) // _FILES_A_CONNECTION
         )
         if able < wanted:
-            said.warning("the system's limit on open files bounds connections", wanted=wanted, connections=able)
+            logger.warning("the system's limit on open files bounds connections", wanted=wanted, connections=able)
         return Limits(all=min(wanted, able), per_account=min(self._config.max_connections_per_account, wanted))
 
     def _mcp(self, plane: Plane) -> "McpSurface":
@@ -270,7 +270,7 @@ class Serving:
             "pid": os.getpid(),
             "host": host,
             "port": port,
-            "url": f"http://{_shown(host)}:{port}",
+            "url": f"http://{_in_url(host)}:{port}",
             "repo": str(self._workspace.root),
             "instance": self._instance,
             "version": __version__,
@@ -278,44 +278,44 @@ class Serving:
             "started_at": rfc3339(plane.clock.now_ns()),
         }
 
-    def _ready(self, facts: JsonObject, said: FilteringBoundLogger, activity: Activity) -> None:
-        # What has come up stays. The collector would look at all of it again and again, and everyone waits meanwhile.
+    def _ready(self, facts: JsonObject, logger: FilteringBoundLogger, activity: Activity) -> None:
+        # What is loaded by now stays: the collector would scan all of it again and again.
         gc.freeze()
         gc.enable()
         activity.start()
         self._home = _identity(self._workspace.home)
-        self._write_down(facts)
-        beside = (self._end_when_idle(activity), self._stay_known(facts, said))
+        self._write_address(facts)
+        beside = (self._end_when_idle(activity), self._keep_address(facts, logger))
         self._beside = [asyncio.ensure_future(task) for task in beside]
-        said.info("server started", **facts)
+        logger.info("server started", **facts)
         if self._announce is not None:
             self._announce(facts)
 
-    def _write_down(self, facts: JsonObject) -> None:
+    def _write_address(self, facts: JsonObject) -> None:
         replace_file(self._workspace.server, dumps(facts) + "\n")
         replace_file(self._workspace.port, f"{facts['port']}\n")
 
-    async def _stay_known(self, facts: JsonObject, said: FilteringBoundLogger) -> None:
-        """Without its address nobody finds the server, nor can start another: who deletes that gets it back."""
+    async def _keep_address(self, facts: JsonObject, logger: FilteringBoundLogger) -> None:
+        """Write the server's address again when it was deleted: clients find the server by it."""
         while True:
             await asyncio.sleep(_KNOWN_SEC)
             if self._is_home_gone():
                 # As when its work tree was removed: to write into the folder would only bring a part of it back.
-                said.error("the server ends, since its .codeplane/ was removed", home=str(self._workspace.home))
+                logger.error("the server ends, since its .codeplane/ was removed", home=str(self._workspace.home))
                 self._stopping.set()
                 return
             if self._workspace.server.exists() and self._workspace.port.exists():
                 continue
-            # A folder that cannot be written is told by others.
+            # Others report a folder that cannot be written.
             with suppress(CodePlaneError):
-                self._write_down(facts)
-                said.warning("the server's address was deleted, and is written down again", port=facts["port"])
+                self._write_address(facts)
+                logger.warning("the server's address was deleted, and is written down again", port=facts["port"])
 
     def _is_home_gone(self) -> bool:
         """Whether the folder that was served is no more, or another one is in its place."""
         return self._home is not None and _identity(self._workspace.home) != self._home
 
-    def _forget(self, said: FilteringBoundLogger) -> None:
+    def _remove_address(self, logger: FilteringBoundLogger) -> None:
         if self._is_home_gone():
             # What lies there now is another server's.
             return
@@ -323,8 +323,8 @@ class Serving:
             try:
                 path.unlink(missing_ok=True)
             except OSError as error:
-                # Whoever reads it asks the address whether it answers for this repository.
-                said.warning("a file could not be removed", file=str(path), reason=error.strerror)
+                # Readers ask the address whether it serves this repository.
+                logger.warning("a file could not be removed", file=str(path), reason=error.strerror)
 
     async def _drain(self, plane: Plane) -> None:
         left = await plane.conveyor.drain(self._config.shutdown_timeout_sec)
@@ -341,8 +341,8 @@ class Serving:
                 return
 
 
-def _called(config: ServerConfig) -> str:
-    """What others call the server; every address is nobody's name, so then the first that they may use, if any."""
+def _public_host(config: ServerConfig) -> str:
+    """The name by which others reach the server; for the unspecified address the first allowed host, if any."""
     if not ip_address(address(config.host)).is_unspecified:
         return config.host
     return next(iter(config.allowed_hosts), config.host)
@@ -356,7 +356,7 @@ def _identity(folder: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _shown(host: str) -> str:
+def _in_url(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
