@@ -26,7 +26,7 @@ from bench.subjects.long_history import last_hour, tell
 from bench.subjects.served import Served, serving
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.workspace import Workspace
-from codeplane.wiring.app import prepare
+from codeplane.wiring.app import prepare_home
 
 AIM_MS, AIM_INBOX_MS = 200.0, 20.0
 _CLIENTS = 2
@@ -93,7 +93,7 @@ def repository(folder: Path) -> Path:
 def ledger(root: Path, *, events: int, pending: int) -> Path:
     """The ledger, made where it is not there yet; no half of one is ever taken for it."""
     workspace = Workspace(root=root.resolve())
-    prepare(workspace)
+    prepare_home(workspace)
     path = workspace.ledger
     if path.exists():
         return path

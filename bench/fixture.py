@@ -8,7 +8,7 @@ from codeplane.adapters.yaml_config import LoadedConfig
 from codeplane.kernel.call import Call
 from codeplane.kernel.operation import Budget, Request, Result, Risk, operation
 from codeplane.kernel.workspace import Workspace
-from codeplane.wiring.app import configuration, prepare
+from codeplane.wiring.app import load_workspace_config, prepare_home
 
 
 class Value(Request):
@@ -47,6 +47,6 @@ def scratch(folder: Path) -> tuple[Workspace, LoadedConfig]:
     for arguments in (["init", "--quiet"], ["commit", "--quiet", "--allow-empty", "--message", "first"]):
         subprocess.run(["git", *named, *arguments], cwd=folder, check=True)
     workspace = Workspace(root=folder.resolve())
-    prepare(workspace)
-    loaded = configuration(workspace, ["limits.max_mutations=1000000"], {"PATH": os.environ.get("PATH", "")})
+    prepare_home(workspace)
+    loaded = load_workspace_config(workspace, ["limits.max_mutations=1000000"], {"PATH": os.environ.get("PATH", "")})
     return workspace, loaded.without_terminal()

@@ -26,7 +26,7 @@ from xml.etree import ElementTree
 from bench.measure import machine
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.workspace import Workspace
-from codeplane.wiring.app import configuration, running
+from codeplane.wiring.app import load_workspace_config, running
 
 _SUITE_SEC = 300
 _GRAVE = ("outside_base", "overriding_parameter")
@@ -205,7 +205,7 @@ async def measured(root: Path, python: str, count: int, seed: int, *, verbose: b
     random.Random(seed).shuffle(chosen)
     tally: Counter[str] = Counter()
     workspace = Workspace(root=root.resolve())
-    loaded = configuration(workspace, [], {}).without_terminal()
+    loaded = load_workspace_config(workspace, [], {}).without_terminal()
     async with running(workspace, loaded=loaded) as plane:
 
         async def ask(operation: str, **arguments: object) -> dict[str, object]:

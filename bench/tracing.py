@@ -22,7 +22,7 @@ from codeplane.kernel.clock import SystemClock
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.trace import Trace, span
 from codeplane.kernel.workspace import Workspace
-from codeplane.wiring.app import Plane, configuration, running
+from codeplane.wiring.app import Plane, load_workspace_config, running
 
 AIM_PERCENT = 3.0
 MODES = ("literal", "regex", "ranked", "definitions", "references", "semantic")
@@ -78,7 +78,7 @@ async def turns(root: Path, *, count: int, rounds: int) -> dict[str, list[tuple[
     found: dict[str, list[tuple[float, float]]] = {mode: [] for mode in MODES}
     workspace = Workspace(root=root)
     # No walk now and then, which would meet one of the two.
-    loaded = configuration(workspace, ["index.verify_after_sec=100000"], {}).without_terminal()
+    loaded = load_workspace_config(workspace, ["index.verify_after_sec=100000"], {}).without_terminal()
     async with running(workspace, loaded=loaded) as plane:
         plane.index.start()
         await quiet(plane)

@@ -17,8 +17,8 @@ from urllib.parse import urlsplit
 
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.workspace import Workspace
-from codeplane.surfaces.cli.client import Client
 from codeplane.surfaces.cli.discovery import find_server
+from codeplane.surfaces.cli.owner_client import OwnerClient
 from tests.warm_process import WarmProcess, can_be_forked
 
 T = TypeVar("T")
@@ -97,11 +97,11 @@ class Server:
     def token(self) -> str:
         return self.workspace.owner_token.read_text().strip()
 
-    def client(self) -> Client:
+    def client(self) -> OwnerClient:
         """The owner's client."""
         facts = find_server(self.workspace)
         assert facts is not None
-        return Client(self.workspace, facts)
+        return OwnerClient(self.workspace, facts)
 
     def call(self, operation: str, **arguments: object) -> JsonObject:
         """The envelope of one call by the owner."""

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from codeplane.kernel.workspace import Workspace
-from codeplane.surfaces.cli.client import Client
 from codeplane.surfaces.cli.discovery import find_server
+from codeplane.surfaces.cli.owner_client import OwnerClient
 from tests.harness import Server, cpl, make_repo, start, until
 from tests.interaction.requirements import requirement
 from tests.surfaces.cli.test_doctor import damage
@@ -226,7 +226,7 @@ def _load_until_killed(server: Server, acknowledged: set[object], name: str, *, 
     enough = threading.Event()
     counts = [0]
 
-    def work(number: int, client: Client) -> None:
+    def work(number: int, client: OwnerClient) -> None:
         for index in range(10_000):
             description = f"{name} client {number} task {index}"
             try:

@@ -10,7 +10,7 @@ from types import MappingProxyType
 import pytest
 
 from codeplane.adapters.bubblewrap import MASKED, Bubblewrap
-from codeplane.adapters.hook_enclosure import HookEnclosure
+from codeplane.adapters.hook_sandbox import HookSandbox
 from codeplane.adapters.process_tree import LinuxProcessTree
 from codeplane.adapters.secret_files import SecretFiles
 from codeplane.kernel.errors import SandboxMissing
@@ -118,7 +118,7 @@ def test_the_secrets_of_registered_clients_are_out_of_sight_also_for_hooks(tmp_p
     link = tmp_path / "link"
     link.symlink_to(secrets)
     for place in (secrets, link):
-        before = HookEnclosure(_secrets(root), registered=place).command(
+        before = HookSandbox(_secrets(root), registered=place).command(
             root=root, hidden=root / ".codeplane", shown=None, fixed=(), used=(home,)
         )
         assert before is not None

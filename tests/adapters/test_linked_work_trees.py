@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.adapters.hook_enclosure import HookEnclosure
+from codeplane.adapters.hook_sandbox import HookSandbox
 from codeplane.adapters.linked_work_trees import linked_work_trees
 from codeplane.adapters.secret_files import SecretFiles
 from codeplane.adapters.shell_sandbox import ShellSandbox
@@ -136,6 +136,6 @@ def test_a_shell_command_is_not_shown_what_an_entry_names(tmp_path: Path, named:
 def test_hooks_are_enclosed_beside_real_work_trees(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {"README.md": "# shop\n"})
     git(root, "worktree", "add", "--quiet", str(tmp_path / "linked"))
-    assert HookEnclosure(_secrets(root)).works(network=True)
+    assert HookSandbox(_secrets(root)).works(network=True)
     _entry(root, "/usr/.git")
-    assert HookEnclosure(_secrets(root)).works(network=True)
+    assert HookSandbox(_secrets(root)).works(network=True)

@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from codeplane.adapters.web_fetch import WebFetch, is_own, looked_up
+from codeplane.adapters.web_fetch import WebFetch, is_own_address, resolve_host
 from codeplane.kernel.errors import AddressDenied, FetchFailed
 from codeplane.trust.web.target import parse_target
 from tests.interaction.requirements import requirement
@@ -41,7 +41,7 @@ async def test_nothing_is_asked_of_another_address_than_the_one_that_was_checked
 
 
 async def test_names_are_looked_up_by_the_system_and_failures_are_typed() -> None:
-    assert looked_up("127.0.0.1", 80) == ["127.0.0.1"]
+    assert resolve_host("127.0.0.1", 80) == ["127.0.0.1"]
 
     def fails(host: str, port: int) -> list[str]:
         raise socket.gaierror("no such name")
@@ -55,6 +55,6 @@ async def test_names_are_looked_up_by_the_system_and_failures_are_typed() -> Non
 
 
 def test_what_is_ours_is_known_without_sending_anything() -> None:
-    assert is_own("127.0.0.1")
-    assert not is_own("192.0.2.1")
-    assert not is_own("no address")
+    assert is_own_address("127.0.0.1")
+    assert not is_own_address("192.0.2.1")
+    assert not is_own_address("no address")

@@ -7,8 +7,8 @@ from contextlib import closing
 
 import pytest
 
-from codeplane.client import Approval, Client, Gap, Happened, Heartbeat
-from codeplane.client.failure import failure_of, raised
+from codeplane.client import Approval, Client, Gap, Heartbeat, LogEvent
+from codeplane.client.errors import error_of_body, to_exception
 from codeplane.kernel.errors import (
     ERRORS,
     ApprovalNotFound,
@@ -136,10 +136,10 @@ class TestWatch:
         assert isinstance(created, dict)
         stream = f"session/{created['session_id']}"
         with closing(client(connect_server).watch(streams={stream: 0})) as items:
-            first = next(item for item in items if isinstance(item, Happened))
+            first = next(item for item in items if isinstance(item, LogEvent))
         assert (first.stream, first.sequence, first.type) == (stream, 1, "session.opened")
         with closing(client(connect_server).watch(stream=stream, from_position=first.position - 1)) as items:
-            assert next(item for item in items if isinstance(item, Happened)) == first
+            assert next(item for item in items if isinstance(item, LogEvent)) == first
 
     def test_a_gap_is_the_last_word(self, connect_server: Server) -> None:
         (gap,) = client(connect_server).watch(streams={"nothing/here": 7})
@@ -157,16 +157,16 @@ class TestErrors:
     @pytest.mark.parametrize("kind", ERRORS, ids=lambda kind: kind.name)
     def test_every_error_of_the_table_comes_back_as_itself(self, kind: type[Exception]) -> None:
         error = kind("what", hint="next", details={"a": 1})  # type: ignore[call-arg]
-        again = raised(error.to_wire())  # type: ignore[attr-defined]
+        again = to_exception(error.to_wire())  # type: ignore[attr-defined]
         assert type(again) is kind and again.to_wire() == error.to_wire()  # type: ignore[attr-defined]
 
     def test_one_of_a_newer_server_is_internal_and_says_what_it_said(self) -> None:
-        error = raised({"error": "FROM_THE_FUTURE", "message": "what", "hint": "next"})
+        error = to_exception({"error": "FROM_THE_FUTURE", "message": "what", "hint": "next"})
         assert isinstance(error, Internal) and error.message == "what"
 
     @pytest.mark.parametrize("body", [{}, {"code": "unavailable"}, {"details": "x"}, {"details": [{"type": 7}]}])
     def test_whatever_comes_is_an_error(self, body: dict[str, object]) -> None:
-        error, meta = failure_of(body, 503)  # type: ignore[arg-type]
+        error, meta = error_of_body(body, 503)  # type: ignore[arg-type]
         assert error["message"] and meta == {}
 
 

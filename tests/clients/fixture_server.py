@@ -15,7 +15,7 @@ import uvloop
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.workspace import Workspace
-from codeplane.wiring.app import configuration, prepare
+from codeplane.wiring.app import load_workspace_config, prepare_home
 from codeplane.wiring.serve import Serving
 from tests.surfaces.mcp.operations import SurfaceOperations
 
@@ -30,8 +30,8 @@ def main() -> int:
     given = parser.parse_args()
     workspace = Workspace(root=given.repo.resolve())
     try:
-        prepare(workspace)
-        loaded = configuration(workspace, given.overrides, os.environ)
+        prepare_home(workspace)
+        loaded = load_workspace_config(workspace, given.overrides, os.environ)
     except CodePlaneError as error:
         print(f"error: {error.message}\n\nhint: {error.hint}", file=sys.stderr)
         return 1

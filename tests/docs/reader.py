@@ -13,8 +13,8 @@ from typing import Final
 
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.workspace import Workspace
-from codeplane.surfaces.cli.client import Client
 from codeplane.surfaces.cli.discovery import find_server
+from codeplane.surfaces.cli.owner_client import OwnerClient
 from tests.docs.markdown import Command
 from tests.docs.untold import ENDLESS, KEPT_RUNNING, OTHER_REPOSITORIES
 from tests.harness import git
@@ -162,10 +162,10 @@ class Reader:
         facts = find_server(self._workspace())
         return {"URL": facts.url, "TOKEN": self._workspace().owner_token.read_text().strip()} if facts else {}
 
-    def _client(self) -> Client:
+    def _client(self) -> OwnerClient:
         facts = find_server(self._workspace())
         assert facts is not None, "no server runs"
-        return Client(self._workspace(), facts)
+        return OwnerClient(self._workspace(), facts)
 
     def _workspace(self) -> Workspace:
         return Workspace(root=self.repo.resolve())

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from codeplane.adapters.rego import Rego
-from codeplane.adapters.yaml_config import configuration
+from codeplane.adapters.yaml_config import load_workspace_config
 from codeplane.kernel.clock import SystemClock
 from codeplane.kernel.config import Config
 from codeplane.kernel.workspace import Workspace
@@ -29,7 +29,7 @@ def test_settings_are_taken(block: Block, tmp_path: Path) -> None:
     workspace = Workspace(root=tmp_path)
     workspace.home.mkdir()
     workspace.config.write_text(block.text, encoding="utf-8")
-    loaded = configuration(workspace, (), {"HOME": str(tmp_path)})
+    loaded = load_workspace_config(workspace, (), {"HOME": str(tmp_path)})
     assert loaded.config != Config()
 
 

@@ -15,7 +15,7 @@ from codeplane.kernel.errors import ERRORS
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.commands import app
 from codeplane.surfaces.cli.shim import USAGE
-from codeplane.wiring.app import configuration
+from codeplane.wiring.app import load_workspace_config
 from tests.docs.markdown import ROOT, documents
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import running_here
@@ -37,7 +37,7 @@ def catalogue() -> Catalogue:
     async def listed() -> Catalogue:
         with tempfile.TemporaryDirectory() as folder:
             workspace = Workspace(root=Path(folder))
-            loaded = configuration(workspace, (), {}).without_terminal()
+            loaded = load_workspace_config(workspace, (), {}).without_terminal()
             async with running_here(workspace, loaded=loaded) as plane:
                 return plane.conveyor.catalogue
 

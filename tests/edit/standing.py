@@ -7,7 +7,7 @@ from pathlib import Path
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.workspace import Workspace
-from codeplane.wiring.app import configuration
+from codeplane.wiring.app import load_workspace_config
 from tests.kernel.plane import running_here
 
 
@@ -18,7 +18,9 @@ class Standing:
         self.root = root
         self._runner = asyncio.Runner()
         workspace = Workspace(root=root.resolve())
-        self._running = running_here(workspace, loaded=configuration(workspace, settings, {}).without_terminal())
+        self._running = running_here(
+            workspace, loaded=load_workspace_config(workspace, settings, {}).without_terminal()
+        )
         self._plane = self._runner.run(self._running.__aenter__())
 
     def ask(self, operation: str, *, connection: str = "test", **arguments: object) -> JsonObject:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from codeplane.adapters.coding_clients.install_record import InstallRecord
-from codeplane.adapters.hook_enclosure import HookEnclosure
+from codeplane.adapters.hook_sandbox import HookSandbox
 from codeplane.adapters.secret_files import SecretFiles
 from codeplane.git.safety.command import Git
 from codeplane.git.safety.filter_commands import filter_commands
@@ -49,7 +49,7 @@ class Guarded(Desk):
         (self.home / ".gitignore").write_text("*\n")
         root = self.made.root
         secrets = SecretFiles(serving=root, rules=NOTHING_SHOWN, empty=root.parent / "empty")
-        own = HookEnclosure(secrets, writable=self.writable)
+        own = HookSandbox(secrets, writable=self.writable)
         hooks = GuardedPrograms(
             home=self.home,
             enclosure=self.enclosure or own,

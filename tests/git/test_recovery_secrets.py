@@ -8,7 +8,7 @@ from codeplane.kernel.workspace import Workspace
 from tests.harness import git, make_repo
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import OWNER, plane
-from tests.surfaces.cli.diagnosis.seen import seen
+from tests.surfaces.cli.diagnosis.doctor_run import seen
 
 pytestmark = requirement("TRUST-52")
 

@@ -21,7 +21,7 @@ from codeplane.kernel.json import dumps
 from codeplane.kernel.operation import Assessment, Budget, Preview, Request, Result, Risk, assesses, operation, previews
 from codeplane.kernel.ports import EventQuery
 from codeplane.kernel.workspace import Workspace
-from codeplane.wiring.app import Plane, configuration, running
+from codeplane.wiring.app import Plane, load_workspace_config, running
 
 T = TypeVar("T")
 OWNER = Caller(surface="embedded", client="test")
@@ -121,7 +121,7 @@ async def plane(
     root.mkdir(parents=True, exist_ok=True)
     workspace = Workspace(root=root)
     # Whoever waits for a person here says so: nobody else would answer.
-    loaded = configuration(workspace, (NO_WAIT, *settings), {}).without_terminal()
+    loaded = load_workspace_config(workspace, (NO_WAIT, *settings), {}).without_terminal()
     async with running_here(workspace, loaded=loaded, operations=operations, clock=clock) as opened:
         yield opened
 

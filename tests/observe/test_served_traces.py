@@ -7,7 +7,7 @@ from codeplane.kernel.json import JsonObject
 from tests.harness import Server, until
 from tests.interaction.requirements import requirement
 from tests.surfaces.http.wire import owner
-from tests.surfaces.web.visitor import Visitor
+from tests.surfaces.web.browser import Visitor
 
 pytestmark = requirement("OBS-10")
 TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"

@@ -9,7 +9,7 @@ from typing import TypeVar
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.workspace import Workspace
-from codeplane.wiring.app import configuration
+from codeplane.wiring.app import load_workspace_config
 from tests.kernel.plane import running_here
 
 T = TypeVar("T")
@@ -21,7 +21,7 @@ def with_plane(root: Path, body: Callable[[Ask], Awaitable[T]], *settings: str) 
 
     async def run() -> T:
         workspace = Workspace(root=root.resolve())
-        loaded = configuration(workspace, settings, {}).without_terminal()
+        loaded = load_workspace_config(workspace, settings, {}).without_terminal()
         async with running_here(workspace, loaded=loaded) as plane:
 
             async def ask(operation: str, **arguments: object) -> JsonObject:

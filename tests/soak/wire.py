@@ -8,7 +8,7 @@ from http.client import HTTPConnection, HTTPException
 from types import TracebackType
 from typing import Self
 
-from codeplane.client.failure import failure_of
+from codeplane.client.errors import error_of_body
 from codeplane.kernel.json import JsonObject
 
 _SERVICE = "/codeplane.v1.OperationService"
@@ -47,7 +47,7 @@ class Wire:
             raise Lost(str(error)) from error
         if response.status == HTTPStatus.OK:
             return envelope
-        refused, meta = failure_of(envelope, response.status)
+        refused, meta = error_of_body(envelope, response.status)
         if refused.get("error") == "SHUTTING_DOWN":
             raise Lost("the server is ending")
         return {"error": refused, "meta": meta}

@@ -19,7 +19,7 @@ from codeplane.query.knowledge import Knowledge
 from codeplane.testing.operations import TestOperations
 from codeplane.testing.sandbox import Sandbox
 from codeplane.testing.suite import Suite
-from codeplane.wiring.app import configuration
+from codeplane.wiring.app import load_workspace_config
 from codeplane.wiring.edit import TestTools
 from tests.kernel.plane import running_here
 
@@ -85,7 +85,7 @@ def at_the_door(
 
     async def run() -> T:
         workspace = Workspace(root=root.resolve())
-        loaded = configuration(workspace, settings, {}).without_terminal()
+        loaded = load_workspace_config(workspace, settings, {}).without_terminal()
         async with running_here(workspace, loaded=loaded) as plane:
             variables = dict(os.environ) if environment is None else dict(environment)
             tools = TestTools.at(workspace.home, variables, plane.secrets, sandbox=sandbox)

@@ -1,4 +1,4 @@
-"""The allocator of the C library, told what kind of program this is."""
+"""Settings of the C library's memory allocator."""
 
 import ctypes
 
@@ -6,7 +6,7 @@ _ARENA_MAX = -8
 
 
 def share_one_arena() -> bool:
-    """Have all threads share one heap; whether the library could be told so, which only glibc can.
+    """Make all threads share one heap; return False where the C library is not glibc.
 
     Each thread would get a heap of its own, and keep what it once needed: a tenth of the server's memory.
     """

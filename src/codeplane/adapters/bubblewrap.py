@@ -1,4 +1,4 @@
-"""bubblewrap: commands in namespaces of their own, with the workspace to write and no secrets in sight."""
+"""bubblewrap: run commands in their own namespaces, with a writable workspace and hidden secrets."""
 
 import os
 import re
@@ -55,8 +55,8 @@ _KERNEL = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/
 _EMPTY = ("/run", "/var/run", "/tmp", "/var/tmp", "/dev/shm")  # nosec B108  # what is hidden
 
 
-class Copy(Protocol):
-    """Files that are mounted where the root is, and what of the real root is mounted among them."""
+class RootCopy(Protocol):
+    """A copy of the root that is mounted in its place, and the parts of the real root mounted into it."""
 
     @property
     def folder(self) -> Path: ...
@@ -68,8 +68,8 @@ class Copy(Protocol):
     def read(self) -> tuple[Path, ...]: ...
 
 
-class Enclosure(Protocol):
-    """What code in the sandbox can reach."""
+class SandboxSpec(Protocol):
+    """What a sandboxed command can reach."""
 
     @property
     def root(self) -> Path: ...
@@ -84,14 +84,14 @@ class Enclosure(Protocol):
     def network(self) -> bool: ...
 
     @property
-    def copy(self) -> "Copy | None": ...
+    def copy(self) -> "RootCopy | None": ...
 
     @property
     def secrets(self) -> tuple[str, ...]: ...
 
 
 class Bubblewrap:
-    """Encloses commands; `hidden` folders are empty inside, `cache` is the tools' own cache, kept between runs.
+    """Wraps commands in bubblewrap; `hidden` folders are empty inside, `cache` persists between runs.
 
     The secrets files of work trees are empty inside, but for those that the enclosure names.
     """
@@ -135,7 +135,7 @@ class Bubblewrap:
         """Why it cannot be used here, or nothing when it can; tried once, since namespaces may be switched off."""
         return self._missing
 
-    def command(self, argv: Sequence[str], *, cwd: Path, enclosure: Enclosure) -> list[str]:
+    def command(self, argv: Sequence[str], *, cwd: Path, enclosure: SandboxSpec) -> list[str]:
         """The command that runs this one enclosed; its processes end when it does, or when we do.
 
         SandboxMissing where a link leads to git's folder: nothing can be mounted over one, so it could be replaced.
@@ -166,7 +166,7 @@ class Bubblewrap:
         tools = (*self._tools(enclosure), *_shared_git(enclosure.root))
         for tool in tools:
             words += ["--ro-bind-try", str(tool), str(tool)]
-        for secret in (one for tool in tools for one in toolchains.credentials(tool)):
+        for secret in (one for tool in tools for one in toolchains.credential_files(tool)):
             words += ["--ro-bind-try", "/dev/null", str(secret)]
         self._cache.mkdir(parents=True, exist_ok=True)
         words += ["--bind", str(self._cache), str(self._home / _CACHE)]
@@ -183,13 +183,13 @@ class Bubblewrap:
         # What holds all this together is memory, and not to be filled.
         return [*words, "--remount-ro", "/", "--chdir", str(cwd), "--", *argv]
 
-    def hidden_secrets(self, enclosure: Enclosure) -> list[str]:
+    def hidden_secrets(self, enclosure: SandboxSpec) -> list[str]:
         """The secrets files below the root that are empty inside."""
         root = enclosure.root.resolve()
         found = self._secrets.hidden((root,), shown=enclosure.secrets)
         return [one.path.relative_to(root).as_posix() for one in found if root in one.path.parents]
 
-    def _secret_options(self, enclosure: Enclosure) -> tuple[list[str], list[str]]:
+    def _secret_options(self, enclosure: SandboxSpec) -> tuple[list[str], list[str]]:
         """The options that pin the folders around secrets files, and those that show the files as empty."""
         root, copy = enclosure.root.resolve(), enclosure.copy
         visible = [one for one in self._secrets.roots() if _is_shown(one) and root not in one.parents]
@@ -203,11 +203,11 @@ class Bubblewrap:
             hidden += self._secrets.hidden_in_copy(copy.folder, of=root, shown=enclosure.secrets)
         return pins, [word for one in hidden for word in mask_options(one, self._secrets.empty)]
 
-    def _tools(self, enclosure: Enclosure) -> list[Path]:
-        found = toolchains.below_home(self._home)
+    def _tools(self, enclosure: SandboxSpec) -> list[Path]:
+        found = toolchains.toolchains_in_home(self._home)
         words = [Path(os.path.normpath(one)) for one in self._path.split(":") if one.startswith("/")]
         on_path = [one for word in words for one in _beside(word, self._home) if one not in enclosure.root.parents]
-        named = [Path(os.path.normpath(one)) for one in toolchains.named_by(self._environment)]
+        named = [Path(os.path.normpath(one)) for one in toolchains.toolchains_in_environment(self._environment)]
         for tool in (*named, *enclosure.tools, *on_path):
             covered = self._home in tool.parents or not _is_shown(tool)
             if covered and tool not in self._home.parents and not self._is_private(tool):
@@ -222,7 +222,7 @@ class Bubblewrap:
 
 
 def bubblewrap_of_other_work_tree(secrets: SecretFiles) -> str | None:
-    """A bubblewrap on `PATH` that only lies in another work tree than the serving one, where it is not used."""
+    """Return the bubblewrap on `PATH` that is ignored because it lies in another work tree."""
     path, (serving, *others) = os.environ.get("PATH", ""), secrets.roots()
     if not others:
         return None
@@ -231,8 +231,8 @@ def bubblewrap_of_other_work_tree(secrets: SecretFiles) -> str | None:
     return None if usable else found
 
 
-def _root(enclosure: Enclosure) -> list[str]:
-    """The options that mount the root, or a copy in its place."""
+def _root(enclosure: SandboxSpec) -> list[str]:
+    """Return the options that mount the root, or its copy."""
     root, copy = str(enclosure.root), enclosure.copy
     if copy is None:
         return ["--bind", root, root]
@@ -243,19 +243,19 @@ def _root(enclosure: Enclosure) -> list[str]:
 
 
 def pin_options(hidden: Iterable[Hidden], root: Path) -> list[str]:
-    """The options by which no folder around what is hidden can be renamed: elsewhere it might not be hidden again."""
+    """Return the options that keep the parent folders of hidden paths from being renamed."""
     around = {folder for one in hidden for folder in one.path.parents if root in folder.parents}
     return [word for folder in sorted(around) for word in ("--bind", str(folder), str(folder))]
 
 
 def mask_options(hidden: Hidden, empty: Path) -> list[str]:
-    """The options that put something empty over a file or folder."""
+    """Return the options that mount something empty over a file or folder."""
     place = str(hidden.path)
     return ["--tmpfs", place, "--remount-ro", place] if hidden.is_folder else ["--ro-bind", str(empty), place]
 
 
 def _system() -> list[str]:
-    """The options that show what programs are made of, links as links."""
+    """Return the options that mount the system's programs and libraries, keeping links as links."""
     words: list[str] = []
     shown: list[Path] = []
     for place in map(Path, _SYSTEM):
@@ -270,23 +270,23 @@ def _system() -> list[str]:
 
 
 def _is_shown(place: Path) -> bool:
-    """Whether it lies in what is shown of the system, and is not covered there."""
+    """Return whether a path is visible in the mounted system folders."""
     around = {str(place), *map(str, place.parents)}
     return not around.isdisjoint(_SYSTEM) and around.isdisjoint((*_EMPTY, *_HOMES))
 
 
 def _beside(folder: Path, home: Path) -> list[Path]:
-    """A folder of programs with what they need: the whole environment of a Python, else what lies beside it."""
+    """Return what a folder of programs needs: the whole Python environment, or its sibling folders."""
     if any((folder.parent / sign).exists() for sign in ("pyvenv.cfg", "conda-meta")):
         return [folder.parent]
-    if (root := toolchains.shimmed(folder)) is not None:
+    if (root := toolchains.shim_root(folder)) is not None:
         return [root]
     alone = folder.parent in (home, *home.parents)
     return [folder, *(folder.parent / name for name in (() if alone else _BESIDE))]
 
 
 def _git_places(root: Path) -> list[Path]:
-    """Where git keeps what it runs by itself (hooks, monitors, filters), outside of any sandbox: not to be written."""
+    """Return the paths of hooks, monitors and filters, which git runs outside any sandbox and which stay read-only."""
     found: list[Path] = []
     for holder in (root, *(root / name for name in _submodules(root))):
         place = holder / ".git"
@@ -302,7 +302,7 @@ def _git_places(root: Path) -> list[Path]:
 
 
 def _shared_git(root: Path) -> list[Path]:
-    """Where the git folder of a worktree lies, without which git is of no use in it; only what points back counts."""
+    """Return the git folder of a linked worktree, if it points back to the worktree."""
     place = root / ".git"
     folder = _named(place, "gitdir:") if place.is_file() and not place.is_symlink() else None
     if folder is None or root in folder.parents or _named(folder / "gitdir", "") != place:
@@ -322,7 +322,7 @@ def _named(file: Path, start: str) -> Path | None:
 
 
 def _submodules(root: Path) -> list[str]:
-    """The folders that `.gitmodules` names, inside the root."""
+    """Return the submodule folders inside the root, as `.gitmodules` names them."""
     try:
         said = (root / ".gitmodules").read_text(errors="surrogateescape")
     except OSError:

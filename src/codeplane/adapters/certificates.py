@@ -1,4 +1,4 @@
-"""TLS: a certificate of our own or the owner's files, and who may connect with which."""
+"""TLS certificates: self-signed or the owner's own, and the client CA."""
 
 import os
 import re
@@ -12,7 +12,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codeplane.adapters.disk import refusal
+from codeplane.adapters.file_replacement import storage_error
 from codeplane.kernel.binding import address
 from codeplane.kernel.config import ServerConfig
 from codeplane.kernel.errors import ConfigInvalid
@@ -34,7 +34,7 @@ _NAME = re.compile(r"[a-z0-9._-]{1,253}|[0-9a-f:.]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tls:
-    """What a server shows and what it asks for: the files, and what is in them as PEM."""
+    """A server's certificate and key and the CA for client certificates, as paths and PEM."""
 
     certificate_file: Path
     key_file: Path
@@ -54,18 +54,18 @@ class Tls:
             # A password would be asked for on the terminal, where nobody may be.
             context.load_cert_chain(self.certificate_file, self.key_file, password=lambda: b"")
         except (ssl.SSLError, OSError, ValueError) as error:
-            raise ConfigInvalid(f"the TLS certificate and key do not fit together: {_said(error)}") from error
+            raise ConfigInvalid(f"the TLS certificate and key do not fit together: {_describe_error(error)}") from error
         if self.client_ca is not None:
             context.verify_mode = ssl.CERT_REQUIRED
             try:
                 context.load_verify_locations(cadata=self.client_ca.decode("ascii"))
             except (ssl.SSLError, ValueError) as error:
-                raise ConfigInvalid(f"server.tls_client_ca holds no certificates: {_said(error)}") from error
+                raise ConfigInvalid(f"server.tls_client_ca holds no certificates: {_describe_error(error)}") from error
         return context
 
 
-def tls(config: ServerConfig, *, folder: Path, now_ns: int, root: Path) -> Tls | None:
-    """What the settings say, with a certificate of our own in the folder where they want one; None when TLS is off.
+def load_tls(config: ServerConfig, *, folder: Path, now_ns: int, root: Path) -> Tls | None:
+    """Load TLS as the settings say, creating our own certificate if needed; None when TLS is off.
 
     Relative paths in the settings start at `root`.
     """
@@ -80,7 +80,7 @@ def tls(config: ServerConfig, *, folder: Path, now_ns: int, root: Path) -> Tls |
             raise ConfigInvalid(
                 "server.tls is self_signed, but tls_certificate or tls_key is set", hint="set server.tls: files"
             )
-        certificate, key = _own(folder, names={*ALWAYS, *_names(config)}, more=_machine(config), now=now)
+        certificate, key = _own_certificate(folder, names={*ALWAYS, *_names(config)}, more=_machine(config), now=now)
         files = folder / CERTIFICATE, folder / KEY
     else:
         certificate, key = (
@@ -109,7 +109,7 @@ def tls(config: ServerConfig, *, folder: Path, now_ns: int, root: Path) -> Tls |
 
 
 def _names(config: ServerConfig) -> Iterable[str]:
-    """What clients may call this server; an address that stands for all of them is nobody's name."""
+    """Return the host names of this server; a wildcard address is not one."""
     for name in (config.host, *config.allowed_hosts):
         try:
             if ip_address(name).is_unspecified:
@@ -120,7 +120,7 @@ def _names(config: ServerConfig) -> Iterable[str]:
 
 
 def _machine(config: ServerConfig) -> set[str]:
-    """What this machine is called now, for a server that listens on every address."""
+    """Return the names of this machine, for a server that listens on every address."""
     if not ip_address(address(config.host)).is_unspecified:
         return set()
     named = {socket.gethostname().lower()}
@@ -133,8 +133,8 @@ def _machine(config: ServerConfig) -> set[str]:
     return {name for name in named if _NAME.fullmatch(name)}
 
 
-def _own(folder: Path, *, names: set[str], more: set[str], now: datetime) -> tuple[bytes, bytes]:
-    """Our own certificate and key; made anew when there is none that fits, before the old one is over.
+def _own_certificate(folder: Path, *, names: set[str], more: set[str], now: datetime) -> tuple[bytes, bytes]:
+    """Return our own certificate and key; renew them when they do not fit or expire soon.
 
     That a name of `more` is missing is no reason: machines move, and clients pin the fingerprint.
     """
@@ -146,15 +146,15 @@ def _own(folder: Path, *, names: set[str], more: set[str], now: datetime) -> tup
     except FileNotFoundError:
         pass
     except OSError as error:
-        raise refusal(error, folder) from error
-    certificate, key = _made(names | more, now)
+        raise storage_error(error, folder) from error
+    certificate, key = _create_certificate(names | more, now)
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
         # The key goes first: a certificate without its key is made anew at the next start.
-        _put(folder / KEY, key)
-        _put(folder / CERTIFICATE, certificate)
+        _write_file(folder / KEY, key)
+        _write_file(folder / CERTIFICATE, certificate)
     except OSError as error:
-        raise refusal(error, folder) from error
+        raise storage_error(error, folder) from error
     return certificate, key
 
 
@@ -176,7 +176,7 @@ def _still_fits(certificate: bytes, key: bytes, names: set[str], now: datetime) 
     )
 
 
-def _made(names: set[str], now: datetime) -> tuple[bytes, bytes]:
+def _create_certificate(names: set[str], now: datetime) -> tuple[bytes, bytes]:
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec
@@ -214,7 +214,7 @@ def _general(name: str) -> "x509.GeneralName":
     try:
         return x509.DNSName(name)
     except ValueError as error:
-        raise ConfigInvalid(f"{name!r} in server.allowed_hosts is no host name: {_said(error)}") from error
+        raise ConfigInvalid(f"{name!r} in server.allowed_hosts is no host name: {_describe_error(error)}") from error
 
 
 def _leaf(certificate: bytes) -> "x509.Certificate":
@@ -227,7 +227,7 @@ def _leaf(certificate: bytes) -> "x509.Certificate":
 
 
 def _fingerprint(certificate: "x509.Certificate") -> str:
-    """The SHA-256 that a client can be told to expect."""
+    """Return the SHA-256 fingerprint, which a client can pin."""
     from cryptography.hazmat.primitives import hashes
 
     return certificate.fingerprint(hashes.SHA256()).hex(":").upper()
@@ -251,7 +251,7 @@ def _path(root: Path, named: str) -> Path:
     return root / Path(named).expanduser()
 
 
-def _put(path: Path, data: bytes) -> None:
+def _write_file(path: Path, data: bytes) -> None:
     partial = path.with_name(path.name + ".part")
     partial.unlink(missing_ok=True)
     file = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
@@ -262,5 +262,5 @@ def _put(path: Path, data: bytes) -> None:
     partial.replace(path)
 
 
-def _said(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     return str(error)[:200] or type(error).__name__

@@ -1,4 +1,4 @@
-"""Settings that were changed in their files since the start, and wait for the next one."""
+"""Settings changed in their files since the start, which take effect after a restart."""
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -11,7 +11,7 @@ _Marks = tuple[tuple[int, int, int] | None, ...]
 
 
 class ChangedSettings:
-    """Reads the files again when they were touched, and tells what differs from what is in force."""
+    """Rereads changed files and reports what differs from the settings in force."""
 
     def __init__(self, *, in_force: Config, files: Sequence[Path], read: Callable[[], Config]) -> None:
         self._in_force = dict(_flat(in_force.model_dump(mode="json"), ""))

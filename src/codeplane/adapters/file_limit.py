@@ -1,10 +1,10 @@
-"""How many files this process may have open."""
+"""The limit on open files."""
 
 import resource
 
 
 def raise_file_limit(wanted: int) -> int:
-    """Raise the limit on open files to what is wanted, as far as the system allows; returns what it is then."""
+    """Raise the limit on open files as far as the system allows, and return it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= wanted:
         return wanted

@@ -1,4 +1,4 @@
-"""A lock that ends with the process that holds it, however that ends."""
+"""A file lock that the system releases when its process ends."""
 
 import os
 from pathlib import Path
@@ -49,7 +49,7 @@ class FileLock:
 
 
 def lock_holder(path: Path) -> int | None:
-    """The process that holds a lock, 0 when the system does not say which; None when nobody does."""
+    """Return the process id that holds a lock, 0 if it is unknown, or None if the lock is free."""
     if not path.exists():
         return None
     lock = FileLock(path)

@@ -19,7 +19,7 @@ _KEPT = (
 
 
 def clean_environment(*outside: Path) -> dict[str, str]:
-    """What git may know of this process: no settings of its own by environment, and nobody to ask for a password.
+    """Return an environment for git without GIT_ variables and without password prompts.
 
     Programs are found `outside` of these work trees.
     """
@@ -30,7 +30,7 @@ def clean_environment(*outside: Path) -> dict[str, str]:
 
 
 class GitCli:
-    """Runs git in one repository; programs are found outside of it, and of the `serving` one."""
+    """Runs git in one repository; programs inside it or inside the `serving` one are not used."""
 
     def __init__(self, root: Path, *, serving: Path | None = None) -> None:
         self._root = root

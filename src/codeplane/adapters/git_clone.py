@@ -1,4 +1,4 @@
-"""Cloning with the git command line: nobody is asked, nothing of the remote's runs, and it is bounded."""
+"""Cloning with the git command line, without prompts or hooks and within limits."""
 
 import asyncio
 import os
@@ -34,7 +34,7 @@ _TRANSPORTS = (
 
 
 class Remote(Protocol):
-    """An address, and how to keep what is secret in it out of sight."""
+    """A remote's URL, and its form without credentials."""
 
     @property
     def url(self) -> str: ...
@@ -46,14 +46,14 @@ class Remote(Protocol):
 
 
 class Listener(Protocol):
-    """Who is told how far it has come."""
+    """Receives the progress."""
 
     async def progress(self, done: float, total: float | None = None, message: str | None = None) -> None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitClone:
-    """Clones within a size and a time; whatever ends it early leaves nothing behind."""
+    """Clones within limits of size and time, and removes a clone that fails."""
 
     max_mb: int
     timeout_sec: float
@@ -141,7 +141,7 @@ class GitClone:
 
 
 async def _listen(stream: asyncio.StreamReader, tell: Callable[[float, float, str], Awaitable[None]]) -> str:
-    """Tell how far git is by what it prints; returns the end of what it said besides."""
+    """Report git's progress output, and return the end of its other output."""
     said = ""
     line = b""
     last = ("", "")
@@ -164,7 +164,7 @@ def _is_problem(text: str) -> bool:
 
 
 def _size(folder: Path, enough: int) -> int:
-    """The bytes of the files below a folder, counted no further than to what is enough to know."""
+    """Return the size of a folder in bytes; stop counting at the limit."""
     total = 0
     folders = [str(folder)]
     while folders and total <= enough:

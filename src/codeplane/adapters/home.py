@@ -1,10 +1,10 @@
-"""The folder CodePlane keeps in a repository, made when it is first needed."""
+"""The `.codeplane/` folder of a repository."""
 
 import os
 import uuid
 from pathlib import Path
 
-from codeplane.adapters.disk import refusal, replace_file
+from codeplane.adapters.file_replacement import replace_file, storage_error
 from codeplane.adapters.pygit2_repo import GitRepo
 from codeplane.disk.git_folders import is_git_folder
 from codeplane.kernel.errors import ConfigInvalid, NotGit
@@ -13,8 +13,8 @@ from codeplane.kernel.workspace import Workspace
 _TAKEN_OUT = "git rm {} .codeplane && git commit -m 'Take out .codeplane'"
 
 
-def prepare(workspace: Workspace) -> list[Path]:
-    """Make `.codeplane/` with what it needs to be there; returns what was created. NotGit for a bare repository."""
+def prepare_home(workspace: Workspace) -> list[Path]:
+    """Create `.codeplane/` and return what was created; NotGit for a bare repository."""
     refuse_bare(workspace)
     created: list[Path] = []
     try:
@@ -23,7 +23,7 @@ def prepare(workspace: Workspace) -> list[Path]:
             workspace.home.mkdir(mode=0o700, exist_ok=True)
             created.append(workspace.home)
     except OSError as error:
-        raise refusal(error, workspace.home) from error
+        raise storage_error(error, workspace.home) from error
     for path, text in ((workspace.ignore, "*\n"), (workspace.repo_id, f"{uuid.uuid4()}\n")):
         if not path.exists():
             replace_file(path, text)
@@ -32,7 +32,7 @@ def prepare(workspace: Workspace) -> list[Path]:
 
 
 def refuse_bare(workspace: Workspace) -> None:
-    """NotGit for a bare repository or the inside of one: what agents write there, git would take for its settings."""
+    """Raise NotGit in a bare repository, where files that agents write would become git's settings."""
     if os.path.lexists(workspace.root / ".git"):
         return
     for folder in (workspace.root, *workspace.root.parents):
@@ -45,7 +45,7 @@ def refuse_bare(workspace: Workspace) -> None:
 
 
 def refuse_foreign(workspace: Workspace) -> None:
-    """Whoever wrote the repository must not decide here what is trusted, nor know the owner's token."""
+    """Refuse a `.codeplane/` that came with the repository, with its own settings and token."""
     files = (
         workspace.config,
         workspace.owner_token,

@@ -1,4 +1,4 @@
-"""The work trees that a repository's git folder says are linked to it, as far as that can be believed."""
+"""The linked work trees of a repository, verified in both directions."""
 
 import os
 import sys
@@ -14,7 +14,7 @@ _PROGRAMS = (
 
 
 def linked_work_trees(root: Path) -> Iterator[Path]:
-    """The work trees that the git folder of a root names.
+    """Return the work trees that are linked to a root.
 
     A hook can write there: one outside of the root counts only when its own `.git` leads back to exactly that entry,
     and never one that holds the system's programs, the home or the Python that runs this.
@@ -29,7 +29,7 @@ def linked_work_trees(root: Path) -> Iterator[Path]:
 
 
 def git_files_inside(root: Path) -> list[Path]:
-    """The `.git` files of linked work trees inside the root."""
+    """Return the `.git` files of linked work trees inside the root."""
     real = Path(os.path.realpath(root))
     named = [(_named(entry / "gitdir"), entry) for entry in _entries(root)]
     inside = [(place, entry) for place, entry in named if place is not None and real in place.parents]
@@ -42,7 +42,7 @@ def _entries(root: Path) -> Iterator[Path]:
 
 
 def _leads_to(place: Path, entry: Path) -> bool:
-    """Whether a `.git` file names this entry, and is no link."""
+    """Return whether a `.git` file names this entry and is not a symlink."""
     if place.name != ".git" or place.is_symlink() or not place.is_file():
         return False
     back = _named(place, "gitdir:")
@@ -50,7 +50,7 @@ def _leads_to(place: Path, entry: Path) -> bool:
 
 
 def _named(file: Path, start: str = "") -> Path | None:
-    """The path that a file of git's holds behind `start`."""
+    """Return the path that a git file names after `start`."""
     try:
         said = file.read_bytes().strip()
     except OSError:
@@ -61,7 +61,7 @@ def _named(file: Path, start: str = "") -> Path | None:
 
 
 def _holds_programs(tree: Path) -> bool:
-    """Whether a folder is, or is around, what the system, the account or this program is made of."""
+    """Return whether a folder contains programs of the system, the account or CodePlane."""
     kept = (*_PROGRAMS, str(Path.home()), sys.prefix, sys.base_prefix, str(Path(sys.executable).parent))
     places = {Path(os.path.realpath(one)) for one in kept}
     return any(tree == place or tree in place.parents for place in places)

@@ -1,4 +1,4 @@
-"""The account whose program is at the other end of a TCP connection on this machine."""
+"""The account at the other end of a local TCP connection."""
 
 import os
 import socket
@@ -23,7 +23,7 @@ Lookup = Callable[[Address, Address], int | None]
 
 
 class PeerAccounts:
-    """Answers whose program has connected; None when the system does not say.
+    """Looks up the account of a connected program; None when the system does not say.
 
     Only sockets in the state ESTABLISHED count: the kernel reports one that its program has closed as root's.
     """
@@ -53,7 +53,7 @@ class PeerAccounts:
 
 
 def _first_working_lookup() -> Lookup | None:
-    """The first lookup that finds a connection of this process; a sandbox may answer neither."""
+    """Return the first lookup that works here, or None; a sandbox may allow neither."""
     with (
         socket.create_server(("127.0.0.1", 0)) as listener,
         socket.create_connection(listener.getsockname()) as client,
@@ -66,7 +66,7 @@ def _first_working_lookup() -> Lookup | None:
 
 
 def _ask_kernel(client: Address, server: Address) -> int | None:
-    """One question for one socket, whose cost does not grow with the number of connections."""
+    """Ask the kernel about one socket; the cost does not grow with the number of connections."""
     try:
         query = _query(client, server)
         with socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, _NETLINK_SOCK_DIAG) as kernel:
@@ -94,7 +94,7 @@ def _query(client: Address, server: Address) -> bytes:
 
 
 def _read_table(client: Address, server: Address) -> int | None:
-    """The same from the kernel's table as text, for systems without socket queries."""
+    """Read the account from /proc/net/tcp, for systems without socket queries."""
     wanted = [f"{_as_in_table(host)}:{port:04X}" for host, port in (client, server)]
     for table in _TABLES:
         try:
@@ -110,7 +110,7 @@ def _read_table(client: Address, server: Address) -> int | None:
 
 
 def _as_in_table(host: str) -> str:
-    """An address as the table writes it: words of 32 bits in the order of the machine's bytes."""
+    """Return an address as /proc/net/tcp writes it: 32-bit words in native byte order."""
     packed = socket.inet_pton(socket.AF_INET6 if ":" in host else socket.AF_INET, host)
     return "".join(f"{word:08X}" for word in struct.unpack(f"={len(packed) // 4}I", packed))
 

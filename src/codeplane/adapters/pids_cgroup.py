@@ -1,4 +1,4 @@
-"""A kernel's own bound on how many processes a command may have; the limit of a user's processes does not bind root."""
+"""Limits on a command's number of processes by control groups, which bind root too."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -9,7 +9,7 @@ _ENTER = 'echo $$ > "$0" && exec "$@"'
 
 
 class PidsCgroup:
-    """Puts commands into control groups of their own, where this process may make any."""
+    """Runs commands in their own control groups, where this process may create them."""
 
     def __init__(self, mounts: Sequence[Path] = _MOUNTS) -> None:
         self._mounts = mounts

@@ -1,4 +1,4 @@
-"""Ending a process with everything it started, by what /proc says."""
+"""Killing a process and everything it started, found in /proc."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ _ROUNDS = 20
 
 
 class LinuxProcessTree:
-    """Finds what a process started: descendants, its session, and what carries its mark in the environment."""
+    """Finds a process's descendants, its session, and processes with its marker in their environment."""
 
     def __init__(self, *, variable: str) -> None:
         self._variable = variable
@@ -52,7 +52,7 @@ class LinuxProcessTree:
 
 
 def _facts(pid: int) -> tuple[str, int, int] | None:
-    """The state, parent and session of a process; None when it is gone."""
+    """Return the state, parent and session of a process; None when it has ended."""
     try:
         text = (_PROC / str(pid) / "stat").read_text(errors="replace")
     except OSError:

@@ -6,7 +6,7 @@ import pygit2
 
 
 class GitRepo:
-    """What CodePlane asks git about; a folder without git has no commits."""
+    """The facts CodePlane needs from git; a folder without git has no commits."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -34,7 +34,7 @@ class GitRepo:
 
 
 def find_root(start: Path) -> Path | None:
-    """The work tree that contains a folder, or None outside git."""
+    """Return the work tree that contains a folder, or None outside git."""
     try:
         found = pygit2.discover_repository(str(start))
     except (pygit2.GitError, KeyError):

@@ -1,4 +1,4 @@
-"""Rego through regopy, in processes of its own; what goes wrong there is an error here and nothing more."""
+"""Rego through regopy, in separate processes whose crashes become errors here."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import cast
 
-from codeplane.adapters.rego_answer import RegoFailed, value_of
+from codeplane.adapters.rego_answer import RegoFailed, parse_answer
 from codeplane.kernel.errors import PolicyInvalid
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
 
@@ -28,7 +28,7 @@ _AT_ONCE_SEC = 0.002
 
 
 class Rego:
-    """Makes programs of Rego texts, each in a process of its own.
+    """Compiles Rego sources, each in its own process.
 
     The library shares no process with us: it ends it over a deep text, a long one for a regular expression, or other
     native libraries that were loaded before it. One interpreter for one thread is what it is made for besides.
@@ -46,7 +46,7 @@ class Rego:
 
 
 class RegoProgram:
-    """A program in a process of its own: killed when it takes too long, started again for the next question."""
+    """A policy program in its own process; killed on timeout and restarted for the next query."""
 
     def __init__(
         self,
@@ -254,7 +254,7 @@ class RegoProgram:
 
 @dataclass(slots=True, kw_only=True)
 class _Question:
-    """What is being asked: how its answer begins, what of it is not written yet, and until when there is time."""
+    """A query: the prefix of its answer, the bytes still to be sent, and its deadline."""
 
     number: bytes
     rest: bytes
@@ -262,7 +262,7 @@ class _Question:
 
 
 class _Aside:
-    """Work in a thread of its own: the loop's may all be taken, and what waits for one of them is lost if cancelled."""
+    """Work in its own thread, because the loop's threads may all be busy."""
 
     def __init__(self, work: Callable[[], JsonValue]) -> None:
         self._work = work
@@ -288,7 +288,7 @@ def _value(answer: bytes) -> JsonValue:
     found = json.loads(answer) if answer.startswith(b'{"failed"') else None
     if isinstance(found, dict):
         raise RegoFailed(str(found.get("failed")))
-    return cast(JsonValue, value_of(answer))
+    return cast(JsonValue, parse_answer(answer))
 
 
 def _invalid(found: JsonValue) -> PolicyInvalid:

@@ -1,18 +1,18 @@
-"""What the library writes as the answer to a question, and what it comes to; imports little, as all beside it."""
+"""Parsing of the answers that regopy writes; imports little, like its neighbours."""
 
 import json
 
 
 class RegoFailed(RuntimeError):
-    """A policy that gave no answer."""
+    """The policy gave no answer."""
 
 
 class RegoUndefined(RegoFailed):
-    """A policy that has nothing to say."""
+    """The policy's result is undefined."""
 
 
-def value_of(said: str | bytes) -> object:
-    """The one value of an answer; RegoFailed when it has none."""
+def parse_answer(said: str | bytes) -> object:
+    """Return the single value of an answer, or raise RegoFailed."""
     try:
         found = json.loads(said)["expressions"]
     except (ValueError, KeyError, TypeError) as error:

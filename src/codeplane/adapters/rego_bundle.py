@@ -1,4 +1,4 @@
-"""One compiled policy and the interpreter that runs it, for one thread; regopy's traps end here."""
+"""A compiled policy and its interpreter, for one thread."""
 
 import json
 import re
@@ -26,8 +26,8 @@ from regopy.rego_shared import (
     rego_output_string,
 )
 
-from codeplane.adapters.rego_answer import RegoFailed, RegoUndefined, value_of
-from codeplane.adapters.rego_plan import Fault, faults
+from codeplane.adapters.rego_answer import RegoFailed, RegoUndefined, parse_answer
+from codeplane.adapters.rego_plan import Fault, find_faults
 
 _MESSAGE = re.compile(r"\(errormsg (\d+):")
 _PLACE = re.compile(r"\d+:(\d+\.rego)\|(\d+)\|")
@@ -43,7 +43,7 @@ _MAX_FAULTS = 20
 
 
 class RegoRefused(Exception):
-    """A policy that cannot be used, with what is wrong and where."""
+    """The policy cannot be used; says what is wrong and where."""
 
     def __init__(self, found: list[Fault]) -> None:
         super().__init__("; ".join(f"{one.file}:{one.line}: {one.message}" for one in found))
@@ -51,7 +51,7 @@ class RegoRefused(Exception):
 
 
 class _Node(Protocol):
-    """What regopy says of a part of a tree."""
+    """A node of regopy's syntax tree."""
 
     kind: NodeKind
 
@@ -63,7 +63,7 @@ class _Node(Protocol):
 
 
 class RegoBundle:
-    """A policy made of several files, compiled and checked."""
+    """A policy of several files, compiled and checked."""
 
     def __init__(
         self, sources: Mapping[str, str], *, packages: Mapping[str, str], entry: str, scratch: str, data: object = None
@@ -85,7 +85,7 @@ class RegoBundle:
             self._interpreter.save_bundle(scratch, self._bundle)
             with open(f"{scratch}/plan.json", "rb") as file:  # noqa: PTH123  # pathlib takes longer to import
                 plan = json.load(file)
-            found = faults(plan, files={inner: packages[name] for inner, name in plain.items()})
+            found = find_faults(plan, files={inner: packages[name] for inner, name in plain.items()})
         except (RegoError, OSError, ValueError, KeyError) as error:
             # What cannot be looked through is not run.
             said = f"what it calls cannot be told: {str(error)[:_MAX_SHOWN]}"
@@ -95,7 +95,7 @@ class RegoBundle:
 
     def evaluate(self, document: object) -> object:
         """What the entry answers to an input; RegoFailed when it does not answer."""
-        return value_of(self.said(document))
+        return parse_answer(self.said(document))
 
     def said(self, document: object) -> str:
         """The answer to an input as the library writes it, which may be none; RegoFailed when it says so itself."""
@@ -146,7 +146,7 @@ def _compiled(interpreter: Interpreter, sources: Mapping[str, str], plain: Mappi
 
 
 def _errors(root: object) -> str:
-    """The errors in a tree, as the library writes them."""
+    """Return the errors in a tree, as the library writes them."""
     said: list[str] = []
     waiting = [cast(_Node, root)]
     while waiting:
@@ -159,7 +159,7 @@ def _errors(root: object) -> str:
 
 
 def _said(errors: str, plain: Mapping[str, str], sources: Mapping[str, str]) -> list[Fault]:
-    """The messages in what the library writes of errors, with the lines they are about where it names one."""
+    """Return the messages in the library's error text, with line numbers where it gives them."""
     found = []
     for part in re.split(r"\(error\s", errors)[1:]:
         if (message := _MESSAGE.search(part)) is None:
@@ -177,7 +177,7 @@ def _named(fault: Fault, plain: Mapping[str, str]) -> Fault:
 
 
 def _input(document: object) -> Input:
-    """The document as the library keeps it, built by its own parts: its way of doing so takes three times as long."""
+    """Build the library's own input node, which is three times as fast as its parser."""
     impl = rego_new_input()
     made = Input.__new__(Input)
     made._impl = impl

@@ -1,4 +1,4 @@
-"""What a compiled policy would do, read from its plan: the compiler lets pass what other Rego compilers refuse.
+"""Checks of a compiled policy's plan for faults that regopy's compiler accepts.
 
 Imports little, as all that runs in the process for policies: it is started often.
 """
@@ -38,7 +38,7 @@ _PREDEFINED = frozenset({0, 1})  # the input and the data
 
 
 class Fault(NamedTuple):
-    """Something that makes a policy unusable, and where; `line` counts from 1, 0 where it is not known."""
+    """A fault that makes a policy unusable; `line` counts from 1, and is 0 where unknown."""
 
     file: str
     line: int
@@ -46,7 +46,7 @@ class Fault(NamedTuple):
 
 
 class _Function:
-    """What one rule or function reads, writes and calls, each with where."""
+    """What one rule or function reads, writes and calls, with positions."""
 
     def __init__(self) -> None:
         self.places: list[tuple[int, int]] = []
@@ -55,8 +55,8 @@ class _Function:
         self.calls: dict[str, tuple[int, int]] = {}
 
 
-def faults(plan: Plan, *, files: Mapping[str, str]) -> list[Fault]:
-    """Calls of what is not allowed or not there, rules outside their file's package, loops, names nobody defines."""
+def find_faults(plan: Plan, *, files: Mapping[str, str]) -> list[Fault]:
+    """Return forbidden or unknown calls, rules outside their package, recursion, and undefined names."""
     static = _object(plan["static"])
     names = [str(_object(one)["value"]) for one in _list(static.get("files", []))]
     functions = {
@@ -115,7 +115,7 @@ def _read(function: Mapping[str, object]) -> _Function:
 
 
 def _statements(value: object) -> Iterator[tuple[str, Mapping[str, object]]]:
-    """Every statement, those inside others too; without recursion, since a policy decides how deep they go."""
+    """Yield every statement, nested ones too; without recursion, since the policy decides the depth."""
     waiting = [value]
     while waiting:
         one = waiting.pop()
@@ -137,7 +137,7 @@ def _locals(kind: str, stmt: Mapping[str, object]) -> Iterator[int]:
 
 
 def _looping(calls: Mapping[str, Iterable[str]]) -> list[str]:
-    """Functions that reach themselves."""
+    """Return the functions that call themselves, directly or not."""
     looping = []
     for start in calls:
         seen: set[str] = set()
@@ -154,7 +154,7 @@ def _looping(calls: Mapping[str, Iterable[str]]) -> list[str]:
 
 
 def _path(function: str) -> str:
-    """The path of a rule, as in codeplane.policy.deny, of its name in the plan, as in g0.data.codeplane.policy.deny."""
+    """Return the path of a rule (codeplane.policy.deny) from its name in the plan (g0.data.codeplane.policy.deny)."""
     return function.partition(".data.")[2] or function
 
 

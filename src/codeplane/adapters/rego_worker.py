@@ -1,4 +1,4 @@
-"""The process that runs policies people wrote: one that crashes, hangs or swallows memory takes only this with it."""
+"""The process that runs user policies, so that a crash, hang or memory leak stays in it."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 
 def main() -> None:
-    """Compile what the file named by the first line says, then answer each further line until there are no more."""
+    """Compile the file that the first line names, then answer each further line."""
     # What a policy or the library prints must not be taken for an answer.
     answers = os.fdopen(os.dup(1), "wb")
     with open(os.devnull, "wb") as nowhere:  # noqa: PTH123  # pathlib takes longer to import
@@ -61,7 +61,7 @@ def _say(answers: BinaryIO, answer: object) -> None:
 
 
 def _limit() -> None:
-    """The library reserves more than any limit of memory allows: its time is limited, and it is the first to go."""
+    """Limit the CPU time, and be the first process to be killed when memory runs out."""
     with suppress(ImportError, ValueError, OSError):
         import resource
 
@@ -71,7 +71,7 @@ def _limit() -> None:
 
 
 def _end_with_parent() -> None:
-    """A policy that runs for ever must not outlive whoever asked."""
+    """End this process when its parent ends."""
     waiting = select.poll()
     waiting.register(0, 0)
     while not waiting.poll():

@@ -1,4 +1,4 @@
-"""The dotted keys that settings can have, and the nearest one to a misspelt key."""
+"""The dotted keys of the settings, and the nearest one to a misspelt key."""
 
 import difflib
 import inspect
@@ -13,7 +13,7 @@ from codeplane.kernel.config import Section
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """What one key takes."""
+    """The type and default of one key."""
 
     takes_text: bool
     takes_many: bool
@@ -21,7 +21,7 @@ class Setting:
 
 
 class SettingKeys:
-    """Every key of a model of settings, as in `server.port`."""
+    """Every key of the settings model, such as `server.port`."""
 
     def __init__(self, model: type[Section]) -> None:
         found = dict(_spread(model, ""))

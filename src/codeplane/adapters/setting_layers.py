@@ -1,4 +1,4 @@
-"""What several sources say about the settings, later ones over earlier ones."""
+"""Settings merged from several sources, later ones over earlier ones."""
 
 from dataclasses import dataclass
 from typing import cast
@@ -6,7 +6,14 @@ from typing import cast
 from pydantic import ValidationError
 
 from codeplane.adapters.setting_keys import keys_of
-from codeplane.adapters.setting_problem import REMOVED, SettingProblem, in_words, refusal, shown, unknown
+from codeplane.adapters.setting_problem import (
+    REMOVED,
+    SettingProblem,
+    config_invalid,
+    describe_problem,
+    format_value,
+    unknown_key_problem,
+)
 from codeplane.adapters.yaml_document import Document, KeyPath, Origin
 from codeplane.kernel.config import Config
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
@@ -14,7 +21,7 @@ from codeplane.kernel.json import JsonObject, JsonValue, dumps
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Given:
-    """A value for one key, and where in its document it stands."""
+    """A value of one key, and its position in its document."""
 
     value: JsonValue
     document: Document
@@ -22,7 +29,7 @@ class _Given:
 
 
 class SettingLayers:
-    """Collects settings and problems, and ends in a Config or in all problems at once."""
+    """Collects settings and problems; yields a Config, or all problems at once."""
 
     def __init__(self) -> None:
         self._keys = keys_of(Config)
@@ -68,9 +75,9 @@ class SettingLayers:
             config = Config.model_validate_json(dumps(tree), strict=True)
         except ValidationError as error:
             self._judge(error)
-            raise refusal(self._problems) from None
+            raise config_invalid(self._problems) from None
         if self._problems:
-            raise refusal(self._problems)
+            raise config_invalid(self._problems)
         return config
 
     def _section(self, document: Document, value: JsonValue, prefix: str, path: KeyPath) -> None:
@@ -78,7 +85,7 @@ class SettingLayers:
             return
         if not isinstance(value, dict):
             place = document.origin.at(document.line(path))
-            said = f"must be a section of `key: value` lines, not {shown(value)}"
+            said = f"must be a section of `key: value` lines, not {format_value(value)}"
             self._problems.append(SettingProblem(place=place, key=prefix.rstrip("."), text=said))
             return
         for name, item in value.items():
@@ -101,7 +108,9 @@ class SettingLayers:
         if origin.is_file and section:
             near = near and near.removeprefix(f"{section}.")
             known = tuple(other.removeprefix(f"{section}.") for other in known)
-        text = REMOVED.get(key) or unknown(near and origin.spell(near), [origin.spell(other) for other in known])
+        text = REMOVED.get(key) or unknown_key_problem(
+            near and origin.spell(near), [origin.spell(other) for other in known]
+        )
         self._problems.append(SettingProblem(place=place, key=key, text=text))
 
     def _judge(self, error: ValidationError) -> None:
@@ -112,5 +121,5 @@ class SettingLayers:
             key = ".".join(map(str, item["loc"][:depth]))
             given, within = self._given[key], item["loc"][depth:]
             place = given.document.origin.at(given.document.line((*given.path, *within)))
-            text = in_words(item, self._keys.settings[key].item_keys)
+            text = describe_problem(item, self._keys.settings[key].item_keys)
             self._problems.append(SettingProblem(place=place, key=".".join(map(str, item["loc"])), text=text))

@@ -1,4 +1,4 @@
-"""What is wrong with a setting, in words."""
+"""Problems with settings, described for people."""
 
 import difflib
 import re
@@ -34,7 +34,7 @@ REMOVED = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettingProblem:
-    """One thing that is wrong, and where."""
+    """One problem and its location."""
 
     place: str
     key: str
@@ -46,40 +46,40 @@ class SettingProblem:
         return f"{self.place}: {key}: {self.text}" if key else f"{self.place}: {self.text}"
 
 
-def refusal(problems: Iterable[SettingProblem]) -> ConfigInvalid:
-    """All problems as one error."""
+def config_invalid(problems: Iterable[SettingProblem]) -> ConfigInvalid:
+    """Return one ConfigInvalid for all problems."""
     found = list(problems)
     listed: list[JsonValue] = [{"place": each.place, "key": each.key, "problem": each.text} for each in found]
     return ConfigInvalid("; ".join(str(each) for each in found), details={"problems": listed})
 
 
-def in_words(item: ErrorDetails, item_keys: tuple[str, ...]) -> str:
-    """What pydantic found, for somebody who does not know pydantic."""
+def describe_problem(item: ErrorDetails, item_keys: tuple[str, ...]) -> str:
+    """Describe a pydantic error in plain words."""
     kind, given, context = item["type"], item["input"], item.get("ctx", {})
     if kind == "extra_forbidden":
         near = difflib.get_close_matches(str(item["loc"][-1]), item_keys, n=1)
-        return unknown(near[0] if near else None, item_keys)
+        return unknown_key_problem(near[0] if near else None, item_keys)
     if given is None:
         return "has no value; leave it out to have the default"
     if kind == "literal_error":
         # Levels are listed in both cases; one of them is enough to read.
         names = {name.lower(): name for name in reversed(re.findall(r"'([^']*)'", str(context["expected"])))}
-        return f"must be one of {', '.join(reversed(names.values()))}, not {shown(given)}"
+        return f"must be one of {', '.join(reversed(names.values()))}, not {format_value(given)}"
     if kind in _BOUNDS:
         words, bound = _BOUNDS[kind]
-        return f"must be {words} {context[bound]:g}, not {shown(given)}"
+        return f"must be {words} {context[bound]:g}, not {format_value(given)}"
     if kind in _KINDS:
-        return f"{_KINDS[kind]}, not {shown(given)}"
-    return f"{item['msg']}, not {shown(given)}"
+        return f"{_KINDS[kind]}, not {format_value(given)}"
+    return f"{item['msg']}, not {format_value(given)}"
 
 
-def unknown(near: str | None, known: Iterable[str]) -> str:
-    """That there is no such key, and which was meant."""
+def unknown_key_problem(near: str | None, known: Iterable[str]) -> str:
+    """Return the problem of an unknown key, with the nearest known one."""
     return f"unknown key; did you mean {near!r}?" if near else f"unknown key; there are: {', '.join(sorted(known))}"
 
 
-def shown(value: object) -> str:
-    """A value as its writer would recognise it."""
+def format_value(value: object) -> str:
+    """Format a value as its author wrote it."""
     match value:
         case bool():
             return "true" if value else "false"

@@ -1,4 +1,4 @@
-"""The processes of a shell command, by what /proc says."""
+"""The processes of a shell command, read from /proc."""
 
 import os
 import signal
@@ -18,15 +18,15 @@ _ABOVE = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Census:
-    """How many processes there are, and the memory they hold to themselves."""
+class ProcessUsage:
+    """The number of processes and their private memory."""
 
     processes: int
     resident_bytes: int
 
 
 class ShellProcesses:
-    """Counts and ends what a command started; inside a pid namespace nothing leaves the tree."""
+    """Counts and kills the processes of a command; in a pid namespace none escapes."""
 
     def __init__(self, *, variable: str) -> None:
         self._tree = LinuxProcessTree(variable=variable)
@@ -37,7 +37,7 @@ class ShellProcesses:
         """The command with a bound of the kernel's, a little above the counted one, which a bomb outruns."""
         return self._group.command(argv, name=_GROUP + mark, most=most + _ABOVE)
 
-    def census(self, pid: int, *, most: int) -> Census:
+    def census(self, pid: int, *, most: int) -> ProcessUsage:
         """A process with its descendants, counted until there are more than `most`."""
         count = pages = 0
         for one, _ in _descendants(pid):
@@ -45,7 +45,7 @@ class ShellProcesses:
             pages += _own_pages(one)
             if count > most:
                 break
-        return Census(processes=count, resident_bytes=pages * self._page)
+        return ProcessUsage(processes=count, resident_bytes=pages * self._page)
 
     def terminate(self, pid: int, *, enclosed: bool) -> None:
         """SIGTERM for all of them, but for bubblewrap's own."""
@@ -67,7 +67,7 @@ class ShellProcesses:
 
 
 def _descendants(pid: int, *, deepest: int = 1_000_000) -> Iterator[tuple[int, int]]:
-    """A process and what it started, with how far down each is, nearest first."""
+    """Return a process and its descendants with their depth, nearest first."""
     level, depth, seen = [pid], 0, {pid}
     while level:
         below: list[int] = []

@@ -1,4 +1,4 @@
-"""bubblewrap around shell commands: what tests get, with bounds on memory and no namespaces inside."""
+"""bubblewrap around shell commands, with memory limits and without nested namespaces."""
 
 import os
 import shutil
@@ -30,7 +30,7 @@ class _Reach:
 
 
 class ShellSandbox:
-    """Encloses commands in one workspace, which can be written but for git's and CodePlane's own; the rest cannot."""
+    """Wraps commands; only the workspace is writable, without git's and CodePlane's own folders."""
 
     def __init__(
         self,

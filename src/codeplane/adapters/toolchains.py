@@ -1,4 +1,4 @@
-"""Where toolchains keep their programs and packages: what of a home or elsewhere a sandbox shows to read."""
+"""The folders of toolchains that a sandbox mounts read-only."""
 
 import re
 from collections.abc import Mapping
@@ -35,38 +35,38 @@ _MAX_SETTINGS = 100_000
 _SHIMMED = ("versions", "installs", "libexec")
 
 
-def below_home(home: Path) -> list[Path]:
-    """What toolchains keep in a home, where no variable says otherwise."""
+def toolchains_in_home(home: Path) -> list[Path]:
+    """Return the toolchain folders in a home, at their default places."""
     found = [home / name for name in _BELOW_HOME]
     for (_, usual), parts in _PARTS.items():
         found += _shown(home / usual, parts) if usual else ()
     return found
 
 
-def named_by(environment: Mapping[str, str]) -> list[Path]:
-    """The folders of toolchains that variables name."""
+def toolchains_in_environment(environment: Mapping[str, str]) -> list[Path]:
+    """Return the toolchain folders that environment variables name."""
     found = [Path(named) for variable in _WHOLE for named in environment.get(variable, "").split(":")]
     found += [Path(environment.get(variable, "")) for variable, _ in _PARTS]
     return [one for one in found if one.is_absolute()]
 
 
 def without_credentials(tool: Path, home: Path, environment: Mapping[str, str]) -> list[Path]:
-    """A folder of a tool, or only its parts where credentials lie beside them."""
+    """Return a tool's folder, or only its parts where credentials lie beside them."""
     for (variable, usual), parts in _PARTS.items():
         if tool in (Path(environment.get(variable) or "."), home / usual if usual else None):
             return _shown(tool, parts)
     if tool in (home / ".local", home / ".local/share"):
-        return [one for one in below_home(home) if tool in one.parents]
+        return [one for one in toolchains_in_home(home) if tool in one.parents]
     return [tool]
 
 
-def credentials(tool: Path) -> list[Path]:
-    """The files in a folder of a tool that are for nobody else."""
+def credential_files(tool: Path) -> list[Path]:
+    """Return the credential files in a tool's folder."""
     return [tool / name for name in _CREDENTIALS if (tool / name).is_file()]
 
 
-def shimmed(folder: Path) -> Path | None:
-    """The root of a version manager whose shims are in a folder: what they start lies beside them."""
+def shim_root(folder: Path) -> Path | None:
+    """Return the root of the version manager whose shims are in a folder."""
     root = folder.parent
     return root if folder.name == "shims" and any((root / name).is_dir() for name in _SHIMMED) else None
 
@@ -76,7 +76,7 @@ def _shown(tool: Path, parts: tuple[str, ...]) -> list[Path]:
 
 
 def _is_harmless(settings: Path) -> bool:
-    """Whether settings say where packages are, and nothing that is to be kept secret."""
+    """Return whether a settings file holds package sources and no credentials."""
     try:
         if settings.is_symlink() or settings.stat().st_size > _MAX_SETTINGS:
             return False

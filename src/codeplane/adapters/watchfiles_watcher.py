@@ -1,4 +1,4 @@
-"""The system's file events, through watchfiles; hints only."""
+"""File events of the system through watchfiles; they are hints only."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -10,7 +10,7 @@ _STEP_MS = 10
 
 
 class Watcher:
-    """Tells which files below a root were touched."""
+    """Reports which files below a root were touched."""
 
     def __init__(self, root: Path) -> None:
         self._root = root

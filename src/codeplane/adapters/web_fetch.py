@@ -1,4 +1,4 @@
-"""Pages over the wire, by asyncio and h11, from an address that was checked; without proxies and cookies."""
+"""HTTP GET by asyncio and h11 from a checked address, without proxies and cookies."""
 
 import asyncio
 import ipaddress
@@ -28,8 +28,8 @@ _HEADERS = (
 Resolve = Callable[[str, int], Sequence[str]]
 
 
-class Wanted(Protocol):
-    """What is asked for, and of whom."""
+class RequestTarget(Protocol):
+    """The URL parts of a request."""
 
     @property
     def secure(self) -> bool: ...
@@ -48,8 +48,8 @@ class Wanted(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """What a server answered; `cut` when there was more of it than wanted."""
+class Response:
+    """A server's response; `cut` when the body was longer than the limit."""
 
     status: int
     headers: Mapping[str, str]
@@ -57,14 +57,14 @@ class Answer:
     cut: bool
 
 
-def looked_up(host: str, port: int) -> list[str]:
-    """All addresses that the system knows of a name; blocks."""
+def resolve_host(host: str, port: int) -> list[str]:
+    """Resolve a host name to all its addresses; blocks."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
     return list(dict.fromkeys(str(place[0]) for *_, place in found))
 
 
-def is_own(address: str) -> bool:
-    """Whether an address is this machine's own, though it may be a public one; nothing is sent to find out."""
+def is_own_address(address: str) -> bool:
+    """Return whether an address, public or not, belongs to this machine; sends nothing."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
         with socket.socket(family, socket.SOCK_DGRAM) as probe:
@@ -76,9 +76,9 @@ def is_own(address: str) -> bool:
 
 
 class WebFetch:
-    """Fetches one page from one address; it never looks a name up by itself."""
+    """Fetches one page from one address; it never resolves a name by itself."""
 
-    def __init__(self, *, resolve: Resolve = looked_up, tls: ssl.SSLContext | None = None) -> None:
+    def __init__(self, *, resolve: Resolve = resolve_host, tls: ssl.SSLContext | None = None) -> None:
         self._resolve = resolve
         self._given = tls
         # Of its own: a name server that does not answer must not hold up everybody's threads.
@@ -91,7 +91,7 @@ class WebFetch:
         except (OSError, UnicodeError) as error:
             raise FetchFailed(f"{host} cannot be looked up", hint="check the name; then try again") from error
 
-    async def get(self, wanted: Wanted, address: str, *, max_bytes: int) -> Answer:
+    async def get(self, wanted: RequestTarget, address: str, *, max_bytes: int) -> Response:
         """One GET over a connection of its own to that address, with the certificate checked for the host."""
         try:
             async with asyncio.timeout(_CONNECT_SEC):
@@ -134,8 +134,8 @@ def _same(writer: asyncio.StreamWriter, address: str) -> None:
 
 
 async def _exchange(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, wanted: Wanted, max_bytes: int
-) -> Answer:
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, wanted: RequestTarget, max_bytes: int
+) -> Response:
     http = h11.Connection(our_role=h11.CLIENT, max_incomplete_event_size=_MAX_HEAD)
     request = h11.Request(method="GET", target=wanted.path, headers=[("host", wanted.authority), *_HEADERS])
     writer.write((http.send(request) or b"") + (http.send(h11.EndOfMessage()) or b""))
@@ -163,7 +163,7 @@ async def _exchange(
             return _answer(status, headers, body, max_bytes, cut=False)
 
 
-def _answer(status: int, headers: Mapping[str, str], body: bytearray, max_bytes: int, *, cut: bool) -> Answer:
+def _answer(status: int, headers: Mapping[str, str], body: bytearray, max_bytes: int, *, cut: bool) -> Response:
     if not status:
         raise FetchFailed("the server did not answer with a page")
-    return Answer(status=status, headers=headers, body=bytes(body[:max_bytes]), cut=cut)
+    return Response(status=status, headers=headers, body=bytes(body[:max_bytes]), cut=cut)

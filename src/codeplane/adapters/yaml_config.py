@@ -1,4 +1,4 @@
-"""Settings from the command line, the environment and two YAML files, each with where it came from."""
+"""Settings from the command line, the environment and two YAML files, with their origins."""
 
 import stat
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ _OPTION = "--set"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedConfig:
-    """The settings in force, where each came from, and which files were read."""
+    """The settings in force, their origins, and the files that were read."""
 
     config: Config
     origins: Mapping[str, str]
@@ -46,8 +46,8 @@ class LoadedConfig:
         return replace(self, config=quiet)
 
 
-def configuration(workspace: Workspace, overrides: Sequence[str], environ: Mapping[str, str]) -> LoadedConfig:
-    """The settings in force for a workspace and the user of this environment."""
+def load_workspace_config(workspace: Workspace, overrides: Sequence[str], environ: Mapping[str, str]) -> LoadedConfig:
+    """Load the settings of a workspace for the user of this environment."""
     base = environ.get("XDG_CONFIG_HOME") or (Path(environ["HOME"]) / ".config" if "HOME" in environ else None)
     user = Path(base) / "codeplane" / "config.yaml" if base else None
     return load_config(workspace=workspace, user_config=user, environ=environ, overrides=overrides)
@@ -56,7 +56,7 @@ def configuration(workspace: Workspace, overrides: Sequence[str], environ: Mappi
 def load_config(
     *, workspace: Workspace, user_config: Path | None, environ: Mapping[str, str], overrides: Sequence[str]
 ) -> LoadedConfig:
-    """The settings in force: `--set` over environment over repository over user over defaults, or ConfigInvalid.
+    """Load the settings: `--set` over environment over repository over user over defaults.
 
     Misspelt keys are refused in every source; values are judged where they are in force.
     """
@@ -91,7 +91,7 @@ def _as_variable(key: str) -> str:
 
 
 def _variables(environ: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Our variables and their keys, whole sections before single settings; an empty variable counts as not set."""
+    """Return our variables and their keys, sections before single settings; empty variables are ignored."""
     found: dict[str, str] = {}
     for name in sorted(environ):
         if not name.upper().startswith(ENV_PREFIX) or not environ[name].strip():

@@ -1,4 +1,4 @@
-"""A YAML text as plain values, with the line each of them is on."""
+"""A YAML text as plain values with their line numbers."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ KeyPath = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """Where settings are written: a file, whose lines are named, or one variable or option."""
+    """Where a setting comes from: a file with lines, a variable or an option."""
 
     name: str
     is_file: bool = False
@@ -38,7 +38,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """What one YAML text says, and on which line."""
+    """The values of a YAML text, and their lines."""
 
     origin: Origin
     value: JsonValue
@@ -49,7 +49,7 @@ class Document:
         """Read a text without aliases, tags or repeated keys, or raise ConfigInvalid with line and column."""
         lines: dict[KeyPath, int] = {}
         try:
-            value = _Reading(text, origin, lines).document()
+            value = _Parser(text, origin, lines).document()
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             place = origin.at(mark.line + 1, mark.column + 1) if mark else origin.at(None)
@@ -69,8 +69,8 @@ class Document:
         return self.lines.get(path)
 
 
-class _Reading:
-    """One pass over the events of a text."""
+class _Parser:
+    """Builds the values from the parser's events."""
 
     def __init__(self, text: str, origin: Origin, lines: dict[KeyPath, int]) -> None:
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

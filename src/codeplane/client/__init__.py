@@ -1,17 +1,17 @@
-"""A client for programs in Python: the standard library and the table of errors, nothing slow to import."""
+"""A client for Python programs; needs only the standard library and the table of errors."""
 
 from codeplane.client.client import Client
-from codeplane.client.records import Approval, Bound, Device, Gap, Happened, Heartbeat, Item, PairingCode, Token
+from codeplane.client.records import Approval, Device, Gap, Heartbeat, Item, LogEvent, PairedDevice, PairingCode, Token
 
 __all__ = [
     "Approval",
-    "Bound",
     "Client",
     "Device",
     "Gap",
-    "Happened",
     "Heartbeat",
     "Item",
+    "LogEvent",
+    "PairedDevice",
     "PairingCode",
     "Token",
 ]

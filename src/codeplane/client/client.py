@@ -1,20 +1,20 @@
-"""Calling a server: every operation by name, and what devices and people do most, typed."""
+"""The client: any operation by name, and typed methods for the most common ones."""
 
 import ssl
 from collections.abc import Generator, Iterator, Mapping, Sequence
 
-from codeplane.client.failure import raised
+from codeplane.client.errors import to_exception
 from codeplane.client.records import (
     Approval,
-    Bound,
     Device,
     Item,
+    PairedDevice,
     PairingCode,
     Token,
-    approval_of,
-    device_of,
-    item_of,
-    token_of,
+    approval_from_json,
+    device_from_json,
+    item_from_json,
+    token_from_json,
 )
 from codeplane.client.wire import Reply, Wire
 from codeplane.kernel.json import JsonObject
@@ -24,7 +24,7 @@ _PAGE = 100
 
 
 class Client:
-    """A caller with a token, or one that is about to be paired; errors of the table are raised as what they are."""
+    """A caller with a token, or one about to be paired; raises the errors of the table."""
 
     def __init__(
         self,
@@ -63,20 +63,20 @@ class Client:
         message = self._asked("AuthService", "CreatePairingCode", {})
         return PairingCode(code=str(message.get("code", "")), expires_at=str(message.get("expiresAt", "")))
 
-    def pair(self, code: str, device_name: str, *, public_key: str = "") -> Bound:
+    def pair(self, code: str, device_name: str, *, public_key: str = "") -> PairedDevice:
         """Become a device; needs no token, and gives one."""
         body: JsonObject = {"code": code, "deviceName": device_name, "publicKey": public_key}
         message = self._asked("AuthService", "BindPairingCode", body)
-        return Bound(device_id=str(message.get("deviceId", "")), token=token_of(message))
+        return PairedDevice(device_id=str(message.get("deviceId", "")), token=token_from_json(message))
 
     def rotate(self) -> Token:
         """A new token for the calling device."""
-        return token_of(self._asked("AuthService", "RotateToken", {}))
+        return token_from_json(self._asked("AuthService", "RotateToken", {}))
 
     def devices(self, *, live_only: bool = False) -> list[Device]:
         """The devices that were paired."""
         message = self._asked("DevicesService", "ListDevices", {"liveOnly": live_only})
-        return [device_of(item) for item in _items(message)]
+        return [device_from_json(item) for item in _items(message)]
 
     def revoke(self, device_id: str, *, reason: str = "") -> None:
         """End a device, its token and its streams."""
@@ -87,7 +87,7 @@ class Client:
         page: JsonObject = {"pageSize": page_size, **({"status": status} if status else {})}
         while True:
             message = self._asked("ApprovalsService", "ListApprovals", page)
-            yield from map(approval_of, _items(message))
+            yield from map(approval_from_json, _items(message))
             if not (following := message.get("nextPageToken")):
                 return
             page = {**page, "pageToken": following}
@@ -95,7 +95,7 @@ class Client:
     def approval(self, action_id: str) -> Approval:
         """One action with its preview."""
         message = self._asked("ApprovalsService", "GetApproval", {"actionId": action_id}).get("item")
-        return approval_of(message if isinstance(message, dict) else {})
+        return approval_from_json(message if isinstance(message, dict) else {})
 
     def approve(
         self, action_id: str, *, preview_hash: str = "", trust: bool = False, for_task: bool = False, reason: str = ""
@@ -137,7 +137,7 @@ class Client:
             if reply.end:
                 _check(reply)
                 return
-            yield item_of(reply.message or {})
+            yield item_from_json(reply.message or {})
 
     def _asked(self, service: str, method: str, message: JsonObject) -> JsonObject:
         reply = self._wire.unary(_path(service, method), message, timeout_sec=_CALL_SEC)
@@ -151,7 +151,7 @@ def _path(service: str, method: str) -> str:
 
 def _check(reply: Reply) -> None:
     if reply.error is not None:
-        raise raised(reply.error)
+        raise to_exception(reply.error)
 
 
 def _items(message: JsonObject) -> list[JsonObject]:

@@ -1,4 +1,4 @@
-"""What the client hands out: messages of the protos as plain data, times as RFC 3339 text."""
+"""The client's records: proto messages as plain data, with times as RFC 3339 text."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from codeplane.kernel.json import JsonObject, JsonValue
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairingCode:
-    """A code for one device."""
+    """A pairing code for one device."""
 
     code: str
     expires_at: str
@@ -15,7 +15,7 @@ class PairingCode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Token:
-    """A device's token, its end, and when to rotate it."""
+    """A device's token, when it expires and when to rotate it."""
 
     token: str
     expires_at: str
@@ -23,8 +23,8 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bound:
-    """A device that was paired just now."""
+class PairedDevice:
+    """A newly paired device with its token."""
 
     device_id: str
     token: Token
@@ -45,7 +45,7 @@ class Device:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approval:
-    """An action that waits for, or got, a person's decision."""
+    """An action that waits for a decision, or was decided."""
 
     action_id: str
     status: str
@@ -69,8 +69,8 @@ class Approval:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Happened:
-    """One event of the log."""
+class LogEvent:
+    """An event of the log."""
 
     event_id: str
     stream: str
@@ -84,7 +84,7 @@ class Happened:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heartbeat:
-    """Nothing happened; watching on from `latest` misses nothing."""
+    """Nothing happened; resuming from `latest` misses nothing."""
 
     latest: int
     position: int
@@ -92,18 +92,18 @@ class Heartbeat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gap:
-    """Events that were asked for are gone; the watch is over."""
+    """The requested events no longer exist; the watch has ended."""
 
     stream: str
     requested_after: int
     first_available: int
 
 
-Item = Happened | Heartbeat | Gap
+Item = LogEvent | Heartbeat | Gap
 
 
-def token_of(message: JsonObject) -> Token:
-    """A token from its message."""
+def token_from_json(message: JsonObject) -> Token:
+    """Return a token from its JSON message."""
     return Token(
         token=_text(message, "token"),
         expires_at=_text(message, "expiresAt"),
@@ -111,8 +111,8 @@ def token_of(message: JsonObject) -> Token:
     )
 
 
-def device_of(message: JsonObject) -> Device:
-    """A device from its message."""
+def device_from_json(message: JsonObject) -> Device:
+    """Return a device from its JSON message."""
     return Device(
         device_id=_text(message, "deviceId"),
         name=_text(message, "name"),
@@ -124,8 +124,8 @@ def device_of(message: JsonObject) -> Device:
     )
 
 
-def approval_of(message: JsonObject) -> Approval:
-    """An approval from its message."""
+def approval_from_json(message: JsonObject) -> Approval:
+    """Return an approval from its JSON message."""
     return Approval(
         action_id=_text(message, "actionId"),
         status=_text(message, "status"),
@@ -149,8 +149,8 @@ def approval_of(message: JsonObject) -> Approval:
     )
 
 
-def item_of(message: JsonObject) -> Item:
-    """An item of a watch from its message."""
+def item_from_json(message: JsonObject) -> Item:
+    """Return an item of a watch from its JSON message."""
     if "heartbeat" in message:
         beat = _inner(message, "heartbeat")
         return Heartbeat(latest=_number(beat, "latestSequence"), position=_number(beat, "position"))
@@ -161,7 +161,7 @@ def item_of(message: JsonObject) -> Item:
             requested_after=_number(gap, "requestedFromSequence"),
             first_available=_number(gap, "nextAvailableSequence"),
         )
-    return Happened(
+    return LogEvent(
         event_id=_text(message, "eventId"),
         stream=_text(message, "stream"),
         sequence=_number(message, "sequence"),

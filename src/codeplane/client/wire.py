@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 
-from codeplane.client.failure import failure_of
+from codeplane.client.errors import error_of_body
 from codeplane.kernel.errors import ServerUnreachable
 from codeplane.kernel.json import JsonObject, dumps
 
@@ -18,7 +18,7 @@ _HEAD = struct.Struct(">BI")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """A message, or the error that came instead; `end` is the last word of a stream."""
+    """A message or an error; `end` is the last frame of a stream."""
 
     message: JsonObject | None = None
     error: JsonObject | None = None
@@ -28,7 +28,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wire:
-    """Where a server is and what it is told of the caller."""
+    """The address of a server and the caller's headers."""
 
     host: str
     port: int
@@ -42,7 +42,7 @@ class Wire:
             body = _object(response.read())
         if response.status == 200:
             return Reply(message=body)
-        error, meta = failure_of(body, response.status)
+        error, meta = error_of_body(body, response.status)
         return Reply(error=error, meta=meta)
 
     def stream(self, path: str, message: JsonObject) -> Iterator[Reply]:
@@ -50,7 +50,7 @@ class Wire:
         data = dumps(message).encode()
         with self._post(path, _HEAD.pack(0, len(data)) + data, "application/connect+json", None) as response:
             if response.status != 200:
-                error, meta = failure_of(_object(response.read()), response.status)
+                error, meta = error_of_body(_object(response.read()), response.status)
                 yield Reply(error=error, meta=meta, end=True)
                 return
             while len(head := response.read(_HEAD.size)) == _HEAD.size:
@@ -61,7 +61,7 @@ class Wire:
                     continue
                 failed = found.get("error")
                 if isinstance(failed, dict):
-                    error, meta = failure_of(failed, response.status)
+                    error, meta = error_of_body(failed, response.status)
                     yield Reply(error=error, meta=meta, end=True)
                 else:
                     yield Reply(end=True)

@@ -1,1 +1,1 @@
-"""How clients reach the door; surfaces only translate."""
+"""The protocols by which clients call operations; surfaces only translate."""

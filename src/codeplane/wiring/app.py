@@ -7,9 +7,9 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 
 from codeplane.adapters.file_lock import FileLock
-from codeplane.adapters.home import prepare, refuse_foreign
+from codeplane.adapters.home import prepare_home, refuse_foreign
 from codeplane.adapters.secret_files import SecretFiles
-from codeplane.adapters.yaml_config import LoadedConfig, configuration
+from codeplane.adapters.yaml_config import LoadedConfig, load_workspace_config
 from codeplane.index.parser_pool import Workers
 from codeplane.index.service import IndexService
 from codeplane.index.workspaces.workspaces import Workspaces
@@ -44,7 +44,7 @@ from codeplane.wiring.work import WorkWiring
 from codeplane.wiring.workspaces import WorkspacesWiring
 from codeplane.work.sessions import Sessions
 
-__all__ = ["PLANES", "Plane", "configuration", "prepare", "running", "tables"]
+__all__ = ["PLANES", "Plane", "load_workspace_config", "prepare_home", "running", "tables"]
 
 # In this order they are built, restored and started, and in reverse order stopped.
 PLANES: tuple[type[PlaneWiring], ...] = (
@@ -110,7 +110,7 @@ async def running(
     clock = clock or SystemClock()
     refuse_foreign(workspace)
     async with AsyncExitStack() as stack:
-        prepare(workspace)
+        prepare_home(workspace)
         lock = FileLock(workspace.lock)
         lock.acquire()
         stack.callback(lock.release)

@@ -6,8 +6,8 @@ from codeplane.observe.dashboard.calls import CallOperations
 from codeplane.observe.dashboard.figures import FiguresOperations
 from codeplane.observe.dashboard.settings import ConfigOperations
 from codeplane.observe.dashboard.task_board import BoardOperations
+from codeplane.surfaces.web.sign_in_operations import SignInOperations
 from codeplane.surfaces.web.sign_ins import SignIns
-from codeplane.surfaces.web.signing_in import SignInOperations
 from codeplane.wiring.part import House, Part, PlaneWiring
 
 
@@ -43,9 +43,9 @@ class DashboardWiring(PlaneWiring):
 def _clients(workspace: Workspace) -> list[tuple[str, str, str]]:
     """Which coding clients on this machine know the server: client, state, file."""
     # The command line's own, and slow to import: only a look at the settings needs it.
-    from codeplane.adapters.coding_clients.own_entry import plan_for
+    from codeplane.adapters.coding_clients.own_entry import plan_workspace
 
-    plans = [(plan, str(plan.file).replace(f"{plan.file.home()}/", "~/", 1)) for plan in plan_for(workspace, [])]
+    plans = [(plan, str(plan.file).replace(f"{plan.file.home()}/", "~/", 1)) for plan in plan_workspace(workspace, [])]
     return [
         (plan.client, "registered" if plan.action == "unchanged" else "not registered", file) for plan, file in plans
     ]

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from codeplane import __version__
 from codeplane.adapters.bubblewrap import bubblewrap_of_other_work_tree
-from codeplane.adapters.disk import refusal
-from codeplane.adapters.hook_enclosure import HookEnclosure
+from codeplane.adapters.file_replacement import storage_error
+from codeplane.adapters.hook_sandbox import HookSandbox
 from codeplane.adapters.pygit2_repo import GitRepo
 from codeplane.adapters.secret_files import EMPTY, SecretFiles
 from codeplane.adapters.yaml_config import LoadedConfig
@@ -139,7 +139,7 @@ class Foundation:
         """
         return self.untrusted.has_marks
 
-    def hook_enclosure(self) -> HookEnclosure:
+    def hook_enclosure(self) -> HookSandbox:
         """What git's hooks and filters run in; SandboxMissing where the only bubblewrap is not to be trusted."""
         if (program := bubblewrap_of_other_work_tree(self.secrets)) is not None:
             # Else they would run as if there were none, in reach of everything.
@@ -147,7 +147,7 @@ class Foundation:
                 f"the only bubblewrap lies in a work tree, where agents write: {program}",
                 hint="install bubblewrap elsewhere, or take that folder out of PATH",
             )
-        return HookEnclosure(self.secrets, writable=self.config.git.hook_writable)
+        return HookSandbox(self.secrets, writable=self.config.git.hook_writable)
 
     async def close(self) -> None:
         """Send the last traces and close the log."""
@@ -160,7 +160,7 @@ def _token(workspace: Workspace, logs: Logs) -> str:
     try:
         token = owner_token(workspace.owner_token)
     except OSError as error:
-        raise refusal(error, workspace.owner_token) from error
+        raise storage_error(error, workspace.owner_token) from error
     if was_garbled:
         logs.logger("codeplane").warning(
             "the owner's token was made anew, its file held none", file=str(workspace.owner_token)

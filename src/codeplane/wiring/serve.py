@@ -17,9 +17,9 @@ from structlog.typing import FilteringBoundLogger
 
 import codeplane
 from codeplane import __version__
-from codeplane.adapters.certificates import Tls, tls
-from codeplane.adapters.disk import replace_file
+from codeplane.adapters.certificates import Tls, load_tls
 from codeplane.adapters.file_limit import raise_file_limit
+from codeplane.adapters.file_replacement import replace_file
 from codeplane.adapters.peer_account import PeerAccounts
 from codeplane.adapters.yaml_config import LoadedConfig
 from codeplane.kernel.binding import address, may_bind
@@ -33,13 +33,13 @@ from codeplane.observe.health import Health
 from codeplane.surfaces.connect.surface import ConnectSurface
 from codeplane.surfaces.connections.connections import Connections, Limits
 from codeplane.surfaces.http.activity import Activity
-from codeplane.surfaces.http.application import build
+from codeplane.surfaces.http.application import build_application
 from codeplane.surfaces.http.binding import bind, bind_tls
 from codeplane.surfaces.http.events import EventStream
 from codeplane.surfaces.http.guard import Guard
 from codeplane.surfaces.http.probes import Probes
 from codeplane.surfaces.http.server import HttpServer
-from codeplane.surfaces.http.shutdown import EndsWith
+from codeplane.surfaces.http.shutdown import UntilShutdown
 from codeplane.surfaces.mcp.mount import McpMount
 from codeplane.surfaces.web.surface import WebSurface
 from codeplane.surfaces.ws.events import EventSocket
@@ -104,7 +104,7 @@ class Serving:
             listener = bind(self._config, self._workspace.root)
             host, port = listener.getsockname()[:2]
             self._health.port = port
-            secured = tls(
+            secured = load_tls(
                 self._config, folder=self._workspace.tls, now_ns=plane.clock.now_ns(), root=self._workspace.root
             )
             secure = (bind_tls(self._config, self._workspace.root), secured.context()) if secured is not None else None
@@ -236,7 +236,7 @@ class Serving:
             identify=plane.trust.identity.identities.identify,
             are_metrics_open=self._loaded.config.observe.metrics_open,
         )
-        streams = EndsWith(mount.http, self._stopping, announce=True)
+        streams = UntilShutdown(mount.http, self._stopping, announce=True)
 
         async def mcp(scope: Scope, receive: Receive, send: Send) -> None:
             await (streams if scope["method"] == "GET" else mount.http)(scope, receive, send)
@@ -244,7 +244,7 @@ class Serving:
         routes = [
             # First, since routes are tried one after another and most requests are for it.
             Route("/mcp", _Endpoint(mcp)),
-            Route("/mcp/stdio", _Endpoint(EndsWith(mount.stdio, self._drained, announce=False))),
+            Route("/mcp/stdio", _Endpoint(UntilShutdown(mount.stdio, self._drained, announce=False))),
             *probes.routes(),
             *ConnectSurface(
                 plane.conveyor, stopping=self._stopping, max_message_bytes=self._config.max_body_bytes
@@ -260,7 +260,7 @@ class Serving:
                 version=__version__,
             ).routes(),
         ]
-        return build(routes)
+        return build_application(routes)
 
     def _problems(self, plane: Plane) -> list[str]:
         return (["the server is ending"] if self._stopping.is_set() else []) + plane.problems()

@@ -7,7 +7,7 @@ from pathlib import Path
 from codeplane.adapters.rego import Rego
 from codeplane.adapters.shell_processes import ShellProcesses
 from codeplane.adapters.shell_sandbox import ShellSandbox
-from codeplane.adapters.web_fetch import WebFetch, is_own
+from codeplane.adapters.web_fetch import WebFetch, is_own_address
 from codeplane.disk.git_folders import git_folders
 from codeplane.kernel.catalogue import Disabled
 from codeplane.kernel.conveyor import Conveyor
@@ -178,7 +178,10 @@ class TrustWiring(PlaneWiring):
             _shell(foundation) if config.shell.enabled else Disabled(owner=ShellOperations, setting="shell.enabled"),
             WebOperations(
                 WebParts(
-                    config=config.web, network=WebFetch(), check=public_address_check(is_own), untrusted=self.untrusted
+                    config=config.web,
+                    network=WebFetch(),
+                    check=public_address_check(is_own_address),
+                    untrusted=self.untrusted,
                 )
             )
             if config.web.enabled

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codeplane.adapters.bubblewrap import Bubblewrap
-from codeplane.adapters.disk import replace_file
+from codeplane.adapters.file_replacement import replace_file
 from codeplane.adapters.git_clone import GitClone
 from codeplane.adapters.pygit2_repo import GitRepo
 from codeplane.adapters.secret_files import SecretFiles

@@ -13,7 +13,13 @@ from pathlib import Path
 import pytest
 
 from codeplane.adapters.coding_clients.clients import CLIENTS
-from codeplane.adapters.coding_clients.registration import Change, RegistrationError, apply, plan, plan_removal
+from codeplane.adapters.coding_clients.registration import (
+    RegistrationChange,
+    RegistrationError,
+    apply,
+    plan,
+    plan_removal,
+)
 from codeplane.kernel.errors import InvalidArgument
 from tests.interaction.requirements import requirement
 
@@ -29,13 +35,13 @@ class User:
     repo: Path
     cpl: Path = Path("/opt/bin/cpl")
 
-    def plan(self, *only: str) -> tuple[Change, ...]:
+    def plan(self, *only: str) -> tuple[RegistrationChange, ...]:
         return plan(repo=self.repo, home=self.home, cpl=self.cpl, environ={}, only=only)
 
-    def removal(self, *only: str, everywhere: bool = True) -> tuple[Change, ...]:
+    def removal(self, *only: str, everywhere: bool = True) -> tuple[RegistrationChange, ...]:
         return plan_removal(repo=self.repo, home=self.home, cpl=self.cpl, environ={}, only=only, everywhere=everywhere)
 
-    def one(self, client: str) -> Change:
+    def one(self, client: str) -> RegistrationChange:
         (change,) = self.plan(client)
         return change
 

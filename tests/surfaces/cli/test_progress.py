@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from codeplane.kernel.json import JsonObject
-from codeplane.surfaces.cli.progress import Progress, follow, shown_time
+from codeplane.surfaces.cli.progress import Progress, follow, format_seconds
 from tests.interaction.requirements import requirement
 
 pytestmark = requirement("CLI-20")
@@ -49,7 +49,7 @@ def test_before_anything_can_be_counted(index: JsonObject, said: str) -> None:
 
 @pytest.mark.parametrize(("seconds", "said"), [(0.2, "0 s"), (89, "89 s"), (90, "1 min 30 s"), (605, "10 min 05 s")])
 def test_time_as_people_say_it(seconds: float, said: str) -> None:
-    assert shown_time(seconds) == said
+    assert format_seconds(seconds) == said
 
 
 def test_it_is_followed_until_it_is_ready() -> None:

@@ -14,7 +14,7 @@ import uvloop
 
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.workspace import Workspace
-from codeplane.wiring.app import configuration, prepare
+from codeplane.wiring.app import load_workspace_config, prepare_home
 from codeplane.wiring.serve import Serving
 
 PROGRAMS, AT_ONCE, CALLERS = 200, 4, 3
@@ -56,7 +56,7 @@ async def serve(workspace: Workspace) -> None:
     def announce(facts: JsonObject) -> None:
         port.set_result(int(str(facts["grpc_port"])))
 
-    serving = Serving(workspace, loaded=configuration(workspace, SETTINGS, os.environ), announce=announce)
+    serving = Serving(workspace, loaded=load_workspace_config(workspace, SETTINGS, os.environ), announce=announce)
     running = asyncio.ensure_future(serving.run())
     waiting: set[asyncio.Future[None] | asyncio.Future[int]] = {running, port}
     await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
@@ -72,7 +72,7 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--repo", type=Path, required=True)
     workspace = Workspace(root=parser.parse_args().repo.resolve())
-    prepare(workspace)
+    prepare_home(workspace)
     uvloop.run(serve(workspace))
     return 0
 

@@ -28,7 +28,7 @@ from codeplane.surfaces.grpc.surface import GrpcSurface
 from codeplane.surfaces.grpc.tls import Tls, check_binding
 from tests.harness import Server
 from tests.interaction.requirements import requirement
-from tests.surfaces.grpc.calling import Metadata, as_it_is, call, channel, owner, refusal
+from tests.surfaces.grpc.channel import Metadata, as_it_is, call, channel, owner, refusal
 from tests.trust.door import door
 
 pytestmark = requirement("RPC-05")

@@ -15,7 +15,7 @@ from codeplane.kernel.call import Call
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.operation import Budget, Request, Result, Risk, operation
 from codeplane.kernel.workspace import Workspace
-from codeplane.wiring.app import configuration, prepare
+from codeplane.wiring.app import load_workspace_config, prepare_home
 from codeplane.wiring.serve import Serving
 
 
@@ -65,8 +65,8 @@ def main() -> None:
     parser.add_argument("--set", action="append", default=[], dest="overrides")
     given = parser.parse_args()
     workspace = Workspace(root=given.repo.resolve())
-    prepare(workspace)
-    loaded = configuration(workspace, given.overrides, os.environ)
+    prepare_home(workspace)
+    loaded = load_workspace_config(workspace, given.overrides, os.environ)
 
     def announce(facts: JsonObject) -> None:
         print(dumps(facts), flush=True)

@@ -13,7 +13,7 @@ import pytest
 from tests.harness import Server, cpl, make_repo, start
 from tests.interaction.requirements import requirement
 from tests.surfaces.accounts import NOBODY, connect, needs_root, read_to_end
-from tests.surfaces.grpc.calling import as_it_is
+from tests.surfaces.grpc.channel import as_it_is
 from tests.surfaces.http.wire import CALL, owner, send
 
 pytestmark = requirement("SRV-13")

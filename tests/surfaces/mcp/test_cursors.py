@@ -16,7 +16,7 @@ from codeplane.kernel.json import JsonObject
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.mcp.resources import LedgerResources, Resources
 from codeplane.surfaces.mcp.server import McpSurface
-from codeplane.wiring.app import configuration
+from codeplane.wiring.app import load_workspace_config
 from tests.harness import Server
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import running_here
@@ -127,7 +127,7 @@ class Later(SystemClock):
 @asynccontextmanager
 async def in_process(repo: Path, clock: Later) -> AsyncIterator[McpSurface]:
     workspace = Workspace(root=repo)
-    loaded = configuration(workspace, ["sessions.idle_timeout_sec=100000"], {}).without_terminal()
+    loaded = load_workspace_config(workspace, ["sessions.idle_timeout_sec=100000"], {}).without_terminal()
     async with running_here(workspace, loaded=loaded, clock=clock) as plane:
         yield McpSurface(
             conveyor=plane.conveyor,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from starlette.requests import Request
 from starlette.types import Message
 
-from codeplane.surfaces.mcp.lines import MalformedLine, lines, parse
+from codeplane.surfaces.mcp.lines import MalformedLine, parse_message, read_lines
 from tests.interaction.requirements import requirement
 
 
@@ -33,7 +33,7 @@ def cut(data: bytes, places: list[int]) -> list[bytes]:
 
 
 async def found(data: bytes, places: list[int], *, limit: int = 1000) -> list[bytes | None]:
-    return [line async for line in lines(body(cut(data, places)), limit=limit)]
+    return [line async for line in read_lines(body(cut(data, places)), limit=limit)]
 
 
 @given(
@@ -85,7 +85,7 @@ def test_what_is_no_message_is_explained_to_whoever_waits(
     line: bytes | None, code: int, request_id: int | str | None, words: str
 ) -> None:
     with pytest.raises(MalformedLine) as caught:
-        parse(line)
+        parse_message(line)
 
     answer = caught.value.answer()
     assert (answer.error.code, answer.id) == (code, request_id)
@@ -99,6 +99,6 @@ def test_messages_are_told_apart() -> None:
         {"jsonrpc": "2.0", "id": 1, "result": {}},
     )
 
-    assert isinstance(parse(json.dumps(request).encode()), types.JSONRPCRequest)
-    assert isinstance(parse(json.dumps(notification).encode()), types.JSONRPCNotification)
-    assert isinstance(parse(json.dumps(answer).encode()), types.JSONRPCResponse)
+    assert isinstance(parse_message(json.dumps(request).encode()), types.JSONRPCRequest)
+    assert isinstance(parse_message(json.dumps(notification).encode()), types.JSONRPCNotification)
+    assert isinstance(parse_message(json.dumps(answer).encode()), types.JSONRPCResponse)

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from codeplane._gen import approvals_pb2, events_pb2, system_pb2, types_pb2
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.surfaces.services.events import event_message, gap_message
-from codeplane.surfaces.services.messages import arguments_of, filled, plain, struct
-from codeplane.surfaces.services.operation_answer import OperationAnswer
+from codeplane.surfaces.services.messages import fill_message, from_struct, message_arguments, to_struct
+from codeplane.surfaces.services.operation_response import OperationResponse
 from codeplane.surfaces.services.services import SERVICES
-from codeplane.surfaces.services.typed import METHODS
+from codeplane.surfaces.services.typed_methods import METHODS
 from codeplane.trust.audit.table import AUDITED
 from tests.interaction.requirements import requirement
 
@@ -30,7 +30,7 @@ ANY_JSON = st.recursive(
 
 class TestFilled:
     def test_names_enums_times_and_structs_find_their_fields(self) -> None:
-        found = filled(
+        found = fill_message(
             approvals_pb2.Approval,
             {
                 "action_id": "act_1",
@@ -51,40 +51,42 @@ class TestFilled:
         assert found.preview["text"] == "rm -rf build" and found.reasons == "one; two" and found.outcome_unknown
 
     def test_an_enum_is_known_without_its_prefix(self) -> None:
-        found = filled(system_pb2.Notification, {"type": "APPROVAL_EXPIRING_SOON"})
+        found = fill_message(system_pb2.Notification, {"type": "APPROVAL_EXPIRING_SOON"})
         assert found.type == types_pb2.NOTIFICATION_APPROVAL_EXPIRING_SOON
 
     @example({"decided_at": -62135596800000000001, "decided_ns": 2**80})
     @given(st.dictionaries(st.sampled_from([f.name for f in approvals_pb2.Approval.DESCRIPTOR.fields]), ANY_JSON))
     def test_whatever_a_result_holds_there_is_a_message(self, values: dict[str, JsonValue]) -> None:
-        assert filled(approvals_pb2.Approval, values).SerializeToString() is not None
+        assert fill_message(approvals_pb2.Approval, values).SerializeToString() is not None
 
     def test_a_number_that_no_field_can_hold_is_left_out(self) -> None:
-        found = filled(system_pb2.ListNotificationsRequest, {"page_size": 2**32})
-        assert not found.page_size and filled(system_pb2.ListNotificationsRequest, {"page_size": 7}).page_size == 7
+        found = fill_message(system_pb2.ListNotificationsRequest, {"page_size": 2**32})
+        assert (
+            not found.page_size and fill_message(system_pb2.ListNotificationsRequest, {"page_size": 7}).page_size == 7
+        )
 
     def test_only_what_was_set_is_an_argument(self) -> None:
         request = approvals_pb2.ListApprovalsRequest(status=types_pb2.REJECTED, page_size=5)
-        assert arguments_of(request) == {"status": "REJECTED", "page_size": 5}
+        assert message_arguments(request) == {"status": "REJECTED", "page_size": 5}
 
 
 class TestNumbers:
     @given(st.dictionaries(st.text(max_size=5), ANY_JSON, max_size=5))
     def test_a_struct_gives_back_what_a_double_can_hold(self, values: dict[str, JsonValue]) -> None:
-        once = plain(struct(values))
-        assert json.dumps(plain(struct(once)), sort_keys=True) == json.dumps(once, sort_keys=True)
+        once = from_struct(to_struct(values))
+        assert json.dumps(from_struct(to_struct(once)), sort_keys=True) == json.dumps(once, sort_keys=True)
 
     def test_whole_numbers_stay_whole_and_large_ones_exact(self) -> None:
-        found = plain(struct({"small": 5, "large": 2**60, "deep": [{"at_ns": 1751284800000000001}]}))
+        found = from_struct(to_struct({"small": 5, "large": 2**60, "deep": [{"at_ns": 1751284800000000001}]}))
         assert found == {"small": 5, "large": str(2**60), "deep": [{"at_ns": "1751284800000000001"}]}
         assert isinstance(found["small"], int)
 
     def test_half_a_character_is_escaped(self) -> None:
-        found = filled(approvals_pb2.Approval, {"tool": "a\udcff", "preview": {"b\udcff": ["c\udcff"]}})
-        assert (found.tool, plain(found.preview)) == ("a\\udcff", {"b\\udcff": ["c\\udcff"]})
+        found = fill_message(approvals_pb2.Approval, {"tool": "a\udcff", "preview": {"b\udcff": ["c\udcff"]}})
+        assert (found.tool, from_struct(found.preview)) == ("a\\udcff", {"b\\udcff": ["c\\udcff"]})
 
     def test_json_has_the_numbers_themselves(self) -> None:
-        answer = OperationAnswer(streamed=False, result_json='{"at_ns":1751284800000000001}', meta={"a": 1})
+        answer = OperationResponse(streamed=False, result_json='{"at_ns":1751284800000000001}', meta={"a": 1})
         assert answer.to_json() == b'{"result":{"at_ns":1751284800000000001},"meta":{"a":1}}'
 
 

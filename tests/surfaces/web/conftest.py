@@ -6,7 +6,7 @@ import pytest
 
 from tests.browser.scenario import play, repository, served
 from tests.harness import Server
-from tests.surfaces.web.visitor import Visitor
+from tests.surfaces.web.browser import Visitor
 
 
 @pytest.fixture(scope="session")

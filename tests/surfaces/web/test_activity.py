@@ -8,12 +8,12 @@ from urllib.parse import quote
 import pytest
 
 from codeplane.kernel.json import JsonObject
-from codeplane.surfaces.web.live import A_SESSION
+from codeplane.surfaces.web.live_updates import MAX_PER_SESSION
 from tests.browser.proposing import propose
 from tests.browser.scenario import busiest, rows
 from tests.harness import PATIENCE_SEC, Server, until
 from tests.interaction.requirements import requirement
-from tests.surfaces.web.visitor import Visitor
+from tests.surfaces.web.browser import Visitor
 
 pytestmark = requirement("WEB-03")
 
@@ -204,7 +204,7 @@ class TestLive:
     def test_one_session_holds_a_bounded_number_of_streams(self, shop: Server) -> None:
         person = Visitor(shop).sign_in()
         with ExitStack() as held:
-            for _ in range(A_SESSION):
+            for _ in range(MAX_PER_SESSION):
                 next(held.enter_context(person.stream("/dashboard/activity/live")))
             refused = person.get("/dashboard/activity/live")
             assert refused.status == 429 and int(refused.headers["retry-after"]) > 0

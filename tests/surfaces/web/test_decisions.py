@@ -9,7 +9,7 @@ from tests.browser.proposing import propose
 from tests.browser.scenario import rows
 from tests.harness import Server, make_repo, start, until
 from tests.interaction.requirements import requirement
-from tests.surfaces.web.visitor import Visitor
+from tests.surfaces.web.browser import Visitor
 
 pytestmark = requirement("WEB-05")
 

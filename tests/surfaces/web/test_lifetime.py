@@ -8,7 +8,7 @@ import pytest
 import codeplane.surfaces.web as web
 from tests.harness import cpl, make_repo, start
 from tests.interaction.requirements import requirement
-from tests.surfaces.web.visitor import Visitor
+from tests.surfaces.web.browser import Visitor
 
 EMPTY = {
     "/dashboard": "cpl init",

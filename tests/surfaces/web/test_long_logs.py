@@ -19,7 +19,7 @@ from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, plane
 from tests.ledger.logs import n
 from tests.surfaces.http.wire import at
-from tests.surfaces.web.visitor import Visitor
+from tests.surfaces.web.browser import Visitor
 
 pytestmark = requirement("WEB-03")
 

@@ -7,7 +7,7 @@ import pytest
 from tests.browser.scenario import EVIL, FOUND, busiest, rows
 from tests.harness import Server
 from tests.interaction.requirements import requirement
-from tests.surfaces.web.visitor import Visitor
+from tests.surfaces.web.browser import Visitor
 
 pytestmark = requirement("WEB-02")
 

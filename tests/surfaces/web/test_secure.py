@@ -9,7 +9,7 @@ import pytest
 
 from tests.harness import PATIENCE_SEC, Server, make_repo, start
 from tests.interaction.requirements import requirement
-from tests.surfaces.web.visitor import Seen, Visitor, link
+from tests.surfaces.web.browser import Seen, Visitor, link
 
 pytestmark = requirement("WEB-01")
 

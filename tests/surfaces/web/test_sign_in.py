@@ -7,7 +7,7 @@ from tests.browser.scenario import rows
 from tests.harness import Server, cpl, make_repo
 from tests.interaction.requirements import requirement
 from tests.surfaces.mcp.clients import connected
-from tests.surfaces.web.visitor import Visitor, link
+from tests.surfaces.web.browser import Visitor, link
 
 pytestmark = requirement("WEB-01")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.interaction.requirements import requirement
-from tests.surfaces.ws.speaking import Here, here
+from tests.surfaces.ws.socket_client import Here, here
 
 pytestmark = requirement("OBS-14")
 

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from codeplane.adapters.certificates import Tls, tls
+from codeplane.adapters.certificates import Tls, load_tls
 from codeplane.kernel.config import ServerConfig
 from codeplane.kernel.errors import CodePlaneError, ConfigInvalid
 from tests.interaction.requirements import requirement
@@ -26,7 +26,7 @@ OWN = ServerConfig(tls="self_signed", host="192.168.1.5", allowed_hosts=("box.lo
 
 
 def made(folder: Path, config: ServerConfig = OWN, *, at: int = NOW) -> Tls:
-    found = tls(config, folder=folder / "tls", now_ns=at * 1_000_000_000, root=folder)
+    found = load_tls(config, folder=folder / "tls", now_ns=at * 1_000_000_000, root=folder)
     assert found is not None
     return found
 
@@ -39,7 +39,7 @@ def names(found: Tls) -> set[str]:
 
 
 def test_without_tls_there_is_none(tmp_path: Path) -> None:
-    assert tls(ServerConfig(), folder=tmp_path / "tls", now_ns=NOW, root=tmp_path) is None
+    assert load_tls(ServerConfig(), folder=tmp_path / "tls", now_ns=NOW, root=tmp_path) is None
     assert not (tmp_path / "tls").exists()
 
 
@@ -182,7 +182,7 @@ def test_files_that_will_not_do_are_said_at_the_start(tmp_path: Path) -> None:
     for settings in bad:
         given = {"tls": "files", **{name: str(value) for name, value in settings.items()}}
         with pytest.raises(ConfigInvalid):
-            tls(ServerConfig(**given), folder=tmp_path / "tls", now_ns=today() * 1_000_000_000, root=tmp_path)
+            load_tls(ServerConfig(**given), folder=tmp_path / "tls", now_ns=today() * 1_000_000_000, root=tmp_path)
 
 
 async def shake(server: ssl.SSLContext, client: ssl.SSLContext) -> str | None:

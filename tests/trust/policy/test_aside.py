@@ -15,7 +15,7 @@ from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.ports import Decision, Verdict
 from codeplane.kernel.workspace import Workspace
 from codeplane.trust.policy.policy import Policy
-from codeplane.wiring.app import Plane, configuration, running
+from codeplane.wiring.app import Plane, load_workspace_config, running
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, NO_WAIT, PATIENCE_SEC, FixtureOps, ManualClock, run
 from tests.trust.policy.calls import HEAD, of_call, own, write
@@ -31,7 +31,7 @@ OTHER = Caller(surface="mcp", client="other", connection_id="c2")
 async def _plane(root: Path, *, timeout_ms: float) -> AsyncIterator[Plane]:
     write(own(root), mine=LOOPS)
     workspace = Workspace(root=root)
-    loaded = configuration(workspace, (NO_WAIT,), {}).without_terminal()
+    loaded = load_workspace_config(workspace, (NO_WAIT,), {}).without_terminal()
     engine = Rego(timeout_ms=timeout_ms, compile_sec=PATIENCE_SEC)
     async with running(workspace, loaded=loaded, operations=[FixtureOps()], engine=engine) as opened:
         yield opened

@@ -6,7 +6,7 @@ from pathlib import Path
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Result
-from codeplane.surfaces.cli.commands.policy import given
+from codeplane.surfaces.cli.commands.policy import parse_assignments
 from codeplane.trust.policy.models import PolicyExplained
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, FixtureOps, plane
@@ -22,7 +22,7 @@ async def refused(root: Path, text: str, arguments: JsonObject) -> tuple[CodePla
         error = (await opened.conveyor.call("fixture.push", arguments, AGENT)).error
         assert error is not None
         words = shlex.split(error.hint.partition("cpl policy explain ")[2])
-        asked: JsonObject = {"operation": words[0], "arguments": given(words[1:])}
+        asked: JsonObject = {"operation": words[0], "arguments": parse_assignments(words[1:])}
         return error, (await opened.conveyor.call("policy.explain", asked, OWNER)).result
 
 

@@ -19,7 +19,7 @@ from codeplane.kernel.actor import Caller
 from codeplane.kernel.clock import SECOND_NS
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.workspace import Workspace
-from codeplane.wiring.app import Plane, configuration, prepare
+from codeplane.wiring.app import Plane, load_workspace_config, prepare_home
 from tests.harness import git, make_repo
 from tests.kernel.plane import running_here
 from tests.trust.refusals.witness import WitnessOperations
@@ -143,9 +143,9 @@ def _plant(root: Path) -> None:
 
 async def _made(root: Path) -> Cast:
     workspace, clock = Workspace(root=root.resolve()), WoundClock()
-    prepare(workspace)
+    prepare_home(workspace)
     (workspace.home / "empty").mkdir()
-    loaded = configuration(workspace, ["approvals.wait_sec=0", "logging.outputs=[]"], {})
+    loaded = load_workspace_config(workspace, ["approvals.wait_sec=0", "logging.outputs=[]"], {})
     async with running_here(workspace, loaded=loaded, operations=[WitnessOperations()], clock=clock) as plane:
         desk = _Desk(plane)
         tokens, facts = await _before(desk)

@@ -10,7 +10,7 @@ import uvloop
 from codeplane.kernel import refusal_count
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.workspace import Workspace
-from codeplane.wiring.app import configuration, prepare
+from codeplane.wiring.app import load_workspace_config, prepare_home
 from codeplane.wiring.serve import Serving
 from tests.trust.refusals.witness import WitnessOperations
 
@@ -26,8 +26,8 @@ def main() -> int:
     # Nobody here has a minute to wait until a flood of refusals is recorded as its number.
     refusal_count.WINDOW_SEC = WINDOW_SEC
     workspace = Workspace(root=given.repo.resolve())
-    prepare(workspace)
-    loaded = configuration(workspace, given.overrides, os.environ)
+    prepare_home(workspace)
+    loaded = load_workspace_config(workspace, given.overrides, os.environ)
 
     def announce(facts: JsonObject) -> None:
         print(dumps({name: facts[name] for name in ("url", "pid", "port", "repo", "grpc_port")}), flush=True)

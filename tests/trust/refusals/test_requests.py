@@ -14,7 +14,7 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from tests.harness import Server, make_repo, start
 from tests.interaction.requirements import requirement
 from tests.surfaces.accounts import NOBODY, acting_as, connect, needs_root, read_to_end
-from tests.surfaces.grpc.calling import as_it_is
+from tests.surfaces.grpc.channel import as_it_is
 from tests.surfaces.http.test_flood import grpc_address, tls_address
 from tests.trust.refusals.requests import EVERYONES, PAIRS, Sent
 

@@ -26,11 +26,11 @@ from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.commands import app
 from codeplane.surfaces.http.protocol import KEEP_ALIVE_SEC
-from codeplane.wiring.app import Plane, configuration
+from codeplane.wiring.app import Plane, load_workspace_config
 from tests.harness import Server
 from tests.kernel.plane import running_here
 from tests.surfaces.connect.wire import error_of
-from tests.surfaces.grpc.calling import detail_of
+from tests.surfaces.grpc.channel import detail_of
 from tests.surfaces.mcp.clients import HANDSHAKE, INITIALIZE, INITIALIZED, LEGACY, MODERN, call, request
 from tests.trust.refusals.callers import STREAMS
 from tests.trust.refusals.witness import WitnessOperations
@@ -352,7 +352,7 @@ class Embedded:
 
     async def _opened(self, root: Path, overrides: Sequence[str]) -> Plane:
         workspace = Workspace(root=root.resolve())
-        loaded = configuration(workspace, [*overrides, "logging.outputs=[]"], {})
+        loaded = load_workspace_config(workspace, [*overrides, "logging.outputs=[]"], {})
         return await self._stack.enter_async_context(
             running_here(workspace, loaded=loaded, operations=[WitnessOperations()])
         )

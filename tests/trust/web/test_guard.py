@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplane.adapters.web_fetch import is_own
+from codeplane.adapters.web_fetch import is_own_address
 from codeplane.kernel.errors import AddressDenied, CodePlaneError, ConfigInvalid
 from codeplane.trust.web.page_fetcher import HostLists
 from codeplane.trust.web.public_address import public_address_check, refusal_reason
@@ -61,8 +61,8 @@ def test_no_form_of_an_ipv4_address_in_ipv6_gets_through(inner: ipaddress.IPv4Ad
 
 
 def test_this_machines_own_addresses_are_refused_though_they_may_be_public() -> None:
-    assert is_own("127.0.0.1")
-    assert not is_own("192.0.2.1")
+    assert is_own_address("127.0.0.1")
+    assert not is_own_address("192.0.2.1")
     assert public_address_check(lambda address: address == "8.8.8.8")("8.8.8.8", 80) == "this machine itself"
     assert public_address_check(lambda address: False)("8.8.8.8", 80) == ""
     assert public_address_check(lambda address: False)("127.0.0.1", 80)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.adapters.web_fetch import WebFetch, is_own
+from codeplane.adapters.web_fetch import WebFetch, is_own_address
 from codeplane.kernel.actor import Actor, ActorKind
 from codeplane.kernel.errors import FetchFailed
 from codeplane.trust.web.public_address import public_address_check
@@ -86,7 +86,7 @@ async def test_with_the_real_check_loopback_is_refused_and_never_connected_to(tm
         "meta.test": ["169.254.169.254"],
     }
     async with web(
-        tmp_path, Site(answers={"/": answer("secret")}), check=public_address_check(is_own), names=names
+        tmp_path, Site(answers={"/": answer("secret")}), check=public_address_check(is_own_address), names=names
     ) as opened:
         for host in (HOST, *names):
             name, message = await opened.refused(opened.url(host=host))

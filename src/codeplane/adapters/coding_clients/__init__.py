@@ -1,1 +1,1 @@
-"""The settings of coding clients: where they are, and our entry in them."""
+"""The configuration files of coding clients, and our entry in them."""

@@ -1,4 +1,4 @@
-"""The coding clients CodePlane registers with: how each is found and what its configuration holds."""
+"""The coding clients CodePlane registers with: how to detect each and what to write to its configuration."""
 
 from __future__ import annotations
 

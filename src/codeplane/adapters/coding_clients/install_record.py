@@ -1,4 +1,4 @@
-"""What `cpl init` made on this account, so that `cpl uninstall` can take it all back: a file of the user's own."""
+"""The record of what `cpl init` created for this account, which `cpl uninstall` undoes."""
 
 import json
 import os
@@ -13,8 +13,8 @@ Keys = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Made:
-    """What registration made beside an entry: the file, objects around the entry in it, folders around the file."""
+class CreatedFiles:
+    """What registration created besides an entry: the file, its parent folders, and the objects around the entry."""
 
     file: Path
     created: bool = False
@@ -24,11 +24,11 @@ class Made:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstallRecord:
-    """The repositories that were set up, and what was made in clients' settings for them."""
+    """The repositories that were set up, and what was created in client settings for them."""
 
     file: Path
     repositories: tuple[Path, ...] = ()
-    made: tuple[Made, ...] = ()
+    made: tuple[CreatedFiles, ...] = ()
     # Those around the record itself that were not there before.
     folders: tuple[Path, ...] = ()
 
@@ -47,17 +47,17 @@ class InstallRecord:
         except (OSError, ValueError, KeyError, TypeError):
             return cls(file=file)
 
-    def of(self, file: Path) -> Made:
+    def of(self, file: Path) -> CreatedFiles:
         """What was made in and around a client's file."""
         found = [one for one in self.made if one.file == file]
-        return Made(
+        return CreatedFiles(
             file=file,
             created=any(one.created for one in found),
             containers=tuple(dict.fromkeys(keys for one in found for keys in one.containers)),
             folders=tuple(dict.fromkeys(folder for one in found for folder in one.folders)),
         )
 
-    def with_repository(self, root: Path, made: "list[Made]") -> "InstallRecord":
+    def with_repository(self, root: Path, made: "list[CreatedFiles]") -> "InstallRecord":
         """The record with one more repository, and what was made for it."""
         recorded = [one for one in made if one.created or one.containers or one.folders]
         files = {one.file for one in recorded}
@@ -89,7 +89,7 @@ class InstallRecord:
 
 
 def remove_empty(folders: "list[Path]") -> list[Path]:
-    """Remove those of the folders that are empty, the innermost first; returns them."""
+    """Remove the empty ones of the folders, innermost first, and return them."""
     removed = []
     for folder in sorted(set(folders), key=lambda one: len(one.parts), reverse=True):
         try:
@@ -101,14 +101,14 @@ def remove_empty(folders: "list[Path]") -> list[Path]:
 
 
 def missing_folders(file: Path) -> tuple[Path, ...]:
-    """The folders around a file that are not there yet."""
+    """Return the parent folders of a file that do not exist yet."""
     return tuple(folder for folder in file.parents if not folder.exists())
 
 
-def _made(row: "dict[str, object]") -> Made:
+def _made(row: "dict[str, object]") -> CreatedFiles:
     containers, folders = row["containers"], row["folders"]
     assert isinstance(containers, list) and isinstance(folders, list)
-    return Made(
+    return CreatedFiles(
         file=Path(str(row["file"])),
         created=bool(row["created"]),
         containers=tuple(tuple(map(str, keys)) for keys in containers),
@@ -116,7 +116,7 @@ def _made(row: "dict[str, object]") -> Made:
     )
 
 
-def _row(made: Made) -> JsonObject:
+def _row(made: CreatedFiles) -> JsonObject:
     return {
         "file": str(made.file),
         "created": made.created,

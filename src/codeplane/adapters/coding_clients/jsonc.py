@@ -23,7 +23,7 @@ _DEEPEST = 100
 
 
 class JsoncError(ValueError):
-    """The document cannot be read, or cannot be edited without changing something else."""
+    """The document cannot be parsed, or cannot be edited without changing other parts."""
 
     def __init__(self, message: str, *, text: str, at: int) -> None:
         self.position = at
@@ -194,14 +194,14 @@ class _Scanner:
 
 
 def get_entry(text: str, path: tuple[str, ...]) -> JsonValue:
-    """The value at `path`, or None when there is none."""
+    """Return the value at `path`, or None."""
     document = _Scanner(text).document()
     found = document.find(path)
     return document.value_of(found[1].value) if found else None
 
 
 def set_entry(text: str, path: tuple[str, ...], value: JsonValue) -> str:
-    """The document with `value` at `path`, the objects on the way created where they are missing."""
+    """Return the document with `value` at `path`, creating missing objects on the way."""
     document = _Scanner(text).document()
     new = _fresh(text, path, value) if document.root is None else _set(document, document.root, path, value)
     _verify(text, new, with_entry(document.value(), path, value))
@@ -209,7 +209,7 @@ def set_entry(text: str, path: tuple[str, ...], value: JsonValue) -> str:
 
 
 def remove_entry(text: str, path: tuple[str, ...]) -> str:
-    """The document without the entry at `path`; the text itself when there is no such entry."""
+    """Return the document without the entry at `path`, unchanged if there is none."""
     document = _Scanner(text).document()
     found = document.find(path)
     if found is None:
@@ -220,14 +220,14 @@ def remove_entry(text: str, path: tuple[str, ...]) -> str:
 
 
 def with_entry(tree: JsonValue, path: tuple[str, ...], value: JsonValue) -> dict[str, JsonValue]:
-    """A copy of `tree` with `value` at `path`."""
+    """Return a copy of `tree` with `value` at `path`."""
     branch = dict(tree) if isinstance(tree, dict) else {}
     branch[path[0]] = with_entry(branch.get(path[0]), path[1:], value) if path[1:] else value
     return branch
 
 
 def without_entry(tree: JsonValue, path: tuple[str, ...]) -> dict[str, JsonValue]:
-    """A copy of `tree` with nothing at `path`."""
+    """Return a copy of `tree` without `path`."""
     branch = dict(tree) if isinstance(tree, dict) else {}
     if path[1:]:
         branch[path[0]] = without_entry(branch[path[0]], path[1:])

@@ -1,4 +1,4 @@
-"""Our entry in the settings of coding clients: what it would change here, and which `cpl` it starts."""
+"""Our entry in the settings of coding clients, and the `cpl` that it starts."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ from codeplane.kernel.workspace import Workspace
 
 
 def cpl_path() -> Path:
-    """The `cpl` that is running, as clients can start it."""
+    """Return the path of the running `cpl`, as clients can start it."""
     started = Path(sys.argv[0])
     if started.name == "cpl" and started.exists():
         return started.absolute()
@@ -19,6 +19,6 @@ def cpl_path() -> Path:
     return Path(found) if found else beside
 
 
-def plan_for(workspace: Workspace, only: list[str]) -> tuple[registration.Change, ...]:
-    """What registering this workspace would change."""
+def plan_workspace(workspace: Workspace, only: list[str]) -> tuple[registration.RegistrationChange, ...]:
+    """Return the changes that would register this workspace."""
     return registration.plan(repo=workspace.root, home=Path.home(), cpl=cpl_path(), environ=os.environ, only=only)

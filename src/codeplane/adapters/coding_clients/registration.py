@@ -15,7 +15,7 @@ from typing import ClassVar, Literal, TypeAlias
 
 from codeplane.adapters.coding_clients import jsonc, toml
 from codeplane.adapters.coding_clients.clients import CLIENTS, REPO, SERVER, Client, Entry, Format, Host
-from codeplane.adapters.coding_clients.install_record import InstallRecord, Made, missing_folders, remove_empty
+from codeplane.adapters.coding_clients.install_record import CreatedFiles, InstallRecord, missing_folders, remove_empty
 from codeplane.adapters.coding_clients.jsonc import JsonValue
 from codeplane.adapters.coding_clients.toml import RefusedEdit
 from codeplane.kernel.errors import InvalidArgument
@@ -25,7 +25,7 @@ Keys: TypeAlias = tuple[str, ...]
 
 
 class RegistrationError(Exception):
-    """A change could not be applied; nothing was written."""
+    """A change could not be applied, and nothing was written."""
 
     name: ClassVar[str] = "REGISTRATION_FAILED"
 
@@ -36,8 +36,8 @@ class RegistrationError(Exception):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Change:
-    """What registration does to one file: its text before and after, why, and what it makes beside the entry."""
+class RegistrationChange:
+    """A change of one file: its text before and after, the reason, and what else it creates."""
 
     client: str
     file: Path
@@ -45,7 +45,7 @@ class Change:
     reason: str
     before: str | None
     after: str | None
-    made: Made | None = None
+    made: CreatedFiles | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,8 +58,8 @@ class _Editor:
 
 def plan(
     *, repo: Path, home: Path, cpl: Path, environ: Mapping[str, str], only: Sequence[str] = ()
-) -> tuple[Change, ...]:
-    """What would register CodePlane with the clients found here, or with those named in `only`."""
+) -> tuple[RegistrationChange, ...]:
+    """Plan the registration with the clients found here, or with those in `only`."""
     host = _host(repo, home, cpl, environ)
     planned = ((client, _addition(client, host)) for client in _chosen(only) if only or client.detected(host))
     # A file in the repository is everybody's who works on it: it is written only for those who ask.
@@ -75,8 +75,8 @@ def plan_removal(
     only: Sequence[str] = (),
     everywhere: bool = False,
     installed: InstallRecord | None = None,
-) -> tuple[Change, ...]:
-    """What would take our entry out of every client's file that has one, or of those named in `only`.
+) -> tuple[RegistrationChange, ...]:
+    """Plan the removal of our entry from every client's file, or from those in `only`.
 
     An entry that serves all of a user's repositories stays, unless it is to go `everywhere`: then the entries of every
     repository go that is known. What is `installed` says what else of a file is ours.
@@ -92,8 +92,8 @@ def plan_removal(
     return tuple(planned)
 
 
-def apply(change: Change) -> None:
-    """Write a planned change in one step, refusing when the file is no longer what was planned for."""
+def apply(change: RegistrationChange) -> None:
+    """Write a planned change atomically; refuse if the file has changed since."""
     if change.action == "deleted":
         _delete(change)
         return
@@ -127,7 +127,7 @@ def _chosen(only: Sequence[str]) -> tuple[Client, ...]:
     return tuple(client for client in CLIENTS if not only or client.id in only)
 
 
-def _addition(client: Client, host: Host) -> Change:
+def _addition(client: Client, host: Host) -> RegistrationChange:
     def edit(editor: _Editor, text: str) -> tuple[str, str]:
         entry, path = client.entry(host), client.path(host)
         current = editor.get(text, path)
@@ -141,11 +141,15 @@ def _addition(client: Client, host: Host) -> Change:
     containers: list[Keys] = []
     change = _planned(client, client.file(host), edit)
     folders = missing_folders(change.file) if change.action == "created" else ()
-    made = Made(file=change.file, created=change.action == "created", containers=tuple(containers), folders=folders)
+    made = CreatedFiles(
+        file=change.file, created=change.action == "created", containers=tuple(containers), folders=folders
+    )
     return replace(change, made=made)
 
 
-def _removal(client: Client, hosts: Sequence[Host], file: Path, made: Made, *, everywhere: bool) -> Change:
+def _removal(
+    client: Client, hosts: Sequence[Host], file: Path, made: CreatedFiles, *, everywhere: bool
+) -> RegistrationChange:
     def edit(editor: _Editor, text: str) -> tuple[str, str]:
         paths = dict.fromkeys(client.path(host) for host in hosts if file in client.files(host))
         if everywhere:
@@ -173,7 +177,7 @@ def _removal(client: Client, hosts: Sequence[Host], file: Path, made: Made, *, e
 
 
 def _of_other_repositories(client: Client, editor: _Editor, text: str) -> Iterator[Keys]:
-    """Where our entry is, for every repository that a file has settings for."""
+    """Return the paths of our entry for every other repository in the file."""
     if REPO not in client.container:
         return
     at = client.container.index(REPO)
@@ -190,11 +194,11 @@ def _around(path: Keys) -> list[Keys]:
 
 
 def _is_empty(client: Client, text: str) -> bool:
-    """Whether a file says nothing; a comment is something."""
+    """Return whether a file is empty; a comment counts as content."""
     return "".join(text.split()) in ("", "{}")
 
 
-def _delete(change: Change) -> None:
+def _delete(change: RegistrationChange) -> None:
     try:
         if _read(change.file) != (change.before or "").encode():
             raise RegistrationError(
@@ -209,23 +213,23 @@ def _delete(change: Change) -> None:
     remove_empty(list(change.made.folders) if change.made is not None else [])
 
 
-def _offered(change: Change) -> Change:
+def _offered(change: RegistrationChange) -> RegistrationChange:
     if change.action not in ("created", "updated"):
         return change
     why = f"the file is inside the repository, so only if you ask for it: cpl init --client {change.client}"
     return replace(change, action="skipped", reason=why, after=None)
 
 
-def _kept(change: Change) -> Change:
+def _kept(change: RegistrationChange) -> RegistrationChange:
     if change.action not in ("updated", "deleted"):
         return change
     why = "kept: it serves your other repositories too; cpl uninstall --everywhere removes it"
     return replace(change, action="skipped", reason=why, after=None)
 
 
-def _planned(client: Client, file: Path, edit: Callable[[_Editor, str], tuple[str, str]]) -> Change:
-    def change(action: Action, reason: str, before: str | None = None, after: str | None = None) -> Change:
-        return Change(client=client.id, file=file, action=action, reason=reason, before=before, after=after)
+def _planned(client: Client, file: Path, edit: Callable[[_Editor, str], tuple[str, str]]) -> RegistrationChange:
+    def change(action: Action, reason: str, before: str | None = None, after: str | None = None) -> RegistrationChange:
+        return RegistrationChange(client=client.id, file=file, action=action, reason=reason, before=before, after=after)
 
     editor = _EDITORS[client.format]
     try:

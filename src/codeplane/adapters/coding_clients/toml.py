@@ -16,11 +16,11 @@ Keys: TypeAlias = tuple[str, ...]
 
 
 class RefusedEdit(ValueError):
-    """The file is not in a form we can edit without risk to the rest of it."""
+    """The file cannot be edited without risk to the rest of it."""
 
 
 def tree(text: str) -> dict[str, JsonValue]:
-    """The document as plain values."""
+    """Parse the document into plain values."""
     import tomllib
 
     try:
@@ -30,7 +30,7 @@ def tree(text: str) -> dict[str, JsonValue]:
 
 
 def get_entry(text: str, path: Keys) -> JsonValue:
-    """What is at the path, or None."""
+    """Return the value at the path, or None."""
     found: JsonValue = tree(text)
     for key in path:
         if not isinstance(found, dict):
@@ -42,14 +42,14 @@ def get_entry(text: str, path: Keys) -> JsonValue:
 
 
 def set_entry(text: str, path: Keys, entry: dict[str, JsonValue]) -> str:
-    """The document with the entry at the path."""
+    """Return the document with the entry at the path."""
     base = remove_entry(text, path)
     makers = (_appended, _assigned)
     return _verified((make(base, path, entry) for make in makers), jsonc.with_entry(tree(base), path, entry), path)
 
 
 def remove_entry(text: str, path: Keys) -> str:
-    """The document without what is at the path."""
+    """Return the document without the value at the path."""
     if get_entry(text, path) is None:
         return text
     from tomlkit.items import InlineTable

@@ -1,4 +1,4 @@
-"""The secret by which a registered MCP client is known: a file of the user's own, never in a repository."""
+"""The secret of a registered MCP client: a file in the user's folder, never in a repository."""
 
 import hashlib
 import os
@@ -17,7 +17,7 @@ _NO_ID = "unknown"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientSecret:
-    """Where the secret of one client for one repository is kept."""
+    """The file with one client's secret for one repository."""
 
     file: Path
 
@@ -68,7 +68,7 @@ class ClientSecret:
 
 
 def folder_of(workspace: Workspace) -> Path:
-    """The user's folder with the secrets for one repository."""
+    """Return the user's folder with the secrets of one repository."""
     try:
         repo_id = workspace.repo_id.read_text("ascii").strip()
     except (OSError, UnicodeDecodeError):

@@ -1,4 +1,4 @@
-"""Finding a repository's workspace and its server; standard library only, for the shim's sake."""
+"""Finding a repository's workspace and its server; standard library only, to keep the shim fast."""
 
 import json
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _LONGEST_ANSWER = 65_536
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerFacts:
-    """A server that answers for a workspace."""
+    """The address and process of a workspace's server."""
 
     pid: int
     host: str
@@ -32,7 +32,7 @@ class ServerFacts:
 
 
 def find_workspace(start: Path, *, explicit: bool) -> Workspace:
-    """The workspace that contains a folder; a folder that was named explicitly can be one without git."""
+    """Return the workspace that contains a folder; an explicitly named folder needs no git."""
     try:
         start = start.expanduser().resolve()
         found = _root_of(start, explicit=explicit)
@@ -60,7 +60,7 @@ def _root_of(start: Path, *, explicit: bool) -> Path:
 
 
 def facts_of(wire: JsonObject) -> ServerFacts:
-    """The facts as a server writes them down."""
+    """Return the facts as a server writes them to its file."""
     return ServerFacts(
         pid=int(str(wire["pid"])),
         host=str(wire["host"]),
@@ -78,14 +78,14 @@ def facts_of(wire: JsonObject) -> ServerFacts:
 
 
 def addresses(facts: ServerFacts) -> list[tuple[str, str]]:
-    """Where else than at its own address a server is reached, as people are told; what there is of it."""
+    """Return a server's further addresses as (name, text) rows for people."""
     tls = f"{facts.tls_url} (for other machines too)" if facts.tls_url else ""
     rows = [("gRPC", facts.grpc_address), ("TLS", tls), ("fingerprint", facts.tls_fingerprint)]
     return [(name, said) for name, said in rows if said]
 
 
 def reached(facts: ServerFacts) -> JsonObject:
-    """The same for programs."""
+    """Return a server's further addresses as JSON."""
     named = {
         "grpc_address": facts.grpc_address,
         "tls_url": facts.tls_url,
@@ -95,7 +95,7 @@ def reached(facts: ServerFacts) -> JsonObject:
 
 
 def find_server(workspace: Workspace, *, even_ending: bool = False) -> ServerFacts | None:
-    """The server that answers for the workspace right now, or None; one that is about to end does not count."""
+    """Return the server that answers for the workspace, or None; one that is ending does not count."""
     # Anything else could keep whoever opens it waiting.
     if not workspace.server.is_file():
         return None
@@ -113,7 +113,7 @@ def find_server(workspace: Workspace, *, even_ending: bool = False) -> ServerFac
 
 
 def not_ready(facts: ServerFacts) -> str | None:
-    """Why a server that answers is not ready yet, or None when it is."""
+    """Return why a server is not ready yet, or None when it is."""
     try:
         status, answer = _probe(facts, "/ready")
     except (OSError, ValueError, HTTPException) as error:

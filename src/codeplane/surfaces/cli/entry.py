@@ -1,4 +1,4 @@
-"""Where `cpl` starts: the stdio shim before anything slow is imported, the command line otherwise."""
+"""The entry point of `cpl`; starts the stdio shim before anything slow is imported."""
 
 import os
 import sys
@@ -17,7 +17,7 @@ def main() -> None:
 
 
 def _fill_descriptors() -> None:
-    """Started without stdin, stdout or stderr, the next file or socket would get its number, and its bytes."""
+    """Open missing standard streams, so that no file or socket gets their numbers."""
     while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass
     os.close(descriptor)

@@ -1,4 +1,4 @@
-"""The first index of a repository, built by the command that asks for it; no server is left behind."""
+"""The first index of a repository, built in this process without a server."""
 
 import sys
 import time
@@ -8,16 +8,16 @@ from codeplane.kernel.errors import CodePlaneError, ServerRunning
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.discovery import find_server
-from codeplane.surfaces.cli.progress import follow, shown_time
+from codeplane.surfaces.cli.progress import follow, format_seconds
 
 _LATER = "cpl up builds it"
 
 
 def build_index(workspace: Workspace) -> JsonObject:
-    """Build the index, or bring it up to date, and say what is in it; why not, where that cannot be."""
+    """Build or update the index; return its summary, or why it failed."""
     if find_server(workspace) is not None:
         return {"action": "skipped", "reason": "the running server keeps it"}
-    from codeplane.surfaces.cli.embedded import EmbeddedClient
+    from codeplane.surfaces.cli.embedded_client import EmbeddedClient
 
     began = time.monotonic()
     print("indexing; no server is left behind, and Ctrl+C leaves the rest to cpl up", file=sys.stderr)
@@ -44,9 +44,9 @@ def build_index(workspace: Workspace) -> JsonObject:
 
 
 def index_summary(index: JsonObject) -> str:
-    """What became of the index, in one line."""
+    """Return the state of the index in one line."""
     if index["action"] != "indexed":
         return f"{index['action']:<9}  index  {index['reason']}"
     files, symbols = (int(str(index[name])) for name in ("file_count", "symbol_count"))
-    spent = shown_time(float(str(index["seconds"])))
+    spent = format_seconds(float(str(index["seconds"])))
     return f"indexed    {counted(files, 'file')}, {counted(symbols, 'symbol')} in {spent}"

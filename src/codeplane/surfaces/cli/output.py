@@ -1,6 +1,8 @@
-"""What people see: data on stdout, everything else on stderr, errors with the next step."""
+"""Output of commands: data on stdout, everything else on stderr, errors with a hint."""
 
 import os
+import shlex
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -32,13 +34,13 @@ SetOption = Annotated[
 ]
 
 
-def workspace_of(repo: Path | None) -> Workspace:
-    """The workspace a command is about."""
+def resolve_workspace(repo: Path | None) -> Workspace:
+    """Return the workspace of a command."""
     return find_workspace(repo or Path(), explicit=repo is not None)
 
 
-def failing_clearly(command: Callable[P, R]) -> Callable[P, R]:
-    """A command whose errors are `error: …`, a blank line, `hint: …`, and an exit code."""
+def report_errors(command: Callable[P, R]) -> Callable[P, R]:
+    """Make a command print its errors as `error: …`, a blank line and `hint: …`, and exit with a code."""
 
     @wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -55,7 +57,7 @@ def _clear_failure(*, as_json: bool) -> Iterator[None]:
     except CodePlaneError as error:
         if as_json:
             print(dumps({"error": error.to_wire()}))
-        complain(error.to_wire())
+        print_error(error.to_wire())
         raise typer.Exit(_exit_code(error)) from error
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
@@ -72,27 +74,27 @@ def _exit_code(error: CodePlaneError) -> int:
     return EXIT_USAGE if isinstance(error, InvalidArgument) else EXIT_FAILED
 
 
-def complain(error: JsonObject) -> None:
-    """An error and its hint, on stderr."""
+def print_error(error: JsonObject) -> None:
+    """Print an error and its hint on stderr."""
     said = f"error: {error['message']} ({error['error']})\n\nhint: {error['hint']}"
     print(said, file=sys.stderr)
 
 
-def result_of(envelope: JsonObject, *, as_json: bool) -> JsonObject:
-    """The result of a call; complains and exits when it is an error."""
+def result_or_exit(envelope: JsonObject, *, as_json: bool) -> JsonObject:
+    """Return the result of a call; print an error and exit."""
     error = envelope.get("error")
     if isinstance(error, dict):
         if as_json:
             print(dumps(envelope))
-        complain(error)
+        print_error(error)
         raise typer.Exit(EXIT_FAILED)
     result = envelope["result"]
     assert isinstance(result, dict)
     return result
 
 
-def block(rows: list[tuple[str, str]]) -> None:
-    """Aligned lines of a name and a value, on stdout."""
+def print_rows(rows: list[tuple[str, str]]) -> None:
+    """Print aligned rows of a name and a value on stdout."""
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
         print(f"{name:<{width}}  {value}")
@@ -110,3 +112,16 @@ def version(
     ] = False,
 ) -> None:
     """CodePlane: a local-first control plane for coding agents."""
+
+
+def command_prefix(program: Path, root: Path, *, cwd: Path, path: str | None = None) -> tuple[str, str]:
+    """Return how to call `cpl` from `cwd`, and the option that names the repository; `path` is the search path."""
+    found = shutil.which("cpl", path=path)
+    if found is not None and Path(found).resolve() == program.resolve():
+        name = "cpl"
+    elif program.is_relative_to(cwd):
+        name = shlex.quote(str(program.relative_to(cwd)))
+    else:
+        name = shlex.quote(str(program))
+    inside = cwd.resolve().is_relative_to(root.resolve())
+    return name, "" if inside else f" --repo {shlex.quote(str(root))}"

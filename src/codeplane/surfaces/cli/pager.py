@@ -1,4 +1,4 @@
-"""Long answers on a terminal go through the person's pager, short ones straight to the screen."""
+"""Paging of long answers on a terminal, and colours."""
 
 import os
 import pydoc
@@ -7,7 +7,7 @@ PLAIN = "\x1b[0m"
 
 
 def show_paged(lines: list[str]) -> None:
-    """Print lines to a terminal."""
+    """Print lines to a terminal, through the pager if they do not fit."""
     text = "\n".join(lines)
     if text.count("\n") + 1 > os.get_terminal_size().lines - 1:
         # What less needs to pass colours through, unless the person has an opinion.
@@ -17,6 +17,6 @@ def show_paged(lines: list[str]) -> None:
         print(text)
 
 
-def painted(text: str, how: str, colour: bool) -> str:
-    """Text in a colour, where colours are wanted."""
+def paint(text: str, how: str, colour: bool) -> str:
+    """Return the text in a colour, if colours are on."""
     return f"{how}{text}{PLAIN}" if colour and how else text

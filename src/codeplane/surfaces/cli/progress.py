@@ -1,4 +1,4 @@
-"""How far the first index has come, as one line on a terminal that is written over and over."""
+"""The progress of the first index, as one line on a terminal."""
 
 import io
 import sys
@@ -15,7 +15,7 @@ _POLL_SEC = 0.4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """What is known of an index that is being built."""
+    """The state of an index that is being built."""
 
     files: int = 0
     done_mb: float = 0.0
@@ -51,13 +51,13 @@ class Progress:
         if not self.files or self.state:
             return f"index  {self.state or 'reading files'} …"
         bar = "█" * round(self.share * _WIDTH)
-        left = f", {shown_time(self.eta_sec)} left" if self.eta_sec is not None else ""
+        left = f", {format_seconds(self.eta_sec)} left" if self.eta_sec is not None else ""
         done = f"{self.done_mb:,.1f}/{self.total_mb:,.1f} MB"
         return f"index  {bar:░<{_WIDTH}} {self.share:4.0%}  {done}, {self.mb_per_sec:.1f} MB/s{left}"
 
 
-def shown_time(seconds: float) -> str:
-    """A span of time as people say it."""
+def format_seconds(seconds: float) -> str:
+    """Format a number of seconds."""
     whole = max(round(seconds), 0)
     return f"{whole} s" if whole < 90 else f"{whole // 60} min {whole % 60:02} s"
 
@@ -71,7 +71,7 @@ def follow(
     patience_sec: float = 3600.0,
     shown: bool = True,
 ) -> bool:
-    """Show the index being built until it is ready; False when nobody answers any more or it takes too long.
+    """Show the progress until the index is ready; False when the server stops answering or on timeout.
 
     Where nobody looks, it is not `shown`.
     """
@@ -84,7 +84,7 @@ def follow(
             break
         progress = Progress.of(index)
         if progress.ready:
-            spent = shown_time(clock() - began)
+            spent = format_seconds(clock() - began)
             said = f"index  {progress.files:,} files ready after {spent}" if width else ""
             _over(out, said, width, end="\n" if said else "")
             return True

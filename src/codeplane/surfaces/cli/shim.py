@@ -1,4 +1,4 @@
-"""`cpl mcp`: a plain byte proxy between a client's stdio and the server, which it finds or starts.
+"""`cpl mcp`: a byte proxy between a client's stdio and the server, which it finds or starts.
 
 It speaks one HTTP exchange: what comes in on stdin is the request's body, what the server answers goes to stdout.
 """
@@ -15,7 +15,7 @@ from codeplane.kernel.errors import CodePlaneError, InvalidArgument, ServerUnrea
 from codeplane.kernel.workspace import INSTANCE_HEADER, Workspace
 from codeplane.surfaces.cli.client_secret import HEADER, ClientSecret
 from codeplane.surfaces.cli.discovery import ServerFacts, find_workspace
-from codeplane.surfaces.cli.launch import start_server
+from codeplane.surfaces.cli.server_process import start_server
 
 USAGE = """Usage: cpl mcp [--repo DIR] [--client NAME] [--toolset NAMES] [--structured]
 
@@ -30,7 +30,7 @@ _CHUNK = 65_536
 
 
 def main(arguments: list[str]) -> int:
-    """Run the shim; returns the exit code, which is the same as for the other commands."""
+    """Run the shim and return the exit code, as documented for all commands."""
     if {"-h", "--help"} & set(arguments):
         sys.stdout.write(USAGE)
         return 0
@@ -50,7 +50,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _project_folder() -> str:
-    """Some clients start servers elsewhere and say where the project is."""
+    """Return the project folder; some clients start servers elsewhere and name it in a variable."""
     return os.environ.get("CLAUDE_PROJECT_DIR") or "."
 
 
@@ -72,7 +72,7 @@ def _options(arguments: list[str]) -> dict[str, str]:
 
 
 def _token(workspace: Workspace) -> str:
-    """The owner's, so that a server that requires one serves us; what comes over MCP is an agent all the same."""
+    """Return the owner's token, for servers that require one; calls over MCP still count as an agent's."""
     try:
         token = workspace.owner_token.read_text("ascii").strip()
     except (OSError, UnicodeDecodeError):
@@ -102,7 +102,7 @@ def _connect(facts: ServerFacts, query: dict[str, str], token: str, secret: str)
 
 
 def _relay(connection: socket.socket, facts: ServerFacts) -> int:
-    """Copy in both directions until the client has said everything and been answered."""
+    """Copy in both directions until the client has closed its input and been answered."""
     said_all = threading.Event()
     try:
         answers = connection.makefile("rb")

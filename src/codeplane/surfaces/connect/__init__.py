@@ -1,1 +1,1 @@
-"""The services over HTTP: Connect in both its forms, and gRPC-Web."""
+"""The services over HTTP: Connect in JSON and binary, and gRPC-Web."""

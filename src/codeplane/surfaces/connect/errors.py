@@ -1,4 +1,4 @@
-"""Errors as Connect sends them, with ours as the detail."""
+"""Errors as Connect sends them, with our error as the detail."""
 
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
@@ -11,17 +11,17 @@ from starlette.responses import Response
 
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
-from codeplane.surfaces.services.failure import TYPE_URL, Failed
+from codeplane.surfaces.services.call_failure import TYPE_URL, CallFailed
 
 
-def connect_error(failed: Failed) -> ConnectError:
-    """The library's error for one of ours."""
+def connect_error(failed: CallFailed) -> ConnectError:
+    """Return the library's error for one of ours."""
     return ConnectError(Code(failed.error.rpc), failed.error.message, details=[_Detail(failed)])
 
 
 def plain_answer(error: CodePlaneError, *, status: int, allow: str = "") -> Response:
-    """A refusal before the library is asked: Connect's JSON, which everything else can read too."""
-    failed = Failed(error)
+    """Return a refusal as Connect's JSON, sent without the library."""
+    failed = CallFailed(error)
     value = b64encode(failed.detail().SerializeToString()).decode().rstrip("=")
     shown: JsonObject = {"type": failed.detail().DESCRIPTOR.full_name, "value": value, "debug": failed.to_wire()}
     body: JsonObject = {"code": error.rpc, "message": error.message, "details": [shown]}
@@ -30,9 +30,9 @@ def plain_answer(error: CodePlaneError, *, status: int, allow: str = "") -> Resp
 
 
 class _Detail(ErrorDetail):
-    """`codeplane.v1.Error`, with its JSON beside it for those who have no protobuf at hand."""
+    """`codeplane.v1.Error` with its JSON, for clients without protobuf."""
 
-    def __init__(self, failed: Failed) -> None:
+    def __init__(self, failed: CallFailed) -> None:
         super().__init__(Any(type_url=TYPE_URL, value=failed.detail().SerializeToString()))
         self._shown = _struct(failed.to_wire())
 
@@ -46,7 +46,7 @@ def _struct(value: Mapping[str, JsonValue]) -> Struct:
 
 
 def _value(value: JsonValue) -> Value:
-    """The value as the library's own protobuf has it; numbers stay what they are, so that 2009 is not 2009.0."""
+    """Convert a value to the library's own protobuf; integers stay integers."""
     if value is None:
         return _kind("null_value", NullValue.NULL_VALUE)
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""A request as the Connect library can take it, from what clients really send."""
+"""Normalisation of requests for the Connect library."""
 
 import re
 
@@ -15,8 +15,8 @@ _SHORTEST_SEC = 0.001
 _GRPC_WEB = frozenset({"application/grpc-web", "application/grpc-web+proto", "application/grpc-web+json"})
 
 
-def prepared(scope: Scope, *, streams: bool) -> Scope:
-    """The scope with headers that are text; without a content type it is JSON, which is what people send by hand."""
+def prepare_scope(scope: Scope, *, streams: bool) -> Scope:
+    """Return the scope with text headers; a missing content type becomes JSON."""
     # Header bytes can be anything; the library reads them as UTF-8 and would break on the rest.
     given = [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in scope["headers"]]
     headers: list[tuple[str, str]] = []
@@ -34,8 +34,8 @@ def prepared(scope: Scope, *, streams: bool) -> Scope:
     return {**scope, "headers": [(name.encode(), value.encode()) for name, value in headers]}
 
 
-def unfit_content(scope: Scope, *, streams: bool) -> str | None:
-    """What to send instead of the content type that was sent; None when that one fits, or there is none."""
+def content_type_hint(scope: Scope, *, streams: bool) -> str | None:
+    """Return a hint for a wrong content type; None when it is right or missing."""
     given = [value for name, value in scope["headers"] if name.lower() == b"content-type"]
     kind = given[0].decode("latin-1").partition(";")[0].strip().lower() if given else ""
     prefix = "application/connect+" if streams else "application/"
@@ -48,7 +48,7 @@ def unfit_content(scope: Scope, *, streams: bool) -> str | None:
 
 
 def _asked_sec(name: str, value: str) -> float | None:
-    """The time a header asks for; None when it is no such header, or one that the library has to refuse."""
+    """Return the timeout that a header asks for; None for other or invalid headers."""
     if name == "connect-timeout-ms" and _MILLISECONDS.fullmatch(value):
         return int(value) / 1000
     if name == "grpc-timeout" and (found := _WITH_UNIT.fullmatch(value)):

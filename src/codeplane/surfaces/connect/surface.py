@@ -18,23 +18,25 @@ from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.errors import CodePlaneError, Internal, MalformedRequest, Unauthorized, UnknownOperation
 from codeplane.surfaces.connect.codecs import BinaryCodec, JsonCodec
 from codeplane.surfaces.connect.errors import connect_error, plain_answer
-from codeplane.surfaces.connect.request import ASKED_SEC, REQUEST_ID, prepared, unfit_content
+from codeplane.surfaces.connect.request import ASKED_SEC, REQUEST_ID, content_type_hint, prepare_scope
+from codeplane.surfaces.services.call_failure import CallFailed
 from codeplane.surfaces.services.caller import Headers, bearer
-from codeplane.surfaces.services.codec import Answer, Asked
-from codeplane.surfaces.services.failure import Failed
+from codeplane.surfaces.services.codec import DecodedRequest, EncodableResponse
 from codeplane.surfaces.services.services import Method, Services
 
 if TYPE_CHECKING:
     from connectrpc._server_shared import EndpointServerStream, EndpointUnary
 
-    AnyEndpoint = EndpointUnary[Asked, Answer] | EndpointServerStream[Asked, Answer]
+    AnyEndpoint = (
+        EndpointUnary[DecodedRequest, EncodableResponse] | EndpointServerStream[DecodedRequest, EncodableResponse]
+    )
 
 PREFIX = "/codeplane.v1."
-Context = RequestContext[Asked, Answer]
+Context = RequestContext[DecodedRequest, EncodableResponse]
 # A pairing code and a name, of whoever has no token yet.
 _MOST_WITHOUT_TOKEN = 16 * 1024
 # Why the request that is being answered is refused.
-_refusal: ContextVar[Failed | None] = ContextVar("refusal", default=None)
+_refusal: ContextVar[CallFailed | None] = ContextVar("refusal", default=None)
 
 
 class ConnectSurface:
@@ -46,7 +48,7 @@ class ConnectSurface:
         self._application = _Application(self._methods, max_message_bytes=max_message_bytes)
 
     def routes(self) -> list[Route]:
-        """Where it is."""
+        """Return the route."""
         return [Route(f"{PREFIX}{{method:path}}", self)]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -54,10 +56,10 @@ class ConnectSurface:
         method = self._methods.get(scope["path"])
         refused = _refused(scope, method)
         if method is None or refused is not None:
-            await (refused or _nowhere(scope))(scope, receive, send)
+            await (refused or _not_found(scope))(scope, receive, send)
             return
 
-        fit = prepared(scope, streams=method.streams)
+        fit = prepare_scope(scope, streams=method.streams)
         # By the headers alone: of whoever has no right to call, nothing more is read.
         headers = _headers(RequestHeaders([(name.decode(), value.decode()) for name, value in fit["headers"]]))
         failed = await self._services.refusal(method, headers)
@@ -66,15 +68,15 @@ class ConnectSurface:
             if failed is None:
                 # Whole before the library sees any of it: a body that the guard finds too large is answered by the
                 # guard, which reads on, while the library would answer in the middle of it.
-                body = await _whole(receive, most=None if bearer(headers.authorization) else _MOST_WITHOUT_TOKEN)
+                body = await _read_body(receive, most=None if bearer(headers.authorization) else _MOST_WITHOUT_TOKEN)
         except CodePlaneError as error:
             await plain_answer(error, status=error.http)(scope, receive, send)
             return
         _refusal.set(failed)
-        await self._application(fit, _again(body, receive), send)
+        await self._application(fit, _replay_body(body, receive), send)
 
 
-async def _whole(receive: Receive, *, most: int | None) -> bytes:
+async def _read_body(receive: Receive, *, most: int | None) -> bytes:
     pieces: list[bytes] = []
     size = 0
     while (message := await receive())["type"] == "http.request":
@@ -87,8 +89,8 @@ async def _whole(receive: Receive, *, most: int | None) -> bytes:
     return b"".join(pieces)
 
 
-def _again(body: bytes, receive: Receive) -> Receive:
-    """The body in one piece, and then whatever else there is to hear."""
+def _replay_body(body: bytes, receive: Receive) -> Receive:
+    """Return a `receive` that gives the body at once, then further messages."""
     given = False
 
     async def rest() -> Message:
@@ -102,24 +104,24 @@ def _again(body: bytes, receive: Receive) -> Receive:
 
 
 def _refused(scope: Scope, method: Method | None) -> Response | None:
-    """What the library would answer without a word."""
+    """Return our refusal of what the library would refuse without an explanation."""
     if method is None:
-        return _nowhere(scope)
+        return _not_found(scope)
     if scope["method"] != "POST":
         refusal = MalformedRequest(f"{scope['method']} is not for {method.path}", hint="use POST")
         return plain_answer(refusal, status=405, allow="POST")
-    if (hint := unfit_content(scope, streams=method.streams)) is not None:
+    if (hint := content_type_hint(scope, streams=method.streams)) is not None:
         refusal = MalformedRequest("the content type is not one that is understood here", hint=hint)
         return plain_answer(refusal, status=415)
     return None
 
 
-def _nowhere(scope: Scope) -> Response:
+def _not_found(scope: Scope) -> Response:
     return plain_answer(UnknownOperation(f"nothing is at {scope['path']}", hint="see proto/codeplane/v1"), status=404)
 
 
-class _Refusing:
-    """Has the library answer a refusal in the request's own protocol, before it asks for the body."""
+class _RefusalInterceptor:
+    """Makes the library send a refusal in the request's own protocol before it reads the body."""
 
     async def on_start(self, _: Context) -> None:
         """Called with the headers of each request."""
@@ -131,7 +133,7 @@ class _Refusing:
 
 
 class _Application(ConnectASGIApplication[Mapping[str, Method]]):
-    """The library's application, with endpoints from the table of methods."""
+    """The library's application, with an endpoint for each method."""
 
     def __init__(self, methods: Mapping[str, Method], *, max_message_bytes: int) -> None:
         super().__init__(
@@ -139,7 +141,7 @@ class _Application(ConnectASGIApplication[Mapping[str, Method]]):
             endpoints=_endpoints,
             read_max_bytes=max_message_bytes,
             codecs=[JsonCodec(), BinaryCodec()],
-            interceptors=[_Refusing()],
+            interceptors=[_RefusalInterceptor()],
         )
 
     @property
@@ -157,48 +159,48 @@ def _endpoint(method: Method) -> "AnyEndpoint":
         name=method.name,
         service_name=method.service,
         # The codecs give and take more than messages.
-        input=cast(type[Asked], method.request),
-        output=cast(type[Answer], method.response),
+        input=cast(type[DecodedRequest], method.request),
+        output=cast(type[EncodableResponse], method.response),
         # Nothing is done by GET: a link must not be able to call.
         idempotency_level=IdempotencyLevel.UNKNOWN,
         stream_type=StreamType.SERVER_STREAM if method.streams else StreamType.UNARY,
     )
     if method.streams:
-        return Endpoint.server_stream(information, _Streaming(method))
-    return Endpoint.unary(information, _Answering(method))
+        return Endpoint.server_stream(information, _StreamEndpoint(method))
+    return Endpoint.unary(information, _UnaryEndpoint(method))
 
 
-class _Answering:
-    """A method that answers once."""
+class _UnaryEndpoint:
+    """A unary method."""
 
     def __init__(self, method: Method) -> None:
         self._method = method
 
-    async def __call__(self, asked: Asked, context: Context) -> Answer:
+    async def __call__(self, asked: DecodedRequest, context: Context) -> EncodableResponse:
         async with aclosing(_answers(self._method, asked, context)) as answers:
             return await anext(answers)
 
 
-class _Streaming:
-    """A method that answers as things happen."""
+class _StreamEndpoint:
+    """A server-streaming method."""
 
     def __init__(self, method: Method) -> None:
         self._method = method
 
-    def __call__(self, asked: Asked, context: Context) -> AsyncIterator[Answer]:
+    def __call__(self, asked: DecodedRequest, context: Context) -> AsyncIterator[EncodableResponse]:
         return _answers(self._method, asked, context)
 
 
-async def _answers(method: Method, asked: Asked, context: Context) -> AsyncGenerator[Answer, None]:
+async def _answers(method: Method, asked: DecodedRequest, context: Context) -> AsyncGenerator[EncodableResponse, None]:
     try:
         async with aclosing(method.handle(asked, _headers(context.request_headers))) as answers:
             async for answer in answers:
                 yield answer
-    except Failed as failed:
+    except CallFailed as failed:
         raise connect_error(failed) from failed
     except Exception as error:
         crashed = Internal(f"{method.path} failed: {type(error).__name__}")
-        raise connect_error(Failed(crashed)) from error
+        raise connect_error(CallFailed(crashed)) from error
 
 
 def _headers(given: RequestHeaders) -> Headers:

@@ -1,1 +1,1 @@
-"""Accepting connections and bounding them, for every surface that listens."""
+"""Accepting and limiting connections, for every surface that listens."""

@@ -1,4 +1,4 @@
-"""Who is connected: a bound on all, a share for each other account, and room for the owner.
+"""Limits on connections: a total, a share for each other account, and a reserve for the owner.
 
 A connection whose client owes the server bytes (a head, a body, the next request) is waiting, and has a deadline. When
 there is no room for a new connection, the longest waiting one of the same account makes room, or of the account that
@@ -25,7 +25,7 @@ Address = tuple[str, int]
 
 
 class Accounts(Protocol):
-    """Tells whose program is at the other end of a connection."""
+    """Looks up the account at the other end of a connection."""
 
     def account(self, client: Address, server: Address) -> int | None:
         """The user id, or None when it is not known."""
@@ -38,7 +38,7 @@ class Accounts(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How many connections there may be."""
+    """The limits on connections."""
 
     all: int
     per_account: int
@@ -50,7 +50,7 @@ class Limits:
 
 
 class Connection:
-    """One open connection."""
+    """An open connection."""
 
     __slots__ = ("_registry", "close", "deadline", "expire", "group", "is_own", "is_reserved")
 
@@ -85,7 +85,7 @@ class Connection:
 
 
 class Connections:
-    """All connections of a server, on whichever port."""
+    """All connections of a server, on all ports."""
 
     def __init__(self, accounts: Accounts, limits: Limits) -> None:
         self._accounts = accounts
@@ -184,7 +184,7 @@ class Connections:
 
 
 def _shut(sock: socket.socket) -> None:
-    """End a connection in both directions; its loop finds it at its end and closes it."""
+    """Shut a connection down in both directions; its loop then closes it."""
     try:
         sock.shutdown(socket.SHUT_RDWR)
     except OSError:

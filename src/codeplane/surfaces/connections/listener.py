@@ -1,4 +1,4 @@
-"""Accepting connections: each gets its place before anything is read from it, and before any TLS handshake."""
+"""Accepting connections: each is admitted before anything is read or any TLS handshake."""
 
 import asyncio
 import socket
@@ -14,7 +14,7 @@ MakeProtocol = Callable[[Connection], asyncio.BaseProtocol]
 
 
 class Listener:
-    """Accepts on one socket for as long as it is open."""
+    """Accepts connections on one socket."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Whom a session counts for, as the guard of HTTP tells the surface that opens it."""
+"""The holder of a session, which the HTTP guard passes to the surface."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -8,8 +8,8 @@ HOLDER = "session_holder"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Holder:
-    """An account of this machine, or an address, and the actor whose token it shows."""
+class SessionHolder:
+    """A local account or an address, and the actor of its token."""
 
     is_own: bool
     group: Hashable

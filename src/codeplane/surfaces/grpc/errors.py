@@ -1,9 +1,9 @@
-"""Errors as gRPC sends them: a status, and ours as its rich detail."""
+"""Errors as gRPC sends them: a status with our error as its detail."""
 
 import grpc
 from google.protobuf.any_pb2 import Any as AnyMessage
 
-from codeplane.surfaces.services.failure import TYPE_URL, Failed
+from codeplane.surfaces.services.call_failure import TYPE_URL, CallFailed
 
 DETAILS = "grpc-status-details-bin"
 _STATUS = {code.name.lower(): code for code in grpc.StatusCode} | {"canceled": grpc.StatusCode.CANCELLED}
@@ -11,14 +11,14 @@ _MAX_MESSAGE = 2000
 _VARINT, _BYTES = 0, 2
 
 
-def status_of(failed: Failed) -> tuple[grpc.StatusCode, str, tuple[tuple[str, bytes], ...]]:
-    """The code, the message and the trailing metadata of an error."""
+def grpc_status(failed: CallFailed) -> tuple[grpc.StatusCode, str, tuple[tuple[str, bytes], ...]]:
+    """Return the code, message and trailing metadata of an error."""
     code, message = _STATUS[failed.error.rpc], failed.error.message[:_MAX_MESSAGE]
-    return code, message, ((DETAILS, _rich(code.value[0], message, failed)),)
+    return code, message, ((DETAILS, _rich_status(code.value[0], message, failed)),)
 
 
-def _rich(code: int, message: str, failed: Failed) -> bytes:
-    """A google.rpc.Status (code, message, details), which protobuf itself does not come with."""
+def _rich_status(code: int, message: str, failed: CallFailed) -> bytes:
+    """Encode a google.rpc.Status, which protobuf does not include."""
     detail = AnyMessage(type_url=TYPE_URL, value=failed.detail().SerializeToString())
     parts = _key(1, _VARINT) + _varint(code)
     for number, data in ((2, message.encode()), (3, detail.SerializeToString())):

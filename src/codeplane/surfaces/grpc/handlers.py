@@ -1,4 +1,4 @@
-"""The table of methods as gRPC asks for them."""
+"""gRPC handlers for the table of methods."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from contextlib import aclosing
@@ -7,10 +7,10 @@ from typing import Protocol, TypeAlias, TypeVar, cast
 import grpc
 
 from codeplane.kernel.errors import CodePlaneError, Internal
-from codeplane.surfaces.grpc.errors import status_of
+from codeplane.surfaces.grpc.errors import grpc_status
+from codeplane.surfaces.services.call_failure import CallFailed
 from codeplane.surfaces.services.caller import Headers, bearer
 from codeplane.surfaces.services.codec import from_binary, to_binary
-from codeplane.surfaces.services.failure import Failed
 from codeplane.surfaces.services.services import Method
 
 Request = TypeVar("Request")
@@ -20,8 +20,8 @@ Found: TypeAlias = "grpc.RpcMethodHandler[Request, Response] | None"
 _LONGEST_SEC = 1e9
 
 
-class Busy(Protocol):
-    """Is told of every call, so that a server with something to do does not end as idle."""
+class CallActivity(Protocol):
+    """Counts calls in progress, so that a busy server does not end as idle."""
 
     def begin(self) -> None:
         """A call has come."""
@@ -33,9 +33,9 @@ class Busy(Protocol):
 
 
 class Handlers(grpc.GenericRpcHandler):
-    """Finds the method that a path names."""
+    """Finds the handler of a path."""
 
-    def __init__(self, methods: Mapping[str, Method], busy: Busy | None = None) -> None:
+    def __init__(self, methods: Mapping[str, Method], busy: CallActivity | None = None) -> None:
         self._methods = methods
         self._busy = busy
 
@@ -45,12 +45,12 @@ class Handlers(grpc.GenericRpcHandler):
         if method is None:
             return None
         if method.streams:
-            return grpc.unary_stream_rpc_method_handler(_Streaming(method, self._busy).answers)
-        return grpc.unary_unary_rpc_method_handler(_Answering(method, self._busy).answer)
+            return grpc.unary_stream_rpc_method_handler(_StreamHandler(method, self._busy).answers)
+        return grpc.unary_unary_rpc_method_handler(_UnaryHandler(method, self._busy).answer)
 
 
-class OneToken(grpc.aio.ServerInterceptor):
-    """Refuses a request that shows more than one token, whichever service it is for, before anyone reads it."""
+class SingleTokenCheck(grpc.aio.ServerInterceptor):
+    """Refuses a request with more than one token before any service reads it."""
 
     async def intercept_service(
         self,
@@ -62,13 +62,14 @@ class OneToken(grpc.aio.ServerInterceptor):
             bearer(_authorization(handler_call_details.invocation_metadata))
         except CodePlaneError as error:
             return cast(
-                "Found[Request, Response]", grpc.unary_unary_rpc_method_handler(_Refusing(Failed(error)).answer)
+                "Found[Request, Response]",
+                grpc.unary_unary_rpc_method_handler(_RefusingHandler(CallFailed(error)).answer),
             )
         return await continuation(handler_call_details)
 
 
-class _Refusing:
-    def __init__(self, failed: Failed) -> None:
+class _RefusingHandler:
+    def __init__(self, failed: CallFailed) -> None:
         self._failed = failed
 
     async def answer(self, asked: bytes, context: Context) -> bytes:
@@ -76,10 +77,10 @@ class _Refusing:
         return b""
 
 
-class _Answering:
-    """A method that answers once."""
+class _UnaryHandler:
+    """A unary method."""
 
-    def __init__(self, method: Method, busy: Busy | None) -> None:
+    def __init__(self, method: Method, busy: CallActivity | None) -> None:
         self._method = method
         self._busy = busy
 
@@ -90,10 +91,10 @@ class _Answering:
         return b""
 
 
-class _Streaming:
-    """A method that answers as things happen."""
+class _StreamHandler:
+    """A server-streaming method."""
 
-    def __init__(self, method: Method, busy: Busy | None) -> None:
+    def __init__(self, method: Method, busy: CallActivity | None) -> None:
         self._method = method
         self._busy = busy
 
@@ -103,7 +104,9 @@ class _Streaming:
                 yield answer
 
 
-async def _answers(method: Method, busy: Busy | None, asked: bytes, context: Context) -> AsyncGenerator[bytes, None]:
+async def _answers(
+    method: Method, busy: CallActivity | None, asked: bytes, context: Context
+) -> AsyncGenerator[bytes, None]:
     if busy is not None:
         busy.begin()
     try:
@@ -112,10 +115,10 @@ async def _answers(method: Method, busy: Busy | None, asked: bytes, context: Con
             async for answer in answers:
                 yield to_binary(answer)
         return
-    except Failed as failed:
+    except CallFailed as failed:
         refusal = failed
     except Exception as error:
-        refusal = Failed(Internal(f"{method.path} failed: {type(error).__name__}"))
+        refusal = CallFailed(Internal(f"{method.path} failed: {type(error).__name__}"))
         refusal.__cause__ = error
     finally:
         if busy is not None:
@@ -123,8 +126,8 @@ async def _answers(method: Method, busy: Busy | None, asked: bytes, context: Con
     await _abort(context, refusal)
 
 
-async def _abort(context: Context, failed: Failed) -> None:
-    code, message, metadata = status_of(failed)
+async def _abort(context: Context, failed: CallFailed) -> None:
+    code, message, metadata = grpc_status(failed)
     await context.abort(code, message, metadata)
 
 

@@ -1,4 +1,4 @@
-"""The port that gRPC clients reach: every connection gets its place first, then is passed on to a gRPC server.
+"""The port for gRPC clients: each connection is admitted, then relayed to a gRPC server.
 
 The library accepts connections by itself, without a bound and without telling accounts apart. So its servers listen on
 sockets in a folder that only this account can enter, one for the owner's account and one for all others: what others
@@ -16,7 +16,7 @@ _QUIET_SEC = float("inf")
 
 
 class Relay(asyncio.Protocol):
-    """Passes one client's bytes on to a gRPC server, and back."""
+    """Relays one client's bytes to a gRPC server and back."""
 
     def __init__(self, connection: Connection, *, own: str, others: str, first_bytes_sec: float) -> None:
         """`own` and `others` are the sockets of the two servers."""
@@ -88,7 +88,7 @@ class Relay(asyncio.Protocol):
 
 
 class _Answers(asyncio.Protocol):
-    """The way back."""
+    """The direction from the gRPC server to the client."""
 
     def __init__(self, client: asyncio.Transport | None, connection: Connection) -> None:
         assert client is not None

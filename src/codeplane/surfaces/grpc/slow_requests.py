@@ -1,4 +1,4 @@
-"""A gRPC call whose request does not come is ended, instead of taking up a place for ever."""
+"""A timeout for gRPC calls whose request does not arrive."""
 
 import asyncio
 import inspect
@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 import grpc
 
 from codeplane.kernel.errors import RequestTooSlow
-from codeplane.surfaces.grpc.errors import status_of
-from codeplane.surfaces.services.failure import Failed
+from codeplane.surfaces.grpc.errors import grpc_status
+from codeplane.surfaces.services.call_failure import CallFailed
 
 Request = TypeVar("Request")
 Response = TypeVar("Response")
@@ -18,7 +18,7 @@ _BYTES_A_SEC = 65_536
 
 
 class SlowRequests(grpc.aio.ServerInterceptor):
-    """Reads the request of every call itself, with a time limit; for the library only the whole call has one."""
+    """Reads the request of every call with a time limit, which the library has only for the whole call."""
 
     def __init__(self, *, timeout_sec: float, max_bytes: int) -> None:
         self._timeout_sec = timeout_sec + max_bytes / _BYTES_A_SEC
@@ -93,4 +93,4 @@ class SlowRequests(grpc.aio.ServerInterceptor):
 
     async def _refuse(self, context: Any) -> None:
         error = RequestTooSlow("the request did not come in time", details={"setting": "server.body_timeout_sec"})
-        await context.abort(*status_of(Failed(error)))
+        await context.abort(*grpc_status(CallFailed(error)))

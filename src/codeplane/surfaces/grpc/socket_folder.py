@@ -1,4 +1,4 @@
-"""The folder for gRPC's own sockets, and what killed servers left of theirs."""
+"""The folder for gRPC's internal sockets, and leftovers of killed servers."""
 
 import fcntl
 import os
@@ -18,7 +18,7 @@ _CONNECT_SEC = 1.0
 
 @contextmanager
 def socket_folder(folder: Path) -> Iterator[Path]:
-    """A folder that only this account can enter; elsewhere if a socket's address cannot be as long as its path."""
+    """Create a folder for this account only; elsewhere if its path is too long for a socket."""
     place = _short_place()
     remove_leftovers(place)
     try:
@@ -39,7 +39,7 @@ def socket_folder(folder: Path) -> Iterator[Path]:
 
 
 def remove_leftovers(place: Path) -> None:
-    """Remove this account's folders whose servers are dead; a living one holds the lock of its folder."""
+    """Remove this account's folders of dead servers; a live one holds its folder's lock."""
     for folder in place.glob(f"{_PREFIX}*"):
         try:
             found = folder.lstat()
@@ -59,7 +59,7 @@ def remove_leftovers(place: Path) -> None:
 
 
 def _locked(place: Path) -> tuple[Path, int]:
-    """A new folder and its lock, which the system takes back when this process ends, however it does."""
+    """Create a folder and its lock, which the system releases when this process ends."""
     while True:
         made = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place))
         lock = os.open(made, os.O_RDONLY | os.O_DIRECTORY)
@@ -71,7 +71,7 @@ def _locked(place: Path) -> tuple[Path, int]:
 
 
 def _is_served(folder: Path) -> bool:
-    """Whether somebody listens on a socket in it: servers of older versions hold no lock."""
+    """Return whether a socket in it accepts connections; servers of older versions hold no lock."""
     for path in folder.iterdir():
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asking:
             asking.settimeout(_CONNECT_SEC)
@@ -86,7 +86,7 @@ def _is_served(folder: Path) -> bool:
 
 
 def _short_place() -> Path:
-    """A folder for temporary files whose path leaves room for a socket's; the usual one where there is none."""
+    """Return a temporary folder whose path is short enough for a socket, or the usual one."""
     for folder in (tempfile.gettempdir(), "/tmp", "/var/tmp"):  # nosec B108  # a private folder is made there
         if len(os.fsencode(folder)) + len(_PREFIX) + 9 <= _LONGEST_PATH and os.access(folder, os.W_OK):
             return Path(folder)

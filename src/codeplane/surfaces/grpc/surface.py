@@ -1,4 +1,4 @@
-"""The gRPC surface: a port of its own beside the HTTP one, with the same methods behind it."""
+"""The gRPC surface: its own port, with the same methods as Connect."""
 
 import asyncio
 import logging
@@ -18,7 +18,7 @@ from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.errors import BindRefused
 from codeplane.surfaces.connections.connections import Connection, Connections
 from codeplane.surfaces.connections.listener import Listener
-from codeplane.surfaces.grpc.handlers import Busy, Handlers, OneToken
+from codeplane.surfaces.grpc.handlers import CallActivity, Handlers, SingleTokenCheck
 from codeplane.surfaces.grpc.relay import Relay
 from codeplane.surfaces.grpc.slow_requests import SlowRequests
 from codeplane.surfaces.grpc.socket_folder import socket_folder
@@ -47,7 +47,7 @@ class GrpcSurface:
         bounds: ServerConfig,
         stopping: asyncio.Event,
         tls: Tls | None = None,
-        busy: Busy | None = None,
+        busy: CallActivity | None = None,
     ) -> None:
         """Refuses an address that others reach unless there are TLS and tokens; `folder` is for its own sockets."""
         check_binding(host, tls=tls, require_token=bounds.require_token)
@@ -88,7 +88,7 @@ class GrpcSurface:
         server = grpc.aio.server(
             interceptors=[
                 SlowRequests(timeout_sec=bounds.body_timeout_sec, max_bytes=bounds.max_body_bytes),
-                OneToken(),
+                SingleTokenCheck(),
             ],
             maximum_concurrent_rpcs=calls,
             options=[

@@ -1,4 +1,4 @@
-"""The certificate a gRPC server shows, and whose certificates it asks for."""
+"""TLS of the gRPC server."""
 
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -10,7 +10,7 @@ from codeplane.kernel.errors import BindRefused
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tls:
-    """PEM texts; with `client_ca`, clients have to show a certificate that it signed."""
+    """PEM texts; with `client_ca`, clients must show a certificate signed by it."""
 
     certificate: bytes
     key: bytes
@@ -26,7 +26,7 @@ class Tls:
 
 
 def check_binding(host: str, *, tls: Tls | None, require_token: bool) -> None:
-    """Refuse an address that others reach unless everything on it is encrypted and needs a token."""
+    """Refuse an address that others can reach without TLS and tokens."""
     try:
         loopback = host == "localhost" or ip_address(host).is_loopback
     except ValueError:

@@ -1,10 +1,10 @@
-"""Whether anybody is there: what a detached server asks before it ends by itself."""
+"""Request activity, by which a detached server decides to end when idle."""
 
 from collections.abc import Callable
 
 
 class Activity:
-    """When the last request was served, and how many are under way."""
+    """The time of the last request and the number in progress."""
 
     def __init__(self, monotonic_ns: Callable[[], int]) -> None:
         self._monotonic_ns = monotonic_ns

@@ -1,4 +1,4 @@
-"""Which addresses the server listens on: loopback for this machine, and with TLS one more for others."""
+"""The addresses the server listens on: loopback, and with TLS one for other machines."""
 
 import socket
 from hashlib import sha256
@@ -12,12 +12,12 @@ _FIRST, _COUNT = 41_000, 8_000
 
 
 def stable_port(root: Path) -> int:
-    """A port derived from the repository's path, so that it is the same after a restart."""
+    """Return a port derived from the repository's path, stable across restarts."""
     return _FIRST + _place(root)
 
 
 def stable_tls_port(root: Path) -> int:
-    """The same for TLS, among ports that the plain ones never are."""
+    """Return the port for TLS, from a separate range."""
     return _FIRST + _COUNT + _place(root)
 
 
@@ -26,14 +26,14 @@ def _place(root: Path) -> int:
 
 
 def bind(config: ServerConfig, root: Path) -> socket.socket:
-    """A listening socket that only this machine reaches; the stable port's neighbour when that is taken."""
+    """Bind a loopback socket to the stable port, or to the next free one."""
     may_bind(config)
     host = address(config.host) if is_loopback(config.host) else "127.0.0.1"
     return _listener(host, [config.port] if config.port else [stable_port(root), 0], "server.port")
 
 
 def bind_tls(config: ServerConfig, root: Path) -> socket.socket:
-    """The socket that others reach too, with TLS; it has a port of its own, the same after a restart."""
+    """Bind the TLS socket that other machines can reach, to its own stable port."""
     may_bind(config)
     wanted = [config.tls_port] if config.tls_port else [stable_tls_port(root), 0]
     return _listener(address(config.host), wanted, "server.tls_port")

@@ -8,17 +8,19 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
+from codeplane.kernel.actor import Caller
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.json import JsonObject
-from codeplane.surfaces.http.answers import error_answer
-from codeplane.surfaces.http.caller import caller
-from codeplane.surfaces.http.following import Following
+from codeplane.surfaces.http.call_stream import CallStream
+from codeplane.surfaces.http.responses import error_response
 from codeplane.surfaces.http.sse import message, shutdown_message
+from codeplane.surfaces.services.caller import bearer
 
 _FILTERS = ("stream", "task_id", "call_id", "in_session")
 # A refusal is there at once; a stream in which nothing happens must not keep its reader waiting for the headers.
 _REFUSAL_SEC = 0.1
+_MAX_NAME = 80
 
 
 class EventStream:
@@ -29,7 +31,7 @@ class EventStream:
         self._stopping = stopping
 
     def routes(self) -> list[Route]:
-        """Where it is."""
+        """Return the route."""
         return [Route("/events", self._events, methods=["GET"])]
 
     async def _events(self, request: Request) -> Response:
@@ -39,12 +41,12 @@ class EventStream:
         resume = request.headers.get("last-event-id") or request.query_params.get("after")
         arguments |= {"after": resume} if resume else {"from_now": True}
         arguments["heartbeat_sec"] = 15
-        items = self._conveyor.stream("ledger.watch", arguments, caller(request))
-        following = Following(items, self._stopping)
+        items = self._conveyor.stream("ledger.watch", arguments, _caller_of(request))
+        following = CallStream(items, self._stopping)
         first = await following.first(_REFUSAL_SEC)
         if isinstance(first, Outcome) and first.error is not None:
             await following.close()
-            return error_answer(first.error)
+            return error_response(first.error)
         if request.method == "HEAD":
             await following.close()
             return Response(media_type="text/event-stream")
@@ -55,7 +57,7 @@ class EventStream:
         )
 
 
-async def _lines(following: Following) -> AsyncIterator[str]:
+async def _lines(following: CallStream) -> AsyncIterator[str]:
     yield "retry: 1000\n\n"
     async with aclosing(following.rest()) as items:
         async for item in items:
@@ -75,3 +77,15 @@ def _as_event(item: object) -> str:
     if gap is not None:
         return message("stream_gap", gap)
     return f": alive at {getattr(item, 'heartbeat', '')}\n\n"
+
+
+def _caller_of(request: Request) -> Caller:
+    """Return the caller of a request; Unauthorized when it has more than one token."""
+    client = "".join(char if char.isprintable() else "?" for char in request.headers.get("user-agent", "")[:_MAX_NAME])
+    return Caller(
+        surface="connect",
+        client=client or None,
+        token=bearer(request.headers.getlist("authorization")),
+        request_id=request.state.request_id,
+        traceparent=request.headers.get("traceparent"),
+    )

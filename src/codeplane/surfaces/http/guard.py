@@ -1,4 +1,4 @@
-"""What every HTTP request passes first: the right host and origin, a bounded body, a name for the request."""
+"""Checks of every HTTP request: host, origin, body size, and a request id."""
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
@@ -10,13 +10,15 @@ from codeplane.kernel.actor import Actor, Caller
 from codeplane.kernel.binding import address
 from codeplane.kernel.config import ServerConfig
 from codeplane.kernel.errors import CodePlaneError, OriginDenied, Overloaded, Unauthorized
-from codeplane.surfaces.connections.session_holder import HOLDER, Holder
+from codeplane.kernel.ids import new_id
+from codeplane.surfaces.connections.session_holder import HOLDER, SessionHolder
 from codeplane.surfaces.http.activity import Activity
-from codeplane.surfaces.http.answers import error_answer, json_answer
-from codeplane.surfaces.http.bounded_body import BoundedBody
+from codeplane.surfaces.http.body_limit import LimitedBody
 from codeplane.surfaces.http.protocol import LASTING_UPLOADS, connection_of
-from codeplane.surfaces.http.request_id import HEADER, request_id
+from codeplane.surfaces.http.responses import error_response, json_response
 
+_REQUEST_ID = b"x-request-id"
+_MAX_REQUEST_ID = 128
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 # Where callers without a token are taken for the owner's agents.
 _MCP = "/mcp"
@@ -28,7 +30,7 @@ _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9_.-]+))(?::[0-9]{1,5})?")
 
 
 class Guard:
-    """Pure ASGI middleware: refuses what does not belong here before anything else sees it."""
+    """ASGI middleware that refuses wrong requests before anything else sees them."""
 
     def __init__(
         self,
@@ -63,8 +65,8 @@ class Guard:
             return
         # httptools keeps the optional white space after a value, which RFC 9110 says is not part of it.
         headers = scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
-        named = scope.setdefault("state", {})["request_id"] = request_id(headers)
-        body = BoundedBody(receive, self._config.max_body_bytes)
+        named = scope.setdefault("state", {})["request_id"] = _request_id(headers)
+        body = LimitedBody(receive, self._config.max_body_bytes)
         started = False
 
         async def send_named(message: Message) -> None:
@@ -72,7 +74,7 @@ class Guard:
             if message["type"] == "http.response.start":
                 started = True
                 closing = [(b"connection", b"close")] if body.refused else []
-                message = {**message, "headers": [*message.get("headers", ()), (HEADER, named.encode()), *closing]}
+                message = {**message, "headers": [*message.get("headers", ()), (_REQUEST_ID, named.encode()), *closing]}
             await send(message)
 
         self._activity.begin()
@@ -80,13 +82,13 @@ class Guard:
             self._check_reserve(scope, headers)
             self._check(headers)
             await self._check_mcp_client(scope, headers)
-            body.announced(_first(headers, b"content-length"))
+            body.check_length(_first(headers, b"content-length"))
             await self._app(scope, receive if scope["path"] in LASTING_UPLOADS else body.receive, send_named)
         except CodePlaneError as error:
             if started:
                 raise
             is_mcp_refusal = error.http == Unauthorized.http and scope["path"].startswith(_MCP)
-            answer = mcp_refusal(error) if is_mcp_refusal else error_answer(error)
+            answer = mcp_refusal(error) if is_mcp_refusal else error_response(error)
             await answer(scope, receive, send_named)
         finally:
             self._activity.end()
@@ -157,13 +159,13 @@ class Guard:
             raise Unauthorized(
                 "another account of this machine calls", hint="send a token: cpl agents token makes one for an agent"
             )
-        scope["state"][HOLDER] = Holder(is_own=is_own, group=(group, actor_id))
+        scope["state"][HOLDER] = SessionHolder(is_own=is_own, group=(group, actor_id))
 
 
 def mcp_refusal(error: CodePlaneError) -> Response:
-    """An error as MCP clients show it to their person: they read JSON-RPC, whatever the status."""
+    """Return an error as JSON-RPC, which MCP clients read whatever the status."""
     message = f"{error.name}: {error.message}\nhint: {error.hint}"
-    return json_answer(
+    return json_response(
         {
             "jsonrpc": "2.0",
             "id": None,
@@ -183,7 +185,7 @@ def _hostname(host: str) -> str | None:
 
 
 def _own_origins(hosts: frozenset[str], ports: Sequence[int]) -> frozenset[str]:
-    """Of the first port in the clear, of the second with TLS."""
+    """Return the origins of the plain and of the TLS port."""
     shown = [f"[{host}]" if ":" in host else host for host in hosts]
     schemes = (("http", 80), ("https", 443))
     # Browsers leave the default port out.
@@ -196,3 +198,10 @@ def _own_origins(hosts: frozenset[str], ports: Sequence[int]) -> frozenset[str]:
 
 def _shown(values: list[str]) -> str:
     return " and ".join(repr(value[:200]) for value in values) or "missing"
+
+
+def _request_id(headers: list[tuple[bytes, bytes]]) -> str:
+    """Return the caller's X-Request-Id if it is short printable ASCII, else a new id."""
+    given = next((value for name, value in headers if name == _REQUEST_ID), b"")
+    text = given.decode("latin-1")
+    return text if 0 < len(text) <= _MAX_REQUEST_ID and text.isascii() and text.isprintable() else new_id("req")

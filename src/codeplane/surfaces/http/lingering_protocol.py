@@ -1,4 +1,4 @@
-"""HTTP/1.1 that ends a connection whose client still sends so that the client sees the answer.
+"""HTTP/1.1 that closes a connection so that a client that still sends sees the answer.
 
 A socket that is closed with bytes unread resets the connection, and a client that is still sending may never read what
 it was told. Here the answer ends the one direction, and the other is read and dropped unparsed, for a moment.
@@ -13,7 +13,7 @@ _LINGER_SEC = 2.0
 
 
 class _AnswerTransport(asyncio.Transport):
-    """What a request writes its answer to: where it would close the connection, the protocol does."""
+    """A request's transport, which leaves closing the connection to the protocol."""
 
     def __init__(self, protocol: "LingeringProtocol") -> None:
         super().__init__()
@@ -30,7 +30,7 @@ class _AnswerTransport(asyncio.Transport):
 
 
 class LingeringProtocol(SequentialProtocol):
-    """Reads on for a moment where it ends a connection in the middle of a request."""
+    """Keeps reading for a moment when it closes a connection in the middle of a request."""
 
     def __init__(self, *args: Any, max_lingering_bytes: int, **options: Any) -> None:
         """`max_lingering_bytes` are dropped at most after the last answer."""

@@ -1,4 +1,4 @@
-"""What operators and monitors ask: health and readiness for everyone, metrics and status for the owner's programs."""
+"""Probes: health and readiness for everyone, metrics and status for the owner."""
 
 from collections.abc import Callable
 
@@ -10,8 +10,8 @@ from codeplane.kernel.actor import Actor, Caller
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.errors import CodePlaneError, Unauthorized
 from codeplane.kernel.json import JsonObject
-from codeplane.surfaces.http.answers import json_answer
 from codeplane.surfaces.http.protocol import connection_of
+from codeplane.surfaces.http.responses import json_response
 from codeplane.surfaces.services.caller import bearer
 
 
@@ -48,15 +48,15 @@ class Probes:
         ]
 
     async def _health(self, request: Request) -> Response:
-        return json_answer({"status": "ending" if self._ending() else "ok", **self._identity})
+        return json_response({"status": "ending" if self._ending() else "ok", **self._identity})
 
     async def _ready(self, request: Request) -> Response:
         problems = self._problems()
         if not problems:
-            return json_answer({"status": "ready", **self._identity})
+            return json_response({"status": "ready", **self._identity})
         # Problems name files, which others need not know.
-        told: JsonObject = {"problems": problems} if self._is_let(request) else {}
-        return json_answer({"status": "not ready", **told, **self._identity}, status=503)
+        told: JsonObject = {"problems": problems} if self._may_read(request) else {}
+        return json_response({"status": "not ready", **told, **self._identity}, status=503)
 
     async def _render(self, request: Request) -> Response:
         if not self._are_metrics_open:
@@ -66,9 +66,9 @@ class Probes:
 
     async def _status(self, request: Request) -> Response:
         outcome = await self._conveyor.call("status", {}, self._caller(request))
-        return json_answer(outcome.to_json(), status=outcome.error.http if outcome.error else 200)
+        return json_response(outcome.to_json(), status=outcome.error.http if outcome.error else 200)
 
-    def _is_let(self, request: Request) -> bool:
+    def _may_read(self, request: Request) -> bool:
         """Whether it comes from the owner's account, or with a token."""
         connection = connection_of(request.scope)
         if connection is not None and connection.is_own:

@@ -1,4 +1,4 @@
-"""HTTP/1.1 with bounds on the head of a request, on the framing of its body, and on how long both may take to come."""
+"""HTTP/1.1 with limits on a request's head, on its framing, and on the time both may take."""
 
 import time
 from enum import Enum
@@ -34,7 +34,7 @@ _OWN_LINGERING = 8
 
 
 def connection_of(scope: Scope) -> Connection | None:
-    """The connection that a request came by, where the server has counted it."""
+    """Return the connection of a request, if the server counts it."""
     found = scope.get("state", {}).get(CONNECTION)
     return found if isinstance(found, Connection) else None
 
@@ -46,7 +46,7 @@ class _Stage(Enum):
 
 
 class BoundedProtocol(LingeringProtocol):
-    """Ends a connection whose client keeps the server waiting, or sends too long a head."""
+    """Closes a connection whose client is too slow or sends too long a head."""
 
     def __init__(
         self,
@@ -279,7 +279,7 @@ class BoundedProtocol(LingeringProtocol):
 
 
 def refusal(error: CodePlaneError, headers: list[tuple[bytes, bytes]]) -> bytes:
-    """An error as a whole HTTP answer after which the connection ends."""
+    """Return an error as a complete HTTP response that closes the connection."""
     body = dumps({"error": error.to_wire()}).encode()
     lines = [b"%b: %b\r\n" % header for header in headers]
     lines.append(b"content-type: application/json\r\ncontent-length: %d\r\nconnection: close\r\n\r\n" % len(body))

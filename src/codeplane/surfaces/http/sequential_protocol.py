@@ -1,4 +1,4 @@
-"""HTTP/1.1 that parses the next request of a connection once the one before it is answered.
+"""HTTP/1.1 that parses a connection's next request only when the one before is answered.
 
 uvicorn parses everything that was read at once, and queues a request for each 40 bytes of it. Here the bytes behind a
 whole request wait as bytes, and so do those of a body that nobody takes; nothing more is read while they do.
@@ -14,7 +14,7 @@ from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT, FlowControl
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
-from codeplane.surfaces.http.target import AddressedProtocol
+from codeplane.surfaces.http.request_target import TargetHostProtocol
 
 # The end of a head, and of a chunked body.
 _END = b"\r\n\r\n"
@@ -26,7 +26,7 @@ _MAX_CHUNKED_PIECE = 4096
 
 
 class _HeldFlow(FlowControl):
-    """Reads nothing while bytes wait, also when the application asks whether its client is still there."""
+    """Flow control that pauses reading while bytes wait, even when the application checks for a disconnect."""
 
     _is_held = False
 
@@ -49,8 +49,8 @@ class _HeldFlow(FlowControl):
             super().resume_reading()
 
 
-class SequentialProtocol(AddressedProtocol):
-    """One request under way; at most one more is parsed, where its head was read together with the end of a body."""
+class SequentialProtocol(TargetHostProtocol):
+    """Handles one request at a time; at most one more is parsed, if it was read with the end of a body."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)

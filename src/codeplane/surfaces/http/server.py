@@ -1,4 +1,4 @@
-"""Running the ASGI application: uvicorn on uvloop, with a graceful end."""
+"""The HTTP server: uvicorn on uvloop, with a graceful shutdown."""
 
 import asyncio
 import signal
@@ -21,7 +21,7 @@ _LAST_BYTES_SEC = 1
 
 
 class _Uvicorn(uvicorn.Server):
-    """uvicorn without its own signal handling, with a word when it listens, and with bounded connections."""
+    """uvicorn without signal handling, with a callback when it listens, and with limited connections."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class _Uvicorn(uvicorn.Server):
 
 
 class HttpServer:
-    """uvicorn, told when to end by a signal or by the application itself."""
+    """Runs uvicorn until a signal or the application stops it."""
 
     def __init__(
         self,

@@ -1,16 +1,16 @@
-"""Open streams that end when the server does, instead of holding it up."""
+"""Ending open streams when the server stops."""
 
 import asyncio
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from codeplane.kernel.errors import ShuttingDown
-from codeplane.surfaces.http.answers import error_answer
+from codeplane.surfaces.http.responses import error_response
 from codeplane.surfaces.http.sse import shutdown_message
 
 
-class EndsWith:
-    """Runs an ASGI application until an event is set; then says `shutdown` on its stream and ends it."""
+class UntilShutdown:
+    """Runs an ASGI application until an event is set; then sends `shutdown` on its stream and ends it."""
 
     def __init__(self, app: ASGIApp, event: asyncio.Event, *, announce: bool) -> None:
         self._app = app
@@ -36,7 +36,7 @@ class EndsWith:
             serving.cancel()
             await asyncio.wait({serving})
             if not started:
-                await error_answer(ShuttingDown("the server is ending"))(scope, receive, send)
+                await error_response(ShuttingDown("the server is ending"))(scope, receive, send)
             elif not ended:
                 body = shutdown_message().encode() if self._announce else b""
                 await send({"type": "http.response.body", "body": body, "more_body": False})

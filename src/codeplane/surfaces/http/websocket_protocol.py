@@ -1,4 +1,4 @@
-"""WebSockets with a bound on the frames that a client may send, on their size, and on the pongs that wait for it.
+"""WebSockets with limits on a client's frames, on their size, and on unsent pongs.
 
 A reader says hello, and then answers pings at most; but a frame may be as small as six bytes, and uvicorn parses all
 that was read at once, some 40,000 of them. Here so many are taken at once and so many a second; beyond, the connection
@@ -24,7 +24,7 @@ _LAST_BYTES_SEC = 2.0
 
 
 class BoundedWebSocket(WebSocketsSansIOProtocol):
-    """A WebSocket that has a place among the connections; it can lose it until its client says something."""
+    """A WebSocket counted among the connections; it can be evicted until its client sends something."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)

@@ -1,4 +1,4 @@
-"""Who sent an MCP request, as far as the protocol and its transport tell."""
+"""The caller of an MCP request."""
 
 from mcp.server.context import ServerRequestContext
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
@@ -18,7 +18,7 @@ Context = ServerRequestContext[dict[str, object], Request]
 
 
 def caller_of(ctx: Context) -> Caller:
-    """The caller of one request; the conveyor decides what that is worth."""
+    """Return the caller of a request."""
 
     async def report(progress: Progress) -> None:
         await ctx.session.report_progress(progress.done, progress.total, progress.message)
@@ -37,7 +37,7 @@ def caller_of(ctx: Context) -> Caller:
 
 
 def _traceparent(ctx: Context) -> str | None:
-    """The span that the client works in: what it says of the one request, before what HTTP says of the exchange."""
+    """Return the client's trace context: the request's own before the HTTP exchange's."""
     told = ctx.meta.get("traceparent") if ctx.meta else None
     if isinstance(told, str):
         return told
@@ -46,17 +46,17 @@ def _traceparent(ctx: Context) -> str | None:
 
 
 def http_session(session_id: str) -> str:
-    """The connection that a session of the handshake era is."""
+    """Return the connection id of a session of the older protocol."""
     return f"mcp-session:{session_id}"
 
 
 def byte_stream(stream_id: str) -> str:
-    """The connection that a byte stream is."""
+    """Return the connection id of a byte stream."""
     return f"mcp-stream:{stream_id}"
 
 
 def _connection(ctx: Context) -> str | None:
-    """What stays the same from one request of a client to its next; None when nothing but its name does."""
+    """Return the id that a client's requests share, or None."""
     if ctx.request is None:
         return None
     stream = ctx.request.scope.get(STREAM)
@@ -71,7 +71,7 @@ def _connection(ctx: Context) -> str | None:
 
 
 def _credential(request: Request | None) -> str | None:
-    """The bearer token; whatever else is sent as a credential is a wrong one, never none."""
+    """Return the bearer token; any other credential counts as a wrong token, not as none."""
     headers = request.headers.getlist("authorization") if request is not None else []
     if not headers:
         return None
@@ -80,7 +80,7 @@ def _credential(request: Request | None) -> str | None:
 
 
 def _request_id(request: Request | None) -> str | None:
-    """The name that the HTTP exchange goes by, where it holds this one request."""
+    """Return the HTTP request id, if the exchange holds only this request."""
     if request is None or STREAM in request.scope:
         return None
     named = getattr(request.state, "request_id", None)
@@ -88,5 +88,5 @@ def _request_id(request: Request | None) -> str | None:
 
 
 def _plain(name: str) -> str | None:
-    """A client's name, fit for a log: it is whatever the client says."""
+    """Return a client's name, made safe for a log."""
     return "".join(char if char.isprintable() else "?" for char in name[:_MAX_NAME]) or None

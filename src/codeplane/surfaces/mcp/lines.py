@@ -1,4 +1,4 @@
-"""The lines of a byte stream: each one JSON-RPC message, or the reason why it is none."""
+"""JSON-RPC messages as lines of a byte stream."""
 
 import json
 from collections.abc import AsyncIterator
@@ -11,7 +11,7 @@ MAX_LINE_BYTES = 16 * 1024 * 1024
 
 
 class MalformedLine(Exception):
-    """A line that is no message; what was sent as its id, if anything, finds the one who waits for it."""
+    """A line that is not a message; its id, if any, addresses the answer."""
 
     def __init__(self, code: int, message: str, *, request_id: types.RequestId | None = None) -> None:
         super().__init__(message)
@@ -25,8 +25,8 @@ class MalformedLine(Exception):
         return types.JSONRPCError(jsonrpc="2.0", id=self._request_id, error=error)
 
 
-async def lines(request: Request, *, limit: int = MAX_LINE_BYTES) -> AsyncIterator[bytes | None]:
-    """The lines of a body as they come, without empty ones; None stands for one over the limit, which is dropped."""
+async def read_lines(request: Request, *, limit: int = MAX_LINE_BYTES) -> AsyncIterator[bytes | None]:
+    """Yield the non-empty lines of a body; None stands for a dropped line over the limit."""
     rest = bytearray()
     dropping = False
     async for chunk in request.stream():
@@ -48,8 +48,8 @@ async def lines(request: Request, *, limit: int = MAX_LINE_BYTES) -> AsyncIterat
         yield bytes(rest)
 
 
-def parse(line: bytes | None) -> types.JSONRPCMessage:
-    """The message that a line holds, or MalformedLine."""
+def parse_message(line: bytes | None) -> types.JSONRPCMessage:
+    """Parse a line into a message, or raise MalformedLine."""
     if line is None:
         raise MalformedLine(types.INVALID_REQUEST, f"a line may hold {MAX_LINE_BYTES} bytes; this one was dropped")
     try:

@@ -1,4 +1,4 @@
-"""Where MCP is reached; its library is loaded for the first client, so that a start does not wait for it."""
+"""The mount of MCP, which loads its library for the first client to keep the start fast."""
 
 import asyncio
 import gc
@@ -18,7 +18,7 @@ _STREAM = "codeplane.surfaces.mcp.stream"
 
 
 class McpMount:
-    """The ASGI applications of MCP, from before its first client to after its last; run once."""
+    """The ASGI applications of MCP; run once."""
 
     def __init__(self, make: "Callable[[], McpSurface]", *, stopping: asyncio.Event) -> None:
         """`make` may import what it needs when it is called; once `stopping`, nobody waits for it any more."""

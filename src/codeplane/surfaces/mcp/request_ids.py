@@ -1,4 +1,4 @@
-"""Request ids of MCP sessions: of two requests under way with one id, the later is refused.
+"""Request ids of MCP sessions; a duplicate id in progress is refused.
 
 The library keeps one place for the answer of each id. A second request with the same id would take it over; the client
 that sent the first would wait for ever, or get the answer of the second.
@@ -21,19 +21,19 @@ _HEAD = 160
 
 
 def id_key(request_id: types.RequestId) -> str:
-    """What the library tells ids apart by: to it, 1 and "1" are the same."""
+    """Return the library's key of an id; to it, 1 and "1" are the same."""
     return str(request_id)
 
 
 def duplicate_error(request_id: types.RequestId) -> types.JSONRPCError:
-    """The answer to the later one."""
+    """Return the error for a duplicate id."""
     message = f"a request with id {request_id!r} is under way in this session; give every request an id of its own"
     error = types.ErrorData(code=types.INVALID_REQUEST, message=message)
     return types.JSONRPCError(jsonrpc="2.0", id=request_id, error=error)
 
 
 class RequestIds:
-    """The ids that are taken in sessions over HTTP.
+    """The ids in use in sessions over HTTP.
 
     An id is taken while its HTTP exchange lasts, and while its handler runs: that goes on when its client has left.
     """
@@ -66,8 +66,8 @@ class RequestIds:
             self._handled.discard(key)
 
 
-async def whole_body(receive: Receive) -> tuple[bytes, Receive]:
-    """A request's body, and how it is received once more."""
+async def read_body(receive: Receive) -> tuple[bytes, Receive]:
+    """Read a request's body; return it and a `receive` that replays it."""
     parts: list[bytes] = []
     while True:
         message = await receive()
@@ -87,8 +87,8 @@ async def whole_body(receive: Receive) -> tuple[bytes, Receive]:
     return body, again
 
 
-def parsed(body: bytes) -> object:
-    """The JSON of a body; None where it is none."""
+def parse_json(body: bytes) -> object:
+    """Parse a body as JSON; None when it is invalid."""
     try:
         return from_json(body)
     except (ValueError, RecursionError):
@@ -96,7 +96,7 @@ def parsed(body: bytes) -> object:
 
 
 def request_id_of(message: object) -> types.RequestId | None:
-    """The id of a request; None of anything else."""
+    """Return the id of a request; None for anything else."""
     if not isinstance(message, dict) or "method" not in message:
         return None
     found = message.get("id")
@@ -104,18 +104,18 @@ def request_id_of(message: object) -> types.RequestId | None:
 
 
 def is_answer(chunk: bytes) -> bool:
-    """Whether a chunk of a response holds the answer to its request: neither a notification, nor a comment."""
+    """Return whether a chunk holds the answer, not a notification or a comment."""
     return bool(chunk.strip()) and not chunk.startswith(b":") and chunk.find(b'"method"', 0, _HEAD) < 0
 
 
-def refusal(request_id: types.RequestId, session: str) -> Response:
-    """The same as an HTTP answer."""
+def duplicate_response(request_id: types.RequestId, session: str) -> Response:
+    """Return the error for a duplicate id as an HTTP response."""
     body = duplicate_error(request_id).model_dump_json(by_alias=True, exclude_unset=True)
     return Response(body, media_type="application/json", headers={SESSION_HEADER: session})
 
 
-def unfit_id(session: str) -> Response:
-    """The answer to a request whose id is of the wrong kind: the library takes it for a notification."""
+def invalid_id_response(session: str) -> Response:
+    """Return the error for an id of the wrong type, which the library would take for a notification."""
     error = types.ErrorData(code=types.INVALID_REQUEST, message="the id of a request is a string or a whole number")
     body = types.JSONRPCError(jsonrpc="2.0", id=None, error=error).model_dump_json(by_alias=True, exclude_unset=True)
     return Response(body, status_code=400, media_type="application/json", headers={SESSION_HEADER: session})

@@ -23,7 +23,7 @@ Content = types.TextResourceContents | types.BlobResourceContents
 
 
 class ResourceSource(Protocol):
-    """Something whose content clients can attach."""
+    """A source of resources."""
 
     def listed(self) -> list[types.Resource]:
         """The resources with a fixed address."""
@@ -39,7 +39,7 @@ class ResourceSource(Protocol):
 
 
 class Resources:
-    """Everything that can be attached, from all sources."""
+    """The resources of all sources."""
 
     def __init__(self, sources: Sequence[ResourceSource]) -> None:
         self._sources = sources
@@ -62,7 +62,7 @@ class Resources:
 
 
 class LedgerResources:
-    """The log and its tasks, read through the door like everything else."""
+    """The log and its tasks, read through operations."""
 
     def __init__(self, conveyor: Conveyor) -> None:
         self._conveyor = conveyor
@@ -139,7 +139,7 @@ class DocResources:
 
 
 def _named(uri: str, prefix: str) -> str | None:
-    """What an address names behind its prefix, with percent signs resolved; None when it is another address."""
+    """Return the unquoted name after a URI's prefix; None for other URIs."""
     if not uri.startswith(prefix):
         return None
     try:

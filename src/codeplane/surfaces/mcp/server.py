@@ -14,22 +14,22 @@ from starlette.types import Message, Receive, Scope, Send
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.errors import CodePlaneError, InvalidArgument, NotFound, OperationDisabled, UnknownOperation
 from codeplane.kernel.json import JsonObject
-from codeplane.surfaces.mcp.asking import asks, continued, next_round
 from codeplane.surfaces.mcp.caller import SESSION_HEADER, Context, caller_of, http_session
+from codeplane.surfaces.mcp.elicitation import input_required, person_asker, resumed_arguments
 from codeplane.surfaces.mcp.request_ids import (
     RequestIds,
+    duplicate_response,
     id_key,
+    invalid_id_response,
     is_answer,
-    parsed,
-    refusal,
+    parse_json,
+    read_body,
     request_id_of,
-    unfit_id,
-    whole_body,
 )
 from codeplane.surfaces.mcp.resources import Resources
 from codeplane.surfaces.mcp.session_manager import SessionManager
 from codeplane.surfaces.mcp.session_transport import MESSAGE
-from codeplane.surfaces.mcp.tools import Tools, call_result, error_text, readable
+from codeplane.surfaces.mcp.tools import Tools, call_result, error_text, escape_texts
 
 INSTRUCTIONS = (
     "CodePlane knows this repository and changes it safely. Prefer its tools over shell commands for what they cover. "
@@ -38,7 +38,7 @@ INSTRUCTIONS = (
 
 
 class McpSurface:
-    """Speaks MCP for the conveyor; one instance a server, run once."""
+    """The MCP server in front of the conveyor; one instance a server, run once."""
 
     def __init__(
         self,
@@ -93,19 +93,19 @@ class McpSurface:
         if scope["method"] != "POST" or session is None:
             await self._handle(scope, receive, send)
             return
-        body, receive = await whole_body(receive)
-        message = parsed(body)
+        body, receive = await read_body(receive)
+        message = parse_json(body)
         scope[MESSAGE] = message
         request_id = request_id_of(message)
         if request_id is None and isinstance(message, dict) and message.keys() >= {"id", "method"}:
-            await unfit_id(session)(scope, receive, send)
+            await invalid_id_response(session)(scope, receive, send)
             return
         if request_id is None:
             await self._handle(scope, receive, send)
             return
         key = session, id_key(request_id)
         if not self._ids.take(key):
-            await refusal(request_id, session)(scope, receive, send)
+            await duplicate_response(request_id, session)(scope, receive, send)
             return
 
         async def free_before_answer(message: Message) -> None:
@@ -138,19 +138,19 @@ class McpSurface:
         try:
             found = self._tools.listed(_query(ctx, "toolset"), structured=_structured(ctx))
         except (InvalidArgument, OperationDisabled) as error:
-            raise _invalid(error, readable(error.to_wire())) from error
+            raise _invalid(error, escape_texts(error.to_wire())) from error
         return types.ListToolsResult(tools=found)
 
     async def _call_tool(
         self, ctx: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
-        caller = replace(caller_of(ctx), ask=asks(ctx, params), reads_structure=_structured(ctx))
-        outcome = await self._conveyor.call(params.name, continued(params), caller)
+        caller = replace(caller_of(ctx), ask=person_asker(ctx, params), reads_structure=_structured(ctx))
+        outcome = await self._conveyor.call(params.name, resumed_arguments(params), caller)
         # Without an operation it is the tool that is unknown, rather than something an operation was asked about.
         if outcome.operation is None and isinstance(outcome.error, UnknownOperation):
             error = self._tools.unknown(params.name, outcome.error)
-            raise _invalid(error, readable(error.to_wire()))
-        return next_round(ctx, params, outcome) or call_result(outcome, structured=_structured(ctx))
+            raise _invalid(error, escape_texts(error.to_wire()))
+        return input_required(ctx, params, outcome) or call_result(outcome, structured=_structured(ctx))
 
     async def _list_resources(
         self, ctx: Context, params: types.PaginatedRequestParams | None
@@ -169,7 +169,7 @@ class McpSurface:
         except NotFound as error:
             raise _invalid(error, {"uri": uri}) from error
         except CodePlaneError as error:
-            raise MCPError(code=-32000, message=error_text(error), data=readable(error.to_wire())) from error
+            raise MCPError(code=-32000, message=error_text(error), data=escape_texts(error.to_wire())) from error
 
 
 def _query(ctx: Context, name: str) -> str | None:

@@ -1,4 +1,4 @@
-"""How many MCP sessions there are, and who makes room for a new one.
+"""The limit on MCP sessions, and eviction for new ones.
 
 Other accounts have half of the sessions together. Where there is no room, the longest idle session of the account that
 has most ends; one of the owner's never ends for somebody else's. Its client gets 404 and opens another, as MCP has it.
@@ -15,19 +15,19 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
-from codeplane.surfaces.connections.session_holder import HOLDER, Holder
+from codeplane.surfaces.connections.session_holder import HOLDER, SessionHolder
 from codeplane.surfaces.mcp.caller import SESSION_HEADER
 from codeplane.surfaces.mcp.session_transport import SessionTransport
 
-_UNKNOWN = Holder(is_own=False, group=None)
+_UNKNOWN = SessionHolder(is_own=False, group=None)
 # The SDK asks for a session without saying for whom.
-_holder: ContextVar[Holder] = ContextVar("holder", default=_UNKNOWN)
+_holder: ContextVar[SessionHolder] = ContextVar("holder", default=_UNKNOWN)
 # Methods that say something about a session there is.
 _IN_SESSION = ("GET", "DELETE")
 
 
 class SessionManager(StreamableHTTPSessionManager):
-    """The SDK's sessions, with transports of ours and a share for everyone."""
+    """The SDK's sessions with our transports and a fair share for each holder."""
 
     async def _handle_stateful_request(self, scope: Scope, receive: Receive, send: Send) -> None:
         if Request(scope).headers.get(SESSION_HEADER) is None:
@@ -38,7 +38,7 @@ class SessionManager(StreamableHTTPSessionManager):
             holder = scope.get("state", {}).get(HOLDER, _UNKNOWN)
             _holder.set(holder)
             await self._make_room(holder)
-            send = _naming_opened(send)
+            send = _without_session_id(send)
         await super()._handle_stateful_request(scope, receive, send)
 
     def _admit_session(self, requestor: AuthorizationContext | None) -> StreamableHTTPServerTransport | None:
@@ -61,14 +61,14 @@ class SessionManager(StreamableHTTPSessionManager):
         every = [session for session in self._server_instances.values() if isinstance(session, SessionTransport)]
         return [session for session in every if not session.holder.is_own] if of_others else every
 
-    def _has_room(self, holder: Holder) -> bool:
+    def _has_room(self, holder: SessionHolder) -> bool:
         limit = self.max_sessions
         if limit is None:
             return True
         is_share_free = holder.is_own or len(self._sessions(of_others=True)) < max(1, limit // 2)
         return is_share_free and len(self._server_instances) < limit
 
-    async def _make_room(self, holder: Holder) -> None:
+    async def _make_room(self, holder: SessionHolder) -> None:
         if self._has_room(holder):
             return
         sessions = self._sessions(of_others=not holder.is_own)
@@ -82,14 +82,14 @@ class SessionManager(StreamableHTTPSessionManager):
 
 
 def _missing_session() -> Response:
-    """The refusal of what only a session has."""
+    """Return the refusal of a request that needs a session."""
     error = types.ErrorData(code=types.INVALID_REQUEST, message="Bad Request: Missing session ID")
     body = types.JSONRPCError(jsonrpc="2.0", id=None, error=error).model_dump_json(by_alias=True, exclude_unset=True)
     return Response(body, status_code=400, media_type="application/json")
 
 
-def _naming_opened(send: Send) -> Send:
-    """Send without the id of a session whose opening was refused: it is gone."""
+def _without_session_id(send: Send) -> Send:
+    """Wrap `send` to drop the id of a session that was refused."""
 
     async def sent(message: Message) -> None:
         if message["type"] == "http.response.start" and message["status"] >= 400:

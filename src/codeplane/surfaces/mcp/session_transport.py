@@ -1,4 +1,4 @@
-"""MCP sessions over HTTP in which a request whose answer comes at once is answered as plain JSON.
+"""MCP sessions over HTTP that answer in plain JSON when the answer comes at once.
 
 The SDK opens an event stream for every answer, which costs more than most calls do. Here a request gets one only if
 something is sent before its answer (progress, a question), or if it takes longer than a client should wait for a byte.
@@ -27,7 +27,7 @@ from sse_starlette import EventSourceResponse
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
-from codeplane.surfaces.connections.session_holder import Holder
+from codeplane.surfaces.connections.session_holder import SessionHolder
 from codeplane.surfaces.mcp.caller import SESSION_HEADER
 
 # The JSON of a request's body, where it was read before.
@@ -38,9 +38,9 @@ First = asyncio.Future[EventMessage]
 
 
 class SessionTransport(StreamableHTTPServerTransport):
-    """One session."""
+    """The transport of one session."""
 
-    def __init__(self, *, holder: Holder, **options: Any) -> None:
+    def __init__(self, *, holder: SessionHolder, **options: Any) -> None:
         """`holder` is whom it counts for."""
         super().__init__(**options)
         self.holder = holder
@@ -153,7 +153,7 @@ class SessionTransport(StreamableHTTPServerTransport):
 
 
 def _request(raw: object) -> types.JSONRPCRequest | None:
-    """The request that a message is, or None; the one that opens a session is left to the SDK."""
+    """Return the request in a message, or None; the SDK handles `initialize`."""
     if not isinstance(raw, Mapping) or raw.get("method") == "initialize":
         return None
     try:
@@ -164,7 +164,7 @@ def _request(raw: object) -> types.JSONRPCRequest | None:
 
 
 def _ends(first: First) -> bool:
-    """Whether what came first is all there is."""
+    """Return whether the first message is the whole answer."""
     return first.exception() is not None or isinstance(
         first.result().message, types.JSONRPCResponse | types.JSONRPCError
     )

@@ -1,4 +1,4 @@
-"""MCP as newline-delimited JSON over one full-duplex HTTP exchange: what the stdio shim speaks."""
+"""MCP as newline-delimited JSON over one full-duplex HTTP exchange, for the stdio shim."""
 
 from functools import partial
 
@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 
 from codeplane.kernel.ids import new_id
 from codeplane.surfaces.mcp.caller import STREAM, byte_stream
-from codeplane.surfaces.mcp.lines import MalformedLine, lines, parse
+from codeplane.surfaces.mcp.lines import MalformedLine, parse_message, read_lines
 from codeplane.surfaces.mcp.request_ids import duplicate_error, id_key
 from codeplane.surfaces.mcp.server import McpSurface
 
@@ -51,7 +51,7 @@ class ByteStream:
 
 
 class _Exchange:
-    """One client's lines in and out, from the first to the last."""
+    """One client's exchange of lines."""
 
     def __init__(self, request: Request, send: Send) -> None:
         self._request = request
@@ -80,9 +80,9 @@ class _Exchange:
     async def _receive_lines(self, incoming: Incoming, refusals: Outgoing) -> None:
         async with incoming, refusals:
             try:
-                async for line in lines(self._request):
+                async for line in read_lines(self._request):
                     try:
-                        message = parse(line)
+                        message = parse_message(line)
                     except MalformedLine as problem:
                         await refusals.send(SessionMessage(problem.answer()))
                         continue
@@ -118,7 +118,7 @@ class _Exchange:
 
 
 class _Unanswered:
-    """The requests that came in and have not been answered yet."""
+    """The requests that have not been answered yet."""
 
     def __init__(self) -> None:
         self._ids: set[str] = set()

@@ -16,7 +16,7 @@ ALL = "all"
 
 
 class Tools:
-    """The operations that answer once, as tools; each is described when it is first asked for."""
+    """The unary operations as tools, each described on first use."""
 
     def __init__(self, catalogue: Catalogue, *, default_toolset: str) -> None:
         self._catalogue = catalogue
@@ -74,7 +74,7 @@ def _names(toolsets: str) -> list[str]:
 
 
 def tool(operation: Operation, *, structured: bool) -> types.Tool:
-    """The tool an operation is listed as; hints only where they differ from what clients assume."""
+    """Return the tool of an operation, with hints only where they differ from the defaults."""
     return types.Tool(
         name=operation.tool,
         description=operation.description,
@@ -94,12 +94,12 @@ def _annotations(operation: Operation) -> types.ToolAnnotations:
 
 
 def call_result(outcome: Outcome, *, structured: bool) -> types.CallToolResult:
-    """An outcome as the model reads it: compact text, and structure only where it was asked for."""
-    meta = readable(outcome.meta.to_wire())
+    """Return an outcome as a tool result: compact text, and structure only on request."""
+    meta = escape_texts(outcome.meta.to_wire())
     if outcome.error is not None:
         return types.CallToolResult(
             content=[_text(error_text(outcome.error), outcome)],
-            structured_content=readable(outcome.error.to_wire()) if structured else None,
+            structured_content=escape_texts(outcome.error.to_wire()) if structured else None,
             is_error=True,
             _meta={META_KEY: meta},
         )
@@ -113,30 +113,30 @@ def call_result(outcome: Outcome, *, structured: bool) -> types.CallToolResult:
 
 
 def error_text(error: CodePlaneError) -> str:
-    """An error with what to do next."""
-    return _whole(f"{error.name}: {error.message}\nhint: {error.hint}")
+    """Return the text of an error with its hint."""
+    return _escape_text(f"{error.name}: {error.message}\nhint: {error.hint}")
 
 
-def readable(wire: JsonObject) -> JsonObject:
-    """The same object with its texts such that UTF-8 can hold them; one that cannot would end the connection."""
-    return {_whole(name): _readable(value) for name, value in wire.items()}
+def escape_texts(wire: JsonObject) -> JsonObject:
+    """Return the object with lone surrogates escaped, which would otherwise break the connection."""
+    return {_escape_text(name): _escape_value(value) for name, value in wire.items()}
 
 
-def _readable(value: JsonValue) -> JsonValue:
+def _escape_value(value: JsonValue) -> JsonValue:
     if isinstance(value, str):
-        return _whole(value)
+        return _escape_text(value)
     if isinstance(value, dict):
-        return readable(value)
-    return [_readable(item) for item in value] if isinstance(value, list) else value
+        return escape_texts(value)
+    return [_escape_value(item) for item in value] if isinstance(value, list) else value
 
 
-def _whole(text: str) -> str:
-    """Half a character, as the name of a file may have, written out."""
+def _escape_text(text: str) -> str:
+    """Escape lone surrogates, as file names may contain."""
     return text if is_text(text) else text.encode("utf-8", "backslashreplace").decode()
 
 
 def _text(text: str, outcome: Outcome) -> types.TextContent:
-    return types.TextContent(text=_whole("\n".join([text, *_asides(outcome)])))
+    return types.TextContent(text=_escape_text("\n".join([text, *_asides(outcome)])))
 
 
 def _asides(outcome: Outcome) -> Iterable[str]:

@@ -1,1 +1,1 @@
-"""What the services of the protos do, whichever protocol carries them: messages in, operations through the one door."""
+"""The services of the protos, independent of the protocol that carries them."""

@@ -1,4 +1,4 @@
-"""Who calls a service, as far as the headers tell; the conveyor decides what that is worth."""
+"""The caller of a service, from its headers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ _LONGEST_CLIENT = 80
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Headers:
-    """What a protocol's headers say of a request, the same for all of them."""
+    """The headers of a request, in a form common to all protocols."""
 
     surface: str
     authorization: Sequence[str]
@@ -34,7 +34,7 @@ class Headers:
 
 
 def bearer(values: Sequence[str]) -> str | None:
-    """The token of the one authorization header; with two of them nobody knows which one others went by."""
+    """Return the bearer token; refuse more than one authorization header as ambiguous."""
     if len(values) > 1:
         raise Unauthorized(f"there are {len(values)} authorization headers", hint="send exactly one")
     scheme, _, token = values[0].strip().partition(" ") if values else ("", "", "")

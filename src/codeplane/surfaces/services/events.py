@@ -1,4 +1,4 @@
-"""Events of the log as messages."""
+"""Log events as proto messages."""
 
 from collections.abc import Callable, Mapping
 
@@ -6,7 +6,7 @@ from google.protobuf.message import Message
 
 from codeplane._gen import events_pb2
 from codeplane.kernel.json import JsonObject, JsonValue
-from codeplane.surfaces.services.messages import filled, struct
+from codeplane.surfaces.services.messages import fill_message, to_struct
 
 Make = Callable[[str, JsonObject], Message]
 
@@ -28,11 +28,11 @@ _QUEUED = {
 
 
 def event_message(wire: JsonObject) -> events_pb2.Event:
-    """An event as the log shows it, as a message; those that have a message of their own carry it too."""
-    event = filled(events_pb2.Event, {name: value for name, value in wire.items() if name != "payload"})
+    """Return a log event as a message, with its typed message where there is one."""
+    event = fill_message(events_pb2.Event, {name: value for name, value in wire.items() if name != "payload"})
     payload = wire.get("payload")
     if isinstance(payload, dict):
-        event.data.CopyFrom(struct(payload))
+        event.data.CopyFrom(to_struct(payload))
         known = _PAYLOADS.get(event.type)
         if known is not None:
             name, make = known
@@ -47,18 +47,18 @@ def event_message(wire: JsonObject) -> events_pb2.Event:
 
 
 def heartbeat_message(*, latest: int, position: int = 0) -> events_pb2.Event:
-    """A sign of life."""
+    """Return a heartbeat."""
     return events_pb2.Event(heartbeat=events_pb2.Heartbeat(latest_sequence=latest, position=position))
 
 
 def gap_message(gap: Mapping[str, JsonValue]) -> events_pb2.Event:
-    """What ends a watch whose events are gone."""
+    """Return the gap that ends a watch."""
     found: JsonObject = {
         "requested_from_sequence": gap.get("requested_after"),
         "next_available_sequence": gap.get("first_available"),
         "stream": gap.get("stream"),
     }
-    return events_pb2.Event(stream_gap=filled(events_pb2.StreamGap, found))
+    return events_pb2.Event(stream_gap=fill_message(events_pb2.StreamGap, found))
 
 
 def _created(kind: str, payload: JsonObject) -> Message:
@@ -71,12 +71,12 @@ def _created(kind: str, payload: JsonObject) -> Message:
         "deterministic_summary": payload.get("summary"),
         "preview": payload.get("body"),
     }
-    return filled(events_pb2.ProposedActionCreated, known)
+    return fill_message(events_pb2.ProposedActionCreated, known)
 
 
 def _changed(kind: str, payload: JsonObject) -> Message:
     unknown = kind == "action.interrupted"
-    return filled(
+    return fill_message(
         events_pb2.ProposedActionStatusChanged, {**payload, "status": _STATUS[kind], "outcome_unknown": unknown}
     )
 
@@ -85,16 +85,16 @@ def _conflict(kind: str, payload: JsonObject) -> Message:
     known: JsonObject = {"reason": "args_hash_mismatch", **payload, "tool": payload.get("operation")}
     if "idempotency_key" not in payload:
         known["idempotency_key"] = payload.get("key")
-    return filled(events_pb2.IdempotencyConflict, known)
+    return fill_message(events_pb2.IdempotencyConflict, known)
 
 
 def _decided(kind: str, payload: JsonObject) -> Message:
-    return filled(events_pb2.PolicyDecisionMade, {"policy_id": payload.get("version"), **payload})
+    return fill_message(events_pb2.PolicyDecisionMade, {"policy_id": payload.get("version"), **payload})
 
 
 def _named(message: type[Message]) -> Make:
-    """A payload whose names are those of the message."""
-    return lambda kind, payload: filled(message, payload)
+    """Rename the fields of a payload to the message's."""
+    return lambda kind, payload: fill_message(message, payload)
 
 
 _PAYLOADS: Mapping[str, tuple[str, Make]] = {

@@ -1,4 +1,4 @@
-"""Between messages and JSON: a request's fields as arguments, a result's values as the fields of the same names."""
+"""Conversion between proto messages and JSON, by field name."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -13,7 +13,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.json import JsonObject, JsonValue
-from codeplane.surfaces.services.fitting import EXACT, fitting, fitting_text
+from codeplane.surfaces.services.protobuf_json import MAX_EXACT, escape_surrogates, to_protobuf_json
 
 M = TypeVar("M", bound=Message)
 
@@ -25,13 +25,13 @@ _WHOLE = {
 }
 
 
-def arguments_of(message: Message) -> JsonObject:
-    """The fields that were set, by their names in the proto."""
+def message_arguments(message: Message) -> JsonObject:
+    """Return the fields that are set, by their proto names."""
     return {field.name: _argument(field, value) for field, value in message.ListFields()}
 
 
-def filled(kind: type[M], values: Mapping[str, JsonValue]) -> M:
-    """A message of the values whose names it has; what it has no field for stays out, what does not fit stays unset."""
+def fill_message(kind: type[M], values: Mapping[str, JsonValue]) -> M:
+    """Fill a message from values by name; unknown names and values of a wrong type are left out."""
     message = kind()
     for found in kind.DESCRIPTOR.fields:
         field = cast(FieldDescriptor, found)
@@ -43,13 +43,13 @@ def filled(kind: type[M], values: Mapping[str, JsonValue]) -> M:
     return message
 
 
-def struct(value: Mapping[str, JsonValue]) -> Struct:
-    """A JSON object as a message; numbers that a double would round are strings in it."""
-    return ParseDict(cast(JsonObject, fitting(value)), Struct())
+def to_struct(value: Mapping[str, JsonValue]) -> Struct:
+    """Convert a JSON object to a Struct; numbers that a double would round become strings."""
+    return ParseDict(cast(JsonObject, to_protobuf_json(value)), Struct())
 
 
-def plain(message: Struct) -> JsonObject:
-    """The JSON object that a Struct is; whole numbers are whole, so that the same call is the same in every form."""
+def from_struct(message: Struct) -> JsonObject:
+    """Convert a Struct to a JSON object, with integral numbers as integers."""
     return {name: _plain(value) for name, value in message.fields.items()}
 
 
@@ -57,9 +57,9 @@ def _plain(value: Value) -> JsonValue:
     kind = value.WhichOneof("kind")
     if kind == "number_value":
         number = value.number_value
-        return int(number) if number.is_integer() and abs(number) <= EXACT else number
+        return int(number) if number.is_integer() and abs(number) <= MAX_EXACT else number
     if kind == "struct_value":
-        return plain(value.struct_value)
+        return from_struct(value.struct_value)
     if kind == "list_value":
         return [_plain(inner) for inner in value.list_value.values]
     if kind == "string_value":
@@ -79,9 +79,9 @@ def _one_argument(field: FieldDescriptor, value: object) -> JsonValue:
     if isinstance(value, Timestamp):
         return rfc3339(value.ToNanoseconds())
     if isinstance(value, Struct):
-        return plain(value)
+        return from_struct(value)
     if isinstance(value, Message):
-        return arguments_of(value)
+        return message_arguments(value)
     if field.enum_type is not None:
         known = field.enum_type.values_by_number.get(cast(int, value))
         return known.name if known is not None else cast(int, value)
@@ -104,7 +104,7 @@ def _set(message: Message, field: FieldDescriptor, value: JsonValue) -> None:
 
 
 def _converted(field: FieldDescriptor, value: JsonValue) -> object:
-    """The value as the field takes it, or None when it does not fit."""
+    """Convert a value to the field's type, or return None."""
     if field.message_type is not None:
         return _message(field, value)
     if field.enum_type is not None:
@@ -114,14 +114,14 @@ def _converted(field: FieldDescriptor, value: JsonValue) -> object:
     if field.cpp_type in _WHOLE:
         return value if isinstance(value, int) and type(value) is int and value in _WHOLE[field.cpp_type] else None
     if field.type == FieldDescriptor.TYPE_BYTES:
-        return fitting_text(value).encode() if isinstance(value, str) else None
+        return escape_surrogates(value).encode() if isinstance(value, str) else None
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return fitting_text("; ".join(map(str, value)))
-    return fitting_text(str(value))
+        return escape_surrogates("; ".join(map(str, value)))
+    return escape_surrogates(str(value))
 
 
 def _enum(kind: EnumDescriptor, name: str) -> int | None:
-    """The number of a name, with or without the prefix that some enums have."""
+    """Return the number of an enum name, with or without its prefix."""
     named = kind.values_by_name.get(name)
     if named is None:
         ending = [found for found in kind.values if found.name.endswith(f"_{name}")]
@@ -133,10 +133,10 @@ def _message(field: FieldDescriptor, value: JsonValue) -> Message | None:
     if field.message_type is Timestamp.DESCRIPTOR:
         return _timestamp(value)
     if field.message_type is Struct.DESCRIPTOR:
-        return struct(value if isinstance(value, Mapping) else {"text": value})
+        return to_struct(value if isinstance(value, Mapping) else {"text": value})
     if not isinstance(value, Mapping):
         return None
-    return filled(GetMessageClass(cast(Descriptor, field.message_type)), value)
+    return fill_message(GetMessageClass(cast(Descriptor, field.message_type)), value)
 
 
 def _timestamp(value: JsonValue) -> Timestamp | None:

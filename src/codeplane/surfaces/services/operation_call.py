@@ -1,4 +1,4 @@
-"""What a caller of the operation service sends: which operation, with which arguments."""
+"""Requests of the operation service."""
 
 import json
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from typing import NoReturn
 from codeplane._gen.operations_pb2 import CallRequest, StreamRequest
 from codeplane.kernel.errors import MalformedRequest
 from codeplane.kernel.json import JsonObject, JsonValue, canonical
-from codeplane.surfaces.services.messages import plain
+from codeplane.surfaces.services.messages import from_struct
 
 _LONGEST_ID = 200
 _TEXTS = ("operation", "arguments_json", "idempotency_key", "session_id", "connection_id")
@@ -21,7 +21,7 @@ _NAMES = {field.json_name: field.name for field in CallRequest.DESCRIPTOR.fields
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationCall:
-    """One call of an operation by its name."""
+    """A call of an operation by name."""
 
     operation: str
     arguments: JsonObject
@@ -48,7 +48,7 @@ class OperationCall:
         """Read it from either of its messages."""
         body: JsonObject = {name: getattr(message, name) for name in (*_TEXTS, *_FLAGS) if getattr(message, name)}
         if message.HasField("arguments"):
-            body["arguments"] = plain(message.arguments)
+            body["arguments"] = from_struct(message.arguments)
         return cls._of(body)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""All services, as a table of methods that a protocol only has to carry."""
+"""All services, as a table of methods for the protocols."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -17,15 +17,15 @@ from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import CodePlaneError, OperationDisabled, StreamGap, UnknownOperation
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Result
+from codeplane.surfaces.services.call_failure import CallFailed
+from codeplane.surfaces.services.call_stream import CallStream
 from codeplane.surfaces.services.caller import Headers
-from codeplane.surfaces.services.codec import Answer, Asked
+from codeplane.surfaces.services.codec import DecodedRequest, EncodableResponse
 from codeplane.surfaces.services.events import event_message, gap_message, heartbeat_message
-from codeplane.surfaces.services.failure import Failed
-from codeplane.surfaces.services.following import Following
-from codeplane.surfaces.services.operation_answer import OperationAnswer
 from codeplane.surfaces.services.operation_call import OperationCall
-from codeplane.surfaces.services.typed import METHODS, Typed
-from codeplane.surfaces.services.watching import Watch
+from codeplane.surfaces.services.operation_response import OperationResponse
+from codeplane.surfaces.services.typed_methods import METHODS, TypedMethod
+from codeplane.surfaces.services.watch import Watch
 
 # A refusal is there at once; a watch in which nothing happens must not keep its reader waiting for a first word.
 _REFUSAL_SEC = 0.1
@@ -41,12 +41,12 @@ FILES: tuple[FileDescriptor, ...] = (
 )
 SERVICES: tuple[ServiceDescriptor, ...] = tuple(service for file in FILES for service in file.services_by_name.values())
 
-Handler = Callable[[Asked, Headers], AsyncGenerator[Answer, None]]
+Handler = Callable[[DecodedRequest, Headers], AsyncGenerator[EncodableResponse, None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
-    """One method of a service; one that does not stream gives exactly one answer."""
+    """A method of a service; a unary one gives exactly one answer."""
 
     service: str
     name: str
@@ -64,7 +64,7 @@ class Method:
 
 
 class Services:
-    """What every method of every service does: translate, and go through the one door."""
+    """The methods of all services: translate and call the conveyor."""
 
     def __init__(self, conveyor: Conveyor, *, stopping: asyncio.Event) -> None:
         """Streams that could go on for ever end when `stopping` is set."""
@@ -80,24 +80,26 @@ class Services:
             found.path: found for service in SERVICES for found in _methods(service, handlers)
         }
 
-    async def refusal(self, method: Method, headers: Headers) -> Failed | None:
+    async def refusal(self, method: Method, headers: Headers) -> CallFailed | None:
         """Why a caller is refused whatever it sends, by its headers alone."""
         try:
             outcome = await self._conveyor.refusal(headers.surface, headers.caller(), method.operation)
         except CodePlaneError as error:
-            return Failed(error)
+            return CallFailed(error)
         if outcome is None or outcome.error is None:
             return None
-        return Failed(outcome.error, outcome.meta.to_wire())
+        return CallFailed(outcome.error, outcome.meta.to_wire())
 
-    async def _call(self, asked: Asked, headers: Headers) -> AsyncGenerator[Answer, None]:
+    async def _call(self, asked: DecodedRequest, headers: Headers) -> AsyncGenerator[EncodableResponse, None]:
         wanted = cast(OperationCall, asked)
         outcome = await self._conveyor.call(wanted.operation, wanted.arguments, _caller(headers, wanted))
-        meta = _succeeded(outcome)
+        meta = _meta_or_raise(outcome)
         text = outcome.result.text() if wanted.with_text and outcome.result is not None else None
-        yield OperationAnswer(streamed=False, result_json=outcome.result_json, meta=meta, text=text, exact=wanted.exact)
+        yield OperationResponse(
+            streamed=False, result_json=outcome.result_json, meta=meta, text=text, exact=wanted.exact
+        )
 
-    async def _stream(self, asked: Asked, headers: Headers) -> AsyncGenerator[Answer, None]:
+    async def _stream(self, asked: DecodedRequest, headers: Headers) -> AsyncGenerator[EncodableResponse, None]:
         wanted = cast(OperationCall, asked)
         # A call that answers once is let finish; one that could go on for ever ends with the server.
         stopping = self._stopping if self._streams(wanted.operation) else asyncio.Event()
@@ -106,53 +108,53 @@ class Services:
         ) as items:
             async for item in items:
                 if isinstance(item, Outcome):
-                    yield OperationAnswer(streamed=True, meta=_succeeded(item))
+                    yield OperationResponse(streamed=True, meta=_meta_or_raise(item))
                 else:
-                    yield OperationAnswer(
+                    yield OperationResponse(
                         streamed=True,
                         result_json=item.model_dump_json(exclude_none=True),
                         text=item.text() if wanted.with_text else None,
                         exact=wanted.exact,
                     )
 
-    async def _watch(self, asked: Asked, headers: Headers) -> AsyncGenerator[Answer, None]:
+    async def _watch(self, asked: DecodedRequest, headers: Headers) -> AsyncGenerator[EncodableResponse, None]:
         watch = Watch(cast(events_pb2.WatchRequest, asked))
         caller = _caller(headers)
         async with aclosing(self._following(watch.operation, watch.arguments, caller, self._stopping)) as items:
-            if await items.quiet(_REFUSAL_SEC):
+            if await items.is_quiet(_REFUSAL_SEC):
                 yield heartbeat_message(latest=watch.latest)
             async for item in items:
                 if isinstance(item, Outcome):
                     if not isinstance(item.error, StreamGap):
-                        _succeeded(item)
+                        _meta_or_raise(item)
                     # The gap has been told as a message, and is the end.
                     return
                 wire = item.model_dump(mode="json", exclude_none=True)
                 if (event := wire.get("event")) is not None:
                     message = event_message(event)
-                    watch.passed(message)
+                    watch.note_event(message)
                     yield message
                 elif (gap := wire.get("stream_gap")) is not None:
                     yield gap_message(gap)
                 else:
                     position = int(wire.get("heartbeat") or 0)
-                    watch.rested(position)
+                    watch.note_heartbeat(position)
                     yield heartbeat_message(latest=watch.latest, position=position)
 
-    def _typed(self, typed: Typed) -> Handler:
-        async def handle(asked: Asked, headers: Headers) -> AsyncGenerator[Answer, None]:
+    def _typed(self, typed: TypedMethod) -> Handler:
+        async def handle(asked: DecodedRequest, headers: Headers) -> AsyncGenerator[EncodableResponse, None]:
             arguments = typed.arguments(cast(Message, asked))
             outcome = await self._conveyor.call(typed.operation, arguments, _caller(headers))
-            _succeeded(outcome)
+            _meta_or_raise(outcome)
             yield typed.answer(outcome.result_json)
 
         return handle
 
     def _following(
         self, operation: str, arguments: JsonObject, caller: Caller, stopping: asyncio.Event
-    ) -> Following[Result | Outcome]:
+    ) -> CallStream[Result | Outcome]:
         items = self._conveyor.stream(operation, arguments, caller)
-        return Following(cast(AsyncGenerator[Result | Outcome, None], items), stopping)
+        return CallStream(cast(AsyncGenerator[Result | Outcome, None], items), stopping)
 
     def _streams(self, operation: str) -> bool:
         try:
@@ -185,14 +187,14 @@ def _caller(headers: Headers, wanted: OperationCall | None = None) -> Caller:
     try:
         return headers.caller(wanted.connection_id if wanted is not None else None)
     except CodePlaneError as error:
-        raise Failed(error) from error
+        raise CallFailed(error) from error
 
 
-def _succeeded(outcome: Outcome) -> JsonObject:
-    """The meta of a call that got through; Failed otherwise."""
+def _meta_or_raise(outcome: Outcome) -> JsonObject:
+    """Return the meta of a successful call, or raise CallFailed."""
     meta = outcome.meta.to_wire()
     if outcome.error is not None:
-        raise Failed(outcome.error, meta)
+        raise CallFailed(outcome.error, meta)
     if outcome.result is not None and (unmet := outcome.result.unmet()):
         meta["unmet"] = unmet
     return meta

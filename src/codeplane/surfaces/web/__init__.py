@@ -1,1 +1,1 @@
-"""The dashboard: what a person sees of CodePlane in a browser."""
+"""The dashboard, CodePlane's web interface."""

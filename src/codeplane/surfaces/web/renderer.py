@@ -1,4 +1,4 @@
-"""Templates filled in; everything that comes from outside is escaped."""
+"""Rendering of templates, with escaping."""
 
 import json
 from collections.abc import Callable
@@ -8,8 +8,8 @@ from jinja2 import Environment, FileSystemLoader
 
 from codeplane.kernel.failure import REFUSED
 from codeplane.kernel.json import JsonValue
-from codeplane.surfaces.web import wording
-from codeplane.surfaces.web.drawing import sparkline
+from codeplane.surfaces.web import text_formats
+from codeplane.surfaces.web.charts import sparkline
 
 NAVIGATION = (
     ("Overview", "/dashboard"),
@@ -25,7 +25,7 @@ NAVIGATION = (
 
 
 class Renderer:
-    """The templates of the dashboard with everything they may use."""
+    """The templates of the dashboard, with their filters and globals."""
 
     def __init__(self, folder: Path, *, url: Callable[[str], str], repository: str, version: str) -> None:
         self._environment = environment = Environment(
@@ -36,15 +36,15 @@ class Renderer:
             auto_reload=False,
         )
         environment.filters |= {
-            "duration": wording.duration,
-            "span": wording.span,
-            "number": wording.number,
-            "size": wording.size,
-            "short": wording.short,
-            "moment": wording.moment,
-            "ago": wording.ago,
-            "actor": wording.actor,
-            "capitalize_first": wording.sentence,
+            "duration": text_formats.format_duration,
+            "span": text_formats.format_long_duration,
+            "number": text_formats.format_number,
+            "size": text_formats.format_size,
+            "short": text_formats.shorten_id,
+            "moment": text_formats.format_time,
+            "ago": text_formats.format_relative_time,
+            "actor": text_formats.format_actor,
+            "capitalize_first": text_formats.capitalize_first,
             "json": _pretty,
         }
         environment.globals |= {
@@ -53,12 +53,12 @@ class Renderer:
             "repository": repository,
             "version": version,
             "sparkline": sparkline,
-            "marked": wording.marked,
+            "marked": text_formats.mark_matches,
             "refusals": REFUSED,
         }
 
     def text(self, template: str, **context: object) -> str:
-        """One template with what it is about."""
+        """Render a template to text."""
         return self._environment.get_template(template).render(**context)
 
 

@@ -1,4 +1,4 @@
-"""Who is signed in to the dashboard: one-time links, and the sessions that they open."""
+"""Dashboard sessions and the one-time links that open them."""
 
 import hmac
 import json
@@ -19,7 +19,7 @@ _MOST_SESSIONS = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignIn:
-    """One browser that was let in; of the cookie only its hash is held."""
+    """A signed-in browser; of its cookie only the hash is held."""
 
     seal: str
     who: str
@@ -29,12 +29,12 @@ class SignIn:
 
     @property
     def name(self) -> str:
-        """What the session is called in lists and in the ledger; not enough to be it."""
+        """The session's name in lists and in the ledger; it grants nothing."""
         return self.seal[:12]
 
 
 class SignIns:
-    """Hands out links, turns each into a session once, and ends sessions.
+    """Issues links, turns each into a session once, and ends sessions.
 
     Sessions of the owner outlive a restart: their seals are kept in a file that only the owner can read, without any
     token. Those of devices end with the server, because a device's token is written nowhere.
@@ -49,7 +49,7 @@ class SignIns:
         self._restore()
 
     def link(self, *, token: str, who: str) -> tuple[str, int]:
-        """A secret that opens one session for whoever holds the token, and when it ends."""
+        """Create a link's secret for the holder of a token, and its expiry."""
         now = self._clock.now_ns()
         self._links = {seal: kept for seal, kept in self._links.items() if kept[2] > now}
         while len(self._links) >= _MOST_LINKS:
@@ -59,7 +59,7 @@ class SignIns:
         return secret, expires_ns
 
     def redeem(self, secret: str) -> str | None:
-        """The cookie of a new session for a link that was not used yet; None when it was, or its time is over."""
+        """Return the cookie of a new session for an unused link; None when it was used or expired."""
         kept = self._links.pop(_seal(secret), None)
         now = self._clock.now_ns()
         if kept is None or kept[2] <= now:
@@ -77,11 +77,11 @@ class SignIns:
         return cookie
 
     def find(self, cookie: str | None) -> SignIn | None:
-        """The session of a cookie, while it lasts."""
+        """Return the valid session of a cookie, or None."""
         return self.find_seal(_seal(cookie)) if cookie else None
 
     def find_seal(self, seal: str) -> SignIn | None:
-        """The session of a seal, while it lasts."""
+        """Return the valid session of a seal, or None."""
         found = self._sessions.get(seal)
         if found is not None and found.expires_ns <= self._clock.now_ns():
             self.end(found.seal)
@@ -89,19 +89,19 @@ class SignIns:
         return found
 
     def all(self) -> tuple[SignIn, ...]:
-        """Everyone who is signed in, the newest first."""
+        """Return all sessions, newest first."""
         self._drop_ended(self._clock.now_ns())
         return tuple(sorted(self._sessions.values(), key=lambda one: -one.opened_ns))
 
     def end(self, seal: str) -> bool:
-        """Sign a session out; False when there was none."""
+        """End a session; False when there was none."""
         if self._sessions.pop(seal, None) is None:
             return False
         self._keep()
         return True
 
     def end_all(self, *, but: str | None = None) -> int:
-        """Sign everyone out, perhaps but one; returns how many."""
+        """End all sessions except `but`, and return how many."""
         kept = {seal: one for seal, one in self._sessions.items() if seal == but}
         ended, self._sessions = len(self._sessions) - len(kept), kept
         self._links.clear()
@@ -127,7 +127,7 @@ class SignIns:
         part.replace(self._file)
 
     def _restore(self) -> None:
-        """Know again who was signed in; a file that is not whole, or of another owner's token, is as good as none."""
+        """Restore the sessions; ignore a damaged file or one of another owner's token."""
         try:
             raw = json.loads(self._file.read_text()) if self._file is not None else {}
             if not hmac.compare_digest(str(raw.get("of", "")), _seal(self._owner_token)):
@@ -149,7 +149,7 @@ class SignIns:
 
 
 def form_token(cookie: str) -> str:
-    """What every form of a session carries: only who knows the cookie can make it, and it survives a restart."""
+    """Return the token of a session's forms, derived from the cookie."""
     return hmac.new(cookie.encode(), b"codeplane form", sha256).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""Scripts, styles and pictures, held in memory; their addresses change with their content."""
+"""Scripts, styles and images, held in memory, with content hashes in their URLs."""
 
 import gzip
 from hashlib import sha256
@@ -8,14 +8,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from codeplane.kernel.errors import NotFound
-from codeplane.surfaces.web.headers import SECURITY
+from codeplane.surfaces.web.security_headers import SECURITY
 
 _KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 _FOREVER = {"cache-control": "public, max-age=31536000, immutable", "vary": "accept-encoding"}
 
 
 class StaticFiles:
-    """The files below one folder, as they were at the start."""
+    """The files below one folder, read at the start."""
 
     def __init__(self, folder: Path, *, prefix: str) -> None:
         self._prefix = prefix

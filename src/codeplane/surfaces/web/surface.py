@@ -1,4 +1,4 @@
-"""The dashboard as routes: who is signed in gets pages, whoever is not gets told how."""
+"""The routes of the dashboard."""
 
 import asyncio
 import logging
@@ -19,8 +19,8 @@ from codeplane.kernel.errors import (
     TokenExpired,
     Unauthorized,
 )
-from codeplane.surfaces.web.headers import PRIVATE, SECURITY
-from codeplane.surfaces.web.live import Live
+from codeplane.surfaces.web.live_updates import LiveUpdates
+from codeplane.surfaces.web.page_request import PageRequest
 from codeplane.surfaces.web.pages import (
     activity,
     approvals,
@@ -33,14 +33,14 @@ from codeplane.surfaces.web.pages import (
     trust,
 )
 from codeplane.surfaces.web.renderer import Renderer
+from codeplane.surfaces.web.security_headers import PRIVATE, SECURITY
 from codeplane.surfaces.web.sign_ins import SESSION_SEC, SignIns
 from codeplane.surfaces.web.static_files import StaticFiles
-from codeplane.surfaces.web.visit import Visit
 
 _FOLDER = Path(__file__).parent
 _PAGES = (overview, activity, approvals, tasks, changes, repository, ledger, trust, settings)
 
-Handler = Callable[[Visit], Awaitable[Response]]
+Handler = Callable[[PageRequest], Awaitable[Response]]
 
 
 class WebSurface:
@@ -62,10 +62,10 @@ class WebSurface:
         self._cookie = f"codeplane_{repository_id[:12]}"
         self._static = StaticFiles(_FOLDER / "static", prefix="/dashboard/static")
         self._renderer = Renderer(_FOLDER / "templates", url=self._static.url, repository=repository, version=version)
-        self._live = Live(sign_ins, stopping)
+        self._live = LiveUpdates(sign_ins, stopping)
 
     def routes(self) -> list[Route]:
-        """Where everything is."""
+        """Return the routes."""
         routes = [
             Route("/", self._root, methods=["GET"]),
             Route("/dashboard/", self._root, methods=["GET"]),
@@ -85,25 +85,27 @@ class WebSurface:
             sign_in = self._sign_ins.find(cookie)
             if cookie is None or sign_in is None:
                 return self._sign_in_page(request)
-            visit = Visit(request, conveyor=self._conveyor, renderer=self._renderer, sign_in=sign_in, cookie=cookie)
+            page_request = PageRequest(
+                request, conveyor=self._conveyor, renderer=self._renderer, sign_in=sign_in, cookie=cookie
+            )
             try:
                 if request.method == "POST":
                     # Before anything is done: a post that is not from one of our pages reaches nothing.
-                    await visit.form()
-                return await handler(visit)
+                    await page_request.form()
+                return await handler(page_request)
             except (Unauthorized, TokenExpired):
                 # The token behind the session was revoked.
                 self._sign_ins.end(sign_in.seal)
                 return self._sign_in_page(request)
             except (CursorInvalid, CursorExpired) as error:
                 # Made before the server was started anew: the first page is better than none.
-                first = visit.first_page()
-                return visit.go(first) if first else await visit.refuse(error)
+                first = page_request.first_page_url()
+                return page_request.redirect(first) if first else await page_request.render_error(error)
             except CodePlaneError as error:
-                return await visit.refuse(error)
+                return await page_request.render_error(error)
             except Exception as crash:
                 logging.getLogger("codeplane.web").error("a page failed", exc_info=crash)
-                return await visit.refuse(Internal(f"this page failed: {type(crash).__name__}"))
+                return await page_request.render_error(Internal(f"this page failed: {type(crash).__name__}"))
 
         return answer
 
@@ -111,7 +113,7 @@ class WebSurface:
         return RedirectResponse("/dashboard", status_code=307, headers=SECURITY)
 
     async def _enter(self, request: Request) -> Response:
-        """Turn a link into a session.
+        """Open a session for a link.
 
         A page that goes on by itself, not a redirect: a strict cookie is not sent along the redirects of a navigation
         that began on another site.
@@ -131,11 +133,11 @@ class WebSurface:
         )
         return answer
 
-    async def _leave(self, visit: Visit) -> Response:
-        self._sign_ins.end(visit.sign_in.seal)
+    async def _leave(self, request: PageRequest) -> Response:
+        self._sign_ins.end(request.sign_in.seal)
         answer = self._plain("left.html")
         answer.delete_cookie(
-            self._name(visit.request), path="/", httponly=True, samesite="strict", secure=_is_secure(visit.request)
+            self._name(request.http), path="/", httponly=True, samesite="strict", secure=_is_secure(request.http)
         )
         return answer
 
@@ -155,8 +157,8 @@ class WebSurface:
         return f"__Host-{self._cookie}" if _is_secure(request) else self._cookie
 
 
-async def _nothing(visit: Visit) -> Response:
-    raise NotFound(f"no page is at {visit.request.url.path}", hint="choose one on the left")
+async def _nothing(request: PageRequest) -> Response:
+    raise NotFound(f"no page is at {request.http.url.path}", hint="choose one on the left")
 
 
 def _is_secure(request: Request) -> bool:

@@ -1,1 +1,1 @@
-"""Events over a WebSocket, for tools that want the log as it grows."""
+"""Log events over a WebSocket."""

@@ -29,7 +29,7 @@ Items = AsyncGenerator[Result | Outcome, None]
 
 
 class EventSocket:
-    """Sends events one by one as fast as they are taken: nothing waits in memory but the one on its way."""
+    """Sends events one by one as fast as they are read, without queueing them."""
 
     def __init__(
         self, *, conveyor: Conveyor, stopping: asyncio.Event, hello_sec: float = HELLO_SEC, take_sec: float = TAKE_SEC
@@ -40,7 +40,7 @@ class EventSocket:
         self._take_sec = take_sec
 
     def routes(self) -> list[WebSocketRoute]:
-        """Where it is."""
+        """Return the route."""
         return [WebSocketRoute("/ws/events", self._serve)]
 
     async def _serve(self, socket: WebSocket) -> None:
@@ -128,7 +128,7 @@ def _message(item: Result) -> JsonObject:
 
 
 async def _left(socket: WebSocket) -> None:
-    """Return when the reader has gone; what it says after its first message means nothing."""
+    """Return when the reader has disconnected; ignore its further messages."""
     while (await socket.receive())["type"] != "websocket.disconnect":
         pass
 

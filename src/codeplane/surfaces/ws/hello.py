@@ -1,4 +1,4 @@
-"""How a reader introduces itself: with headers and an address, or with its first message."""
+"""The introduction of a reader, by headers and URL or by its first message."""
 
 import json
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ _HINT = 'send one JSON object, as in {"token": "…", "after": 41}'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hello:
-    """Who reads, and what it wants of the log."""
+    """The reader and its filter of the log."""
 
     token: str | None
     wanted: JsonObject

@@ -10,7 +10,7 @@ import pytest
 from codeplane.kernel.json import JsonObject
 from tests.harness import cpl, git
 from tests.interaction.requirements import requirement
-from tests.surfaces.cli.demo.playing import FOREVER, Demo, playing, processes_in, programs
+from tests.surfaces.cli.demo.demo_process import FOREVER, Demo, playing, processes_in, programs
 
 pytestmark = requirement("CLI-21")
 

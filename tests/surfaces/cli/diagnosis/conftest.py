@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.adapters.home import prepare
+from codeplane.adapters.home import prepare_home
 from codeplane.kernel.workspace import Workspace
 
 
@@ -12,5 +12,5 @@ from codeplane.kernel.workspace import Workspace
 def workspace(repo: Path) -> Workspace:
     """A repository that was set up, without a server."""
     found = Workspace(root=repo.resolve())
-    prepare(found)
+    prepare_home(found)
     return found

@@ -10,7 +10,7 @@ import pytest
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.workspace import Workspace
 from tests.interaction.requirements import requirement
-from tests.surfaces.cli.diagnosis.seen import nobody, seen
+from tests.surfaces.cli.diagnosis.doctor_run import nobody, seen
 
 pytestmark = requirement("CLI-22")
 

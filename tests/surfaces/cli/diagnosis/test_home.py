@@ -12,12 +12,12 @@ import pytest
 from codeplane.edit.batch import Change
 from codeplane.edit.history.mutation_store import MANIFEST
 from codeplane.kernel.workspace import Workspace
-from codeplane.surfaces.cli.diagnosis.examination import examined
+from codeplane.surfaces.cli.diagnosis.checklist import run_checks
 from tests.edit.batches import Place, applying, killed
 from tests.harness import git, start
 from tests.interaction.requirements import requirement
 from tests.ledger.disks import read_only, small_disk
-from tests.surfaces.cli.diagnosis.seen import seen
+from tests.surfaces.cli.diagnosis.doctor_run import seen
 
 pytestmark = requirement("CLI-22")
 
@@ -29,7 +29,7 @@ class TestHome:
 
     def test_nothing_is_said_of_what_would_lie_in_a_file(self, repo: Path) -> None:
         (repo / ".codeplane").touch()
-        found = list(examined(Workspace(root=repo)))
+        found = list(run_checks(Workspace(root=repo)))
         assert found[-1].name == "home" and not any("Errno" in check.found for check in found)
 
     def test_one_that_is_a_file(self, repo: Path) -> None:

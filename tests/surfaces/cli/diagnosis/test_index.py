@@ -11,10 +11,10 @@ import pytest
 
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.workspace import Workspace
-from codeplane.surfaces.cli.diagnosis.index import judged
+from codeplane.surfaces.cli.diagnosis.index import judge_status
 from tests.harness import CPL, Server, git, start, until
 from tests.interaction.requirements import requirement
-from tests.surfaces.cli.diagnosis.seen import nobody, seen, until_seen
+from tests.surfaces.cli.diagnosis.doctor_run import nobody, seen, until_seen
 
 pytestmark = requirement("CLI-20")
 
@@ -129,10 +129,10 @@ def test_memory_that_is_short_and_a_commit_that_is_not_reached(indexed: Workspac
         until(lambda: _watching(running))
         state = _state(running)
     head = git(indexed.root, "rev-parse", "HEAD").strip()
-    assert judged(state, head=head, watch=True).verdict == "ok"
-    assert "and not yet" in judged(state, head="1" * 40, watch=True).found
+    assert judge_status(state, head=head, watch=True).verdict == "ok"
+    assert "and not yet" in judge_status(state, head="1" * 40, watch=True).found
     throttled: JsonObject = {**state, "symbols": {"epoch": 1, "throttled": True}}
-    found = judged(throttled, head=head, watch=True)
+    found = judge_status(throttled, head=head, watch=True)
     assert found.verdict == "warn" and "index.memory_mb" in found.fix
 
 

@@ -9,11 +9,11 @@ import pytest
 from codeplane.kernel.clock import SECOND_NS, SystemClock
 from codeplane.kernel.event import Draft
 from codeplane.kernel.workspace import Workspace
-from codeplane.wiring.app import configuration
+from codeplane.wiring.app import load_workspace_config
 from tests.harness import Server, cpl
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import running_here
-from tests.surfaces.cli.diagnosis.seen import seen
+from tests.surfaces.cli.diagnosis.doctor_run import seen
 from tests.surfaces.http.wire import send
 
 pytestmark = requirement("CLI-20")
@@ -107,7 +107,7 @@ def test_tables_that_are_not_what_the_log_says(server: Server) -> None:
 
 async def test_a_clock_that_was_put_back(workspace: Workspace) -> None:
     assert seen(workspace, "clock").verdict == "ok"
-    loaded = configuration(workspace, (), {}).without_terminal()
+    loaded = load_workspace_config(workspace, (), {}).without_terminal()
     async with running_here(workspace, loaded=loaded, clock=Ahead()) as plane:
         await plane.log.append([Draft(stream="system", type="test.happened", payload={})])
     found = seen(workspace, "clock")

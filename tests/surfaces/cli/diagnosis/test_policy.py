@@ -5,7 +5,7 @@ import pytest
 from codeplane.kernel.workspace import Workspace
 from tests.harness import Server
 from tests.interaction.requirements import requirement
-from tests.surfaces.cli.diagnosis.seen import seen
+from tests.surfaces.cli.diagnosis.doctor_run import seen
 
 pytestmark = requirement("CLI-20")
 

@@ -8,7 +8,7 @@ import pytest
 from codeplane.kernel.workspace import Workspace
 from tests.harness import git, make_repo
 from tests.interaction.requirements import requirement
-from tests.surfaces.cli.diagnosis.seen import seen
+from tests.surfaces.cli.diagnosis.doctor_run import seen
 
 pytestmark = requirement("CLI-22")
 

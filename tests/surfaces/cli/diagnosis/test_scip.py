@@ -4,7 +4,7 @@ from codeplane.kernel.workspace import Workspace
 from tests.harness import Server
 from tests.interaction.requirements import requirement
 from tests.refactor.scip.index_writer import Doc, index_bytes
-from tests.surfaces.cli.diagnosis.seen import seen
+from tests.surfaces.cli.diagnosis.doctor_run import seen
 
 pytestmark = requirement("CLI-20")
 

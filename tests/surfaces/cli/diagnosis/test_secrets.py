@@ -6,13 +6,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from codeplane.adapters.certificates import tls
+from codeplane.adapters.certificates import load_tls
 from codeplane.kernel.clock import SECOND_NS
 from codeplane.kernel.workspace import Workspace
 from codeplane.trust.identity.secret_file import write_secret
 from tests.harness import cpl
 from tests.interaction.requirements import requirement
-from tests.surfaces.cli.diagnosis.seen import seen, settings
+from tests.surfaces.cli.diagnosis.doctor_run import seen, settings
 
 pytestmark = requirement("CLI-20")
 
@@ -82,7 +82,7 @@ class TestCertificate:
         made = datetime.now(UTC) - timedelta(days=days_ago)
         own = settings(server={"tls": "self_signed"}).server
         now_ns = int(made.timestamp()) * SECOND_NS
-        assert tls(own, folder=workspace.tls, now_ns=now_ns, root=workspace.root) is not None
+        assert load_tls(own, folder=workspace.tls, now_ns=now_ns, root=workspace.root) is not None
 
     @pytest.mark.parametrize(("days", "verdict"), [(0, "ok"), (380, "warn"), (500, "fail")])
     def test_one_that_ends_soon_or_has_ended(self, workspace: Workspace, days: int, verdict: str) -> None:

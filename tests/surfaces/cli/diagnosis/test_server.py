@@ -12,14 +12,14 @@ import pytest
 from codeplane import __version__
 from codeplane.adapters.file_lock import FileLock
 from codeplane.kernel.workspace import Workspace
-from codeplane.surfaces.cli.diagnosis.examination import examined
-from codeplane.surfaces.cli.diagnosis.served import Served
+from codeplane.surfaces.cli.diagnosis.checklist import run_checks
 from codeplane.surfaces.cli.diagnosis.server import server as looked_at
+from codeplane.surfaces.cli.diagnosis.server_probe import ServerProbe
 from codeplane.surfaces.cli.discovery import find_server
 from tests.harness import Server, cpl, make_repo, start, until
 from tests.interaction.requirements import requirement
 from tests.ledger.disks import small_disk
-from tests.surfaces.cli.diagnosis.seen import asking, seen
+from tests.surfaces.cli.diagnosis.doctor_run import asking, seen
 from tests.surfaces.http.wire import call, send
 from tests.test_faults import fill
 
@@ -42,7 +42,7 @@ def test_one_that_hangs_is_told_by_its_number_and_ends_nothing(server: Server) -
     pid = server.process.pid
     os.kill(pid, signal.SIGSTOP)
     try:
-        found = {check.name: check for check in examined(server.workspace)}
+        found = {check.name: check for check in run_checks(server.workspace)}
         done = cpl("down", cwd=server.repo)
     finally:
         os.kill(pid, signal.SIGCONT)
@@ -56,7 +56,7 @@ def test_one_that_hangs_is_told_by_its_number_and_ends_nothing(server: Server) -
 def test_one_that_hangs_while_it_is_asked_is_asked_once(workspace: Workspace, server: Server) -> None:
     facts = find_server(server.workspace)
     assert facts is not None
-    served = Served(server.workspace, facts, patience_sec=0.5)
+    served = ServerProbe(server.workspace, facts, patience_sec=0.5)
     os.kill(server.process.pid, signal.SIGSTOP)
     try:
         found = looked_at(server.workspace, served)
@@ -117,7 +117,7 @@ def test_one_of_another_version(server: Server) -> None:
 )
 def test_a_token_that_is_not_its_own(server: Server, token: bytes, said: str) -> None:
     server.workspace.owner_token.write_bytes(token)
-    found = {check.name: check for check in examined(server.workspace)}
+    found = {check.name: check for check in run_checks(server.workspace)}
     assert found["server"].verdict == "fail" and said in found["server"].found
     assert found["server"].fix == "cpl down && cpl up"
     # What only the server knows is not known, which is not the same as sound.
@@ -152,7 +152,7 @@ def test_one_that_cannot_record_since_its_disk_is_full(tmp_path: Path) -> None:
             fill(running.repo)
             # It is noticed when something has to be recorded.
             assert any(call(running, "session.create").status != 200 for _ in range(2000))
-            found = {check.name: check for check in examined(running.workspace)}
+            found = {check.name: check for check in run_checks(running.workspace)}
         finally:
             assert running.stop() == 0
     assert found["server"].verdict == "fail" and "STORAGE_FULL" in found["server"].found

@@ -8,7 +8,7 @@ from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.diagnosis.settings import names
 from tests.harness import Server, cpl
 from tests.interaction.requirements import requirement
-from tests.surfaces.cli.diagnosis.seen import asking, seen, settings
+from tests.surfaces.cli.diagnosis.doctor_run import asking, seen, settings
 
 pytestmark = requirement("CLI-20")
 

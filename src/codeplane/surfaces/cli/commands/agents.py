@@ -1,4 +1,4 @@
-"""`cpl agents`: tokens that agents hold, issuing one, ending them, and the keys they are signed with."""
+"""`cpl agents`: list, issue and revoke the tokens of agents, and rotate their signing keys."""
 
 from typing import Annotated
 
@@ -6,14 +6,14 @@ import typer
 
 from codeplane.kernel.json import JsonObject
 from codeplane.surfaces.cli.commands.call import ask, show
-from codeplane.surfaces.cli.output import JsonOption, RepoOption, failing_clearly, result_of, workspace_of
-from codeplane.surfaces.cli.owner import owner_client
+from codeplane.surfaces.cli.output import JsonOption, RepoOption, report_errors, resolve_workspace, result_or_exit
+from codeplane.surfaces.cli.owner_client import open_owner_client
 
 agents = typer.Typer(help="Agents with tokens of their own.", invoke_without_command=True)
 
 
 @agents.callback()
-@failing_clearly
+@report_errors
 def default(
     context: typer.Context,
     repo: RepoOption = None,
@@ -25,19 +25,19 @@ def default(
 
 
 @agents.command("list")
-@failing_clearly
+@report_errors
 def list_(
     every: Annotated[bool, typer.Option("--all", "-a", help="Also those that were revoked.")] = False,
     sessions: Annotated[bool, typer.Option("--sessions", help="Also those of sessions.")] = False,
     repo: RepoOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show which agents hold tokens, and what for."""
+    """List the agents that hold tokens."""
     ask("agent.list", {"include_ended": every, "sessions": sessions}, repo, as_json=as_json)
 
 
 @agents.command()
-@failing_clearly
+@report_errors
 def token(
     agent: Annotated[str, typer.Argument(help="The agent's name, as in reviewer.")],
     capabilities: Annotated[
@@ -51,14 +51,14 @@ def token(
     repo: RepoOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Issue a token; it alone is printed on stdout, and never again."""
+    """Issue a token and print it on stdout; it is shown only once."""
     asked: JsonObject = {"agent": agent, "approval_mode": mode}
     lists = (("capabilities", capabilities), ("allowed_paths", paths), ("allowed_tools", tools))
     asked |= {name: [*values] for name, values in lists if values}
     asked |= {name: value for name, value in (("max_agents", max_agents), ("minutes", minutes)) if value is not None}
-    with owner_client(workspace_of(repo)) as client:
+    with open_owner_client(resolve_workspace(repo)) as client:
         envelope = client.call("agent.token", asked)
-    result = result_of(envelope, as_json=as_json)
+    result = result_or_exit(envelope, as_json=as_json)
     if as_json:
         show(envelope, as_json=True)
         return
@@ -72,23 +72,23 @@ def token(
 
 
 @agents.command()
-@failing_clearly
+@report_errors
 def revoke(
     agent: Annotated[str, typer.Argument(help="An agent's name, for all it holds, or a token's id.")],
     reason: Annotated[str, typer.Option("--reason", help="Kept in the log.")] = "",
     repo: RepoOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """End all an agent holds (tokens, sessions, grants, open questions), or one token with its sessions."""
+    """Revoke everything an agent holds (tokens, sessions, grants, open questions), or one token and its sessions."""
     ask("agent.revoke", {"agent": agent, "reason": reason}, repo, as_json=as_json)
 
 
 @agents.command("rotate-keys")
-@failing_clearly
+@report_errors
 def rotate_keys(
     now: Annotated[bool, typer.Option("--now", help="End all tokens of before at once.")] = False,
     repo: RepoOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Sign tokens with a new key; those of before stay good until they are over."""
+    """Sign new tokens with a new key; older tokens stay valid until they expire."""
     ask("agent.rotate_keys", {"now": now}, repo, as_json=as_json)

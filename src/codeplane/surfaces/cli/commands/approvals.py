@@ -1,4 +1,4 @@
-"""`cpl approvals`: what waits for a person, and the person's answer."""
+"""`cpl approvals`: list and decide the actions that wait for a person."""
 
 import sys
 import time
@@ -7,12 +7,11 @@ from typing import Annotated
 import typer
 
 from codeplane.kernel.json import JsonObject, JsonValue
-from codeplane.surfaces.cli.client import Client
 from codeplane.surfaces.cli.commands.call import ask
 from codeplane.surfaces.cli.commands.call import show as print_answer
-from codeplane.surfaces.cli.embedded import EmbeddedClient
-from codeplane.surfaces.cli.output import EXIT_FAILED, JsonOption, RepoOption, failing_clearly, workspace_of
-from codeplane.surfaces.cli.owner import owner_client
+from codeplane.surfaces.cli.embedded_client import EmbeddedClient
+from codeplane.surfaces.cli.output import EXIT_FAILED, JsonOption, RepoOption, report_errors, resolve_workspace
+from codeplane.surfaces.cli.owner_client import OwnerClient, open_owner_client
 
 approvals = typer.Typer(help="What agents want to do and a person decides.", no_args_is_help=False)
 
@@ -24,7 +23,7 @@ _HOW = "look with: cpl approvals show ID; decide with: cpl approvals approve ID,
 
 
 @approvals.callback(invoke_without_command=True)
-@failing_clearly
+@report_errors
 def pending(
     context: typer.Context,
     everything: Annotated[bool, typer.Option("--all", "-a", help="Also what was decided.")] = False,
@@ -35,24 +34,24 @@ def pending(
     """List the actions that wait for a decision, newest first."""
     if context.invoked_subcommand is None:
         chosen: JsonObject = {} if everything else {"status": "PENDING"}
-        with owner_client(workspace_of(repo)) as client:
+        with open_owner_client(resolve_workspace(repo)) as client:
             if as_json:
                 print_answer(client.call("approval.list", {**chosen, "limit": min(limit, _PAGE)}), as_json=True)
-            elif _printed(client, chosen, limit):
+            elif _print_pages(client, chosen, limit):
                 print(f"more: cpl approvals {'--all ' if everything else ''}-n {limit * 2}")
             if not as_json:
                 _print_untrusted(client)
 
 
 @approvals.command()
-@failing_clearly
+@report_errors
 def show(action: Action, repo: RepoOption = None, as_json: JsonOption = False) -> None:
-    """Show one action with its preview: what exactly would be done."""
+    """Show one action with its preview."""
     ask("approval.show", {"action_id": action}, repo, as_json=as_json)
 
 
 @approvals.command()
-@failing_clearly
+@report_errors
 def approve(
     action: Action,
     trust: Annotated[bool, typer.Option("--trust", help="Also the next calls of this kind, for some days.")] = False,
@@ -61,44 +60,44 @@ def approve(
     repo: RepoOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Let an action run, once, and say what came of it.
+    """Approve an action once, and print its outcome.
 
     Exits with 1 when it did not run, ended with an error, or what it ran failed: a command's exit code, red tests. With
     --json it does not wait for the run.
     """
     asked: JsonObject = {"action_id": action, "trust": trust, "for_task": task, "preview_hash": preview}
-    with owner_client(workspace_of(repo)) as client:
+    with open_owner_client(resolve_workspace(repo)) as client:
         envelope = client.call("approval.approve", asked, text=not as_json)
         print_answer(envelope, as_json=as_json)
         result = envelope["result"]
         if not as_json and isinstance(result, dict):
-            said, is_well = _became_of(client, str(result["action_id"]))
+            said, is_well = _await_outcome(client, str(result["action_id"]))
             print(said)
             if not is_well:
                 raise typer.Exit(EXIT_FAILED)
 
 
 @approvals.command()
-@failing_clearly
+@report_errors
 def reject(
     action: Action,
     reason: Annotated[str, typer.Option("--reason", "-m", help="What the agent is told.")] = "",
     repo: RepoOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say no to an action."""
+    """Reject an action."""
     ask("approval.reject", {"action_id": action, "reason": reason}, repo, as_json=as_json)
 
 
 @approvals.command()
-@failing_clearly
+@report_errors
 def trusted(repo: RepoOption = None, as_json: JsonOption = False) -> None:
-    """List the answers that are remembered, and until when."""
+    """List the remembered answers and when they expire."""
     ask("approval.trusted", {}, repo, as_json=as_json)
 
 
 @approvals.command()
-@failing_clearly
+@report_errors
 def forget(
     answer: Annotated[
         str, typer.Argument(help="An answer's id, as `cpl approvals trusted` shows it, or its beginning or end.")
@@ -106,19 +105,19 @@ def forget(
     repo: RepoOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Take a remembered answer back: the next such call is asked about."""
+    """Forget a remembered answer, so that the next such call asks again."""
     ask("approval.forget", {"answer_id": answer}, repo, as_json=as_json)
 
 
 @approvals.command()
-@failing_clearly
+@report_errors
 def untrusted(repo: RepoOption = None, as_json: JsonOption = False) -> None:
-    """List the agents that have read untrusted content: since when, and what brought it."""
+    """List the agents that have read untrusted content, since when and from where."""
     ask("untrusted.list", {}, repo, as_json=as_json)
 
 
 @approvals.command()
-@failing_clearly
+@report_errors
 def clear(
     agent: Annotated[
         str | None,
@@ -129,20 +128,20 @@ def clear(
     repo: RepoOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Let remembered answers and settings count again for agents that have read untrusted content."""
+    """Clear the untrusted mark of agents, so that remembered answers and settings count again."""
     ask("untrusted.clear", {"agent": agent}, repo, as_json=as_json)
 
 
-def _print_untrusted(client: Client | EmbeddedClient) -> None:
-    """Say which agents have read untrusted content, if there are any."""
+def _print_untrusted(client: OwnerClient | EmbeddedClient) -> None:
+    """Print the agents that have read untrusted content, if any."""
     envelope = client.call("untrusted.list", {}, text=True)
     result = envelope.get("result")
     if isinstance(result, dict) and result.get("items"):
         print(f"untrusted content was read by:\n{envelope.get('text')}")
 
 
-def _printed(client: Client | EmbeddedClient, chosen: JsonObject, limit: int) -> bool:
-    """Print so many, page by page; whether there are more."""
+def _print_pages(client: OwnerClient | EmbeddedClient, chosen: JsonObject, limit: int) -> bool:
+    """Print up to the limit, page by page; return whether there are more."""
     cursor: JsonValue = None
     while limit > 0:
         asked: JsonObject = {**chosen, "limit": min(limit, _PAGE), **({"cursor": cursor} if cursor else {})}
@@ -160,22 +159,22 @@ def _printed(client: Client | EmbeddedClient, chosen: JsonObject, limit: int) ->
     return True
 
 
-def _became_of(client: Client | EmbeddedClient, action_id: str) -> tuple[str, bool]:
-    """How the run ended, where it does so within a few seconds, else where to look; and whether nothing went wrong."""
+def _await_outcome(client: OwnerClient | EmbeddedClient, action_id: str) -> tuple[str, bool]:
+    """Wait a few seconds for the run; return how it ended or where to look, and whether it succeeded."""
     until = time.monotonic() + _PATIENCE_SEC
     while True:
         action = client.call("approval.show", {"action_id": action_id}).get("result")
         if isinstance(action, dict) and action.get("status") == "REJECTED":
             return f"not run: {action.get('reason')}", False
         if isinstance(action, dict) and action.get("outcome"):
-            return _told(action)
+            return _describe_outcome(action)
         if time.monotonic() >= until:
             return f"not over yet; see: cpl approvals show {action_id}", True
         time.sleep(_LOOK_SEC)
 
 
-def _told(action: JsonObject) -> tuple[str, bool]:
-    """How a run ended, with the end of what it answered where that is not all well."""
+def _describe_outcome(action: JsonObject) -> tuple[str, bool]:
+    """Describe how a run ended, with the end of its answer if it failed."""
     if action["outcome"] != "ok":
         return f"run: it ended with {action['outcome']}", False
     if not action.get("failure"):

@@ -1,4 +1,4 @@
-"""`cpl audit`: who changed, decided or was refused what."""
+"""`cpl audit`: who changed and decided what, and who was refused."""
 
 from typing import Annotated
 
@@ -6,13 +6,13 @@ import typer
 
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
 from codeplane.surfaces.cli.commands.call import show
-from codeplane.surfaces.cli.output import JsonOption, RepoOption, failing_clearly, result_of, workspace_of
-from codeplane.surfaces.cli.owner import owner_client
+from codeplane.surfaces.cli.output import JsonOption, RepoOption, report_errors, resolve_workspace, result_or_exit
+from codeplane.surfaces.cli.owner_client import open_owner_client
 
 _PAGE = 500
 
 
-@failing_clearly
+@report_errors
 def audit(
     text: Annotated[str | None, typer.Argument(help="Only entries that hold these letters.")] = None,
     actor: Annotated[
@@ -45,7 +45,7 @@ def audit(
         "until": until,
     }
     asked: JsonObject = {name: value for name, value in chosen.items() if value is not None}
-    with owner_client(workspace_of(repo)) as client:
+    with open_owner_client(resolve_workspace(repo)) as client:
         if export:
             show(client.call("audit.export", asked, text=not as_json), as_json=as_json)
             return
@@ -54,7 +54,7 @@ def audit(
         while left > 0:
             given: JsonObject = {**asked, "limit": min(left, _PAGE), **({"cursor": cursor} if cursor else {})}
             envelope = client.call("audit.list", given, text=not as_json)
-            result = result_of(envelope, as_json=as_json)
+            result = result_or_exit(envelope, as_json=as_json)
             entries, pagination = result["results"], result.get("pagination")
             assert isinstance(entries, list)
             left -= len(entries)

@@ -1,4 +1,4 @@
-"""`cpl call`: any operation, through the running server or an embedded one."""
+"""`cpl call`: call any operation through the running server, or without one."""
 
 import json
 import sys
@@ -10,24 +10,23 @@ import typer
 
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.kernel.json import JsonObject, JsonValue, canonical, dumps
-from codeplane.surfaces.cli.client import Client
-from codeplane.surfaces.cli.embedded import EmbeddedClient
+from codeplane.surfaces.cli.embedded_client import EmbeddedClient
 from codeplane.surfaces.cli.output import (
     EXIT_FAILED,
     JsonOption,
     RepoOption,
     SetOption,
-    complain,
-    failing_clearly,
-    workspace_of,
+    print_error,
+    report_errors,
+    resolve_workspace,
 )
-from codeplane.surfaces.cli.owner import owner_client
+from codeplane.surfaces.cli.owner_client import OwnerClient, open_owner_client
 
 _MAX_INPUT_BYTES = 16 * 1024 * 1024
 _HINT = "write arguments as KEY=text, KEY:=json or SECTION.KEY=text; what it takes: cpl call operation.list name=…"
 
 
-@failing_clearly
+@report_errors
 def call(
     operation: Annotated[
         str | None, typer.Argument(help="Its name, as in session.info; without one, all are listed.")
@@ -44,11 +43,11 @@ def call(
     as_json: JsonOption = False,
 ) -> None:
     """Call an operation and print its answer; --json prints the envelope."""
-    workspace = workspace_of(repo)
+    workspace = resolve_workspace(repo)
     given = _merge(_read(source) if source else {}, arguments or [])
     if operation is None:
         operation, given = "operation.list", {}
-    with owner_client(workspace, overrides or ()) as client:
+    with open_owner_client(workspace, overrides or ()) as client:
         if follow:
             _follow(client, operation, given, as_json=as_json)
             return
@@ -57,12 +56,12 @@ def call(
 
 
 def show(envelope: JsonObject, *, as_json: bool) -> None:
-    """Print an envelope for people or verbatim, and exit with 1 unless what was asked came to pass."""
+    """Print an envelope as text or verbatim, and exit with 1 if the call failed."""
     error, meta = envelope.get("error"), envelope.get("meta")
     if as_json:
         print(dumps(envelope))
     elif isinstance(error, dict):
-        complain(error)
+        print_error(error)
     else:
         _print_result(envelope)
     if error is not None or (isinstance(meta, dict) and meta.get("unmet")):
@@ -70,8 +69,8 @@ def show(envelope: JsonObject, *, as_json: bool) -> None:
 
 
 def ask(operation: str, asked: JsonObject, repo: Path | None, *, as_json: bool) -> None:
-    """One call by the owner, and its answer printed."""
-    with owner_client(workspace_of(repo)) as client:
+    """Call an operation as the owner and print its answer."""
+    with open_owner_client(resolve_workspace(repo)) as client:
         envelope = client.call(operation, asked, text=not as_json)
     show(envelope, as_json=as_json)
 
@@ -84,12 +83,12 @@ def _print_result(envelope: JsonObject) -> None:
         print(f"warning: {warning}", file=sys.stderr)
 
 
-def _follow(client: Client | EmbeddedClient, operation: str, arguments: JsonObject, *, as_json: bool) -> None:
+def _follow(client: OwnerClient | EmbeddedClient, operation: str, arguments: JsonObject, *, as_json: bool) -> None:
     for item in client.stream(operation, arguments):
         if item.get("end"):
             error = item.get("error")
             if isinstance(error, dict):
-                complain(error)
+                print_error(error)
                 raise typer.Exit(EXIT_FAILED)
             return
         print(dumps(item) if as_json else json.dumps(item, ensure_ascii=False), flush=True)

@@ -7,23 +7,23 @@ import typer
 
 from codeplane.kernel.errors import ServerUnreachable
 from codeplane.kernel.json import dumps
-from codeplane.surfaces.cli.client import Client
 from codeplane.surfaces.cli.discovery import find_server
-from codeplane.surfaces.cli.output import JsonOption, RepoOption, failing_clearly, result_of, workspace_of
+from codeplane.surfaces.cli.output import JsonOption, RepoOption, report_errors, resolve_workspace, result_or_exit
+from codeplane.surfaces.cli.owner_client import OwnerClient
 
 
-@failing_clearly
+@report_errors
 def dashboard(
     repo: RepoOption = None,
     as_json: JsonOption = False,
     print_only: Annotated[bool, typer.Option("--print", help="Print the link instead of opening it.")] = False,
 ) -> None:
     """Open the dashboard in a browser; the link signs one browser in, once, within two minutes."""
-    workspace = workspace_of(repo)
+    workspace = resolve_workspace(repo)
     facts = find_server(workspace)
     if facts is None:
         raise ServerUnreachable(f"no server runs for {workspace.root}", hint="start it: cpl up")
-    result = result_of(Client(workspace, facts).call("dashboard.link", {}), as_json=as_json)
+    result = result_or_exit(OwnerClient(workspace, facts).call("dashboard.link", {}), as_json=as_json)
     # The address we reach it at: the server may not know by which name it is reached.
     link = f"{facts.url}{result['path']}"
     if as_json:

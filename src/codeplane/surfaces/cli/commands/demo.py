@@ -1,13 +1,13 @@
-"""`cpl demo`: see the whole loop, without a model, a key or a network."""
+"""`cpl demo`: a recorded agent session, without a model, a key or a network."""
 
 from typing import Annotated
 
 import typer
 
-from codeplane.surfaces.cli.output import failing_clearly
+from codeplane.surfaces.cli.output import report_errors
 
 
-@failing_clearly
+@report_errors
 def demo(
     open_browser: Annotated[bool, typer.Option("--open", help="Open the dashboard in a browser.")] = False,
     pace: Annotated[float, typer.Option("--pace", min=0, max=10, help="Times the pauses; 0 for none.")] = 1.0,
@@ -18,6 +18,6 @@ def demo(
     keep: Annotated[bool, typer.Option("--keep", help="Leave the folder and its server, and say where.")] = False,
 ) -> None:
     """Play a recorded agent session on a sample repository, live in the dashboard; it ends by itself."""
-    from codeplane.surfaces.cli.demo.show import show
+    from codeplane.surfaces.cli.demo.session import run_demo
 
-    raise typer.Exit(show(open_browser=open_browser, pace=pace, answer_after=answer_after, keep=keep))
+    raise typer.Exit(run_demo(open_browser=open_browser, pace=pace, answer_after=answer_after, keep=keep))

@@ -1,4 +1,4 @@
-"""`cpl devices`: what is paired with this server, pairing another one, ending one."""
+"""`cpl devices`: list, pair and revoke devices."""
 
 from typing import Annotated
 
@@ -6,15 +6,15 @@ import typer
 
 from codeplane.kernel.errors import ServerUnreachable
 from codeplane.surfaces.cli.commands.call import ask, show
-from codeplane.surfaces.cli.embedded import EmbeddedClient
-from codeplane.surfaces.cli.output import JsonOption, RepoOption, failing_clearly, workspace_of
-from codeplane.surfaces.cli.owner import owner_client
+from codeplane.surfaces.cli.embedded_client import EmbeddedClient
+from codeplane.surfaces.cli.output import JsonOption, RepoOption, report_errors, resolve_workspace
+from codeplane.surfaces.cli.owner_client import open_owner_client
 
 devices = typer.Typer(help="Devices that are paired with this server.", invoke_without_command=True)
 
 
 @devices.callback()
-@failing_clearly
+@report_errors
 def default(
     context: typer.Context,
     repo: RepoOption = None,
@@ -26,7 +26,7 @@ def default(
 
 
 @devices.command("list")
-@failing_clearly
+@report_errors
 def list_(
     every: Annotated[bool, typer.Option("--all", "-a", help="Also those that were revoked or not renewed.")] = False,
     repo: RepoOption = None,
@@ -37,10 +37,10 @@ def list_(
 
 
 @devices.command()
-@failing_clearly
+@report_errors
 def pair(repo: RepoOption = None, as_json: JsonOption = False) -> None:
-    """Make a code that is typed into a new device; it is good once, for a few minutes."""
-    with owner_client(workspace_of(repo)) as client:
+    """Create a code to type into a new device; it works once, for a few minutes."""
+    with open_owner_client(resolve_workspace(repo)) as client:
         if isinstance(client, EmbeddedClient):
             # The code would be gone with this process, and there is nothing the device could talk to.
             raise ServerUnreachable("a device pairs with a running server", hint="start it: cpl up --detach")
@@ -49,12 +49,12 @@ def pair(repo: RepoOption = None, as_json: JsonOption = False) -> None:
 
 
 @devices.command()
-@failing_clearly
+@report_errors
 def revoke(
     device_id: Annotated[str, typer.Argument(help="The device, as cpl devices lists it, or its beginning or end.")],
     reason: Annotated[str, typer.Option("--reason", help="Kept in the log.")] = "",
     repo: RepoOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """End a device: its token is refused from now on, and what it watches ends."""
+    """Revoke a device: its token is refused from now on, and its streams end."""
     ask("device.revoke", {"device_id": device_id, "reason": reason}, repo, as_json=as_json)

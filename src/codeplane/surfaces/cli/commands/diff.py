@@ -1,4 +1,4 @@
-"""`cpl diff`: what changed, line by line or by structure; colour and pages on a terminal, plain lines in a pipe."""
+"""`cpl diff`: changes by line or by structure; coloured and paged on a terminal, plain in a pipe."""
 
 import os
 import sys
@@ -8,11 +8,17 @@ from typing import Annotated
 import typer
 
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
-from codeplane.surfaces.cli.client import Client
-from codeplane.surfaces.cli.embedded import EmbeddedClient
-from codeplane.surfaces.cli.output import EXIT_FAILED, JsonOption, RepoOption, failing_clearly, result_of, workspace_of
-from codeplane.surfaces.cli.owner import owner_client
-from codeplane.surfaces.cli.pager import painted, show_paged
+from codeplane.surfaces.cli.embedded_client import EmbeddedClient
+from codeplane.surfaces.cli.output import (
+    EXIT_FAILED,
+    JsonOption,
+    RepoOption,
+    report_errors,
+    resolve_workspace,
+    result_or_exit,
+)
+from codeplane.surfaces.cli.owner_client import OwnerClient, open_owner_client
+from codeplane.surfaces.cli.pager import paint, show_paged
 
 _PAGE = 100
 _PATCH = {"+": "\x1b[32m", "-": "\x1b[31m", "@": "\x1b[36m", "d": "\x1b[1m"}
@@ -26,7 +32,7 @@ _STRUCTURE = {
 }
 
 
-@failing_clearly
+@report_errors
 def diff(
     base: Annotated[str | None, typer.Argument(help="Commit, branch, tag, a..b, a...b; epoch:N by structure.")] = None,
     target: Annotated[str | None, typer.Argument(help="The other side; the working tree by default.")] = None,
@@ -55,7 +61,7 @@ def diff(
         asked |= {"format": "markdown" if as_markdown else "text", "limit": min(limit, _PAGE)}
     else:
         asked |= {"staged": staged}
-    with owner_client(workspace_of(repo)) as client:
+    with open_owner_client(resolve_workspace(repo)) as client:
         operation = "semantic_diff" if by_structure else "git.diff"
         pages = _pages(client, operation, asked, 1 if as_markdown else limit, as_json=as_json)
         first = _show(pages, as_json=as_json, colours=_STRUCTURE if by_structure else _PATCH, plain=as_markdown)
@@ -64,14 +70,14 @@ def diff(
 
 
 def _pages(
-    client: Client | EmbeddedClient, operation: str, asked: JsonObject, limit: int, *, as_json: bool
+    client: OwnerClient | EmbeddedClient, operation: str, asked: JsonObject, limit: int, *, as_json: bool
 ) -> Iterator[tuple[JsonObject, str]]:
-    """The answer page by page, as data and as text, up to the limit."""
+    """Yield the answer page by page, as data and as text, up to the limit."""
     cursor: JsonValue = None
     shown = 0
     while shown < limit:
         envelope = client.call(operation, {**asked, "cursor": cursor} if cursor else asked, text=True)
-        result = result_of(envelope, as_json=as_json)
+        result = result_or_exit(envelope, as_json=as_json)
         text = envelope.get("text")
         yield result, text if isinstance(text, str) else ""
         for name in ("structural_changes", "files"):
@@ -88,7 +94,7 @@ def _pages(
 def _show(
     pages: Iterator[tuple[JsonObject, str]], *, as_json: bool, colours: dict[str, str], plain: bool
 ) -> JsonObject:
-    """Print all pages; the first one is given back."""
+    """Print all pages and return the first."""
     first: JsonObject = {}
     lines: list[str] = []
     told: list[str] = []
@@ -108,7 +114,7 @@ def _show(
         if said and found[-len(said) :] == said:
             # It speaks of all pages, and comes behind the last of them.
             found, told = found[: -len(said)], said
-        drawn = [painted(line, _how(line, colours), colour) for line in found]
+        drawn = [paint(line, _how(line, colours), colour) for line in found]
         if in_terminal and not plain:
             lines += drawn
         elif drawn:
@@ -121,7 +127,7 @@ def _show(
 
 
 def _hint(result: JsonObject) -> list[str]:
-    """The lines of the hint that ends the text of a page."""
+    """Return the lines of the hint at the end of a page."""
     said = result.get("agentic_hint")
     return said.split("\n") if isinstance(said, str) and said else []
 

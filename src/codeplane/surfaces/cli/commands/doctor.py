@@ -1,4 +1,4 @@
-"""`cpl doctor`: what is wrong here, and how to fix it."""
+"""`cpl doctor`: find problems, and how to fix them."""
 
 from typing import Annotated
 
@@ -8,12 +8,12 @@ from codeplane.kernel.errors import LedgerCorrupt
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.diagnosis.check import Check
-from codeplane.surfaces.cli.output import EXIT_FAILED, JsonOption, RepoOption, failing_clearly, workspace_of
+from codeplane.surfaces.cli.output import EXIT_FAILED, JsonOption, RepoOption, report_errors, resolve_workspace
 
 _LOG_LINES = 500
 
 
-@failing_clearly
+@report_errors
 def doctor(
     repo: RepoOption = None,
     logs: Annotated[bool, typer.Option("--logs", help="Also the recent log, for a bug report.")] = False,
@@ -22,16 +22,16 @@ def doctor(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Look at everything that can be wrong here, and change nothing.
+    """Check everything that can be wrong here; changes nothing.
 
     Exit code 0: nothing is broken, though there may be warnings; 1: something is; 2: the command line is wrong.
     """
     # All of what it looks at would be imported by every command otherwise.
-    from codeplane.surfaces.cli.diagnosis.examination import examined
+    from codeplane.surfaces.cli.diagnosis.checklist import run_checks
 
-    workspace = workspace_of(repo)
+    workspace = resolve_workspace(repo)
     salvaged = _salvage(workspace) if salvage else None
-    checks = list(examined(workspace))
+    checks = list(run_checks(workspace))
     lines = _log_lines(workspace) if logs else None
     if as_json:
         print(dumps(_report(checks, salvaged, lines)))

@@ -1,24 +1,20 @@
-"""`cpl down`: end a repository's server."""
+"""`cpl down`: stop a repository's server."""
 
-import os
 import shlex
-import signal
 import sys
-import time
 from pathlib import Path
 
 from codeplane.kernel.errors import ServerRunning
 from codeplane.surfaces.cli.diagnosis.server import holder
-from codeplane.surfaces.cli.discovery import ServerFacts, find_server
-from codeplane.surfaces.cli.output import RepoOption, failing_clearly, workspace_of
+from codeplane.surfaces.cli.discovery import find_server
+from codeplane.surfaces.cli.output import RepoOption, report_errors, resolve_workspace
+from codeplane.surfaces.cli.server_process import stop_server
 
-_WAIT_SEC = 20.0
 
-
-@failing_clearly
+@report_errors
 def down(repo: RepoOption = None) -> None:
-    """End the server of a repository and wait until it is gone."""
-    workspace = workspace_of(repo)
+    """Stop the server of a repository and wait until it has ended."""
+    workspace = resolve_workspace(repo)
     start = (repo or Path()).expanduser().resolve()
     if repo is not None and start != workspace.root:
         # A folder that is no repository, or no more, must not end the server of the one around it.
@@ -35,33 +31,5 @@ def down(repo: RepoOption = None) -> None:
             )
         print("not running")
         return
-    end_server(facts)
+    stop_server(facts)
     print(f"ended (pid {facts.pid})" if start == workspace.root else f"ended (pid {facts.pid}): {workspace.root}")
-
-
-def end_server(facts: ServerFacts) -> None:
-    """End a server and wait until it is gone."""
-    try:
-        os.kill(facts.pid, signal.SIGTERM)
-    except ProcessLookupError:
-        pass
-    except PermissionError as error:
-        raise ServerRunning(f"pid {facts.pid} belongs to another user", hint="end it as that user") from error
-    deadline = time.monotonic() + _WAIT_SEC
-    while time.monotonic() < deadline:
-        if not _alive(facts.pid):
-            return
-        time.sleep(0.02)
-    raise ServerRunning(f"pid {facts.pid} is still there after {_WAIT_SEC:.0f} s", hint=f"kill -9 {facts.pid}")
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    try:
-        # One that has ended stays in the table until its parent asks, and some parents never do.
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except (OSError, IndexError):
-        return True

@@ -1,4 +1,4 @@
-"""`cpl grants`: which capabilities agents were given, giving some, taking them back."""
+"""`cpl grants`: list, give and revoke the capabilities of agents."""
 
 import re
 from typing import Annotated
@@ -8,7 +8,7 @@ import typer
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.kernel.json import JsonObject
 from codeplane.surfaces.cli.commands.call import ask
-from codeplane.surfaces.cli.output import JsonOption, RepoOption, failing_clearly
+from codeplane.surfaces.cli.output import JsonOption, RepoOption, report_errors
 
 grants = typer.Typer(help="Capabilities that agents were given for a while.", invoke_without_command=True)
 
@@ -16,7 +16,7 @@ _UNITS = {"s": 1, "m": 60, "h": 3600}
 
 
 @grants.callback()
-@failing_clearly
+@report_errors
 def default(context: typer.Context, repo: RepoOption = None, as_json: JsonOption = False) -> None:
     """List the grants when no command is named."""
     if context.invoked_subcommand is None:
@@ -24,7 +24,7 @@ def default(context: typer.Context, repo: RepoOption = None, as_json: JsonOption
 
 
 @grants.command("list")
-@failing_clearly
+@report_errors
 def list_(
     agent: Annotated[str | None, typer.Option("--agent", help="Only this agent's.")] = None,
     everything: Annotated[bool, typer.Option("--all", "-a", help="Also refused, revoked and expired ones.")] = False,
@@ -38,7 +38,7 @@ def list_(
 
 
 @grants.command()
-@failing_clearly
+@report_errors
 def grant(
     agent: Annotated[str, typer.Argument(help="The agent, as its token or cpl audit names it.")],
     capabilities: Annotated[list[str], typer.Argument(help="As in write_files or execute_tools.")],
@@ -56,7 +56,7 @@ def grant(
     repo: RepoOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Give an agent capabilities for a while."""
+    """Grant an agent capabilities for a limited time."""
     asked: JsonObject = {
         "agent": agent,
         "capabilities": [*capabilities],
@@ -72,14 +72,14 @@ def grant(
 
 
 @grants.command()
-@failing_clearly
+@report_errors
 def revoke(
     grant_id: Annotated[str, typer.Argument(help="The grant, as cpl grants lists it, or its beginning or end.")],
     reason: Annotated[str, typer.Option("--reason", help="Kept in the log.")] = "",
     repo: RepoOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """End a grant at once."""
+    """Revoke a grant at once."""
     ask("capability.revoke", {"grant_id": grant_id, "reason": reason}, repo, as_json=as_json)
 
 

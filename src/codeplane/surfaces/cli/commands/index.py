@@ -1,4 +1,4 @@
-"""`cpl index`: an index made once and carried to a fresh clone."""
+"""`cpl index`: export, import and rebuild the index."""
 
 import shutil
 from pathlib import Path
@@ -10,22 +10,22 @@ import typer
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.kernel.json import JsonObject
 from codeplane.surfaces.cli.commands.call import show
-from codeplane.surfaces.cli.output import JsonOption, RepoOption, failing_clearly, workspace_of
-from codeplane.surfaces.cli.owner import owner_client
+from codeplane.surfaces.cli.output import JsonOption, RepoOption, report_errors, resolve_workspace
+from codeplane.surfaces.cli.owner_client import open_owner_client
 
 index = typer.Typer(help="Carry an index to a fresh clone, or make it anew.", no_args_is_help=True)
 
 
 @index.command()
-@failing_clearly
+@report_errors
 def export(
     file: Annotated[Path, typer.Argument(help="The archive to write.")],
     repo: RepoOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Write the facts and vectors of this repository into one file."""
-    workspace = workspace_of(repo)
-    with owner_client(workspace) as client:
+    workspace = resolve_workspace(repo)
+    with open_owner_client(workspace) as client:
         envelope = client.call("index.export", {}, text=not as_json)
     result = envelope.get("result")
     if isinstance(result, dict):
@@ -38,14 +38,14 @@ def export(
 
 
 @index.command("import")
-@failing_clearly
+@report_errors
 def import_(
     file: Annotated[Path, typer.Argument(help="An archive that cpl index export wrote.")],
     repo: RepoOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Take over what an archive says of files that are the same here."""
-    workspace = workspace_of(repo)
+    """Import what an archive holds of files that are identical here."""
+    workspace = resolve_workspace(repo)
     workspace.exports.mkdir(parents=True, exist_ok=True)
     brought = workspace.exports / f"import-{uuid4()}.cplindex"
     try:
@@ -53,7 +53,7 @@ def import_(
     except OSError as error:
         raise InvalidArgument(f"{file} cannot be read: {error.strerror}", hint="name an archive") from error
     try:
-        with owner_client(workspace) as client:
+        with open_owner_client(workspace) as client:
             envelope = client.call("index.import", {"name": brought.name}, text=not as_json)
     finally:
         brought.unlink(missing_ok=True)
@@ -61,16 +61,16 @@ def import_(
 
 
 @index.command()
-@failing_clearly
+@report_errors
 def rebuild(repo: RepoOption = None, as_json: JsonOption = False) -> None:
-    """Read every file anew; normally nothing needs this."""
-    with owner_client(workspace_of(repo)) as client:
+    """Read every file again; normally not needed."""
+    with open_owner_client(resolve_workspace(repo)) as client:
         envelope = client.call("index.rebuild", {}, text=not as_json)
     show(envelope, as_json=as_json)
 
 
 def _named(envelope: JsonObject, result: JsonObject, file: Path) -> None:
-    """Say the place the person chose instead of where the archive was made."""
+    """Replace the path of the archive by the one the person chose."""
     text = envelope.get("text")
     if isinstance(text, str):
         envelope["text"] = text.replace(str(result["path"]), str(file), 1)

@@ -1,4 +1,4 @@
-"""`cpl init`: set a repository up, and tell the coding clients about it."""
+"""`cpl init`: set up a repository and register with the coding clients."""
 
 import os
 import sys
@@ -10,11 +10,11 @@ import typer
 
 from codeplane.adapters.coding_clients import registration
 from codeplane.adapters.coding_clients.install_record import InstallRecord
-from codeplane.adapters.coding_clients.own_entry import plan_for
+from codeplane.adapters.coding_clients.own_entry import plan_workspace
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.first_index import build_index, index_summary
-from codeplane.surfaces.cli.output import EXIT_FAILED, JsonOption, RepoOption, failing_clearly, workspace_of
+from codeplane.surfaces.cli.output import EXIT_FAILED, JsonOption, RepoOption, report_errors, resolve_workspace
 
 CONFIG_TEMPLATE = """\
 # CodePlane's settings for this repository. Everything is optional; what is left out has its default.
@@ -31,7 +31,7 @@ CONFIG_TEMPLATE = """\
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """What happened to one file."""
+    """The outcome for one file."""
 
     file: Path
     action: str
@@ -39,7 +39,7 @@ class Row:
     client: str | None = None
 
 
-@failing_clearly
+@report_errors
 def init(
     repo: RepoOption = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before changing a client's settings.")] = False,
@@ -49,8 +49,8 @@ def init(
     as_json: JsonOption = False,
 ) -> None:
     """Create .codeplane/, register CodePlane with the coding clients found here, and index; safe to run again."""
-    workspace = workspace_of(repo)
-    changes = plan_for(workspace, only or []) if clients else ()
+    workspace = resolve_workspace(repo)
+    changes = plan_workspace(workspace, only or []) if clients else ()
     rows = _own_files(workspace) + [_register(change, yes=yes) for change in changes]
     _remember(workspace, rows, changes)
     built = build_index(workspace) if index else None
@@ -59,9 +59,9 @@ def init(
         raise typer.Exit(EXIT_FAILED)
 
 
-def _remember(workspace: Workspace, rows: list[Row], changes: tuple[registration.Change, ...]) -> None:
-    """Note what was made, for cpl uninstall --everywhere."""
-    from codeplane.adapters.disk import refusal
+def _remember(workspace: Workspace, rows: list[Row], changes: tuple[registration.RegistrationChange, ...]) -> None:
+    """Record what was created, for cpl uninstall --everywhere."""
+    from codeplane.adapters.file_replacement import storage_error
 
     done = {(row.file, row.client) for row in rows if row.action in ("created", "updated")}
     made = [one.made for one in changes if one.made is not None and (one.file, one.client) in done]
@@ -71,14 +71,14 @@ def _remember(workspace: Workspace, rows: list[Row], changes: tuple[registration
         if told != installed:
             told.save()
     except OSError as error:
-        raise refusal(error, installed.file) from error
+        raise storage_error(error, installed.file) from error
 
 
 def _own_files(workspace: Workspace) -> list[Row]:
-    from codeplane.adapters.disk import replace_file
-    from codeplane.adapters.home import prepare
+    from codeplane.adapters.file_replacement import replace_file
+    from codeplane.adapters.home import prepare_home
 
-    fresh = set(prepare(workspace))
+    fresh = set(prepare_home(workspace))
     if not workspace.config.exists():
         replace_file(workspace.config, CONFIG_TEMPLATE)
         fresh.add(workspace.config)
@@ -86,7 +86,7 @@ def _own_files(workspace: Workspace) -> list[Row]:
     return [Row(file=path, action="created" if path in fresh else "unchanged") for path in own]
 
 
-def _register(change: registration.Change, *, yes: bool) -> Row:
+def _register(change: registration.RegistrationChange, *, yes: bool) -> Row:
     row = Row(file=change.file, action=change.action, reason=change.reason, client=change.client)
     if change.action in ("unchanged", "skipped"):
         return row
@@ -99,7 +99,7 @@ def _register(change: registration.Change, *, yes: bool) -> Row:
     return row
 
 
-def _agreed(change: registration.Change) -> bool:
+def _agreed(change: registration.RegistrationChange) -> bool:
     if not sys.stdin.isatty():
         return False
     return typer.confirm(f"Register CodePlane with {change.client} in {change.file}?", default=True, err=True)

@@ -1,4 +1,4 @@
-"""`cpl log`: the ledger, for people and programs."""
+"""`cpl log`: the events of the ledger."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -7,18 +7,17 @@ from typing import Annotated
 import typer
 
 from codeplane.kernel.json import JsonObject, dumps
-from codeplane.surfaces.cli.client import Client
-from codeplane.surfaces.cli.embedded import EmbeddedClient
+from codeplane.surfaces.cli.embedded_client import EmbeddedClient
 from codeplane.surfaces.cli.output import (
     EXIT_FAILED,
     JsonOption,
     RepoOption,
-    complain,
-    failing_clearly,
-    result_of,
-    workspace_of,
+    print_error,
+    report_errors,
+    resolve_workspace,
+    result_or_exit,
 )
-from codeplane.surfaces.cli.owner import owner_client
+from codeplane.surfaces.cli.owner_client import OwnerClient, open_owner_client
 
 _PAGE = 1000
 _DEFAULT = 50
@@ -26,7 +25,7 @@ _DEFAULT = 50
 _TELLING = ("operation", "status", "state", "reason", "what", "mutation_id", "commit")
 
 
-@failing_clearly
+@report_errors
 def log(
     repo: RepoOption = None,
     task: Annotated[str | None, typer.Option("--task", help="Only this task.")] = None,
@@ -53,7 +52,7 @@ def log(
     wanted: JsonObject = {name: value for name, value in chosen.items() if value is not None}
     # Whoever names a position goes on from there, and wants all that follows.
     most = limit or (None if everything or after is not None else _DEFAULT)
-    with owner_client(workspace_of(repo)) as client:
+    with open_owner_client(resolve_workspace(repo)) as client:
         reading = _Reading(client, wanted, as_json=as_json)
         for event in reading.events(after or 0, most):
             _print(event, as_json=as_json)
@@ -62,9 +61,9 @@ def log(
 
 
 class _Reading:
-    """The events that are there, page by page, and the position up to which they were read."""
+    """Reads the existing events page by page, and keeps the position."""
 
-    def __init__(self, client: Client | EmbeddedClient, wanted: JsonObject, *, as_json: bool) -> None:
+    def __init__(self, client: OwnerClient | EmbeddedClient, wanted: JsonObject, *, as_json: bool) -> None:
         self._client = client
         self._wanted = wanted
         self._as_json = as_json
@@ -87,19 +86,19 @@ class _Reading:
                 return
 
     def _page(self, given: JsonObject) -> tuple[list[JsonObject], str | None]:
-        result = result_of(self._client.call("ledger.events", {**self._wanted, **given}), as_json=self._as_json)
+        result = result_or_exit(self._client.call("ledger.events", {**self._wanted, **given}), as_json=self._as_json)
         events, pagination = result["results"], result["pagination"]
         assert isinstance(events, list) and isinstance(pagination, dict)
         self.position = int(str(result["last_position"]))
         return events, pagination.get("next_cursor")
 
 
-def _follow(client: Client | EmbeddedClient, wanted: JsonObject, *, as_json: bool) -> None:
+def _follow(client: OwnerClient | EmbeddedClient, wanted: JsonObject, *, as_json: bool) -> None:
     for item in client.stream("ledger.watch", wanted):
         if "event" in item:
             _print(item["event"], as_json=as_json)
         elif isinstance(error := item.get("error"), dict):
-            complain(error)
+            print_error(error)
             raise typer.Exit(EXIT_FAILED)
 
 

@@ -1,4 +1,4 @@
-"""`cpl mcp` as the help shows it; the shim itself starts before this is imported."""
+"""`cpl mcp` for the help; the shim itself starts before this is imported."""
 
 import typer
 

@@ -1,4 +1,4 @@
-"""`cpl policy`: the rules in force, whether a text would do, and why a call is decided as it is."""
+"""`cpl policy`: show the policy in force, check one, and explain a decision."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,7 @@ import typer
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.surfaces.cli.commands.call import ask
-from codeplane.surfaces.cli.output import JsonOption, RepoOption, failing_clearly
+from codeplane.surfaces.cli.output import JsonOption, RepoOption, report_errors
 
 _MAX_BYTES = 128 * 1024
 
@@ -17,26 +17,26 @@ policy = typer.Typer(help="The rules that decide what runs, asks or is refused."
 
 
 @policy.command()
-@failing_clearly
+@report_errors
 def show(repo: RepoOption = None, as_json: JsonOption = False) -> None:
     """Show the policy in force: version, files, mode, and what asks."""
     ask("policy.summary", {}, repo, as_json=as_json)
 
 
 @policy.command()
-@failing_clearly
+@report_errors
 def check(
     file: Annotated[Path | None, typer.Argument(help="A policy; without it, all in .codeplane/policy.")] = None,
     repo: RepoOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say what is wrong with a policy, with file and line; exits with 1 when it cannot be used."""
+    """Check a policy and print problems with file and line; exits with 1 when it cannot be used."""
     asked: JsonObject = {"text": _text(file), "name": file.name} if file is not None else {}
     ask("policy.check", asked, repo, as_json=as_json)
 
 
 @policy.command()
-@failing_clearly
+@report_errors
 def explain(
     operation: Annotated[str, typer.Argument(help="Its name, as in git.push.")],
     arguments: Annotated[list[str] | None, typer.Argument(metavar="KEY=VALUE…", help="KEY=text, KEY:=json")] = None,
@@ -49,8 +49,8 @@ def explain(
     repo: RepoOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say what would become of a call, which rules say so, and what they see of it."""
-    asked: JsonObject = {"operation": operation, "arguments": given(arguments or []), "actor": actor}
+    """Show how a call would be decided, by which rules, and what they see of it."""
+    asked: JsonObject = {"operation": operation, "arguments": parse_assignments(arguments or []), "actor": actor}
     asked |= {"risk": risk.upper()} if risk is not None else {}
     asked |= {"mode": mode} if mode is not None else {}
     asked |= {"untrusted": untrusted} if untrusted is not None else {}
@@ -71,8 +71,8 @@ def _text(file: Path) -> str:
     return text
 
 
-def given(arguments: list[str]) -> JsonObject:
-    """What KEY=text and KEY:=json stand for; InvalidArgument for anything else."""
+def parse_assignments(arguments: list[str]) -> JsonObject:
+    """Parse KEY=text and KEY:=json; InvalidArgument for anything else."""
     given: JsonObject = {}
     for argument in arguments:
         name, equals, text = argument.partition("=")

@@ -1,4 +1,4 @@
-"""`cpl search`: the repository, for people: colour and pages on a terminal, plain lines in a pipe."""
+"""`cpl search`: search the repository; coloured and paged on a terminal, plain in a pipe."""
 
 import os
 import pydoc
@@ -10,10 +10,16 @@ import typer
 
 from codeplane.kernel.counted import counted
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
-from codeplane.surfaces.cli.client import Client
-from codeplane.surfaces.cli.embedded import EmbeddedClient
-from codeplane.surfaces.cli.output import EXIT_FAILED, JsonOption, RepoOption, failing_clearly, result_of, workspace_of
-from codeplane.surfaces.cli.owner import owner_client
+from codeplane.surfaces.cli.embedded_client import EmbeddedClient
+from codeplane.surfaces.cli.output import (
+    EXIT_FAILED,
+    JsonOption,
+    RepoOption,
+    report_errors,
+    resolve_workspace,
+    result_or_exit,
+)
+from codeplane.surfaces.cli.owner_client import OwnerClient, open_owner_client
 
 _PAGE = 100
 _MOST_LINES, _MOST_RANKED = 200, 10
@@ -21,7 +27,7 @@ _RANKED = frozenset({"ranked", "lexical", "hybrid", "semantic"})
 _PATH, _LINE, _MATCH, _FAINT, _PLAIN = "\x1b[35m", "\x1b[32m", "\x1b[1;31m", "\x1b[2m", "\x1b[0m"
 
 
-@failing_clearly
+@report_errors
 def search(
     query: Annotated[str, typer.Argument(help="Text, a regular expression, a symbol, or a question.")],
     paths: Annotated[list[str] | None, typer.Argument(help="Only in these files, folders or globs.")] = None,
@@ -48,7 +54,7 @@ def search(
     """Search the repository; exit code 1 when nothing is found. --json prints one hit a line."""
     asked: JsonObject = {"query": query, "mode": mode, "tests": tests, "ignore_case": ignore_case, "context": context}
     asked |= {"workspace": workspace, "paths": paths or [], "languages": languages or [], "kinds": kinds or []}
-    with owner_client(workspace_of(repo)) as client:
+    with open_owner_client(resolve_workspace(repo)) as client:
         pages = _pages(client, asked, limit, as_json=as_json)
         if as_json:
             found = _print_json(pages)
@@ -61,15 +67,15 @@ def search(
 
 
 def _pages(
-    client: Client | EmbeddedClient, asked: JsonObject, given: int | None, *, as_json: bool
+    client: OwnerClient | EmbeddedClient, asked: JsonObject, given: int | None, *, as_json: bool
 ) -> Iterator[JsonObject]:
-    """The answer page by page, up to the limit that was given or that fits the mode."""
+    """Yield the answer page by page, up to the given limit or the mode's own."""
     cursor: JsonValue = None
     shown = 0
     limit = given or _MOST_LINES
     while shown < limit:
         page = client.call("search", {**asked, "limit": min(_PAGE, limit - shown), "cursor": cursor})
-        result = result_of(page, as_json=as_json)
+        result = result_or_exit(page, as_json=as_json)
         for warning in _warnings(page):
             print(f"warning: {warning}", file=sys.stderr)
         if given is None and result.get("mode") in _RANKED:
@@ -94,7 +100,7 @@ def _print_json(pages: Iterator[JsonObject]) -> int:
 
 
 def _print_lines(pages: Iterator[JsonObject]) -> int:
-    """One line a hit, as other programs like them; what is left out is said on stderr."""
+    """Print one line a hit, for other programs; report what is left out on stderr."""
     count = 0
     page: JsonObject = {}
     for page in pages:
@@ -106,7 +112,7 @@ def _print_lines(pages: Iterator[JsonObject]) -> int:
 
 
 def _print_hit(hit: JsonObject) -> None:
-    """As grep does it: colons for the line that was found, dashes for those around it."""
+    """Print a hit as grep does: colons for the matching line, dashes for its context."""
     path, number = hit["path"], int(str(hit["line"]))
     before, after = (_texts(hit.get(side)) for side in ("before", "after"))
     for at, text in enumerate(before):
@@ -128,9 +134,9 @@ def _page_through(pages: Iterator[JsonObject], *, colour: bool) -> int:
             count += 1
             if hit["path"] != last:
                 last = hit["path"]
-                lines += ["", _painted(str(last), _PATH, colour)] if lines else [_painted(str(last), _PATH, colour)]
-            lines += _drawn(hit, colour)
-    lines.append(_painted(_summary(page, count), _FAINT, colour))
+                lines += ["", _paint(str(last), _PATH, colour)] if lines else [_paint(str(last), _PATH, colour)]
+            lines += _format_page(hit, colour)
+    lines.append(_paint(_summary(page, count), _FAINT, colour))
     text = "\n".join(lines)
     if len(lines) > os.get_terminal_size().lines - 1:
         # What less needs to pass colours through, unless the person has an opinion.
@@ -141,18 +147,18 @@ def _page_through(pages: Iterator[JsonObject], *, colour: bool) -> int:
     return count
 
 
-def _drawn(hit: JsonObject, colour: bool) -> list[str]:
+def _format_page(hit: JsonObject, colour: bool) -> list[str]:
     number = int(str(hit["line"]))
     before, after = (_texts(hit.get(side)) for side in ("before", "after"))
-    lines = [_painted(f"{number - len(before) + at}- {text}", _FAINT, colour) for at, text in enumerate(before)]
+    lines = [_paint(f"{number - len(before) + at}- {text}", _FAINT, colour) for at, text in enumerate(before)]
     tier = hit.get("tier")
-    unsure = _painted(f"  ({str(tier).lower()})", _FAINT, colour) if tier in ("ANCHORED", "UNKNOWN") else ""
-    lines.append(f"{_painted(str(number), _LINE, colour)}: {_marked(hit, colour)}{unsure}")
-    return lines + [_painted(f"{number + 1 + at}- {text}", _FAINT, colour) for at, text in enumerate(after)]
+    unsure = _paint(f"  ({str(tier).lower()})", _FAINT, colour) if tier in ("ANCHORED", "UNKNOWN") else ""
+    lines.append(f"{_paint(str(number), _LINE, colour)}: {_highlight_matches(hit, colour)}{unsure}")
+    return lines + [_paint(f"{number + 1 + at}- {text}", _FAINT, colour) for at, text in enumerate(after)]
 
 
-def _marked(hit: JsonObject, colour: bool) -> str:
-    """The line with its matches standing out; spans count bytes."""
+def _highlight_matches(hit: JsonObject, colour: bool) -> str:
+    """Return the line with its matches highlighted; spans count bytes."""
     raw = str(hit["snippet"]).encode()
     spans = hit.get("spans")
     if not colour or not isinstance(spans, list) or raw.startswith("…".encode()):
@@ -182,7 +188,7 @@ def _summary(page: JsonObject, shown: int) -> str:
     return said + (f"; STALE: {', '.join(_texts(stale))}" if stale else "")
 
 
-def _painted(text: str, how: str, colour: bool) -> str:
+def _paint(text: str, how: str, colour: bool) -> str:
     return f"{how}{text}{_PLAIN}" if colour else text
 
 

@@ -1,4 +1,4 @@
-"""`cpl status`: one view of what runs here."""
+"""`cpl status`: the state of the server."""
 
 import json
 import os
@@ -10,36 +10,38 @@ import typer
 
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.workspace import Workspace
-from codeplane.surfaces.cli.client import Client
 from codeplane.surfaces.cli.discovery import ServerFacts, addresses, find_server, reached
 from codeplane.surfaces.cli.output import (
     EXIT_NO_SERVER,
     JsonOption,
     RepoOption,
-    block,
-    failing_clearly,
-    result_of,
-    workspace_of,
+    print_rows,
+    report_errors,
+    resolve_workspace,
+    result_or_exit,
 )
+from codeplane.surfaces.cli.owner_client import OwnerClient
 
 _LINES = 50
 _SEARCHED_LINES = 1000
 _POLL_SEC = 0.2
 
 
-@failing_clearly
+@report_errors
 def status(
     repo: RepoOption = None,
     as_json: JsonOption = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Also the last 50 lines of the log.")] = False,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Keep printing the server's log.")] = False,
 ) -> None:
-    """Show whether the server runs, for which repository and commit, and how it is; exit code 3 when it does not."""
-    workspace = workspace_of(repo)
+    """Show the server's state, repository and commit; exit code 3 when no server runs."""
+    workspace = resolve_workspace(repo)
     facts = find_server(workspace)
     # Taken before anything is shown: what is logged while somebody reads is not passed over.
     log_end = _LogEnd(workspace.log)
-    result = result_of(Client(workspace, facts).call("status", {}), as_json=as_json) if facts is not None else None
+    result = (
+        result_or_exit(OwnerClient(workspace, facts).call("status", {}), as_json=as_json) if facts is not None else None
+    )
     lines = _last_lines(workspace) if verbose else None
     holder = _holder(workspace) if facts is None else None
     if as_json:
@@ -53,7 +55,7 @@ def status(
             _show_running(workspace, facts, result, _waiting(workspace, facts), _untrusted(workspace, facts))
         else:
             error = _logged_error(workspace)
-            block(
+            print_rows(
                 [
                     ("server", _absent(holder)),
                     ("repository", str(workspace.root)),
@@ -87,7 +89,7 @@ def _last_lines(workspace: Workspace) -> list[str]:
 
 
 def _logged_error(workspace: Workspace) -> str:
-    """The newest error in the log, also of a server that has ended; nothing when there is none."""
+    """Return the newest error in the log, also of a server that has ended."""
     from codeplane.observe.log_tail import tail
 
     for line in reversed(tail(workspace.log, _SEARCHED_LINES)):
@@ -102,8 +104,8 @@ def _logged_error(workspace: Workspace) -> str:
 
 
 def _waiting(workspace: Workspace, facts: ServerFacts) -> str:
-    """What waits for a person; nothing is said where that is not known."""
-    result = Client(workspace, facts).call("approval.list", {"limit": 1}).get("result")
+    """Return what waits for a person; nothing where that is unknown."""
+    result = OwnerClient(workspace, facts).call("approval.list", {"limit": 1}).get("result")
     pending = result.get("pending") if isinstance(result, dict) else None
     if not isinstance(pending, int):
         return ""
@@ -111,8 +113,8 @@ def _waiting(workspace: Workspace, facts: ServerFacts) -> str:
 
 
 def _untrusted(workspace: Workspace, facts: ServerFacts) -> str:
-    """Which agents have read untrusted content, and since when; nothing where there are none."""
-    result = Client(workspace, facts).call("untrusted.list", {}).get("result")
+    """Return the agents that have read untrusted content, and since when."""
+    result = OwnerClient(workspace, facts).call("untrusted.list", {}).get("result")
     items = result.get("items") if isinstance(result, dict) else None
     marks = [one for one in items if isinstance(one, dict)] if isinstance(items, list) else []
     if not marks:
@@ -123,13 +125,13 @@ def _untrusted(workspace: Workspace, facts: ServerFacts) -> str:
 
 
 def _git_left(ledger: JsonObject) -> str:
-    """What git of the last server still works on."""
+    """Return the git processes of the last server that still run."""
     return ", ".join(map(str, _list(ledger.get("git_still_runs") or [])))
 
 
 def _show_running(workspace: Workspace, facts: ServerFacts, result: JsonObject, waiting: str, untrusted: str) -> None:
     daemon, ledger, session, config = (_part(result, name) for name in ("daemon", "ledger", "session", "config"))
-    block(
+    print_rows(
         [
             (
                 "server",
@@ -137,47 +139,47 @@ def _show_running(workspace: Workspace, facts: ServerFacts, result: JsonObject, 
             ),
             *addresses(facts),
             ("repository", f"{workspace.root} at {config['head'] or 'no commit'}"),
-            ("index", _index_said(result)),
-            *([("contexts", contexts)] if (contexts := _contexts_said(result)) else []),
-            *([("last error", error)] if (error := _error_said(result) or _logged_error(workspace)) else []),
+            ("index", _describe_index(result)),
+            *([("contexts", contexts)] if (contexts := _describe_contexts(result)) else []),
+            *([("last error", error)] if (error := _describe_error(result) or _logged_error(workspace)) else []),
             ("ledger", f"position {ledger['position']}, {ledger['waiting']} waiting, {ledger['lost']} lost"),
             *([("", str(problem))] if (problem := ledger.get("problem")) else []),
             *([("git", f"still runs for the last server: {left}")] if (left := _git_left(ledger)) else []),
             ("sessions", f"{session['open_sessions']} open"),
             *([("approvals", waiting)] if waiting else []),
             *([("untrusted", untrusted)] if untrusted else []),
-            *([("policy", problem)] if (problem := _policy_said(result)) else []),
+            *([("policy", problem)] if (problem := _describe_policy(result)) else []),
             ("settings", ", ".join(map(str, _list(config["config_sources"]))) or "defaults"),
-            *([("changed", changed)] if (changed := _settings_said(config)) else []),
+            *([("changed", changed)] if (changed := _describe_settings(config)) else []),
         ]
     )
 
 
-def _settings_said(config: JsonObject) -> str:
+def _describe_settings(config: JsonObject) -> str:
     from codeplane.observe.status import describe_changed_settings
 
     return describe_changed_settings(config)
 
 
-def _contexts_said(result: JsonObject) -> str:
+def _describe_contexts(result: JsonObject) -> str:
     from codeplane.observe.status import describe_contexts
 
     return describe_contexts(result.get("contexts"))
 
 
-def _error_said(result: JsonObject) -> str:
+def _describe_error(result: JsonObject) -> str:
     from codeplane.observe.status import describe_last_error
 
     return describe_last_error(result.get("daemon"), result.get("index"))
 
 
-def _policy_said(result: JsonObject) -> str:
+def _describe_policy(result: JsonObject) -> str:
     from codeplane.observe.status import describe_policy_problems
 
     return describe_policy_problems(result.get("policy"))
 
 
-def _index_said(result: JsonObject) -> str:
+def _describe_index(result: JsonObject) -> str:
     from codeplane.observe.status import describe_index
 
     index = result.get("index")
@@ -205,7 +207,7 @@ def _list(value: object) -> list[object]:
 
 
 class _LogEnd:
-    """How far the log was read: what is written later is new, across rotations."""
+    """Follows the log from its current end, across rotations."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

@@ -1,4 +1,4 @@
-"""`cpl uninstall`: take everything back that `cpl init` and `cpl up` put there."""
+"""`cpl uninstall`: undo everything that `cpl init` and `cpl up` created."""
 
 import os
 import shlex
@@ -19,12 +19,12 @@ from codeplane.kernel.errors import WorkspaceNotFound
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.client_secret import folder_of
 from codeplane.surfaces.cli.commands.down import down
-from codeplane.surfaces.cli.output import EXIT_FAILED, RepoOption, complain, failing_clearly, workspace_of
+from codeplane.surfaces.cli.output import EXIT_FAILED, RepoOption, print_error, report_errors, resolve_workspace
 
 _RECOVERY = "refs/codeplane/"
 
 
-@failing_clearly
+@report_errors
 def uninstall(
     repo: RepoOption = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
@@ -34,7 +34,7 @@ def uninstall(
         typer.Option("--everywhere", help="Everything of this account: every repository, shared entries, settings."),
     ] = False,
 ) -> None:
-    """End the server, take CodePlane out of the clients' settings, and delete .codeplane/ with its ledger."""
+    """Stop the server, remove CodePlane from the clients' settings, and delete .codeplane/ with its ledger."""
     home, environ = Path.home(), os.environ
     installed = InstallRecord.load(home, environ)
     workspace = _workspace(repo, installed, everywhere=everywhere)
@@ -43,7 +43,7 @@ def uninstall(
     )
     repositories = _repositories(workspace, installed, everywhere=everywhere)
     settings = _settings(home) if everywhere and not keep_data else None
-    doomed = _doomed(repositories, changes, settings, keep_data=keep_data, everywhere=everywhere)
+    doomed = _files_to_delete(repositories, changes, settings, keep_data=keep_data, everywhere=everywhere)
     for change in changes:
         if change.action == "skipped":
             print(f"leave   {change.file} ({change.client})  {change.reason}")
@@ -78,7 +78,7 @@ def uninstall(
 
 
 def _command(repo: Path | None, *, keep_data: bool, everywhere: bool) -> str:
-    """The command that does the same without asking."""
+    """Return the command that does the same without asking."""
     words = ["cpl", "uninstall", *(("--repo", str(repo)) if repo is not None else ())]
     words += ["--keep-data"] if keep_data else []
     words += ["--everywhere"] if everywhere else []
@@ -86,9 +86,9 @@ def _command(repo: Path | None, *, keep_data: bool, everywhere: bool) -> str:
 
 
 def _workspace(repo: Path | None, installed: InstallRecord, *, everywhere: bool) -> Workspace:
-    """The repository here; with `everywhere` that is no matter, and any that was set up will do."""
+    """Return the repository here; with `everywhere`, any that was set up."""
     try:
-        return workspace_of(repo)
+        return resolve_workspace(repo)
     except WorkspaceNotFound:
         if not everywhere or repo is not None:
             raise
@@ -96,21 +96,21 @@ def _workspace(repo: Path | None, installed: InstallRecord, *, everywhere: bool)
 
 
 def _repositories(workspace: Workspace, installed: InstallRecord, *, everywhere: bool) -> list[Workspace]:
-    """This one, and with `everywhere` those that were set up on this account and are still there."""
+    """Return this repository; with `everywhere`, all that were set up and still exist."""
     others = [Workspace(root=root) for root in installed.repositories if root != workspace.root.resolve()]
     return [workspace, *(one for one in others if everywhere and (os.path.lexists(one.home) or _recovery(one.root)))]
 
 
 def _settings(home: Path) -> Path | None:
-    """The user's own folder of settings and of clients' secrets."""
+    """Return the user's folder of settings and client secrets."""
     named = os.environ.get("XDG_CONFIG_HOME", "")
     folder = (Path(named) if named.startswith("/") else home / ".config") / "codeplane"
     return folder if os.path.lexists(folder) else None
 
 
-def _doomed(
+def _files_to_delete(
     repositories: list[Workspace],
-    changes: tuple[registration.Change, ...],
+    changes: tuple[registration.RegistrationChange, ...],
     settings: Path | None,
     *,
     keep_data: bool,
@@ -133,7 +133,7 @@ def _doomed(
 
 
 def _recovery(root: Path) -> list[str]:
-    """The refs of ours in a repository; none where git does not tell."""
+    """Return our recovery refs in a repository; none where git fails."""
     return _git(root, "for-each-ref", "--format=%(refname)", _RECOVERY).split()
 
 
@@ -165,12 +165,12 @@ def _git(root: Path, *arguments: str, given: str = "") -> str:
 def _forget(
     installed: InstallRecord,
     repositories: list[Workspace],
-    changes: tuple[registration.Change, ...],
+    changes: tuple[registration.RegistrationChange, ...],
     *,
     everywhere: bool,
 ) -> None:
-    """Let the record say what is left; of everything that is nothing."""
-    from codeplane.adapters.disk import refusal
+    """Update the record to what is left, or delete it."""
+    from codeplane.adapters.file_replacement import storage_error
 
     left = replace(installed, repositories=(), made=()) if everywhere else installed
     for one in repositories:
@@ -185,20 +185,20 @@ def _forget(
         if everywhere or left != installed:
             left.save()
     except OSError as error:
-        raise refusal(error, installed.file) from error
+        raise storage_error(error, installed.file) from error
 
 
-def _removed(change: registration.Change) -> bool:
+def _removed(change: registration.RegistrationChange) -> bool:
     try:
         registration.apply(change)
     except registration.RegistrationError as error:
-        complain({"message": error.message, "error": error.name, "hint": error.hint})
+        print_error({"message": error.message, "error": error.name, "hint": error.hint})
         return False
     return True
 
 
 def _delete(home: Path) -> None:
-    from codeplane.adapters.disk import refusal
+    from codeplane.adapters.file_replacement import storage_error
 
     try:
         if home.is_dir() and not home.is_symlink():
@@ -206,4 +206,4 @@ def _delete(home: Path) -> None:
         else:
             home.unlink(missing_ok=True)
     except OSError as error:
-        raise refusal(error, home) from error
+        raise storage_error(error, home) from error

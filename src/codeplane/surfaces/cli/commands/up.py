@@ -14,14 +14,21 @@ import typer
 from codeplane.kernel.errors import CodePlaneError, ServerRunning
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.workspace import Workspace
-from codeplane.surfaces.cli.client import Client
 from codeplane.surfaces.cli.discovery import ServerFacts, addresses, facts_of, find_server, not_ready, reached
-from codeplane.surfaces.cli.launch import POLL_SEC, START_TIMEOUT_SEC, start_server
-from codeplane.surfaces.cli.output import JsonOption, RepoOption, SetOption, block, failing_clearly, workspace_of
-from codeplane.surfaces.cli.typed import typed
+from codeplane.surfaces.cli.output import (
+    JsonOption,
+    RepoOption,
+    SetOption,
+    command_prefix,
+    print_rows,
+    report_errors,
+    resolve_workspace,
+)
+from codeplane.surfaces.cli.owner_client import OwnerClient
+from codeplane.surfaces.cli.server_process import POLL_SEC, START_TIMEOUT_SEC, start_server
 
 
-@failing_clearly
+@report_errors
 def up(
     repo: RepoOption = None,
     detach: Annotated[bool, typer.Option("--detach", "-d", help="Start it in the background and return.")] = False,
@@ -30,8 +37,8 @@ def up(
     as_json: JsonOption = False,
     background: Annotated[bool, typer.Option("--background", hidden=True)] = False,
 ) -> None:
-    """Start the server for a repository; Ctrl+C ends it. Does nothing when it already runs."""
-    workspace = workspace_of(repo)
+    """Start the server for a repository; Ctrl+C stops it. Does nothing when it already runs."""
+    workspace = resolve_workspace(repo)
     if no_refactor:
         overrides = [*(overrides or ()), "refactor.enabled=false"]
     running = find_server(workspace)
@@ -62,7 +69,7 @@ def up(
 
 
 def _wait_until_ready(workspace: Workspace, facts: ServerFacts) -> str | None:
-    """Why it is still not ready after a while, or None; on a terminal, with a bar until symbols answer too."""
+    """Wait until the server is ready, with a progress bar on a terminal; return why it is not, or None."""
     if sys.stderr.isatty() and not_ready(facts) is not None:
         _show_progress(workspace, facts)
     deadline = time.monotonic() + START_TIMEOUT_SEC
@@ -74,14 +81,14 @@ def _wait_until_ready(workspace: Workspace, facts: ServerFacts) -> str | None:
 
 def _serve(workspace: Workspace, overrides: list[str], *, background: bool, as_json: bool) -> None:
     from codeplane.adapters.allocator import share_one_arena
-    from codeplane.adapters.home import prepare
-    from codeplane.adapters.yaml_config import configuration
+    from codeplane.adapters.home import prepare_home
+    from codeplane.adapters.yaml_config import load_workspace_config
 
     # Until the server is ready hardly anything goes away, and looking for it would be an eighth of the start.
     gc.disable()
     share_one_arena()
-    prepare(workspace)
-    loaded = configuration(workspace, overrides, os.environ)
+    prepare_home(workspace)
+    loaded = load_workspace_config(workspace, overrides, os.environ)
     if background:
         loaded = loaded.without_terminal()
 
@@ -104,12 +111,12 @@ def _serve(workspace: Workspace, overrides: list[str], *, background: bool, as_j
 
 
 def _show_progress(workspace: Workspace, facts: ServerFacts) -> None:
-    """The index being built, as long as that takes."""
+    """Show the progress of the index until it is built."""
     from codeplane.surfaces.cli.progress import follow
 
     def index() -> JsonObject | None:
         try:
-            result = Client(workspace, facts).call("status", {"include": ["index"]}).get("result")
+            result = OwnerClient(workspace, facts).call("status", {"include": ["index"]}).get("result")
         except CodePlaneError:
             return None
         found = result.get("index") if isinstance(result, dict) else None
@@ -126,7 +133,7 @@ def _show(workspace: Workspace, facts: ServerFacts, *, as_json: bool, note: str)
     from codeplane.adapters.coding_clients.own_entry import cpl_path
 
     clients = _clients(workspace)
-    cpl, meant = typed(cpl_path(), workspace.root, cwd=Path.cwd())
+    cpl, meant = command_prefix(cpl_path(), workspace.root, cwd=Path.cwd())
     rows = [
         ("CodePlane", f"{facts.version}, pid {facts.pid}, {note}"),
         ("repository", str(workspace.root)),
@@ -143,15 +150,15 @@ def _show(workspace: Workspace, facts: ServerFacts, *, as_json: bool, note: str)
         ("next", _next(clients, cpl=cpl, meant=meant)),
     ]
     there = find_spec("codeplane.surfaces.web") is not None
-    block([(name, said) for name, said in rows if said and (there or name not in ("dashboard", "sign in"))])
+    print_rows([(name, said) for name, said in rows if said and (there or name not in ("dashboard", "sign in"))])
 
 
 def _clients(workspace: Workspace) -> str:
-    """The coding clients found here, and which of them know of CodePlane."""
-    from codeplane.adapters.coding_clients.own_entry import plan_for
+    """Return the coding clients found here, and which are registered."""
+    from codeplane.adapters.coding_clients.own_entry import plan_workspace
 
     try:
-        planned = plan_for(workspace, [])
+        planned = plan_workspace(workspace, [])
     except Exception:  # what is wrong with somebody's settings is for cpl init to say
         return ""
     known = {change.client: change.action == "unchanged" for change in planned}

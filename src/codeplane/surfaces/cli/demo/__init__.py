@@ -1,1 +1,1 @@
-"""`cpl demo`: a recorded agent session, played against a sample repository by a real server."""
+"""`cpl demo`: a recorded agent session, replayed on a sample repository with a real server."""

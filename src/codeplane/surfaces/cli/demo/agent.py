@@ -1,4 +1,4 @@
-"""The demo's agent: an MCP client over HTTP, as any coding client is one."""
+"""The demo's agent: an MCP client over HTTP."""
 
 import re
 from collections.abc import AsyncIterator
@@ -20,8 +20,8 @@ _HINT = re.compile(r"^hint: (.*)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """What a model would read of a call."""
+class ToolAnswer:
+    """The answer of a call, as a model reads it."""
 
     text: str
     failed: bool
@@ -46,21 +46,21 @@ class Agent:
     def __init__(self, client: Client) -> None:
         self._client = client
 
-    async def call(self, tool: str, arguments: JsonObject) -> Answer:
+    async def call(self, tool: str, arguments: JsonObject) -> ToolAnswer:
         """One call, to its end."""
         try:
             result = await self._client.call_tool(tool, arguments)
         except MCPError as error:
-            return Answer(text=str(error), failed=True)
+            return ToolAnswer(text=str(error), failed=True)
         text = "\n".join(part.text for part in result.content if isinstance(part, types.TextContent))
         meta = (result.meta or {}).get("codeplane/meta")
         session = meta.get("session_id") if isinstance(meta, dict) else None
-        return Answer(text=text, failed=bool(result.is_error), session_id=str(session or ""))
+        return ToolAnswer(text=text, failed=bool(result.is_error), session_id=str(session or ""))
 
 
 @asynccontextmanager
-async def connected(url: str) -> AsyncIterator[Agent]:
-    """An agent of the server at that address, with all its tools."""
+async def connect_agent(url: str) -> AsyncIterator[Agent]:
+    """Connect an agent to the server at a URL."""
     who = types.Implementation(name=NAME, version=__version__)
     try:
         # Proxies of the environment are for elsewhere; a question may wait as long as it likes.
@@ -76,7 +76,7 @@ async def connected(url: str) -> AsyncIterator[Agent]:
 
 
 def _cause(leaves: list[BaseException]) -> BaseException:
-    """What was raised while it was connected, rather than what became of the connection by that."""
+    """Return the exception that ended the connection, not the connection's own."""
     ours = [leaf for leaf in leaves if not isinstance(leaf, (httpx2.HTTPError, MCPError))]
     return ours[0] if ours else ServerUnreachable(str(leaves[0]))
 

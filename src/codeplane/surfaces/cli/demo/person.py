@@ -1,18 +1,18 @@
-"""The demo's person: the owner, who is shown the dashboard and decides when nobody else does."""
+"""The demo's person: the owner, who decides when nobody else does."""
 
 from dataclasses import dataclass
 
-from codeplane.client.failure import raised
+from codeplane.client.errors import to_exception
 from codeplane.client.records import Approval
 from codeplane.kernel.errors import ApprovalSettled
 from codeplane.kernel.json import JsonObject
-from codeplane.surfaces.cli.client import Client
-from codeplane.surfaces.cli.demo.stage import Stage
+from codeplane.surfaces.cli.demo.sample_server import SampleServer
+from codeplane.surfaces.cli.owner_client import OwnerClient
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
-    """What the ledger holds of a session."""
+    """A session's numbers in the ledger."""
 
     events: int
     calls: int
@@ -20,27 +20,27 @@ class Tally:
 
 
 class Person:
-    """Calls as the owner; every method waits for its answer."""
+    """Calls operations as the owner."""
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: SampleServer) -> None:
         self._url = stage.server.url
-        self._client = Client(stage.workspace, stage.server)
+        self._client = OwnerClient(stage.workspace, stage.server)
 
     @property
     def inbox(self) -> str:
-        """Where questions are answered in a browser."""
+        """The URL of the approvals page."""
         return f"{self._url}/dashboard/approvals"
 
     def link(self) -> str:
-        """A link that signs a browser in, once."""
+        """Return a link that signs a browser in, once."""
         return f"{self._url}{self._result('dashboard.link', {})['path']}"
 
     def question(self) -> Approval | None:
-        """The action that waits, when there is one."""
+        """Return the pending action, or None."""
         return next(self._client.approvals(status="PENDING", page_size=1), None)
 
     def approve(self, action: Approval) -> bool:
-        """Let it run as it was shown; False when somebody else was faster."""
+        """Approve an action as it was shown; False when it was already decided."""
         try:
             self._client.approve(action.action_id, preview_hash=action.preview_hash)
         except ApprovalSettled:
@@ -48,11 +48,11 @@ class Person:
         return True
 
     def decided(self, action_id: str) -> Approval:
-        """What became of an action."""
+        """Return the action as it is now."""
         return self._client.approval(action_id)
 
     def tally(self, session_id: str) -> Tally:
-        """What the ledger holds by now."""
+        """Return the numbers of a session."""
         log = self._result("ledger.events", {"newest": True, "limit": 1})
         rows = self._result("call.list", {"in_session": session_id, "limit": 200})["results"]
         assert isinstance(rows, list)
@@ -62,7 +62,7 @@ class Person:
     def _result(self, operation: str, arguments: JsonObject) -> JsonObject:
         envelope = self._client.call(operation, arguments)
         if isinstance(error := envelope.get("error"), dict):
-            raise raised(error)
+            raise to_exception(error)
         result = envelope["result"]
         assert isinstance(result, dict)
         return result

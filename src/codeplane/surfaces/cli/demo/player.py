@@ -1,4 +1,4 @@
-"""Plays a recorded session: each step is called for real, and what is printed of it is what came back."""
+"""Replays a recorded session with real calls, and prints the real answers."""
 
 import asyncio
 import re
@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass, field
 
 from codeplane.client.records import Approval
-from codeplane.surfaces.cli.demo.agent import Agent, Answer
+from codeplane.surfaces.cli.demo.agent import Agent, ToolAnswer
 from codeplane.surfaces.cli.demo.person import Person
 from codeplane.surfaces.cli.demo.recording import Recording, State, Step
 from codeplane.surfaces.cli.demo.screen import Screen
@@ -18,7 +18,7 @@ _LOOK_SEC = 0.1
 
 @dataclass(kw_only=True)
 class Player:
-    """One playing of one recording."""
+    """Plays one recording."""
 
     recording: Recording
     agent: Agent
@@ -64,7 +64,7 @@ class Player:
         self.screen.answered(_shown(step, answer.text))
         return "done"
 
-    async def _decided(self, calling: "asyncio.Future[Answer]") -> Approval | None:
+    async def _decided(self, calling: "asyncio.Future[ToolAnswer]") -> Approval | None:
         """The question that a call asks, once it is decided; by the demo's person when nobody else does."""
         while (action := await asyncio.to_thread(self.person.question)) is None:
             if calling.done():
@@ -77,7 +77,7 @@ class Player:
             self.screen.note("nobody decided, so the demo did, with the owner's token")
         return action
 
-    def _check(self, number: int, step: Step, answer: Answer, *, asked: bool) -> None:
+    def _check(self, number: int, step: Step, answer: ToolAnswer, *, asked: bool) -> None:
         where = f"step {number} ({step.tool}) did not go as recorded"
         first = answer.text.partition("\n")[0]
         # What a command that was run comes to is the machine's affair; that it was run is ours.

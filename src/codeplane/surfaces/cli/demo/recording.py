@@ -16,7 +16,7 @@ _FILE = "session.toml"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One call of the agent, and what its answer has to hold."""
+    """One call of the agent, and what its answer must contain."""
 
     say: str
     tool: str
@@ -36,7 +36,7 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class Recording:
-    """A session: its title, the settings of the server it was recorded with, and its steps."""
+    """A session: title, server settings and steps."""
 
     title: str
     settings: Mapping[str, str]
@@ -48,8 +48,8 @@ class Recording:
         return [f"{key}={value}" for key, value in self.settings.items()]
 
 
-def recorded() -> Recording:
-    """The session that comes with CodePlane."""
+def load_recording() -> Recording:
+    """Load the session that comes with CodePlane."""
     found = tomllib.loads(files(__package__).joinpath(_FILE).read_text(encoding="utf-8"))
     return Recording(
         title=found["title"],

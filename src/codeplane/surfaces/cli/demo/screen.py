@@ -1,4 +1,4 @@
-"""What a person reads while the demo plays: what the agent says and calls, and what was answered."""
+"""What the demo prints: the agent's words, calls and answers."""
 
 import json
 import os
@@ -13,7 +13,7 @@ _BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 
 
 class Screen:
-    """Prints lines that fit; in two weights on a terminal that shows them."""
+    """Prints lines cut to the terminal's width, some of them bold."""
 
     def __init__(self) -> None:
         self._coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

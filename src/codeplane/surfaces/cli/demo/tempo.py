@@ -1,4 +1,4 @@
-"""How long the demo pauses so that it can be followed."""
+"""The pauses of the demo."""
 
 import time
 
@@ -6,7 +6,7 @@ _WHOLE_SEC = 45.0
 
 
 class Tempo:
-    """Pauses, which give way when the machine itself takes its time: a demo is over in a minute."""
+    """Pauses between steps, shortened when the machine is slow."""
 
     def __init__(self, pace: float) -> None:
         self._pace = pace

@@ -1,1 +1,1 @@
-"""What `cpl doctor` looks at: a file for each thing that can be wrong, each with what it says and what mends it."""
+"""The checks of `cpl doctor`, one file for each area."""

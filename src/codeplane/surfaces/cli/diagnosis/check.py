@@ -6,7 +6,7 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """One thing that was looked at."""
+    """The result of one check."""
 
     name: str
     verdict: Literal["ok", "warn", "fail"]
@@ -15,15 +15,15 @@ class Check:
 
 
 def ok(name: str, found: str) -> Check:
-    """All is well."""
+    """Return a passed check."""
     return Check(name=name, verdict="ok", found=found)
 
 
 def warn(name: str, found: str, fix: str) -> Check:
-    """Something is missing or will be; what there is works."""
+    """Return a warning: something is missing or will be, but the rest works."""
     return Check(name=name, verdict="warn", found=found, fix=fix)
 
 
 def fail(name: str, found: str, fix: str) -> Check:
-    """Something is broken."""
+    """Return a failed check."""
     return Check(name=name, verdict="fail", found=found, fix=fix)

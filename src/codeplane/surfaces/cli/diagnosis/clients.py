@@ -1,4 +1,4 @@
-"""The coding clients on this machine: what they start, and where they are sent."""
+"""Checks of the coding clients' configuration."""
 
 import os
 import re
@@ -9,7 +9,7 @@ from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.diagnosis.check import Check, ok, warn
 
 if TYPE_CHECKING:
-    from codeplane.adapters.coding_clients.registration import Change
+    from codeplane.adapters.coding_clients.registration import RegistrationChange
 
 _STARTED = re.compile(r"[\"'](/[^\"'\n]*/cpl)[\"']")
 _SENT = re.compile(r"http://(?:127\.0\.0\.1|localhost):(\d{1,5})/mcp\b")
@@ -17,13 +17,13 @@ _CONNECT_SEC = 2.0
 
 
 def clients(workspace: Workspace) -> Check:
-    """Clients that would start a `cpl` which is not there any more, or are sent where nobody answers."""
+    """Check for clients that start a missing `cpl`, or that connect where no server answers."""
     # The commands import this package.
-    from codeplane.adapters.coding_clients.own_entry import plan_for
+    from codeplane.adapters.coding_clients.own_entry import plan_workspace
 
     registered: list[str] = []
     offered: list[str] = []
-    for change in plan_for(workspace, []):
+    for change in plan_workspace(workspace, []):
         if (said := _lost(change)) is not None:
             return warn("clients", said, "cpl init")
         (registered if change.action == "unchanged" else offered).append(change.client)
@@ -31,7 +31,7 @@ def clients(workspace: Workspace) -> Check:
     return ok("clients", said + (f"; also here: {', '.join(offered)}" if offered else ""))
 
 
-def _lost(change: "Change") -> str | None:
+def _lost(change: "RegistrationChange") -> str | None:
     text = change.before or ""
     gone = [path for path in _STARTED.findall(text) if not os.path.exists(path)]  # noqa: PTH110
     if gone and change.action != "unchanged":

@@ -1,4 +1,4 @@
-"""`.codeplane/`: whether it can be written, whose it is, and what the last run left in it."""
+"""Checks of `.codeplane/`: access, ownership, and leftovers of the last run."""
 
 import json
 import os
@@ -8,7 +8,7 @@ from pathlib import Path
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.diagnosis.check import Check, fail, ok, warn
-from codeplane.surfaces.cli.diagnosis.served import restart
+from codeplane.surfaces.cli.diagnosis.server_probe import restart_command
 from codeplane.surfaces.cli.discovery import ServerFacts
 
 _LOW_BYTES = 500 * 1024 * 1024
@@ -16,7 +16,7 @@ _FULL_BYTES = 4 * 1024 * 1024
 
 
 def home(workspace: Workspace) -> Check:
-    """A folder that is missing, cannot be written, holds something else than files, or lies on a disk with no room."""
+    """Check that the folder exists, is writable, holds only files, and has free space."""
     folder = workspace.home
     if not folder.exists():
         return warn("home", f"{folder} is not there", "cpl init")
@@ -40,7 +40,7 @@ def home(workspace: Workspace) -> Check:
 
 
 def ownership(workspace: Workspace) -> Check:
-    """A `.codeplane/` that came with the repository: its settings and token are somebody else's."""
+    """Check for a `.codeplane/` that came with the repository, with someone else's settings and token."""
     from codeplane.adapters.home import refuse_foreign
 
     try:
@@ -51,7 +51,7 @@ def ownership(workspace: Workspace) -> Check:
 
 
 def unfinished(workspace: Workspace, facts: ServerFacts | None) -> Check:
-    """Changes that were under way when the last run ended: the next start ends them, unless it cannot."""
+    """Check for changes that were interrupted; the next start recovers them if it can."""
     # What a server has begun itself is none of the last run's.
     before = _written(workspace.server) if facts is not None else None
     folders = (workspace.home / "journal", workspace.home / "git")
@@ -62,11 +62,11 @@ def unfinished(workspace: Workspace, facts: ServerFacts | None) -> Check:
     if facts is None:
         return warn("unfinished", f"under way when the last run ended: {names}", "cpl up completes or takes it back")
     said = f"could neither be completed nor taken back: {names}"
-    return fail("unfinished", said, f"cpl doctor --logs says why; mend that, then {restart(facts)}")
+    return fail("unfinished", said, f"cpl doctor --logs says why; mend that, then {restart_command(facts)}")
 
 
 def attached(workspace: Workspace, facts: ServerFacts | None) -> Check:
-    """Attached folders that are gone, and a list that could not be read."""
+    """Check for attached folders that no longer exist, and for an unreadable list of them."""
     broken = workspace.attached.with_name(f"{workspace.attached.name}.broken")
     if broken.exists():
         return warn("attached", f"{broken} could not be read", f"attach them again, then rm {broken}")
@@ -78,7 +78,9 @@ def attached(workspace: Workspace, facts: ServerFacts | None) -> Check:
     except FileNotFoundError:
         return ok("attached", "no further workspace")
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        return warn("attached", f"{workspace.attached} cannot be read: {error}", f"{restart(facts)} sets it aside")
+        return warn(
+            "attached", f"{workspace.attached} cannot be read: {error}", f"{restart_command(facts)} sets it aside"
+        )
     for name, root in roots.items():
         if isinstance(root, str) and not Path(root).is_dir():
             return warn("attached", f"{name}: {root} is not there", f"cpl call workspace.detach name={name}")
@@ -86,14 +88,14 @@ def attached(workspace: Workspace, facts: ServerFacts | None) -> Check:
 
 
 def _opened(workspace: Workspace) -> list[Path]:
-    """The files without which no server starts, or at which whoever opens them could wait for ever."""
+    """Return the problem of files that block a start, such as a FIFO in place of a file."""
     ours = [workspace.lock, workspace.repo_id, workspace.server_key, workspace.owner_token, workspace.agent_keys]
     ours += [workspace.ledger, workspace.home / "index.db", workspace.home / "facts.db"]
     return [*ours, workspace.server, workspace.port, workspace.attached]
 
 
 def _entries(folder: Path, before: float | None) -> list[Path]:
-    """The folders in it that were there before a time, or all; those that go meanwhile are gone."""
+    """Return the folders in it, optionally only those older than a time."""
     try:
         found = sorted(folder.iterdir())
     except OSError:

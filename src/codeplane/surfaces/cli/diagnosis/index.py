@@ -1,4 +1,4 @@
-"""The index: whether it can be used, follows the disk and the commit, and what it leaves out."""
+"""Checks of the index: usable, up to date, and complete."""
 
 import sqlite3
 import time
@@ -11,7 +11,7 @@ from codeplane.kernel.counted import counted
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.diagnosis.check import Check, fail, ok, warn
-from codeplane.surfaces.cli.diagnosis.served import Served, restart
+from codeplane.surfaces.cli.diagnosis.server_probe import ServerProbe, restart_command
 
 if TYPE_CHECKING:
     from codeplane.kernel.config import Config
@@ -20,8 +20,8 @@ _STALE_SEC = 3600
 _WATCHES = "sudo sysctl fs.inotify.max_user_watches=1048576 fs.inotify.max_user_instances=1024"
 
 
-def index(workspace: Workspace, config: "Config", served: Served | None) -> Check:
-    """An index that is not there yet, damaged, old, fails, or does not follow the disk."""
+def index(workspace: Workspace, config: "Config", served: ServerProbe | None) -> Check:
+    """Check for an index that is missing, damaged, outdated, failing, or not following the disk."""
     if served is None:
         return _on_disk(workspace)
     state = served.asked("status", {"include": ["index", "config"]})
@@ -29,11 +29,11 @@ def index(workspace: Workspace, config: "Config", served: Served | None) -> Chec
     if not isinstance(found, dict):
         return warn("index", "the server has none", "cpl status")
     head = settings.get("head") if isinstance(settings, dict) else None
-    return judged(found, head=head, watch=config.index.watch, again=restart(served.facts))
+    return judge_status(found, head=head, watch=config.index.watch, again=restart_command(served.facts))
 
 
-def judged(state: JsonObject, *, head: JsonValue, watch: bool, again: str = "cpl down && cpl up") -> Check:
-    """What the words of `status` mean."""
+def judge_status(state: JsonObject, *, head: JsonValue, watch: bool, again: str = "cpl down && cpl up") -> Check:
+    """Return the check for the index part of `status`."""
     if not state.get("healthy"):
         return fail("index", f"it cannot be built: {state.get('state')}", "mend what is said there; it is tried again")
     if not state.get("version"):
@@ -67,7 +67,7 @@ def judged(state: JsonObject, *, head: JsonValue, watch: bool, again: str = "cpl
 
 
 def _on_disk(workspace: Workspace) -> Check:
-    """What can be told without a server; all of it is derived, and made again when it does not fit."""
+    """Check the index without a server; it is derived data, and rebuilt when it does not fit."""
     from codeplane.code.facts.version import tables_version
     from codeplane.index.store import SCHEMA_VERSION
 
@@ -91,3 +91,20 @@ def _problem(path: Path, version: int) -> str:
     if sound != "ok":
         return f"damaged: {sound}"
     return "" if found in (0, version) else f"of another CodePlane (schema {found}, not {version})"
+
+
+def scip(workspace: Workspace, served: ServerProbe | None) -> Check:
+    """Check for SCIP indexes of files that have changed since."""
+    if not (workspace.home / "scip.db").exists():
+        return ok("scip", "no index was imported")
+    if served is None:
+        return ok("scip", "not known without a server")
+    listed = served.asked("scip.status").get("indexes")
+    indexes = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    for one in indexes:
+        if int(str(one["holding"])) < int(str(one["documents"])):
+            files = counted(int(str(one["documents"])), "file")
+            said = f"{one['path']} by {one['tool']} holds for {one['holding']} of {files}"
+            fix = f"run the indexer again, then cpl call scip.import path={one['path']}"
+            return warn("scip", said, fix)
+    return ok("scip", ", ".join(f"{one['path']} by {one['tool']}" for one in indexes) or "no index was imported")

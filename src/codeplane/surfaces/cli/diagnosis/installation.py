@@ -1,4 +1,4 @@
-"""What has to be installed: CodePlane itself, git, a sandbox, and what runs the tests."""
+"""Checks of installed programs: CodePlane, git, the sandbox and test runners."""
 
 import os
 import platform
@@ -23,12 +23,12 @@ _ANSWER_SEC = 10.0
 
 
 def version() -> Check:
-    """Which CodePlane looks, and where."""
+    """Report the version of CodePlane and its location."""
     return ok("version", f"cpl {__version__} on Python {platform.python_version()}, {platform.platform()}")
 
 
 def git() -> Check:
-    """A git that is missing, cannot be run, or is too old to say what a merge would do."""
+    """Check for a git that is missing, broken, or too old to preview merges."""
     program = shutil.which("git")
     if program is None:
         return fail("git", "not found", "apt-get install git")
@@ -47,7 +47,7 @@ def git() -> Check:
 
 
 def sandbox(workspace: Workspace, config: "Config | None") -> Check:
-    """A sandbox that is missing, or that the system does not allow; some settings do without."""
+    """Check for a sandbox that is missing or not allowed by the system, unless the settings turn it off."""
     from codeplane.adapters.bubblewrap import Bubblewrap
     from codeplane.adapters.secret_files import EMPTY, SecretFiles
     from codeplane.kernel.secret_files import NOTHING_SHOWN
@@ -64,7 +64,7 @@ def sandbox(workspace: Workspace, config: "Config | None") -> Check:
 
 
 def runners(workspace: Workspace, config: "Config") -> Check:
-    """Which runner each project's tests need and what starts it; those that are missing, and linters that are."""
+    """Check the test runners and linters of each project."""
     from codeplane.adapters.git_cli import GitCli
     from codeplane.index.files.include import IncludeRules
     from codeplane.index.files.listing import list_files

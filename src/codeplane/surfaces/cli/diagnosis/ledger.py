@@ -1,4 +1,4 @@
-"""The log: whether it can be read, and whether the clock agrees with it."""
+"""Checks of the ledger and the clock."""
 
 import sqlite3
 import time
@@ -8,15 +8,15 @@ from codeplane.kernel.clock import SECOND_NS
 from codeplane.kernel.errors import CodePlaneError, LedgerCorrupt, ServerUnreachable
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.diagnosis.check import Check, fail, ok, warn
-from codeplane.surfaces.cli.diagnosis.served import Served, restart, salvaging
+from codeplane.surfaces.cli.diagnosis.server_probe import ServerProbe, restart_command, salvage_command
 
 # Every event is looked at, and there can be a million.
 _VERIFY_SEC = 60.0
 _AHEAD_SEC = 60
 
 
-def ledger(workspace: Workspace, served: Served | None) -> Check:
-    """A log that is gone, damaged, of a newer CodePlane, or whose tables are not what it says."""
+def ledger(workspace: Workspace, served: ServerProbe | None) -> Check:
+    """Check for a ledger that is missing, damaged, too new, or inconsistent with its tables."""
     if served is None:
         if not workspace.ledger.exists() or (workspace.ledger.is_file() and not workspace.ledger.stat().st_size):
             return _none(workspace)
@@ -26,7 +26,7 @@ def ledger(workspace: Workspace, served: Served | None) -> Check:
 
         return ok("ledger", examine(workspace.ledger))
     if said := _misplaced(served):
-        return fail("ledger", said, f"{restart(served.facts)} goes on with what is there, or with an empty one")
+        return fail("ledger", said, f"{restart_command(served.facts)} goes on with what is there, or with an empty one")
     try:
         envelope = served.envelope("ledger.verify", {}, patience_sec=_VERIFY_SEC)
     except ServerUnreachable:
@@ -34,22 +34,26 @@ def ledger(workspace: Workspace, served: Served | None) -> Check:
     error, result = envelope.get("error"), envelope.get("result")
     if isinstance(error, dict):
         is_damaged = error.get("error") == LedgerCorrupt.name
-        return fail("ledger", str(error["message"]), salvaging(served.facts) if is_damaged else str(error["hint"]))
+        return fail(
+            "ledger", str(error["message"]), salvage_command(served.facts) if is_damaged else str(error["hint"])
+        )
     if isinstance(result, dict) and result["ok"]:
         return ok("ledger", str(envelope["text"]))
     is_damaged = isinstance(result, dict) and result["integrity"] != "ok"
     # Tables are made from the log, which is of no use where the file itself is damaged.
-    return fail("ledger", str(envelope["text"]), salvaging(served.facts) if is_damaged else "cpl call ledger.rebuild")
+    return fail(
+        "ledger", str(envelope["text"]), salvage_command(served.facts) if is_damaged else "cpl call ledger.rebuild"
+    )
 
 
-def _misplaced(served: Served) -> str:
-    """What was done to the file under the server's hands."""
+def _misplaced(served: ServerProbe) -> str:
+    """Return the problem of a ledger that was moved or replaced while it was served."""
     found = served.asked("status", {"include": ["ledger"]}).get("ledger")
     return str(found.get("problem") or "") if isinstance(found, dict) else ""
 
 
 def _none(workspace: Workspace) -> Check:
-    """No ledger: it is the first start, or one was lost."""
+    """Return the check for a missing ledger: the first start, or a loss."""
     folders = [workspace.home / name for name in ("undo", "journal", "exports")]
     left = [folder.name + "/" for folder in folders if folder.is_dir() and any(folder.iterdir())]
     left += [file.name for file in (workspace.server_key, workspace.agent_keys) if file.exists()]
@@ -62,7 +66,7 @@ def _none(workspace: Workspace) -> Check:
 
 
 def clock(workspace: Workspace) -> Check:
-    """A clock that was put back: what is in the log has not happened yet, and what expires does so late."""
+    """Check for a clock behind the newest event, which makes expiry late."""
     newest = _newest_ns(workspace)
     ahead = (newest - time.time_ns()) // SECOND_NS
     if ahead > _AHEAD_SEC:

@@ -1,11 +1,11 @@
-"""The owner's own rules: whether they can be used, and what holds meanwhile."""
+"""Checks of the owner's own policy."""
 
 from typing import TYPE_CHECKING
 
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.diagnosis.check import Check, fail, ok, warn
-from codeplane.surfaces.cli.diagnosis.served import Served
+from codeplane.surfaces.cli.diagnosis.server_probe import ServerProbe
 
 if TYPE_CHECKING:
     from codeplane.kernel.config import Config
@@ -14,8 +14,8 @@ _SETTLED_SEC = 15.0
 _FIX = "mend it; cpl policy check"
 
 
-def policy(workspace: Workspace, config: "Config", served: Served | None) -> Check:
-    """Rules of the owner's own that cannot be used: a server keeps the last that could, without one only reads run."""
+def policy(workspace: Workspace, config: "Config", served: ServerProbe | None) -> Check:
+    """Check for an unusable policy; a server keeps the last usable one, and without one only reads run."""
     try:
         found = sorted(path.name for path in workspace.policy.iterdir())
     except FileNotFoundError:
@@ -43,8 +43,8 @@ def policy(workspace: Workspace, config: "Config", served: Served | None) -> Che
         rules.close()
 
 
-def _in_force(served: Served) -> Check | None:
-    """What the server says: of the folder as it is, and of what is in force; None when it says nothing."""
+def _in_force(served: ServerProbe) -> Check | None:
+    """Return the server's check of the folder and of the policy in force; None when it does not answer."""
     try:
         checked, summary = served.asked("policy.check"), served.asked("policy.summary")
     except CodePlaneError:

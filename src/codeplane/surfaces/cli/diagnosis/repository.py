@@ -1,4 +1,4 @@
-"""What git says of the repository: whether it can be read, what is under way in it, its hooks and large files."""
+"""Checks of the repository: readable, no operation in progress, hooks and large files."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ _ATTRIBUTES_BYTES = 1_000_000
 
 
 def repository(workspace: Workspace) -> Check:
-    """A repository that is none, that git does not trust, that cannot be read, or that has no commit yet."""
+    """Check for a repository that is missing, distrusted by git, unreadable, or without commits."""
     from codeplane.git.read.repository import open_repository
 
     root = workspace.root
@@ -35,7 +35,7 @@ def repository(workspace: Workspace) -> Check:
 
 
 def worktree(workspace: Workspace) -> Check:
-    """A merge or rebase that is under way, or a lock that a killed git left: git refuses what is asked of it."""
+    """Check for a merge or rebase in progress, or a stale lock, which make git refuse work."""
     from codeplane.git.read.repository import git_dir_of
     from codeplane.git.read.state import progress_in, state_in
 
@@ -55,7 +55,7 @@ def worktree(workspace: Workspace) -> Check:
 
 
 def hooks(workspace: Workspace) -> Check:
-    """A folder of hooks that is not there, and hooks that git skips without a word."""
+    """Check for a missing hooks folder, and for hooks that git skips silently."""
     from codeplane.git.read.repository import common_dir, open_repository
 
     try:
@@ -79,7 +79,7 @@ def hooks(workspace: Workspace) -> Check:
 
 
 def large_files(workspace: Workspace) -> Check:
-    """Files that git keeps elsewhere, without the program that fetches them: what is read are pointers."""
+    """Check for Git LFS files without git-lfs, which are read as pointers."""
     try:
         with (workspace.root / ".gitattributes").open("rb") as file:
             wanted = b"filter=lfs" in file.read(_ATTRIBUTES_BYTES)

@@ -1,4 +1,4 @@
-"""Tokens, keys and certificates: who can read them, and how long they are good."""
+"""Checks of tokens, keys and certificates: access and expiry."""
 
 import os
 import stat
@@ -13,7 +13,7 @@ from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.diagnosis.check import Check, fail, ok, warn
-from codeplane.surfaces.cli.diagnosis.served import restart
+from codeplane.surfaces.cli.diagnosis.server_probe import restart_command
 from codeplane.surfaces.cli.discovery import ServerFacts
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _CLOSED = 0o600
 
 
 def secrets(workspace: Workspace) -> Check:
-    """Tokens and keys that others on this machine could read, and keys that are none: no server starts with them."""
+    """Check for tokens and keys that other accounts can read, and for invalid keys."""
     files = [workspace.owner_token, workspace.server_key, workspace.agent_keys]
     if workspace.tls.is_dir():
         files += [path for path in sorted(workspace.tls.iterdir()) if "key" in path.name]
@@ -47,7 +47,7 @@ def secrets(workspace: Workspace) -> Check:
 
 
 def _unreadable(closed: Sequence[Path], workspace: Workspace) -> Check | None:
-    """A file that holds no key, with which no server starts, or no token."""
+    """Return the problem of a file without a valid key or token."""
     from codeplane.trust.identity import is_token_missing
     from codeplane.trust.identity.server_key import ServerKey
     from codeplane.trust.identity.signing_keys import SigningKeys
@@ -67,13 +67,13 @@ def _unreadable(closed: Sequence[Path], workspace: Workspace) -> Check | None:
 
 
 def certificate(workspace: Workspace, config: "Config", facts: ServerFacts | None) -> Check:
-    """A TLS certificate that ends soon, has ended, or does not fit its key."""
+    """Check for a TLS certificate that expires soon, has expired, or does not match its key."""
     server = config.server
     if server.tls == "off":
         return ok("tls", "off; only this machine is served")
     own = server.tls == "self_signed"
     path = workspace.tls / "certificate.pem" if own else workspace.root / server.tls_certificate
-    renew = f"{restart(facts)} makes a new one" if own else f"renew it, then {restart(facts)}"
+    renew = f"{restart_command(facts)} makes a new one" if own else f"renew it, then {restart_command(facts)}"
     try:
         from cryptography import x509
 
@@ -97,11 +97,11 @@ def certificate(workspace: Workspace, config: "Config", facts: ServerFacts | Non
 
 
 def _unfit(workspace: Workspace, config: "Config") -> str:
-    """Why the server could not start with these files; nothing when it could."""
-    from codeplane.adapters.certificates import tls
+    """Return why the server could not start with these files; empty when it could."""
+    from codeplane.adapters.certificates import load_tls
 
     try:
-        found = tls(config.server, folder=workspace.tls, now_ns=time.time_ns(), root=workspace.root)
+        found = load_tls(config.server, folder=workspace.tls, now_ns=time.time_ns(), root=workspace.root)
         if found is not None:
             found.context()
     except CodePlaneError as error:
@@ -110,7 +110,7 @@ def _unfit(workspace: Workspace, config: "Config") -> str:
 
 
 def recovery(workspace: Workspace) -> Check:
-    """Recovery refs of earlier versions that hold secrets files, which every sandbox can read."""
+    """Check for recovery refs of earlier versions that hold secrets files."""
     from codeplane.git.safety.recovery_secrets import find_recovery_secrets, git_asker
 
     if not (workspace.root / ".git").exists():
@@ -125,7 +125,7 @@ def recovery(workspace: Workspace) -> Check:
 
 
 def redaction(workspace: Workspace, config: "Config") -> Check:
-    """Secrets files with more values than are left out of answers."""
+    """Check for secrets files with more values than can be redacted."""
     from codeplane.adapters.secret_files import EMPTY, SecretFiles
     from codeplane.kernel.secret_files import SecretRules
 

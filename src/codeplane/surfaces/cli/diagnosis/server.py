@@ -1,4 +1,4 @@
-"""The server: whether there is one, whether it answers, and whether it could have its ports."""
+"""Checks of the server and its ports."""
 
 import json
 import socket
@@ -8,15 +8,15 @@ from codeplane import __version__
 from codeplane.kernel.errors import CodePlaneError, LedgerCorrupt, StorageFull, Unauthorized
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.diagnosis.check import Check, fail, ok, warn
-from codeplane.surfaces.cli.diagnosis.served import MISPLACED, Served, restart, salvaging
+from codeplane.surfaces.cli.diagnosis.server_probe import MISPLACED, ServerProbe, restart_command, salvage_command
 from codeplane.surfaces.cli.discovery import ServerFacts, not_ready
 
 if TYPE_CHECKING:
     from codeplane.kernel.config import Config
 
 
-def server(workspace: Workspace, served: Served | None) -> Check:
-    """A server that is not there, hangs, is of another version, does not know its owner, or cannot record."""
+def server(workspace: Workspace, served: ServerProbe | None) -> Check:
+    """Check for a server that is missing, hangs, has another version, rejects its owner, or cannot record."""
     if served is None:
         return _absent(workspace)
     facts = served.facts
@@ -28,19 +28,19 @@ def server(workspace: Workspace, served: Served | None) -> Check:
     if problems:
         return fail("server", f"not ready: {'; '.join(problems)}", _mended(problems[0], facts))
     if facts.version != __version__:
-        return warn("server", f"runs {facts.version}, this is {__version__}", restart(facts))
+        return warn("server", f"runs {facts.version}, this is {__version__}", restart_command(facts))
     return ok("server", f"{facts.url}, pid {facts.pid}")
 
 
 def holder(workspace: Workspace) -> int | None:
-    """The process that has the repository although no server answers, 0 when the system does not say which."""
+    """Return the process that holds the repository although no server answers; 0 if unknown."""
     from codeplane.adapters.file_lock import lock_holder
 
     return lock_holder(workspace.lock)
 
 
-def ports(config: "Config", *, served: Served | None) -> Check:
-    """An address that may not be served, and ports that somebody else has."""
+def ports(config: "Config", *, served: ServerProbe | None) -> Check:
+    """Check for an address that may not be served, and for ports in use."""
     # Slow to import.
     from codeplane.kernel.binding import may_bind
 
@@ -74,7 +74,7 @@ def _absent(workspace: Workspace) -> Check:
 
 
 def _left_by(workspace: Workspace) -> str:
-    """What a server that was killed left behind; the next start clears it away."""
+    """Return what a killed server left behind; the next start removes it."""
     if not workspace.server.is_file():
         return ""
     try:
@@ -87,15 +87,15 @@ def _left_by(workspace: Workspace) -> str:
 def _way_out(error: CodePlaneError, facts: ServerFacts) -> str:
     # A server takes the token from the file, or makes one there, when it starts.
     if isinstance(error, Unauthorized):
-        return restart(facts)
+        return restart_command(facts)
     return f"cpl down, or kill -9 {facts.pid} when it hangs; then cpl up"
 
 
 def _mended(problem: str, facts: ServerFacts) -> str:
     ways = {
         StorageFull.name: "free some space; it goes on by itself",
-        LedgerCorrupt.name: salvaging(facts),
-        MISPLACED: restart(facts),
+        LedgerCorrupt.name: salvage_command(facts),
+        MISPLACED: restart_command(facts),
     }
     return next((way for said, way in ways.items() if said in problem), "cpl status -v")
 

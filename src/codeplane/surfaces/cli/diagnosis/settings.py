@@ -1,4 +1,4 @@
-"""The settings: whether they can be read, name what there is, and are those that the server runs with."""
+"""Checks of the settings: readable, valid, and in force."""
 
 import os
 from difflib import get_close_matches
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.diagnosis.check import Check, fail, ok, warn
-from codeplane.surfaces.cli.diagnosis.served import Served, restart
+from codeplane.surfaces.cli.diagnosis.server_probe import ServerProbe, restart_command
 
 if TYPE_CHECKING:
     from codeplane.kernel.config import Config
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
 _CORE, _ALL = "core", "all"
 
 
-def settings(workspace: Workspace, served: Served | None) -> tuple[Check, "Config | None"]:
-    """Settings that cannot be read, or that were changed since the server read them; and the settings."""
-    from codeplane.adapters.yaml_config import configuration
+def settings(workspace: Workspace, served: ServerProbe | None) -> tuple[Check, "Config | None"]:
+    """Check for settings that are unreadable or changed since the start; return the check and the settings."""
+    from codeplane.adapters.yaml_config import load_workspace_config
 
     try:
-        loaded = configuration(workspace, (), os.environ)
+        loaded = load_workspace_config(workspace, (), os.environ)
     except CodePlaneError as error:
         return fail("settings", error.message, error.hint), None
     if served is not None and (said := _waiting(served)):
-        return warn("settings", said, restart(served.facts)), loaded.config
+        return warn("settings", said, restart_command(served.facts)), loaded.config
     return ok("settings", ", ".join(loaded.sources) or "defaults"), loaded.config
 
 
-def names(workspace: Workspace, config: "Config", served: Served | None) -> Check:
-    """Settings that name operations which are not there: a gate that was meant to open stays shut."""
+def names(workspace: Workspace, config: "Config", served: ServerProbe | None) -> Check:
+    """Check for settings that name unknown operations, which have no effect."""
     toolsets = [name for name in map(str.strip, config.mcp.toolset.lower().split(",")) if name not in ("", _CORE, _ALL)]
     if not config.trust.allow and not toolsets:
         return ok("names", "no operation is named in the settings")
@@ -51,7 +51,7 @@ def names(workspace: Workspace, config: "Config", served: Served | None) -> Chec
 
 
 def contexts(workspace: Workspace) -> Check:
-    """A contexts.yaml that cannot be heeded: projects are found without what was decided there."""
+    """Check for a contexts.yaml that cannot be used."""
     from codeplane.index.contexts.contexts_file import NAME, ContextsFile
 
     try:
@@ -62,8 +62,8 @@ def contexts(workspace: Workspace) -> Check:
     return ok("contexts", f"{decided} decided by you" if decided else "as they are found")
 
 
-def _waiting(served: Served) -> str:
-    """Which settings the server does not go by yet."""
+def _waiting(served: ServerProbe) -> str:
+    """Return the changed settings that the server does not use yet."""
     from codeplane.observe.status import describe_changed_settings
 
     try:
@@ -75,7 +75,7 @@ def _waiting(served: Served) -> str:
         return ""
 
 
-def _operations(served: Served | None) -> set[str]:
+def _operations(served: ServerProbe | None) -> set[str]:
     if served is not None:
         listed = served.asked("operation.list").get("operations")
         return {str(one["name"]) for one in listed if isinstance(one, dict)} if isinstance(listed, list) else set()
@@ -83,12 +83,12 @@ def _operations(served: Served | None) -> set[str]:
     # Slow to import, and rarely needed.
     import asyncio
 
-    from codeplane.wiring.app import configuration, running
+    from codeplane.wiring.app import load_workspace_config, running
 
     async def catalogue() -> set[str]:
         with TemporaryDirectory() as folder:
             elsewhere = Workspace(root=Path(folder))
-            loaded = configuration(elsewhere, (), {}).without_terminal()
+            loaded = load_workspace_config(elsewhere, (), {}).without_terminal()
             async with running(elsewhere, loaded=loaded) as plane:
                 return {found.name for found in plane.conveyor.catalogue}
 

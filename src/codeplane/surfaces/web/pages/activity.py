@@ -1,4 +1,4 @@
-"""Activity: who asked for what, how it ended, as it happens; and one call from all sides."""
+"""Activity: the list of calls, and one call in detail."""
 
 import json
 import time
@@ -11,9 +11,9 @@ from codeplane.kernel.errors import NotFound
 from codeplane.kernel.failure import is_failure
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.trace import KEPT_ANSWER
-from codeplane.surfaces.web.pages.waterfall import Bar, bars_of, steps_of
-from codeplane.surfaces.web.reading import at, number, record, rows, text
-from codeplane.surfaces.web.visit import Visit
+from codeplane.surfaces.web.json_fields import get_field, get_number, get_object, get_objects, get_text
+from codeplane.surfaces.web.page_request import PageRequest
+from codeplane.surfaces.web.pages.waterfall import Bar, event_steps, span_bars
 
 _FILTERS = ("operation", "actor", "client", "outcome", "text")
 _AGES = {"15m": 15 * 60, "1h": 3600, "24h": 86_400, "7d": 7 * 86_400}
@@ -22,8 +22,8 @@ _EVENTS = 500
 _RUNS, _BEGUN = 50, 100
 
 
-def wanted(query: Mapping[str, str]) -> JsonObject:
-    """The filter that an address stands for."""
+def activity_filter(query: Mapping[str, str]) -> JsonObject:
+    """Return the filter in a URL's query."""
     asked: JsonObject = {name: query[name].strip() for name in _FILTERS if query.get(name, "").strip()}
     if query.get("task"):
         asked["for_task_id"] = query["task"]
@@ -36,98 +36,100 @@ def wanted(query: Mapping[str, str]) -> JsonObject:
     return asked
 
 
-async def page(visit: Visit) -> Response:
-    """The list with its filters; the first page grows by itself."""
-    asked = wanted(visit.query)
-    asked |= {"cursor": visit.query["cursor"]} if "cursor" in visit.query else {}
-    found = await visit.ask("call.list", {**asked, "limit": 30})
-    waiting = await visit.ask("approval.list", {"status": "PENDING", "limit": 1})
-    running = rows(found, "running")
-    told = {text(one, "key") for one in running}
-    return visit.render(
+async def page(request: PageRequest) -> Response:
+    """Render the list with its filters; the first page updates itself."""
+    asked = activity_filter(request.query)
+    asked |= {"cursor": request.query["cursor"]} if "cursor" in request.query else {}
+    found = await request.call("call.list", {**asked, "limit": 30})
+    waiting = await request.call("approval.list", {"status": "PENDING", "limit": 1})
+    running = get_objects(found, "running")
+    told = {get_text(one, "key") for one in running}
+    return request.render(
         "activity.html",
         title="Activity",
         pending=waiting["pending"],
-        rows=[*running, *(one for one in rows(found, "results") if text(one, "key") not in told)],
+        rows=[*running, *(one for one in get_objects(found, "results") if get_text(one, "key") not in told)],
         position=found["position"],
         looked_back_to=found["looked_back_to"],
-        next_cursor=at(found, "pagination", "next_cursor"),
-        first_page="cursor" not in visit.query,
+        next_cursor=get_field(found, "pagination", "next_cursor"),
+        first_page="cursor" not in request.query,
         filtered=bool(asked.keys() - {"cursor"}),
     )
 
 
-async def show(visit: Visit) -> Response:
-    """One call, or everything that became of a proposed one: a timeline first, JSON last."""
-    name = visit.place("call")
+async def show(request: PageRequest) -> Response:
+    """Render one call, or a proposed action with its runs: a timeline first, JSON last."""
+    name = request.path_param("call")
     action: JsonObject = {}
     calls = [name]
     events: list[JsonObject] = []
     if name.startswith("act"):
-        action = await visit.ask("approval.show", {"action_id": name})
-        found = await visit.ask("ledger.events", {"stream": f"action/{action['action_id']}", "limit": _EVENTS})
-        events = rows(found, "results")
-        calls = sorted({text(one, "call_id") for one in events} - {""})
-        if events and text(action, "status") in ("APPROVED", "EXECUTED"):
-            calls += await _runs(visit, str(action["action_id"]), int(number(events[0], "position") or 0))
+        action = await request.call("approval.show", {"action_id": name})
+        found = await request.call("ledger.events", {"stream": f"action/{action['action_id']}", "limit": _EVENTS})
+        events = get_objects(found, "results")
+        calls = sorted({get_text(one, "call_id") for one in events} - {""})
+        if events and get_text(action, "status") in ("APPROVED", "EXECUTED"):
+            calls += await _load_runs(request, str(action["action_id"]), int(get_number(events[0], "position") or 0))
     for call in dict.fromkeys(calls):
-        found = await visit.ask("ledger.events", {"call_id": call, "limit": _EVENTS})
-        known = {text(one, "event_id") for one in events}
-        events += [one for one in rows(found, "results") if text(one, "event_id") not in known]
-    events.sort(key=lambda one: number(one, "position") or 0)
+        found = await request.call("ledger.events", {"call_id": call, "limit": _EVENTS})
+        known = {get_text(one, "event_id") for one in events}
+        events += [one for one in get_objects(found, "results") if get_text(one, "event_id") not in known]
+    events.sort(key=lambda one: get_number(one, "position") or 0)
     if not events:
         raise NotFound(f"nothing is recorded of {name[:80]!r}, or not any more", hint="see the Activity page")
-    ends = [one for one in events if text(one, "type") in ("call.finished", "call.refused", "call.replayed")]
+    ends = [one for one in events if get_text(one, "type") in ("call.finished", "call.refused", "call.replayed")]
     # What was carried out says more than that it had to wait.
-    ends = [one for one in ends if at(one, "payload", "status") != "APPROVAL_PENDING"] or ends
+    ends = [one for one in ends if get_field(one, "payload", "status") != "APPROVAL_PENDING"] or ends
     last = ends[-1] if ends else events[-1]
-    if ends and visit.is_part:
+    if ends and request.is_partial:
         # It ran when the page was loaded: all of it says something else now.
-        return visit.anew()
-    waiting = await visit.ask("approval.list", {"status": "PENDING", "limit": 1})
-    bars, answer = await _traced(visit, [text(one, "call_id") for one in ends])
-    return visit.render(
+        return request.reload_page()
+    waiting = await request.call("approval.list", {"status": "PENDING", "limit": 1})
+    bars, answer = await _load_trace(request, [get_text(one, "call_id") for one in ends])
+    return request.render(
         "call.html",
-        title=next((said for one in (last, *events) if (said := text(one, "payload", "operation"))), "Call"),
+        title=next((said for one in (last, *events) if (said := get_text(one, "payload", "operation"))), "Call"),
         running=not ends,
-        failed=is_failure(text(last, "payload", "status") or "running", text(last, "payload", "failure_class") or None),
+        failed=is_failure(
+            get_text(last, "payload", "status") or "running", get_text(last, "payload", "failure_class") or None
+        ),
         pending=waiting["pending"],
         name=name,
         action=action,
         last=last,
-        payload=record(last, "payload"),
-        steps=steps_of(events),
+        payload=get_object(last, "payload"),
+        steps=event_steps(events),
         bars=bars,
         answer=answer,
         answer_is_cut=len(answer) >= KEPT_ANSWER,
-        command=next((said for one in events if (said := text(one, "payload", "display_command"))), ""),
+        command=next((said for one in events if (said := get_text(one, "payload", "display_command"))), ""),
         output=_output(events),
         events=events,
         cut=len(events) >= _EVENTS,
     )
 
 
-async def _runs(visit: Visit, action_id: str, after: int) -> list[str]:
-    """The calls that carry an action out, which may be in another task than the one it was asked for in."""
-    ended = await visit.ask("audit.list", {"action_id": action_id, "limit": _RUNS})
-    begun = await visit.ask("ledger.events", {"types": ["call.started"], "after": after, "limit": _BEGUN})
-    named = [one for one in rows(begun, "results") if at(one, "payload", "action_id") == action_id]
-    return [call for one in (*reversed(rows(ended, "results")), *named) if (call := text(one, "call_id"))]
+async def _load_runs(request: PageRequest, action_id: str, after: int) -> list[str]:
+    """Load the calls that carried out an action, perhaps in another task."""
+    ended = await request.call("audit.list", {"action_id": action_id, "limit": _RUNS})
+    begun = await request.call("ledger.events", {"types": ["call.started"], "after": after, "limit": _BEGUN})
+    named = [one for one in get_objects(begun, "results") if get_field(one, "payload", "action_id") == action_id]
+    return [call for one in (*reversed(get_objects(ended, "results")), *named) if (call := get_text(one, "call_id"))]
 
 
-async def _traced(visit: Visit, calls: list[str]) -> tuple[list[Bar], str]:
-    """The spans of the last call and what it was answered, where traces are kept."""
-    if not calls or not visit.knows("trace.show"):
+async def _load_trace(request: PageRequest, calls: list[str]) -> tuple[list[Bar], str]:
+    """Load the spans and the answer of the last call, where traces are kept."""
+    if not calls or not request.has_operation("trace.show"):
         return [], ""
-    found, error = await visit.attempt("trace.show", {"call_id": calls[-1]})
-    traces = rows(found, "traces")
+    found, error = await request.try_call("trace.show", {"call_id": calls[-1]})
+    traces = get_objects(found, "traces")
     if error is not None or not traces:
         return [], ""
-    return bars_of(found), _indented(text(traces[0], "answer"))
+    return span_bars(found), _indent_json(get_text(traces[0], "answer"))
 
 
-def _indented(encoded: str) -> str:
-    """An answer as people read JSON; one that is cut off stays as it is."""
+def _indent_json(encoded: str) -> str:
+    """Indent an answer's JSON; a truncated one stays unchanged."""
     try:
         return json.dumps(json.loads(encoded), indent=2, ensure_ascii=False)
     except ValueError:
@@ -135,7 +137,7 @@ def _indented(encoded: str) -> str:
 
 
 def _output(events: list[JsonObject]) -> str:
-    printed = [text(one, "payload", "chunk") for one in events if text(one, "type") == "shell.output"]
+    printed = [get_text(one, "payload", "chunk") for one in events if get_text(one, "type") == "shell.output"]
     return "".join(printed)[-20_000:]
 
 

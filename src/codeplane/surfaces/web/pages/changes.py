@@ -1,156 +1,156 @@
-"""Changes: what was done to the repository, taking it back, what two states differ in, and how tests fare."""
+"""Changes: mutations and their undo, comparison of two states, and test runs."""
 
 from starlette.responses import Response
 
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.kernel.json import JsonObject
-from codeplane.surfaces.web.differing import pairs_of
-from codeplane.surfaces.web.drawing import Column, columns
-from codeplane.surfaces.web.reading import at, number, rows, text
-from codeplane.surfaces.web.visit import Visit
+from codeplane.surfaces.web.charts import Column, lay_out_columns
+from codeplane.surfaces.web.diff_view import pair_lines
+from codeplane.surfaces.web.json_fields import get_field, get_number, get_objects, get_text
+from codeplane.surfaces.web.page_request import PageRequest
 
 _CHARTED = 50
 _FILES = 20
 _WIDTH, _HEIGHT = 1000, 90
 
 
-async def page(visit: Visit) -> Response:
-    """Mutations, the newest first, and in short how tests fare."""
+async def page(request: PageRequest) -> Response:
+    """Render the mutations, newest first, and a summary of tests."""
     asked: JsonObject = {"limit": 20}
-    asked |= {"cursor": visit.query["cursor"]} if "cursor" in visit.query else {}
-    found = await visit.ask("mutation.list", asked)
-    history, error = await visit.attempt("test.history", {"limit": _CHARTED})
-    return visit.render(
+    asked |= {"cursor": request.query["cursor"]} if "cursor" in request.query else {}
+    found = await request.call("mutation.list", asked)
+    history, error = await request.try_call("test.history", {"limit": _CHARTED})
+    return request.render(
         "changes.html",
         title="Changes",
-        pending=await _pending(visit),
-        mutations=rows(found, "mutations"),
+        pending=await _pending(request),
+        mutations=get_objects(found, "mutations"),
         total=found["total"],
         retention=found["retention"],
-        next_cursor=at(found, "pagination", "next_cursor"),
-        newest=next(iter(rows(history, "runs")), None),
+        next_cursor=get_field(found, "pagination", "next_cursor"),
+        newest=next(iter(get_objects(history, "runs")), None),
         chart=_chart(history),
-        flaky=rows(history, "flaky"),
-        slowest=rows(history, "slowest")[:5],
+        flaky=get_objects(history, "flaky"),
+        slowest=get_objects(history, "slowest")[:5],
         error=error,
     )
 
 
-async def runs(visit: Visit) -> Response:
-    """Test runs over time, the tests that go both ways, and the targets that take longest."""
-    first, error = await visit.attempt("test.history", {"limit": _CHARTED})
+async def runs(request: PageRequest) -> Response:
+    """Render the test runs over time, flaky tests, and the slowest targets."""
+    first, error = await request.try_call("test.history", {"limit": _CHARTED})
     found = first
-    if "cursor" in visit.query:
-        found = await visit.ask("test.history", {"limit": _CHARTED, "cursor": visit.query["cursor"]})
-    return visit.render(
+    if "cursor" in request.query:
+        found = await request.call("test.history", {"limit": _CHARTED, "cursor": request.query["cursor"]})
+    return request.render(
         "runs.html",
         title="Test runs",
-        pending=await _pending(visit),
-        runs=rows(found, "runs"),
-        kept=at(first, "kept"),
-        most_kept=at(first, "most_kept"),
+        pending=await _pending(request),
+        runs=get_objects(found, "runs"),
+        kept=get_field(first, "kept"),
+        most_kept=get_field(first, "most_kept"),
         chart=_chart(first),
-        flaky=rows(first, "flaky"),
-        flaky_count=at(first, "flaky_count"),
-        slowest=rows(first, "slowest"),
+        flaky=get_objects(first, "flaky"),
+        flaky_count=get_field(first, "flaky_count"),
+        slowest=get_objects(first, "slowest"),
         error=error,
-        next_cursor=at(found, "pagination", "next_cursor"),
+        next_cursor=get_field(found, "pagination", "next_cursor"),
     )
 
 
-async def run(visit: Visit) -> Response:
-    """One test run: what failed and how, and its targets."""
-    found = await visit.ask("test.status", {"run_id": visit.place("run")})
-    targets = sorted(rows(found, "results"), key=lambda one: -(number(one, "duration_ms") or 0))
-    return visit.render(
+async def run(request: PageRequest) -> Response:
+    """Render one test run with its failures and targets."""
+    found = await request.call("test.status", {"run_id": request.path_param("run")})
+    targets = sorted(get_objects(found, "results"), key=lambda one: -(get_number(one, "duration_ms") or 0))
+    return request.render(
         "run.html",
         title="Test run",
-        pending=await _pending(visit),
+        pending=await _pending(request),
         run=found,
         targets=targets,
-        longest=max((number(one, "duration_ms") or 0 for one in targets), default=0),
+        longest=max((get_number(one, "duration_ms") or 0 for one in targets), default=0),
     )
 
 
 def _chart(history: JsonObject) -> list[Column]:
-    """Runs as columns, the oldest on the left."""
+    """Return runs as columns, the oldest on the left."""
     found = [
         Column(
-            good=number(one, "passed") or 0,
-            bad=number(one, "failed") or 0,
-            title=f"{text(one, 'began_at')[:16].replace('T', ' ')}: {one['passed']} passed, {one['failed']} failed",
-            href=f"/dashboard/changes/tests/{text(one, 'run_id')}",
+            good=get_number(one, "passed") or 0,
+            bad=get_number(one, "failed") or 0,
+            title=f"{get_text(one, 'began_at')[:16].replace('T', ' ')}: {one['passed']} passed, {one['failed']} failed",
+            href=f"/dashboard/changes/tests/{get_text(one, 'run_id')}",
         )
-        for one in reversed(rows(history, "runs"))
+        for one in reversed(get_objects(history, "runs"))
     ]
-    return columns(found, width=_WIDTH, height=_HEIGHT)
+    return lay_out_columns(found, width=_WIDTH, height=_HEIGHT)
 
 
-async def show(visit: Visit) -> Response:
-    """One mutation: each of its files before and after it, side by side."""
-    asked: JsonObject = {"mutation_id": visit.place("mutation"), "limit": _FILES}
-    asked |= {"cursor": visit.query["cursor"]} if "cursor" in visit.query else {}
-    found = await visit.ask("mutation.show", asked)
-    files = rows(found, "files")
-    following = at(found, "pagination", "next_cursor")
-    return visit.render(
+async def show(request: PageRequest) -> Response:
+    """Render one mutation: each file before and after, side by side."""
+    asked: JsonObject = {"mutation_id": request.path_param("mutation"), "limit": _FILES}
+    asked |= {"cursor": request.query["cursor"]} if "cursor" in request.query else {}
+    found = await request.call("mutation.show", asked)
+    files = get_objects(found, "files")
+    following = get_field(found, "pagination", "next_cursor")
+    return request.render(
         "mutation.html",
-        title=text(found, "what"),
-        pending=await _pending(visit),
+        title=get_text(found, "what"),
+        pending=await _pending(request),
         mutation=found,
-        files=[(one, pairs_of(text(one, "diff"))) for one in files],
-        insertions=sum(int(number(one, "insertions") or 0) for one in files),
-        deletions=sum(int(number(one, "deletions") or 0) for one in files),
+        files=[(one, pair_lines(get_text(one, "diff"))) for one in files],
+        insertions=sum(int(get_number(one, "insertions") or 0) for one in files),
+        deletions=sum(int(get_number(one, "deletions") or 0) for one in files),
         at_least=following is not None
-        or "cursor" in visit.query
-        or any(number(one, "insertions") is None for one in files),
+        or "cursor" in request.query
+        or any(get_number(one, "insertions") is None for one in files),
         next_cursor=following,
     )
 
 
-async def turn(visit: Visit) -> Response:
+async def undo_or_redo(request: PageRequest) -> Response:
     """Undo or redo a mutation."""
-    form, name = await visit.form(), visit.place("mutation")
+    form, name = await request.form(), request.path_param("mutation")
     verb = form.get("verb", "")
     if verb not in ("undo", "redo"):
         raise InvalidArgument("nothing was chosen", hint="choose undo or redo")
-    await visit.ask(verb, {"mutation_id": name})
-    return visit.go(f"/dashboard/changes/{name}")
+    await request.call(verb, {"mutation_id": name})
+    return request.redirect(f"/dashboard/changes/{name}")
 
 
-async def compare(visit: Visit) -> Response:
-    """Two states, by what their definitions say."""
-    base, target = visit.query.get("base", "HEAD"), visit.query.get("target", "")
+async def compare(request: PageRequest) -> Response:
+    """Render the comparison of two states by their definitions."""
+    base, target = request.query.get("base", "HEAD"), request.query.get("target", "")
     asked: JsonObject = {"base": base, "limit": 30, **({"target": target} if target else {})}
-    asked |= {"cursor": visit.query["cursor"]} if "cursor" in visit.query else {}
-    found, error = await visit.attempt("semantic_diff", asked)
-    return visit.render(
+    asked |= {"cursor": request.query["cursor"]} if "cursor" in request.query else {}
+    found, error = await request.try_call("semantic_diff", asked)
+    return request.render(
         "compare.html",
         title="Compare",
-        pending=await _pending(visit),
+        pending=await _pending(request),
         base=base,
         target=target,
         found=found,
-        changes=_flat(rows(found, "structural_changes")),
-        others=rows(found, "non_structural_changes"),
+        changes=_flatten(get_objects(found, "structural_changes")),
+        others=get_objects(found, "non_structural_changes"),
         error=error,
-        next_cursor=at(found, "pagination", "next_cursor"),
+        next_cursor=get_field(found, "pagination", "next_cursor"),
     )
 
 
-def _flat(changes: list[JsonObject]) -> list[JsonObject]:
-    """Definitions with those inside them, each for itself; one that changed only inside is told by what is there."""
+def _flatten(changes: list[JsonObject]) -> list[JsonObject]:
+    """Flatten nested definitions; one that changed only inside is represented by its parts."""
     told: list[JsonObject] = []
     for one in changes:
-        inside = _flat(rows(one, "nested_changes"))
+        inside = _flatten(get_objects(one, "nested_changes"))
         if not inside or one.get("delta_tags") != ["members_changed"]:
             told.append(one)
         told += inside
     return told
 
 
-async def _pending(visit: Visit) -> object:
-    return (await visit.ask("approval.list", {"status": "PENDING", "limit": 1}))["pending"]
+async def _pending(request: PageRequest) -> object:
+    return (await request.call("approval.list", {"status": "PENDING", "limit": 1}))["pending"]
 
 
 ROUTES = (
@@ -159,5 +159,5 @@ ROUTES = (
     ("GET", "/dashboard/changes/tests", runs),
     ("GET", "/dashboard/changes/tests/{run}", run),
     ("GET", "/dashboard/changes/{mutation}", show),
-    ("POST", "/dashboard/changes/{mutation}", turn),
+    ("POST", "/dashboard/changes/{mutation}", undo_or_redo),
 )

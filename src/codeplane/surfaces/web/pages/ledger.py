@@ -1,10 +1,10 @@
-"""Ledger: the events themselves, by stream and type, and a recorded session asked again."""
+"""Ledger: the events by stream and type, and the replay of a session."""
 
 from starlette.responses import Response
 
 from codeplane.kernel.json import JsonObject
-from codeplane.surfaces.web.reading import at, number, rows
-from codeplane.surfaces.web.visit import Visit
+from codeplane.surfaces.web.json_fields import get_field, get_number, get_objects
+from codeplane.surfaces.web.page_request import PageRequest
 
 _PAGE = 50
 # Most of a log's end may be what looking at it wrote, which is left out.
@@ -14,21 +14,21 @@ _STEPS = 20
 _COUNTED = ("same", "different", "not_asked")
 
 
-async def page(visit: Visit) -> Response:
-    """Events, the newest first unless the address says from where."""
-    query = visit.query
+async def page(request: PageRequest) -> Response:
+    """Render the events, newest first unless the URL gives a position."""
+    query = request.query
     asked: JsonObject = {name: query[name] for name in ("stream", "task_id", "call_id", "in_session") if name in query}
     asked |= {"types": [query["type"]]} if "type" in query else {}
     after, before = _position(query.get("after", "")), _position(query.get("before", ""))
     if after is not None:
-        found = await visit.ask("ledger.events", {**asked, "after": after, "limit": _PAGE})
-        events, older = rows(found, "results"), after + 1 if after else None
+        found = await request.call("ledger.events", {**asked, "after": after, "limit": _PAGE})
+        events, older = get_objects(found, "results"), after + 1 if after else None
     else:
-        events, older, found = await _newest(visit, asked, before, own=bool(query.keys() - {"before"}))
+        events, older, found = await _newest(request, asked, before, own=bool(query.keys() - {"before"}))
     positions = list(map(_place, events))
     last = int(str(found["last_position"]))
-    waiting = await visit.ask("approval.list", {"status": "PENDING", "limit": 1})
-    return visit.render(
+    waiting = await request.call("approval.list", {"status": "PENDING", "limit": 1})
+    return request.render(
         "ledger.html",
         title="Ledger",
         pending=waiting["pending"],
@@ -40,15 +40,15 @@ async def page(visit: Visit) -> Response:
 
 
 async def _newest(
-    visit: Visit, asked: JsonObject, before: int | None, *, own: bool
+    request: PageRequest, asked: JsonObject, before: int | None, *, own: bool
 ) -> tuple[list[JsonObject], int | None, JsonObject]:
-    """The newest that fit, of those before a position; before which there are more; and the log's answer."""
+    """Return the newest events before a position, where older ones start, and the log's answer."""
     events: list[JsonObject] = []
     for _ in range(_LOOKS):
         bound: JsonObject = {"before": max(1, before)} if before is not None else {}
-        found = await visit.ask("ledger.events", {**asked, **bound, "newest": True, "limit": _PAGE})
-        page, more = list(reversed(rows(found, "results"))), bool(at(found, "pagination", "next_cursor"))
-        events += [one for one in page if own or not _own(visit, one)]
+        found = await request.call("ledger.events", {**asked, **bound, "newest": True, "limit": _PAGE})
+        page, more = list(reversed(get_objects(found, "results"))), bool(get_field(found, "pagination", "next_cursor"))
+        events += [one for one in page if own or not _own(request, one)]
         if len(events) >= _PAGE or not more:
             break
         before = _place(page[-1])
@@ -58,34 +58,36 @@ async def _newest(
 
 
 def _place(event: JsonObject) -> int:
-    return int(number(event, "position") or 0)
+    return int(get_number(event, "position") or 0)
 
 
 def _position(said: str) -> int | None:
     return int(said) if said.isdecimal() and len(said) < 16 else None
 
 
-async def replay(visit: Visit) -> Response:
-    """The reads of a task or a session, asked again step by step: the first here, and each asks for the next."""
-    waiting = await visit.ask("approval.list", {"status": "PENDING", "limit": 1})
-    return visit.render("replay.html", title="Replay", pending=waiting["pending"], **await _stepped(visit))
+async def replay(request: PageRequest) -> Response:
+    """Replay the reads of a task or session; each step requests the next."""
+    waiting = await request.call("approval.list", {"status": "PENDING", "limit": 1})
+    return request.render("replay.html", title="Replay", pending=waiting["pending"], **await _replay_step(request))
 
 
-async def step(visit: Visit) -> Response:
-    """One more step, for the page that is open."""
-    return visit.render("replay_step.html", **await _stepped(visit), later=True)
+async def step(request: PageRequest) -> Response:
+    """Render the next step for an open page."""
+    return request.render("replay_step.html", **await _replay_step(request), later=True)
 
 
-async def _stepped(visit: Visit) -> dict[str, object]:
-    skip = _position(visit.query.get("skip", "")) or 0
-    recorded = visit.place("recorded")
+async def _replay_step(request: PageRequest) -> dict[str, object]:
+    skip = _position(request.query.get("skip", "")) or 0
+    recorded = request.path_param("recorded")
     named = "task_id" if recorded.startswith("task_") else "in_session"
-    found = await visit.ask("session.replay", {named: recorded, "limit": 1, "skip": skip})
-    counted = {name: (_position(visit.query.get(name, "")) or 0) + int(number(found, name) or 0) for name in _COUNTED}
+    found = await request.call("session.replay", {named: recorded, "limit": 1, "skip": skip})
+    counted = {
+        name: (_position(request.query.get(name, "")) or 0) + int(get_number(found, name) or 0) for name in _COUNTED
+    }
     return {
         "recorded": recorded,
         "found": found,
-        "steps": rows(found, "calls"),
+        "steps": get_objects(found, "calls"),
         "counted": counted,
         "left": found["left_out"],
         "following": skip + 1,
@@ -93,9 +95,9 @@ async def _stepped(visit: Visit) -> dict[str, object]:
     }
 
 
-def _own(visit: Visit, event: JsonObject) -> bool:
-    """What looking at these pages writes: nobody looks for that, unless it is asked for."""
-    return event.get("session_id") == visit.session_id and at(event, "payload", "mutates") is False
+def _own(request: PageRequest, event: JsonObject) -> bool:
+    """Return the events that these pages cause themselves, which are hidden unless requested."""
+    return event.get("session_id") == request.session_id and get_field(event, "payload", "mutates") is False
 
 
 ROUTES = (

@@ -1,28 +1,28 @@
-"""Settings: what is in force, where it came from, and which clients are registered."""
+"""Settings: the values in force, their origins, and the registered clients."""
 
 from starlette.responses import Response
 
 from codeplane.kernel.json import JsonObject
-from codeplane.surfaces.web.reading import at, rows, text
-from codeplane.surfaces.web.visit import Visit
+from codeplane.surfaces.web.json_fields import get_field, get_objects, get_text
+from codeplane.surfaces.web.page_request import PageRequest
 
 
-async def page(visit: Visit) -> Response:
-    """All settings by section; those that somebody set first."""
-    found = await visit.ask("config.show")
-    status = await visit.ask("status", {"include": ["daemon", "config", "index"]})
+async def page(request: PageRequest) -> Response:
+    """Render all settings by section, those that were set first."""
+    found = await request.call("config.show")
+    status = await request.call("status", {"include": ["daemon", "config", "index"]})
     sections: dict[str, list[JsonObject]] = {}
-    for one in rows(found, "settings"):
-        sections.setdefault(text(one, "name").partition(".")[0], []).append(one)
-    waiting = await visit.ask("approval.list", {"status": "PENDING", "limit": 1})
-    return visit.render(
+    for one in get_objects(found, "settings"):
+        sections.setdefault(get_text(one, "name").partition(".")[0], []).append(one)
+    waiting = await request.call("approval.list", {"status": "PENDING", "limit": 1})
+    return request.render(
         "settings.html",
         title="Settings",
         pending=waiting["pending"],
         sections=sections,
-        own=[one for one in rows(found, "settings") if one.get("came_from") != "default"],
-        sources=at(found, "sources"),
-        clients=rows(found, "clients"),
+        own=[one for one in get_objects(found, "settings") if one.get("came_from") != "default"],
+        sources=get_field(found, "sources"),
+        clients=get_objects(found, "clients"),
         status=status,
     )
 

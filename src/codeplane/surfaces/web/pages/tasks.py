@@ -1,51 +1,51 @@
-"""Tasks: whose work is under way, what it has used, and whether it comes to an end."""
+"""Tasks: who works on what, with budgets and progress."""
 
 from starlette.responses import Response
 
 from codeplane.kernel.json import JsonObject
-from codeplane.surfaces.web.pages.story import WAITS, marks_of, phases_of
-from codeplane.surfaces.web.reading import at, record, rows, text
-from codeplane.surfaces.web.visit import Visit
+from codeplane.surfaces.web.json_fields import get_field, get_object, get_objects, get_text
+from codeplane.surfaces.web.page_request import PageRequest
+from codeplane.surfaces.web.pages.call_phases import WAITS, group_phases, timeline_marks
 
 _STATES = ("OPEN", "CLOSED_SUCCESS", "CLOSED_FAILED", "CLOSED_INTERRUPTED")
 
 
-async def page(visit: Visit) -> Response:
-    """Who works, and on what: the newest first."""
-    state = visit.query.get("state", "")
-    asked: JsonObject = {"limit": 20, "dashboard": bool(visit.query.get("dashboard"))}
+async def page(request: PageRequest) -> Response:
+    """Render the tasks, newest first."""
+    state = request.query.get("state", "")
+    asked: JsonObject = {"limit": 20, "dashboard": bool(request.query.get("dashboard"))}
     asked |= {"state": state} if state in _STATES else {}
-    asked |= {"cursor": visit.query["cursor"]} if "cursor" in visit.query else {}
-    found = await visit.ask("task.board", asked)
-    waiting = await visit.ask("approval.list", {"status": "PENDING", "limit": 1})
+    asked |= {"cursor": request.query["cursor"]} if "cursor" in request.query else {}
+    found = await request.call("task.board", asked)
+    waiting = await request.call("approval.list", {"status": "PENDING", "limit": 1})
     workers: dict[str, list[JsonObject]] = {}
-    for one in rows(found, "results"):
-        workers.setdefault(text(one, "actor") or "nobody", []).append(one)
-    return visit.render(
+    for one in get_objects(found, "results"):
+        workers.setdefault(get_text(one, "actor") or "nobody", []).append(one)
+    return request.render(
         "tasks.html",
         title="Tasks",
         pending=waiting["pending"],
         workers=workers,
         state=state,
-        next_cursor=at(found, "pagination", "next_cursor"),
+        next_cursor=get_field(found, "pagination", "next_cursor"),
     )
 
 
-async def show(visit: Visit) -> Response:
-    """One task: budgets, what repeats, and its calls as a tree and on a line of time."""
-    found = await visit.ask("task.show", {"task": visit.place("task")})
-    waiting = await visit.ask("approval.list", {"status": "PENDING", "limit": 1})
-    steps = rows(found, "steps")
-    return visit.render(
+async def show(request: PageRequest) -> Response:
+    """Render one task: budgets, repetitions, and its calls as a tree and on a timeline."""
+    found = await request.call("task.show", {"task": request.path_param("task")})
+    waiting = await request.call("approval.list", {"status": "PENDING", "limit": 1})
+    steps = get_objects(found, "steps")
+    return request.render(
         "task.html",
         title="Task",
         pending=waiting["pending"],
-        task=record(found, "task"),
+        task=get_object(found, "task"),
         signals=found["signals"],
         left_out=found["left_out"],
-        phases=phases_of(steps, visit.reads),
-        marks=marks_of(steps),
-        waited=sum(text(one, "status") == WAITS for one in steps),
+        phases=group_phases(steps, request.is_read_only),
+        marks=timeline_marks(steps),
+        waited=sum(get_text(one, "status") == WAITS for one in steps),
     )
 
 

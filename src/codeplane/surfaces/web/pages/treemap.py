@@ -1,12 +1,12 @@
-"""A folder as a treemap: by what lies in it, coloured by language, or by language first."""
+"""Treemaps of a folder, by subfolder or by language."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from urllib.parse import quote
 
 from codeplane.kernel.json import JsonObject
-from codeplane.surfaces.web.drawing import Tile, squarified
-from codeplane.surfaces.web.reading import number, record, rows, text
+from codeplane.surfaces.web.charts import Tile, lay_out_treemap
+from codeplane.surfaces.web.json_fields import get_number, get_object, get_objects, get_text
 
 WIDTH, HEIGHT = 1000, 380
 COLOURS = 7
@@ -14,11 +14,11 @@ OTHER = "other"
 
 
 def by_folder(made: JsonObject, hues: Mapping[str, int]) -> list[Tile]:
-    """An area for each folder and file, and in it a tile for each language by how much of it there is."""
-    parts = {text(one, "path"): one for one in rows(made, "parts")}
-    areas = squarified(
+    """Return an area for each folder and file, with a tile for each language by size."""
+    parts = {get_text(one, "path"): one for one in get_objects(made, "parts")}
+    areas = lay_out_treemap(
         [
-            Tile(name=path, title="", href="", weight=max(1.0, number(one, "size_bytes") or 0), hue=COLOURS)
+            Tile(name=path, title="", href="", weight=max(1.0, get_number(one, "size_bytes") or 0), hue=COLOURS)
             for path, one in parts.items()
         ],
         width=WIDTH,
@@ -27,19 +27,21 @@ def by_folder(made: JsonObject, hues: Mapping[str, int]) -> list[Tile]:
     placed: list[Tile] = []
     for area in areas:
         one = parts[area.name]
-        shares = {name: float(str(share)) for name, share in record(one, "languages").items()} or {OTHER: area.weight}
+        shares = {name: float(str(share)) for name, share in get_object(one, "languages").items()} or {
+            OTHER: area.weight
+        }
         inside = [_tile(one, weight=share, language=name, hues=hues) for name, share in shares.items()]
         # The largest of them carries the name, and what all of them weigh.
-        for place, tile in enumerate(squarified(inside, width=area.width, height=area.height)):
+        for place, tile in enumerate(lay_out_treemap(inside, width=area.width, height=area.height)):
             named = replace(tile, weight=area.weight) if place == 0 else replace(tile, name="")
             placed.append(replace(named, x=tile.x + area.x, y=tile.y + area.y))
     return placed
 
 
 def by_language(made: JsonObject, hues: Mapping[str, int]) -> list[Tile]:
-    """An area for each language, and in it a tile for each folder that has some of it."""
-    languages = record(made, "languages")
-    areas = squarified(
+    """Return an area for each language, with a tile for each folder."""
+    languages = get_object(made, "languages")
+    areas = lay_out_treemap(
         [
             Tile(name=name, title=name, href="", weight=max(1.0, float(str(count))), hue=hues.get(name, COLOURS))
             for name, count in languages.items()
@@ -51,16 +53,16 @@ def by_language(made: JsonObject, hues: Mapping[str, int]) -> list[Tile]:
     for area in areas:
         inside = [
             _tile(one, weight=float(str(share)), language=area.name, hues=hues)
-            for one in rows(made, "parts")
-            if (share := record(one, "languages").get(area.name))
+            for one in get_objects(made, "parts")
+            if (share := get_object(one, "languages").get(area.name))
         ]
-        for tile in squarified(inside, width=area.width, height=area.height):
+        for tile in lay_out_treemap(inside, width=area.width, height=area.height):
             placed.append(replace(tile, x=tile.x + area.x, y=tile.y + area.y))
     return placed
 
 
 def _tile(one: JsonObject, *, weight: float, language: str, hues: Mapping[str, int]) -> Tile:
-    path = text(one, "path")
+    path = get_text(one, "path")
     name = path.rpartition("/")[2] + ("/" if one.get("is_dir") else "")
     where = quote(path, safe="")
     page = "?folder=" if one.get("is_dir") else "/file?path="

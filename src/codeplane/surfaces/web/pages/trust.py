@@ -1,4 +1,4 @@
-"""Trust: who is let in, what they may do, what is remembered, and why a call would be allowed or not."""
+"""Trust: admitted callers, their rights, remembered answers, and explanations of decisions."""
 
 import json
 from urllib.parse import quote
@@ -7,8 +7,8 @@ from starlette.responses import Response
 
 from codeplane.kernel.errors import CodePlaneError, InvalidArgument, OperationDisabled, UnknownOperation
 from codeplane.kernel.json import JsonObject
-from codeplane.surfaces.web.reading import at, part, rows
-from codeplane.surfaces.web.visit import Visit
+from codeplane.surfaces.web.json_fields import get_field, get_objects, list_page
+from codeplane.surfaces.web.page_request import PageRequest
 
 _PAGE = 20
 # Nothing can be said of these without the arguments either.
@@ -22,38 +22,38 @@ _TAKEN_BACK: dict[str, tuple[str, str]] = {
 }
 
 
-async def page(visit: Visit) -> Response:
-    """Everyone who calls and everything that is trusted, each with the button that ends it."""
-    explained, error = await _explained(visit)
+async def page(request: PageRequest) -> Response:
+    """Render all callers and everything trusted, each with a button to revoke it."""
+    explained, error = await _explain_call(request)
     unassessed = error
-    if error is not None and visit.query.get("arguments") and not isinstance(error, _UNEXPLAINED):
+    if error is not None and request.query.get("arguments") and not isinstance(error, _UNEXPLAINED):
         # Such as a remote that is not there: what the rules say of the operation is known all the same.
-        explained, error = await visit.attempt("policy.explain", {**_asked(visit), "arguments": {}})
-    policy = await visit.ask("policy.summary")
-    devices = await visit.ask("device.list")
-    agents = await visit.ask("agent.list", {"include_ended": True})
-    actors = await _paged(visit, "actor.list", "actors")
-    grants = await _paged(visit, "capability.list", "grants")
-    audit = await _paged(visit, "audit.list", "audit")
-    answers = await visit.ask("approval.trusted")
-    browsers = await visit.ask("dashboard.sessions")
-    waiting = await visit.ask("approval.list", {"status": "PENDING", "limit": 1})
+        explained, error = await request.try_call("policy.explain", {**_asked(request), "arguments": {}})
+    policy = await request.call("policy.summary")
+    devices = await request.call("device.list")
+    agents = await request.call("agent.list", {"include_ended": True})
+    actors = await _list_page(request, "actor.list", "actors")
+    grants = await _list_page(request, "capability.list", "grants")
+    audit = await _list_page(request, "audit.list", "audit")
+    answers = await request.call("approval.trusted")
+    browsers = await request.call("dashboard.sessions")
+    waiting = await request.call("approval.list", {"status": "PENDING", "limit": 1})
     lists = {
-        "devices": part(rows(devices, "items"), visit.query, "devices", size=_PAGE),
-        "agents": part(rows(agents, "items"), visit.query, "agents", size=_PAGE),
-        "answers": part(rows(answers, "items"), visit.query, "answers", size=_PAGE),
-        "browsers": part(rows(browsers, "items"), visit.query, "browsers", size=_PAGE),
+        "devices": list_page(get_objects(devices, "items"), request.query, "devices", size=_PAGE),
+        "agents": list_page(get_objects(agents, "items"), request.query, "agents", size=_PAGE),
+        "answers": list_page(get_objects(answers, "items"), request.query, "answers", size=_PAGE),
+        "browsers": list_page(get_objects(browsers, "items"), request.query, "browsers", size=_PAGE),
     }
     further: dict[str, object] = {name: following for name, (_, following) in lists.items()}
     further |= {"actors": _next(actors), "grants": _next(grants), "audit": _next(audit)}
-    return visit.render(
+    return request.render(
         "trust.html",
         title="Trust",
         pending=waiting["pending"],
         policy=policy,
-        actors=rows(actors, "results"),
-        grants=rows(grants, "results"),
-        audit=rows(audit, "results"),
+        actors=get_objects(actors, "results"),
+        grants=get_objects(grants, "results"),
+        audit=get_objects(audit, "results"),
         left_out={"devices": devices.get("left_out"), "agents": agents.get("left_out")},
         further=further,
         explained=explained,
@@ -63,45 +63,45 @@ async def page(visit: Visit) -> Response:
     )
 
 
-async def _paged(visit: Visit, operation: str, name: str) -> JsonObject:
-    """A page of a list that has pages of its own; the address says which, under the list's name."""
+async def _list_page(request: PageRequest, operation: str, name: str) -> JsonObject:
+    """Return a page of a paged list; the URL gives the cursor under the list's name."""
     asked: JsonObject = {"limit": _PAGE}
-    asked |= {"cursor": visit.query[name]} if name in visit.query else {}
-    return await visit.ask(operation, asked)
+    asked |= {"cursor": request.query[name]} if name in request.query else {}
+    return await request.call(operation, asked)
 
 
 def _next(found: JsonObject) -> object:
-    return at(found, "pagination", "next_cursor")
+    return get_field(found, "pagination", "next_cursor")
 
 
-async def take_back(visit: Visit) -> Response:
-    """End a device, an agent's tokens, a grant, a remembered answer or a browser's session."""
-    form = await visit.form()
+async def revoke(request: PageRequest) -> Response:
+    """Revoke a device, an agent's tokens, a grant, a remembered answer or a browser's session."""
+    form = await request.form()
     kind, name = form.get("kind", ""), form.get("name", "")
     if kind not in _TAKEN_BACK or not name:
         raise InvalidArgument("nothing to take back was named", hint="use the buttons of the Trust page")
     operation, field = _TAKEN_BACK[kind]
-    await visit.ask(operation, {field: name})
-    return visit.go(f"/dashboard/trust#{quote(kind)}s")
+    await request.call(operation, {field: name})
+    return request.redirect(f"/dashboard/trust#{quote(kind)}s")
 
 
-async def _explained(visit: Visit) -> tuple[JsonObject, CodePlaneError | None]:
-    """What would become of the call that the address describes."""
-    name = visit.query.get("operation", "")
+async def _explain_call(request: PageRequest) -> tuple[JsonObject, CodePlaneError | None]:
+    """Explain how the call in the URL would be decided."""
+    name = request.query.get("operation", "")
     if not name:
         return {}, None
     try:
-        arguments = json.loads(visit.query.get("arguments") or "{}")
+        arguments = json.loads(request.query.get("arguments") or "{}")
     except ValueError:
         return {}, InvalidArgument("the arguments are not JSON", hint='write them as {"remote": "origin"}')
-    return await visit.attempt("policy.explain", {**_asked(visit), "arguments": arguments})
+    return await request.try_call("policy.explain", {**_asked(request), "arguments": arguments})
 
 
-def _asked(visit: Visit) -> JsonObject:
-    return {"operation": visit.query.get("operation", ""), "actor": visit.query.get("actor", "agent")}
+def _asked(request: PageRequest) -> JsonObject:
+    return {"operation": request.query.get("operation", ""), "actor": request.query.get("actor", "agent")}
 
 
 ROUTES = (
     ("GET", "/dashboard/trust", page),
-    ("POST", "/dashboard/trust", take_back),
+    ("POST", "/dashboard/trust", revoke),
 )

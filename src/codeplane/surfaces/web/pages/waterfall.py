@@ -1,11 +1,11 @@
-"""What happened in one call, in time: its events as steps, its spans as bars."""
+"""One call over time: its events as steps, its spans as bars."""
 
 from dataclasses import dataclass
 from datetime import datetime
 
 from codeplane.kernel.failure import failure_in_words
 from codeplane.kernel.json import JsonObject
-from codeplane.surfaces.web.reading import number, rows, text
+from codeplane.surfaces.web.json_fields import get_number, get_objects, get_text
 
 _MOST_BARS = 200
 _MILLION = 1_000_000
@@ -13,7 +13,7 @@ _MILLION = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One event of a call, with the time since the one before."""
+    """An event of a call, with the time since the one before."""
 
     kind: str
     said: str
@@ -24,7 +24,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bar:
-    """One span; left and width in percent of the whole."""
+    """A span; left and width in percent."""
 
     name: str
     depth: int
@@ -57,31 +57,33 @@ _WORDS = {
 }
 
 
-def steps_of(events: list[JsonObject]) -> list[Step]:
-    """The events as steps; what a command printed is shown elsewhere."""
+def event_steps(events: list[JsonObject]) -> list[Step]:
+    """Return the events as steps, without command output."""
     steps: list[Step] = []
     before: datetime | None = None
     for event in events:
-        kind = text(event, "type")
+        kind = get_text(event, "type")
         if kind == "shell.output":
             continue
-        then = datetime.fromisoformat(text(event, "occurred_at")[:26] + "+00:00")
+        then = datetime.fromisoformat(get_text(event, "occurred_at")[:26] + "+00:00")
         said, tone = _WORDS.get(kind, (kind, ""))
-        status = text(event, "payload", "status")
+        status = get_text(event, "payload", "status")
         if kind == "call.finished":
-            failure = failure_in_words(text(event, "payload", "failure_class") or None)
+            failure = failure_in_words(get_text(event, "payload", "failure_class") or None)
             said, tone = ("ended well", "good") if status == "ok" else (f"ended: {status}", "bad")
             said, tone = (f"ended, and found: {failure}", "bad") if failure and status == "ok" else (said, tone)
         waits = status == "APPROVAL_PENDING"
         if waits:
             said, tone = "the caller was told that it waits for a person", "waiting"
-        by = text(event, "payload", "by").replace("owner:owner", "the owner")
-        reason = text(event, "payload", "reason") or ("" if waits else text(event, "payload", "error", "message"))
+        by = get_text(event, "payload", "by").replace("owner:owner", "the owner")
+        reason = get_text(event, "payload", "reason") or (
+            "" if waits else get_text(event, "payload", "error", "message")
+        )
         steps.append(
             Step(
                 kind=kind,
                 said=said + (f" by {by}" if by else "") + (f": {reason}" if reason else ""),
-                at=text(event, "occurred_at"),
+                at=get_text(event, "occurred_at"),
                 tone=tone,
                 since_us=None if before is None else (then - before).total_seconds() * _MILLION,
             )
@@ -90,21 +92,21 @@ def steps_of(events: list[JsonObject]) -> list[Step]:
     return steps
 
 
-def bars_of(trace: JsonObject) -> list[Bar]:
-    """The spans of a call in the order they began, each below the one it belongs to."""
-    kept = rows(trace, "traces")
-    spans = rows(kept[0], "spans")[:_MOST_BARS] if kept else []
-    starts = [1000 * (number(one, "offset_ms") or 0) for one in spans]
-    ends = [start + 1000 * (number(one, "duration_ms") or 0) for start, one in zip(starts, spans, strict=True)]
+def span_bars(trace: JsonObject) -> list[Bar]:
+    """Return the spans of a call in start order, each below its parent."""
+    kept = get_objects(trace, "traces")
+    spans = get_objects(kept[0], "spans")[:_MOST_BARS] if kept else []
+    starts = [1000 * (get_number(one, "offset_ms") or 0) for one in spans]
+    ends = [start + 1000 * (get_number(one, "duration_ms") or 0) for start, one in zip(starts, spans, strict=True)]
     whole = max(ends, default=0) or 1
     return [
         Bar(
-            name=text(one, "name"),
-            depth=int(number(one, "depth") or 0),
+            name=get_text(one, "name"),
+            depth=int(get_number(one, "depth") or 0),
             left=100 * start / whole,
             width=max(0.4, 100 * (end - start) / whole),
             duration_us=end - start,
-            tone="bad" if text(one, "error") else "",
+            tone="bad" if get_text(one, "error") else "",
         )
         for one, start, end in zip(spans, starts, ends, strict=True)
     ]

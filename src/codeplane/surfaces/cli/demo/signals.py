@@ -1,0 +1,68 @@
+"""Signals that end the demo, handled where nothing is left half done."""
+
+import asyncio
+import signal
+from collections.abc import Coroutine
+from types import FrameType
+from typing import Self, TypeVar
+
+T = TypeVar("T")
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Interrupted(Exception):
+    """A signal ended the demo."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(signal.strsignal(number))
+        self.exit_code = 128 + number
+
+
+class SignalGuard:
+    """Records signals while entered, so that a server that is starting is not orphaned."""
+
+    def __init__(self) -> None:
+        self._told: int | None = None
+        self._playing: tuple[asyncio.AbstractEventLoop, asyncio.Task[object]] | None = None
+        self._before: dict[signal.Signals, signal._HANDLER] = {}
+
+    def __enter__(self) -> Self:
+        # One that was started to ignore a signal, as nohup does, goes on ignoring it.
+        heeded = [one for one in _SIGNALS if signal.getsignal(one) is not signal.SIG_IGN]
+        self._before = {one: signal.signal(one, self._note) for one in heeded}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for one, handler in self._before.items():
+            signal.signal(one, handler)
+
+    def check(self) -> None:
+        """Raise Interrupted if a signal was received."""
+        if self._told is not None:
+            raise Interrupted(self._told)
+
+    def run(self, playing: Coroutine[object, object, T]) -> T:
+        """Run a coroutine until it is done or a signal comes."""
+
+        async def watched() -> T:
+            task = asyncio.ensure_future(playing)
+            self._playing = (asyncio.get_running_loop(), task)
+            if self._told is not None:
+                task.cancel()
+            return await task
+
+        try:
+            return asyncio.run(watched())
+        except BaseException:
+            # A connection that is torn down may fail in its own way: an answer that comes late finds nobody.
+            self.check()
+            raise
+        finally:
+            self._playing = None
+
+    def _note(self, number: int, _frame: FrameType | None) -> None:
+        self._told = number
+        if self._playing is not None:
+            loop, task = self._playing
+            loop.call_soon_threadsafe(task.cancel)

@@ -1,0 +1,75 @@
+"""Checks of external services: models, search, collectors."""
+
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from codeplane.kernel.workspace import Workspace
+from codeplane.surfaces.cli.diagnosis.check import Check, ok, warn
+from codeplane.surfaces.cli.diagnosis.server_probe import restart_command
+from codeplane.surfaces.cli.discovery import ServerFacts
+
+if TYPE_CHECKING:
+    from codeplane.kernel.config import Config
+
+_CONNECT_SEC = 3.0
+_PORTS = {"http": 80, "https": 443}
+
+
+def external_services(workspace: Workspace, config: "Config", facts: ServerFacts | None) -> Check:
+    """Check for endpoints that do not answer, unset variables, and missing files and folders."""
+    if problems := [*_problems(config, facts), *_folders(workspace, config)]:
+        said, ways = zip(*problems, strict=True)
+        return warn("outside", "; ".join(said), "; ".join(ways))
+    named = [setting for setting, address in _addresses(config) if address]
+    return ok("outside", f"answers: {', '.join(named)}" if named else "nothing outside is named in the settings")
+
+
+def _problems(config: "Config", facts: ServerFacts | None) -> Iterator[tuple[str, str]]:
+    embeddings, observe = config.embeddings, config.observe
+    if embeddings.model in ("model2vec", "onnx") and not Path(embeddings.folder or "/nowhere").is_dir():
+        said = f"embeddings.folder {embeddings.folder!r} is not there: nothing is found by meaning"
+        yield said, f"set it to where the files of the {embeddings.model} model are"
+    wanted = {
+        "embeddings.key_variable": embeddings.key_variable if embeddings.model == "endpoint" else "",
+        "observe.otlp_header_variable": observe.otlp_header_variable if observe.otlp_endpoint else "",
+    }
+    for setting, variable in wanted.items():
+        if variable and not os.environ.get(variable):
+            yield (
+                f"{setting} names {variable}, which is not set here",
+                f"export {variable}=…, then {restart_command(facts)}",
+            )
+    for setting, address in _addresses(config):
+        if address and (said := _unreachable(address)):
+            yield f"{setting} {address} does not answer: {said}", f"start what should be there, or change {setting}"
+
+
+def _folders(workspace: Workspace, config: "Config") -> Iterator[tuple[str, str]]:
+    for root in config.workspaces.roots:
+        if not (workspace.root / Path(root).expanduser()).is_dir():
+            yield f"workspaces.roots names {root}, which is no folder", "change workspaces.roots"
+
+
+def _addresses(config: "Config") -> tuple[tuple[str, str], ...]:
+    return (
+        ("embeddings.base_url", config.embeddings.base_url if config.embeddings.model == "endpoint" else ""),
+        ("web.search_url", config.web.search_url if config.web.enabled else ""),
+        ("observe.otlp_endpoint", config.observe.otlp_endpoint),
+    )
+
+
+def _unreachable(address: str) -> str:
+    """Return why nothing accepts a connection there; empty when something does."""
+    try:
+        found = urlsplit(address)
+        port = found.port or _PORTS[found.scheme]
+        socket.create_connection((found.hostname or "", port), timeout=_CONNECT_SEC).close()
+    except (ValueError, KeyError):
+        return "it is no address"
+    except OSError as error:
+        return error.strerror or str(error)
+    return ""

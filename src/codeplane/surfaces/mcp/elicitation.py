@@ -1,0 +1,87 @@
+"""Elicitation: asking the person at an MCP client, within the call or in its next round."""
+
+import json
+
+import mcp_types as types
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from codeplane.kernel.actor import Answer, AskPerson
+from codeplane.kernel.envelope import Outcome
+from codeplane.kernel.errors import ApprovalPending
+from codeplane.kernel.json import JsonObject, dumps
+from codeplane.surfaces.mcp.caller import Context
+
+_QUESTION = "approval"
+_SCHEMA: JsonObject = {
+    "type": "object",
+    "properties": {
+        "decision": {
+            "type": "string",
+            "title": "Decision",
+            "enum": [answer.value for answer in Answer],
+            "description": "approve: this once; reject: do not run it",
+        }
+    },
+    "required": ["decision"],
+}
+
+
+def person_asker(ctx: Context, params: types.CallToolRequestParams) -> AskPerson | None:
+    """Return how to ask the person at this client; None if it cannot show questions."""
+    if not _shows_forms(ctx):
+        return None
+    if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
+        return _from_last_round(params)
+
+    async def ask(question: str) -> Answer | None:
+        said = await ctx.session.elicit_form(question, _SCHEMA, related_request_id=ctx.request_id)
+        return _answer(said)
+
+    return ask if ctx.session.can_send_request else None
+
+
+def input_required(
+    ctx: Context, params: types.CallToolRequestParams, outcome: Outcome
+) -> types.InputRequiredResult | None:
+    """Return the question for the client's next round, if the call waits for a person not yet asked."""
+    error = outcome.error
+    fresh = params.request_state is None and ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
+    question = error.details.get("question") if isinstance(error, ApprovalPending) and fresh else None
+    if error is None or not isinstance(question, str) or not _shows_forms(ctx):
+        return None
+    form = types.ElicitRequestFormParams(message=question, requested_schema=_SCHEMA)
+    return types.InputRequiredResult(
+        input_requests={_QUESTION: types.ElicitRequest(params=form)},
+        request_state=dumps({"idempotency_key": error.details["idempotency_key"]}),
+    )
+
+
+def resumed_arguments(params: types.CallToolRequestParams) -> JsonObject:
+    """Return the arguments of a call, in its second round with the first round's idempotency key."""
+    arguments: JsonObject = dict(params.arguments or {})
+    if params.request_state is not None:
+        # Sealed by the server's own boundary: what comes back is what was sent.
+        arguments["idempotency_key"] = json.loads(params.request_state)["idempotency_key"]
+    return arguments
+
+
+def _from_last_round(params: types.CallToolRequestParams) -> AskPerson:
+    said = (params.input_responses or {}).get(_QUESTION) if params.request_state is not None else None
+
+    async def ask(question: str) -> Answer | None:
+        return _answer(said) if isinstance(said, types.ElicitResult) else None
+
+    return ask
+
+
+def _answer(said: types.ElicitResult) -> Answer | None:
+    if said.action == "decline":
+        return Answer.REJECT
+    decision = (said.content or {}).get("decision") if said.action == "accept" else None
+    return Answer(decision) if decision in set(Answer) else None
+
+
+def _shows_forms(ctx: Context) -> bool:
+    capabilities = ctx.session.client_capabilities
+    elicitation = capabilities.elicitation if capabilities is not None else None
+    return elicitation is not None and (elicitation.form is not None or elicitation.url is None)

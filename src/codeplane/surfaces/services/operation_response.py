@@ -1,0 +1,48 @@
+"""Responses of the operation service, as JSON or as a message."""
+
+import json
+from dataclasses import dataclass
+
+from codeplane._gen.operations_pb2 import CallResponse, StreamResponse
+from codeplane.kernel.json import JsonObject, dumps
+from codeplane.surfaces.services.messages import to_struct
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperationResponse:
+    """A result, an item of a stream, or the final meta."""
+
+    streamed: bool
+    # None where there is no result, as at the end of a stream.
+    result_json: str | None = None
+    meta: JsonObject | None = None
+    text: str | None = None
+    exact: bool = False
+
+    def to_json(self) -> bytes:
+        """Encode as JSON; the result is embedded unchanged, so that no number is rounded."""
+        name, parts = "item" if self.streamed else "result", []
+        if self.result_json is not None:
+            if self.exact:
+                parts.append(f'"{name}Json":{dumps(self.result_json)}')
+            else:
+                parts.append(f'"{name}":{self.result_json}')
+        if self.meta is not None:
+            parts.append(f'"meta":{dumps(self.meta)}')
+        if self.text is not None:
+            parts.append(f'"text":{dumps(self.text)}')
+        return f"{{{','.join(parts)}}}".encode()
+
+    def to_message(self) -> CallResponse | StreamResponse:
+        """Convert to a message."""
+        message = StreamResponse() if self.streamed else CallResponse()
+        if self.result_json is not None:
+            name = "item" if self.streamed else "result"
+            if self.exact:
+                setattr(message, f"{name}_json", self.result_json)
+            else:
+                getattr(message, name).CopyFrom(to_struct(json.loads(self.result_json)))
+        if self.meta is not None:
+            message.meta.CopyFrom(to_struct(self.meta))
+        message.text = self.text or ""
+        return message

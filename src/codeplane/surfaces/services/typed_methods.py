@@ -1,0 +1,171 @@
+"""The typed methods: one operation each, with the mapping of its fields."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from google.protobuf.message import Message
+
+from codeplane._gen import approvals_pb2, auth_pb2, devices_pb2, system_pb2
+from codeplane.kernel.json import JsonObject, JsonValue
+from codeplane.surfaces.services.messages import fill_message, message_arguments
+
+_PAGED = MappingProxyType({"page_size": "limit", "page_token": "cursor"})
+_PAGES = MappingProxyType({"next_page_token": "pagination.next_cursor"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TypedMethod:
+    """A typed method and its operation."""
+
+    service: str
+    method: str
+    operation: str
+    request: type[Message]
+    response: type[Message]
+    # A request's field → the operation's argument, where they differ; ! before it turns it around.
+    sends: Mapping[str, str] = field(default_factory=dict)
+    # The answer's field → a path in the result, where they differ; `.` is the whole result.
+    takes: Mapping[str, str] = field(default_factory=dict)
+    # The same for each of the answer's items.
+    items: Mapping[str, str] = field(default_factory=dict)
+
+    def arguments(self, message: Message) -> JsonObject:
+        """What the operation is called with."""
+        given: JsonObject = {}
+        for name, value in message_arguments(message).items():
+            sent = self.sends.get(name, name)
+            given[sent.removeprefix("!")] = not value if sent.startswith("!") else value
+        return given
+
+    def answer(self, result_json: str) -> Message:
+        """The result as the method's own message."""
+        result: JsonObject = json.loads(result_json) or {}
+        values = _taken(result, self.takes)
+        if self.items and isinstance(listed := values.get("items"), list):
+            values["items"] = [_taken(item, self.items) if isinstance(item, dict) else item for item in listed]
+        if self.items and isinstance(one := values.get("item"), dict):
+            values["item"] = _taken(one, self.items)
+        return fill_message(self.response, values)
+
+
+def _taken(result: JsonObject, takes: Mapping[str, str]) -> JsonObject:
+    return {**result, **{name: _at(result, path) for name, path in takes.items()}}
+
+
+def _at(result: JsonObject, path: str) -> JsonValue:
+    found: JsonValue = result
+    for part in filter(None, path.split(".")):
+        found = found.get(part) if isinstance(found, Mapping) else None
+    return found
+
+
+_APPROVAL = MappingProxyType({"rejection_reason": "reason"})
+
+METHODS = (
+    TypedMethod(
+        service="AuthService",
+        method="CreatePairingCode",
+        operation="pairing.create",
+        request=auth_pb2.CreatePairingCodeRequest,
+        response=auth_pb2.CreatePairingCodeResponse,
+    ),
+    TypedMethod(
+        service="AuthService",
+        method="BindPairingCode",
+        operation="pairing.bind",
+        request=auth_pb2.BindPairingCodeRequest,
+        response=auth_pb2.BindPairingCodeResponse,
+    ),
+    TypedMethod(
+        service="AuthService",
+        method="RotateToken",
+        operation="device.rotate",
+        request=auth_pb2.RotateTokenRequest,
+        response=auth_pb2.RotateTokenResponse,
+    ),
+    TypedMethod(
+        service="DevicesService",
+        method="ListDevices",
+        operation="device.list",
+        request=devices_pb2.ListDevicesRequest,
+        response=devices_pb2.ListDevicesResponse,
+        sends={"live_only": "!include_ended"},
+    ),
+    TypedMethod(
+        service="DevicesService",
+        method="RevokeDevice",
+        operation="device.revoke",
+        request=devices_pb2.RevokeDeviceRequest,
+        response=devices_pb2.RevokeDeviceResponse,
+    ),
+    TypedMethod(
+        service="ApprovalsService",
+        method="ListApprovals",
+        operation="approval.list",
+        request=approvals_pb2.ListApprovalsRequest,
+        response=approvals_pb2.ListApprovalsResponse,
+        sends={**_PAGED, "task_id": "for_task_id"},
+        takes=_PAGES,
+        items=_APPROVAL,
+    ),
+    TypedMethod(
+        service="ApprovalsService",
+        method="GetApproval",
+        operation="approval.show",
+        request=approvals_pb2.GetApprovalRequest,
+        response=approvals_pb2.GetApprovalResponse,
+        takes={"item": "."},
+        items=_APPROVAL,
+    ),
+    TypedMethod(
+        service="ApprovalsService",
+        method="ApproveAction",
+        operation="approval.approve",
+        request=approvals_pb2.ApproveActionRequest,
+        response=approvals_pb2.ApproveActionResponse,
+    ),
+    TypedMethod(
+        service="ApprovalsService",
+        method="RejectAction",
+        operation="approval.reject",
+        request=approvals_pb2.RejectActionRequest,
+        response=approvals_pb2.RejectActionResponse,
+    ),
+    TypedMethod(
+        service="SystemService",
+        method="GetPolicySummary",
+        operation="policy.summary",
+        request=system_pb2.GetPolicySummaryRequest,
+        response=system_pb2.GetPolicySummaryResponse,
+        takes={"summary": ".", "policy_version": "version"},
+    ),
+    TypedMethod(
+        service="SystemService",
+        method="ListAudit",
+        operation="audit.list",
+        request=system_pb2.ListAuditRequest,
+        response=system_pb2.ListAuditResponse,
+        sends=_PAGED,
+        takes={**_PAGES, "items": "results"},
+    ),
+    TypedMethod(
+        service="SystemService",
+        method="ListNotifications",
+        operation="notification.list",
+        request=system_pb2.ListNotificationsRequest,
+        response=system_pb2.ListNotificationsResponse,
+        sends={**_PAGED, "unread_only": "unread", "open_only": "open"},
+        takes={**_PAGES, "items": "results"},
+    ),
+    TypedMethod(
+        service="SystemService",
+        method="MarkNotificationsRead",
+        operation="notification.read",
+        request=system_pb2.MarkNotificationsReadRequest,
+        response=system_pb2.MarkNotificationsReadResponse,
+        sends={"notification_ids": "ids"},
+        takes={"marked": "read"},
+    ),
+)
