@@ -100,3 +100,27 @@ def test_what_a_class_implements_is_of_the_family(tmp_path: Path) -> None:
         texts = found.applied(family.edits)
     assert texts["a.ts"].count("size") == 2
     assert "x.size()" in texts["b.ts"]
+
+
+@requirement("REF-05")
+def test_what_implements_a_protocol_without_naming_it_is_of_its_family(tmp_path: Path) -> None:
+    files = {
+        "p.py": (
+            "from typing import Protocol\n"
+            "class Reversal(Protocol):\n"
+            "    def sides(self, x): ...\n"
+            "    def other(self): ...\n"
+        ),
+        "e.py": "class Engine:\n    def sides(self, x): ...\n    def other(self): ...\n",
+        "u.py": "from e import Engine\nfrom p import Reversal\ndef run(r: Reversal): r.sides(1)\nrun(Engine())\n",
+        "shape.py": "class Shape:\n    def sides(self, x): ...\n",
+        "apart.py": "class Apart:\n    def sides(self, other_name): ...\n    def other(self): ...\n",
+    }
+    for symbol in ("Reversal.sides", "Engine.sides"):
+        with repo(tmp_path / symbol, files) as found:
+            family, alone = found.plan(symbol, "edges").candidates
+            after = found.applied(family.edits)
+            assert sorted(after) == ["e.py", "p.py", "u.py"]
+            assert "def edges(self, x)" in after["e.py"] and "def edges(self, x)" in after["p.py"]
+            assert "r.edges(1)" in after["u.py"]
+            assert "shape.py" not in found.applied(alone.edits)

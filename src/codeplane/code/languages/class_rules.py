@@ -29,6 +29,8 @@ class ClassRules:
     """A class names the interfaces it implements, and these are followed."""
     implicit_interfaces: bool = False
     """Whatever has the methods of an interface implements it."""
+    protocol_base: str = ""
+    """The base of classes that others implement by having their methods."""
     traits: bool = False
     """Blocks beside a type implement traits for it."""
     library_methods: frozenset[str] = frozenset()

@@ -8,6 +8,7 @@ from codeplane.code.languages.javascript.this_binding import Side, side_of
 from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.resolve.entity import Bound
 from codeplane.refactor.rename.new_name import is_mangled
+from codeplane.refactor.rename.protocols import structural_relative
 from codeplane.refactor.rename.rename_context import RenameContext
 
 _MAX_DEFINERS = 2_000
@@ -51,6 +52,10 @@ def family_of(context: RenameContext) -> Family:
         if not grown and (joined := _joined(context, found, waiting)):
             found.append(joined)
             waiting.remove(joined)
+            grown = True
+        if not grown and (other := structural_relative(context, found, waiting)):
+            found.append(other)
+            waiting.remove(other)
             grown = True
     outside = [owner for owner in found if not context.resolver.line_of(owner)[1]]
     members = dict.fromkeys(bound for owner in found for bound in definers[owner])

@@ -52,6 +52,7 @@ PYTHON = Language(
         rebindable=True,
         mangles_private=True,
         mixins=True,
+        protocol_base="Protocol",
     ),
     contract=PYTHON_CONTRACT,
     patterns=("python",),
