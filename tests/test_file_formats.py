@@ -232,8 +232,8 @@ def test_pending_git_mutation(tmp_path: Path) -> None:
     )
     pending = PendingMutations(tmp_path / "pending")
     pending.begin(started)
-    pending.reaches(started)
-    pending.adds_submodule(started)
+    pending.record_reached(started)
+    pending.record_submodule(started)
     pending.note("call_1", what="merge", mutation_id="mut_1", done=True)
     folder = tmp_path / "pending" / "mut_1"
     names = ["begun.json", "index", "reached.json", "running", "submodule.json"]

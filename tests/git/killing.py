@@ -57,7 +57,7 @@ class Stopped(Desk):
 
     def recover(self) -> list[RecoveredMutation]:
         """What the next run finds out."""
-        return run(MutationRecovery(self.writer.keeper, lambda warning: None).recover())
+        return run(MutationRecovery(self.writer.undo_parts, lambda warning: None).recover())
 
 
 async def commit(desk: Desk) -> Changed:

@@ -240,7 +240,8 @@ def _edit_text(edit: Edit, path: str, content: bytes) -> bytes:
         return text.rewrite(edit.content).encode(name)
     if edit.patches:
         lines = [
-            LineReplacement(start=one.range.start, end=one.range.end, text=one.replacement) for one in edit.patches
+            LineReplacement(start=patch.range.start, end=patch.range.end, text=patch.replacement)
+            for patch in edit.patches
         ]
         return text.replace_spans(line_spans(text.plain, lines, path=name)).encode(name)
     return apply_replacements(text, edit.swaps, path=name).encode(name)

@@ -84,7 +84,7 @@ def _hunk(found: pygit2.DiffHunk, head: int) -> Hunk:
 
 
 def unified_diff(path: str, before: str | None, after: str | None, *, new_path: str | None = None) -> str:
-    """Format a unified diff; None is a missing file, and of too large a change only the size is told."""
+    """Format a unified diff; None is a missing file, and for too large a change only sizes are shown."""
     names = ("/dev/null" if before is None else f"a/{path}", "/dev/null" if after is None else f"b/{new_path or path}")
     head = f"--- {names[0]}\n+++ {names[1]}\n"
     sizes = len(before or ""), len(after or "")

@@ -253,7 +253,9 @@ def _exclude_git_folders(foundation: Foundation, root: Path) -> None:
 
 def _unfinished(foundation: Foundation, writer: Writer) -> MutationRecovery:
     logger = foundation.logs.logger("git")
-    return MutationRecovery(writer.keeper, lambda warning: logger.warning("recovering a git mutation", warning=warning))
+    return MutationRecovery(
+        writer.undo_parts, lambda warning: logger.warning("recovering a git mutation", warning=warning)
+    )
 
 
 def _recovered(unfinished: MutationRecovery) -> list[RecoveredMutation]:

@@ -53,14 +53,14 @@ class UndoResult(Result):
     def text(self) -> str:
         done = "undone" if self.state == "undone" else "done again"
         whose = f" (made by {self.made_by}; it was the newest change of all)" if self.made_by else ""
-        said = [f"{done}: {self.what}{whose}", *self.delta.refs]
+        lines = [f"{done}: {self.what}{whose}", *self.delta.refs]
         taken_back = "redo does it again" if self.state == "undone" else "undo takes it back"
         if self.delta.files_changed or not self.delta.refs:
-            said.append(summary(self.delta, taken_back=taken_back))
+            lines.append(summary(self.delta, taken_back=taken_back))
         else:
-            said.append(f"({self.mutation_id}; {taken_back})")
-        said += [f"WARNING: {warning}" for warning in self.warnings]
-        return "\n".join(said)
+            lines.append(f"({self.mutation_id}; {taken_back})")
+        lines += [f"WARNING: {warning}" for warning in self.warnings]
+        return "\n".join(lines)
 
 
 class ListRequest(PageRequest):
@@ -103,7 +103,7 @@ class MutationList(Result):
         if not self.mutations:
             return f"[nothing to undo; kept for {self.retention}]"
         end = f"[{len(self.mutations)} of {self.total}; kept for {self.retention}]"
-        return "\n".join([*(one.text() for one in self.mutations), end]) + self.pagination.line()
+        return "\n".join([*(mutation.text() for mutation in self.mutations), end]) + self.pagination.line()
 
 
 class UndoOperations:

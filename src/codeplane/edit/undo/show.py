@@ -45,8 +45,8 @@ class FileSide(Result):
     def text(self) -> str:
         sign = {"created": "A", "updated": "M", "deleted": "D", "moved": "R"}[self.action]
         where = f"{self.old_path} → {self.path}" if self.old_path else self.path
-        said = f"{sign} {where}" + (f" [{self.note}]" if self.note else "")
-        return f"{said}\n{self.diff}".rstrip()
+        head = f"{sign} {where}" + (f" [{self.note}]" if self.note else "")
+        return f"{head}\n{self.diff}".rstrip()
 
 
 class MutationView(Result):
@@ -65,7 +65,7 @@ class MutationView(Result):
 
     def text(self) -> str:
         head = f"{self.mutation_id} {self.at[:19]} {self.state} {self.what}"
-        return "\n".join([head, *(one.text() for one in self.files)]) + self.pagination.line()
+        return "\n".join([head, *(file.text() for file in self.files)]) + self.pagination.line()
 
 
 class ShowOperations:
@@ -143,8 +143,8 @@ def file_change(file: FileVersions, *, hidden: bool, room: int) -> FileSide:
     # Not counted in the diff, which leaves out large changes.
     changed = diff_lines(split_lines(before or ""), split_lines(after or ""))
     counts = {
-        "insertions": sum(one.insertions for one in changed),
-        "deletions": sum(one.deletions for one in changed),
+        "insertions": sum(hunk.insertions for hunk in changed),
+        "deletions": sum(hunk.deletions for hunk in changed),
     }
     if len(text) > min(_MAX_DIFF, room):
         return plain.model_copy(update={**counts, "note": "the difference is too large to show here"})

@@ -67,20 +67,20 @@ class BlameResult(Result):
 class BlameOperations:
     """Answer `git.blame` with git itself: libgit2's blame is many times slower and follows fewer moves."""
 
-    def __init__(self, *, reading: GitReader, cursors: Cursors) -> None:
-        self._reading = reading
+    def __init__(self, *, reader: GitReader, cursors: Cursors) -> None:
+        self._reader = reader
         self._pages = Pages(cursors)
 
     @operation("git.blame", risk=Risk.READ)
     async def blame(self, call: Call, request: BlameRequest) -> BlameResult:
         """Who last changed which lines of a file, grouped by commit; line_range narrows it, paged."""
-        path = canonical(request.path, root=self._reading.root)
-        HiddenPaths(self._reading.root, self._reading.secrets).refuse(path)
+        path = canonical(request.path, root=self._reader.root)
+        HiddenPaths(self._reader.root, self._reader.secrets).refuse(path)
         lines = _range_option(request.line_range)
-        at = [await self._reading.commit(request.ref)] if request.ref else []
+        at = [await self._reader.commit(request.ref)] if request.ref else []
         try:
             form = ("--porcelain", "--encoding=UTF-8", "--no-textconv")
-            output = await self._reading.run("blame", *form, *lines, *at, "--", path)
+            output = await self._reader.run("blame", *form, *lines, *at, "--", path)
         except GitRefused as error:
             raise await self._explain(error, request, path) from error
         hunks = _parse_hunks(output.out, path)
@@ -95,7 +95,7 @@ class BlameOperations:
         if match := _TOO_FEW.search(error.message):
             lines = counted(int(match[1]), "line")
             return InvalidArgument(f"{shown(path)} has {lines}", hint="send a line_range within them")
-        if await self._reading.head() is None:
+        if await self._reader.head() is None:
             return RefNotFound("the repository has no commits yet", hint="commit first")
         if "no such path" in error.message or "cannot stat path" in error.message:
             where = f"in {request.ref}" if request.ref else "in the last commit"

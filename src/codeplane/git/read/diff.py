@@ -75,31 +75,31 @@ class Differences:
 
     files: list[FilePatch]
     state: str
-    said: str = ""
+    errors: str = ""
 
 
 class DiffOperations:
     """Answer `git.diff`."""
 
-    def __init__(self, *, reading: GitReader, cursors: Cursors) -> None:
-        self._reading = reading
+    def __init__(self, *, reader: GitReader, cursors: Cursors) -> None:
+        self._reader = reader
         self._pages = Pages(cursors)
 
     @operation("git.diff", risk=Risk.READ, toolset="core")
     async def diff(self, call: Call, request: DiffRequest) -> DiffResult:
         """Unified diff of the working tree (unstaged changes; staged=true: index against HEAD; base=HEAD: both), or of
         two commits; renames detected, paged."""
-        sides = await _sides(self._reading, request)
-        paths = self._reading.pathspecs(request.paths)
+        sides = await _sides(self._reader, request)
+        paths = self._reader.pathspecs(request.paths)
         found, now = await asyncio.gather(
             self._found(sides, paths, request),
-            status(self._reading, paths) if sides.of_files else _nothing(),
+            status(self._reader, paths) if sides.of_files else _nothing(),
         )
         if not found.files and not (now and now.records):
-            await self._reading.refuse_unknown(paths, *sides.trees)
+            await self._reader.refuse_unknown(paths, *sides.trees)
         at = self._pages.position(call, request, state=found.state) if request.cursor else None
         page = await asyncio.to_thread(
-            diff_page, found.files, HiddenPaths(self._reading.root, self._reading.secrets), at=at
+            diff_page, found.files, HiddenPaths(self._reader.root, self._reader.secrets), at=at
         )
         untracked = [record.path for record in now.records if record.is_untracked] if now else []
         return DiffResult(
@@ -116,50 +116,50 @@ class DiffOperations:
         command = ("diff", *sides.arguments)
         try:
             found = await find_differences(
-                self._reading, command, paths, context=request.context, stat_only=request.stat_only
+                self._reader, command, paths, context=request.context, stat_only=request.stat_only
             )
         except GitRefused:
-            await asyncio.gather(*map(self._reading.commit, sides.asked))
+            await asyncio.gather(*map(self._reader.commit, sides.asked))
             raise
-        if "ambiguous" in found.said:
-            await asyncio.gather(*map(self._reading.commit, sides.asked))
+        if "ambiguous" in found.errors:
+            await asyncio.gather(*map(self._reader.commit, sides.asked))
         return found
 
 
 async def find_differences(
-    reading: GitReader, command: Sequence[str], paths: Sequence[str], *, context: int, stat_only: bool
+    reader: GitReader, command: Sequence[str], paths: Sequence[str], *, context: int, stat_only: bool
 ) -> Differences:
     """Run a git command that prints differences and parse the files, with hunks unless `stat_only`."""
     form = [*DIFF_OPTIONS, *(() if stat_only else ("--patch", f"-U{context}"))]
-    found = await reading.run(command[0], *form, *command[1:], "--", *paths, max_bytes=MAX_PATCH)
+    found = await reader.run(command[0], *form, *command[1:], "--", *paths, max_bytes=MAX_PATCH)
     files = await asyncio.to_thread(parse_patch, found.out, cut=found.cut)
-    return Differences(files=files, state=digest(found.out), said=found.said)
+    return Differences(files=files, state=digest(found.out), errors=found.errors)
 
 
 async def _nothing() -> None:
     return None
 
 
-async def _sides(reading: GitReader, request: DiffRequest) -> _Sides:
+async def _sides(reader: GitReader, request: DiffRequest) -> _Sides:
     base, target = request.base, request.target
     if base and not target and ".." in base:
         symmetric = "..." in base
         left, _, right = base.partition("..." if symmetric else "..")
-        return await _between(reading, left or "HEAD", right or "HEAD", *(("--merge-base",) if symmetric else ()))
+        return await _between(reader, left or "HEAD", right or "HEAD", *(("--merge-base",) if symmetric else ()))
     if request.staged:
         if target:
             raise InvalidArgument("staged compares the index; it takes no target", hint="leave out staged or target")
-        against = (await reading.name(base),) if base else ()
+        against = (await reader.name(base),) if base else ()
         return _Sides(arguments=("--cached", *against), trees=against, asked=(base,) if base else ())
     if target:
-        return await _between(reading, base or "HEAD", target)
+        return await _between(reader, base or "HEAD", target)
     if base:
-        tree = await reading.name(base)
+        tree = await reader.name(base)
         return _Sides(arguments=(tree,), trees=(tree,), asked=(base,), of_files=True)
     # A path in conflict is compared with our side, so that the conflict markers show.
     return _Sides(arguments=("--ours",), of_files=True, of_index=True)
 
 
-async def _between(reading: GitReader, left: str, right: str, *options: str) -> _Sides:
-    trees = await asyncio.gather(reading.name(left), reading.name(right))
+async def _between(reader: GitReader, left: str, right: str, *options: str) -> _Sides:
+    trees = await asyncio.gather(reader.name(left), reader.name(right))
     return _Sides(arguments=(*options, *trees), trees=tuple(trees), asked=(left, right))

@@ -131,46 +131,46 @@ def split_revision(name: str) -> tuple[str, str | None]:
     return name, None
 
 
-async def read_at_revision(reading: GitReader, revision: str, path: str) -> RevisionEntry:
+async def read_at_revision(reader: GitReader, revision: str, path: str) -> RevisionEntry:
     """Read a path in a commit or, with a revision of `` or `:2`, in the index."""
-    path = canonical(path, root=reading.root)
-    HiddenPaths(reading.root, reading.secrets).refuse(path)
+    path = canonical(path, root=reader.root)
+    HiddenPaths(reader.root, reader.secrets).refuse(path)
     if revision == "" or revision.startswith(":"):
-        return await _in_index(reading, revision[1:] or "0", path)
-    commit = await reading.commit(revision)
+        return await _in_index(reader, revision[1:] or "0", path)
+    commit = await reader.commit(revision)
     if not path:
-        return await _folder(reading, path, f"{commit}^{{tree}}", "040000")
-    found = (await reading.run("ls-tree", "-z", commit, "--", path)).records()
+        return await _folder(reader, path, f"{commit}^{{tree}}", "040000")
+    found = (await reader.run("ls-tree", "-z", commit, "--", path)).records()
     if not found:
         raise NotFound(
             f"there is no {shown(path)!r} in {commit[:9]}", hint=f"git_show with ref {revision}: lists its root"
         )
     mode, kind, oid = found[0].partition(b"\t")[0].decode().split(" ")
     if kind == "tree":
-        return await _folder(reading, path, oid, mode)
-    return await _file(reading, path, oid, mode)
+        return await _folder(reader, path, oid, mode)
+    return await _file(reader, path, oid, mode)
 
 
-async def _in_index(reading: GitReader, stage: str, path: str) -> RevisionEntry:
-    for entry in (await reading.run("ls-files", "-z", "--stage", "--", path)).records():
+async def _in_index(reader: GitReader, stage: str, path: str) -> RevisionEntry:
+    for entry in (await reader.run("ls-files", "-z", "--stage", "--", path)).records():
         facts, _, name = entry.partition(b"\t")
         mode, oid, at = facts.decode().split(" ")
         if os.fsdecode(name) == path and at == stage:
-            return await _file(reading, path, oid, mode)
+            return await _file(reader, path, oid, mode)
     where = "in the index" if stage == "0" else f"at stage {stage} of the index: it is in no such conflict"
     raise NotFound(f"{shown(path)!r} is not {where}", hint="see git_status")
 
 
-async def _file(reading: GitReader, path: str, oid: str, mode: str) -> RevisionEntry:
+async def _file(reader: GitReader, path: str, oid: str, mode: str) -> RevisionEntry:
     if mode == "160000":
         return RevisionEntry(path=path, oid=oid, mode=mode)
-    found = await reading.run("cat-file", "blob", oid, max_bytes=_MAX_FILE)
+    found = await reader.run("cat-file", "blob", oid, max_bytes=_MAX_FILE)
     return RevisionEntry(path=path, oid=oid, mode=mode, content=found.out, cut=found.cut)
 
 
-async def _folder(reading: GitReader, path: str, tree: str, mode: str) -> RevisionEntry:
+async def _folder(reader: GitReader, path: str, tree: str, mode: str) -> RevisionEntry:
     entries = []
-    for entry in (await reading.run("ls-tree", "-z", tree)).records():
+    for entry in (await reader.run("ls-tree", "-z", tree)).records():
         facts, _, name = entry.partition(b"\t")
         entries.append(shown(os.fsdecode(name)) + ("/" if b" tree " in facts else ""))
     return RevisionEntry(path=path, oid=tree.removesuffix("^{tree}"), mode=mode, entries=tuple(entries))

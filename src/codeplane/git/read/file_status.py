@@ -12,14 +12,14 @@ from codeplane.kernel.errors import CodePlaneError
 GitStatus = Literal["clean", "modified", "untracked"]
 
 
-def file_status_reader(reading: GitReader) -> Callable[[Sequence[str]], Awaitable[Mapping[str, GitStatus]]]:
+def file_status_reader(reader: GitReader) -> Callable[[Sequence[str]], Awaitable[Mapping[str, GitStatus]]]:
     """Return a function that gives the status of paths, or nothing when git fails."""
 
     async def states(paths: Sequence[str]) -> Mapping[str, GitStatus]:
         try:
-            pathspecs = reading.pathspecs(paths)
-            changed = await status(reading, pathspecs, untracked="all")
-            tracked = await reading.run("ls-files", "-z", "--", *pathspecs)
+            pathspecs = reader.pathspecs(paths)
+            changed = await status(reader, pathspecs, untracked="all")
+            tracked = await reader.run("ls-files", "-z", "--", *pathspecs)
         except CodePlaneError:
             return {}
         by_path: dict[str, GitStatus] = dict.fromkeys(paths, "untracked")

@@ -60,15 +60,15 @@ class LogResult(Result):
 class LogOperations:
     """Answer `git.log`."""
 
-    def __init__(self, *, reading: GitReader, cursors: Cursors, clock: Clock) -> None:
-        self._reading = reading
+    def __init__(self, *, reader: GitReader, cursors: Cursors, clock: Clock) -> None:
+        self._reader = reader
         self._pages = Pages(cursors)
         self._clock = clock
 
     @operation("git.log", risk=Risk.READ)
     async def log(self, call: Call, request: LogRequest) -> LogResult:
         """Commits newest first, one line each; filter by ref or range a..b, paths, author, grep, since, until."""
-        paths = self._reading.pathspecs(request.paths)
+        paths = self._reader.pathspecs(request.paths)
         limits = [*self._limits(request)]
         # Later pages start from the same commits as the first, whatever has been committed since.
         state = self._pages.state(call, request)
@@ -79,7 +79,7 @@ class LogOperations:
         follow = await self._follows(paths, revisions[0])
         # Git follows a file only through commits that it reads, not through those it skips.
         skip = 0 if follow else first
-        output = await self._reading.run(
+        output = await self._reader.run(
             "log",
             *FORMAT,
             f"--skip={skip}",
@@ -92,11 +92,11 @@ class LogOperations:
         )
         commits = commits_in(output.records())[first - skip :]
         if not commits:
-            await self._reading.refuse_unknown(paths, *[name for name in revisions if not name.startswith("^")])
+            await self._reader.refuse_unknown(paths, *[name for name in revisions if not name.startswith("^")])
         more = {"first": first + request.limit} if len(commits) > request.limit else None
         return LogResult(
             commits=tuple(commits[: request.limit]),
-            shallow=await asyncio.to_thread(_is_shallow, self._reading.root),
+            shallow=await asyncio.to_thread(_is_shallow, self._reader.root),
             pagination=self._pages.pagination(call, request, more, state=" ".join(revisions)),
         )
 
@@ -133,24 +133,22 @@ class LogOperations:
     async def _revisions(self, ref: str) -> list[str]:
         """List the commits to start from, and with ^ those to exclude; empty before the first commit."""
         if ref in ("", "HEAD", "@"):
-            head = await self._reading.head()
+            head = await self._reader.head()
             return [head] if head else []
         if ".." not in ref:
-            return [await self._reading.commit(ref)]
+            return [await self._reader.commit(ref)]
         if "..." in ref:
             raise InvalidArgument(f"{ref!r} names two sides", hint="ask for a..b and for b..a")
         left, _, right = ref.partition("..")
-        without, start = await asyncio.gather(
-            self._reading.commit(left or "HEAD"), self._reading.commit(right or "HEAD")
-        )
+        without, start = await asyncio.gather(self._reader.commit(left or "HEAD"), self._reader.commit(right or "HEAD"))
         return [start, f"^{without}"]
 
     async def _follows(self, paths: list[str], start: str) -> bool:
         """Whether a single file is asked for, which git can follow through renames."""
         if len(paths) != 1 or paths[0] == ".":
             return False
-        folders = await self._reading.run("ls-tree", "-z", "-d", start, "--", paths[0], max_bytes=1)
-        path = self._reading.root / paths[0]
+        folders = await self._reader.run("ls-tree", "-z", "-d", start, "--", paths[0], max_bytes=1)
+        path = self._reader.root / paths[0]
         return not folders.out and (path.is_symlink() or not path.is_dir())
 
 

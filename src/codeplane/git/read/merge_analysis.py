@@ -46,27 +46,27 @@ class MergeAnalysisResult(Result):
             return f"{head}; conflicts not known: this git cannot try a merge"
         if self.analysis in ("normal", "unrelated"):
             head += f"; {counted(len(self.conflicts), 'conflict') if self.conflicts else 'no conflicts'}"
-        return "\n".join([head, *(one.text() for one in self.conflicts)])
+        return "\n".join([head, *(conflict.text() for conflict in self.conflicts)])
 
 
 class MergeAnalysisOperations:
     """Answer `git.merge_analysis`."""
 
-    def __init__(self, *, reading: GitReader) -> None:
-        self._reading = reading
+    def __init__(self, *, reader: GitReader) -> None:
+        self._reader = reader
 
     @operation("git.merge_analysis", risk=Risk.READ)
     async def merge_analysis(self, call: Call, request: MergeAnalysisRequest) -> MergeAnalysisResult:
         """What merging ref would come to: up to date, fast-forward or a merge, and which files would conflict; nothing
         is changed."""
-        reading = self._reading
-        theirs = await reading.commit(request.ref)
-        if request.into == "HEAD" and await reading.head() is None:
+        reader = self._reader
+        theirs = await reader.commit(request.ref)
+        if request.into == "HEAD" and await reader.head() is None:
             return MergeAnalysisResult(analysis="unborn", commit=theirs, into=None)
-        ours = await reading.commit(request.into)
+        ours = await reader.commit(request.into)
         base, counted = await asyncio.gather(
-            reading.run("merge-base", ours, theirs, codes=(0, 1)),
-            reading.run("rev-list", "--left-right", "--count", f"{ours}...{theirs}"),
+            reader.run("merge-base", ours, theirs, codes=(0, 1)),
+            reader.run("rev-list", "--left-right", "--count", f"{ours}...{theirs}"),
         )
         bases = base.out.decode().split()
         ahead, behind = (int(count) for count in counted.out.split())
@@ -87,11 +87,11 @@ class MergeAnalysisOperations:
 
     async def _try_merge(self, ours: str, theirs: str) -> tuple[Conflict, ...] | None:
         """Merge into a temporary object folder and return the conflicts; None when git is too old."""
-        objects = (await self._reading.run("rev-parse", "--git-path", "objects")).out
-        object_folder = self._reading.root / os.fsdecode(objects.removesuffix(b"\n"))
+        objects = (await self._reader.run("rev-parse", "--git-path", "objects")).out
+        object_folder = self._reader.root / os.fsdecode(objects.removesuffix(b"\n"))
         with tempfile.TemporaryDirectory(prefix="codeplane-merge-") as folder:
             try:
-                found = await self._reading.run(
+                found = await self._reader.run(
                     "merge-tree",
                     "--write-tree",
                     "--allow-unrelated-histories",

@@ -33,19 +33,19 @@ def read_operations(
     runs: OnlineRuns | None = None,
 ) -> tuple[object, ...]:
     """Build the operations; `environment` returns git's environment, `before` its sandbox command."""
-    reading = GitReader(
+    reader = GitReader(
         root=root, environment=environment, timeout_sec=timeout_sec, before=before, secrets=secrets, runs=runs
     )
     return (
-        StatusOperations(reading=reading, cursors=cursors),
-        DiffOperations(reading=reading, cursors=cursors),
-        LogOperations(reading=reading, cursors=cursors, clock=clock),
-        ShowOperations(reading=reading, cursors=cursors),
-        BlameOperations(reading=reading, cursors=cursors),
-        RefOperations(reading=reading, cursors=cursors),
-        RemoteReadOperations(reading=reading),
-        StashReadOperations(reading=reading),
-        MergeAnalysisOperations(reading=reading),
-        SubmoduleReadOperations(reading=reading),
-        WorktreeReadOperations(reading=reading),
+        StatusOperations(reader=reader, cursors=cursors),
+        DiffOperations(reader=reader, cursors=cursors),
+        LogOperations(reader=reader, cursors=cursors, clock=clock),
+        ShowOperations(reader=reader, cursors=cursors),
+        BlameOperations(reader=reader, cursors=cursors),
+        RefOperations(reader=reader, cursors=cursors),
+        RemoteReadOperations(reader=reader),
+        StashReadOperations(reader=reader),
+        MergeAnalysisOperations(reader=reader),
+        SubmoduleReadOperations(reader=reader),
+        WorktreeReadOperations(reader=reader),
     )

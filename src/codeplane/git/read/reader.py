@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codeplane.git.read.git_error import exit_reason
-from codeplane.git.read.piped import piped
 from codeplane.git.read.repository import bare_repository_error, git_dir_of, open_error
 from codeplane.git.read.submodule_guard import skip_submodules
 from codeplane.index.files.paths import canonical, shown
@@ -26,6 +25,7 @@ from codeplane.kernel.errors import (
 from codeplane.kernel.online_runs import OnlineRuns
 from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
 from codeplane.kernel.trace import span
+from codeplane.processes.child import PIPE, Child
 
 MAX_OUTPUT = 64 * 1024 * 1024
 _MAX_SAID = 16 * 1024
@@ -61,7 +61,7 @@ class ReadOutput:
 
     code: int
     out: bytes
-    said: str
+    errors: str
     cut: bool
 
     def records(self) -> list[bytes]:
@@ -140,7 +140,7 @@ class GitReader:
             async with (
                 asyncio.timeout(self._timeout_sec),
                 _spanned(arguments[0]),
-                piped(command, cwd=self.root / folder, env=environment) as running,
+                _run_piped(command, cwd=self.root / folder, env=environment) as running,
             ):
                 errors = asyncio.ensure_future(_read_up_to(running.err, _MAX_SAID, drain=True))
                 out, cut = await _read_up_to(running.out, max_bytes or MAX_OUTPUT, drain=False)
@@ -159,7 +159,7 @@ class GitReader:
             raise TooLarge(f"git {arguments[0]} answers with more than {MAX_OUTPUT} bytes", hint="name fewer paths")
         if not cut and code not in codes:
             raise self._error(arguments[0], message or exit_reason(code))
-        return ReadOutput(code=0 if cut else code, out=out, said=message, cut=cut)
+        return ReadOutput(code=0 if cut else code, out=out, errors=message, cut=cut)
 
     async def commit(self, ref: str) -> str:
         """Resolve a name to a commit; RefNotFound suggests similar names."""
@@ -205,13 +205,13 @@ class GitReader:
         if not asked or asked.startswith(("-", "^")) or len(asked) > _MAX_REF or any(sign in asked for sign in "\0\n"):
             raise RefNotFound(f"{asked[:100]!r} is no name of a commit")
         output = await self.run("rev-parse", "--verify", "--end-of-options", name, codes=(0, 1, 128))
-        if "ambiguous" in output.said and "unknown revision" not in output.said:
+        if "ambiguous" in output.errors and "unknown revision" not in output.errors:
             raise InvalidArgument(
-                f"{asked!r} is ambiguous: {output.said.splitlines()[0][:200]}",
+                f"{asked!r} is ambiguous: {output.errors.splitlines()[0][:200]}",
                 hint="name it in full, such as refs/heads/… or refs/tags/…, or with more of its letters",
             )
         if output.code != 0:
-            raise await self._unknown_ref_error(asked, output.said)
+            raise await self._unknown_ref_error(asked, output.errors)
         return output.out.decode("ascii", "replace").strip().splitlines()[-1]
 
     async def _unknown_ref_error(self, asked: str, message: str) -> CodePlaneError:
@@ -269,3 +269,18 @@ async def _read_up_to(stream: asyncio.StreamReader, limit: int, *, drain: bool) 
         if size > limit and not drain:
             break
     return b"".join(parts), size > limit
+
+
+@asynccontextmanager
+async def _run_piped(command: Sequence[str | bytes], *, cwd: Path, env: Mapping[str, str]) -> AsyncIterator[Child]:
+    """Run a command without input; leaving the block ends it."""
+    # In a process group of its own, so that filters and other children of git end with it.
+    running = Child(command, cwd=cwd, env=env, stdout=PIPE, stderr=PIPE)
+    try:
+        yield running
+    finally:
+        if running.returncode is None:
+            running.end()
+        # Closed first, so that its end does not wait for unread output.
+        running.close()
+        await running.wait()

@@ -117,8 +117,8 @@ class TagsResult(Result):
 class RefOperations:
     """Answer `git.branches` and `git.tags`."""
 
-    def __init__(self, *, reading: GitReader, cursors: Cursors) -> None:
-        self._reading = reading
+    def __init__(self, *, reader: GitReader, cursors: Cursors) -> None:
+        self._reader = reader
         self._pages = Pages(cursors)
 
     @operation("git.branches", risk=Risk.READ)
@@ -128,8 +128,8 @@ class RefOperations:
         below = "refs/remotes" if request.remote else "refs/heads"
         page, out, head = await asyncio.gather(
             self._page(call, request, below, "-committerdate"),
-            self._reading.run("symbolic-ref", "--quiet", "HEAD", codes=(0, 1)),
-            self._reading.head(),
+            self._reader.run("symbolic-ref", "--quiet", "HEAD", codes=(0, 1)),
+            self._reader.head(),
         )
         found = await self._details(call, page.items, _BRANCH)
         current = out.out.decode("utf-8", "backslashreplace").strip() or None
@@ -154,7 +154,7 @@ class RefOperations:
 
     async def _page(self, call: Call, request: RefsRequest, below: str, order: str) -> Page[str]:
         """List the names on a page; ahead and behind are counted for these alone."""
-        output = await self._reading.run("for-each-ref", f"--sort={order}", "--format=%(symref)%00%(refname)", below)
+        output = await self._reader.run("for-each-ref", f"--sort={order}", "--format=%(symref)%00%(refname)", below)
         lines = [line.split("\0") for line in _text(output.out).splitlines()]
         # A symbolic ref such as origin/HEAD is no branch of its own.
         names = [name for symbolic, name in lines if not symbolic]
@@ -164,8 +164,8 @@ class RefOperations:
     async def _details(self, call: Call, names: Sequence[str], fields: Sequence[str]) -> dict[str, list[str]]:
         if not names:
             return {}
-        found = await self._reading.run("for-each-ref", f"--format={'%00'.join(fields)}", *names)
-        for line in found.said.splitlines():
+        found = await self._reader.run("for-each-ref", f"--format={'%00'.join(fields)}", *names)
+        for line in found.errors.splitlines():
             if "broken" in line:
                 call.warn(line.removeprefix("warning: "))
         return {line.split("\0")[0]: line.split("\0") for line in _text(found.out).split("\n") if line}

@@ -38,15 +38,15 @@ class RemotesResult(Result):
 class RemoteReadOperations:
     """Answer `git.remotes`."""
 
-    def __init__(self, *, reading: GitReader) -> None:
-        self._reading = reading
+    def __init__(self, *, reader: GitReader) -> None:
+        self._reader = reader
 
     @operation("git.remotes", risk=Risk.READ)
     async def remotes(self, call: Call, request: RemotesRequest) -> RemotesResult:
         """Configured remotes with their URLs."""
         # `git remote` does not fail outside a repository.
-        await self._reading.run("rev-parse", "--git-dir")
-        found = await self._reading.run("remote", "--verbose")
+        await self._reader.run("rev-parse", "--git-dir")
+        found = await self._reader.run("remote", "--verbose")
         urls: dict[str, dict[str, str]] = {}
         for line in found.out.decode("utf-8", "backslashreplace").splitlines():
             if match := _LINE.fullmatch(line):

@@ -79,8 +79,8 @@ async def _nothing() -> None:
 class ShowOperations:
     """Answer `git.show`."""
 
-    def __init__(self, *, reading: GitReader, cursors: Cursors) -> None:
-        self._reading = reading
+    def __init__(self, *, reader: GitReader, cursors: Cursors) -> None:
+        self._reader = reader
         self._pages = Pages(cursors)
 
     @operation("git.show", risk=Risk.READ)
@@ -89,13 +89,13 @@ class ShowOperations:
         revision, path = split_revision(request.ref)
         if path is not None:
             return await self._then(call, request, revision, path)
-        oid = await self._reading.commit(revision)
-        paths = self._reading.pathspecs(request.paths)
+        oid = await self._reader.commit(revision)
+        paths = self._reader.pathspecs(request.paths)
         tag, printed, found = await asyncio.gather(
             _nothing() if oid.startswith(revision) or _NO_TAG.fullmatch(revision) else self._tag(revision),
-            self._reading.run("log", *FORMAT, "--max-count=1", oid, "--"),
+            self._reader.run("log", *FORMAT, "--max-count=1", oid, "--"),
             find_differences(
-                self._reading,
+                self._reader,
                 ("show", "--format=", "--diff-merges=first-parent", oid),
                 paths,
                 context=request.context,
@@ -103,10 +103,10 @@ class ShowOperations:
             ),
         )
         if not found.files:
-            await self._reading.refuse_unknown(paths, oid)
+            await self._reader.refuse_unknown(paths, oid)
         at = self._pages.position(call, request, state=found.state) if request.cursor else None
         page = await asyncio.to_thread(
-            diff_page, found.files, HiddenPaths(self._reading.root, self._reading.secrets), at=at
+            diff_page, found.files, HiddenPaths(self._reader.root, self._reader.secrets), at=at
         )
         return ShowResult(
             commit=commits_in(printed.records(), max_message=_MAX_MESSAGE)[0],
@@ -118,7 +118,7 @@ class ShowOperations:
         )
 
     async def _then(self, call: Call, request: ShowRequest, revision: str, path: str) -> ShowResult:
-        found = await read_at_revision(self._reading, revision, path)
+        found = await read_at_revision(self._reader, revision, path)
         at = self._pages.position(call, request, state=found.oid)["first"] if request.cursor else 0
         page, following = found.page(at)
         more = {"first": following} if following is not None else None
@@ -130,10 +130,10 @@ class ShowOperations:
 
     async def _tag(self, revision: str) -> TagInfo | None:
         """Read the message of an annotated tag; None for any other name."""
-        kind = await self._reading.run("cat-file", "-t", revision, codes=(0, 1, 128))
+        kind = await self._reader.run("cat-file", "-t", revision, codes=(0, 1, 128))
         if kind.out.strip() != b"tag":
             return None
-        printed = await self._reading.run("cat-file", "tag", revision, max_bytes=4 * _MAX_MESSAGE)
+        printed = await self._reader.run("cat-file", "tag", revision, max_bytes=4 * _MAX_MESSAGE)
         heads, _, message = printed.out.decode("utf-8", "backslashreplace").partition("\n\n")
         fields = dict(line.split(" ", 1) for line in heads.splitlines() if " " in line)
         who, _, when = fields.get("tagger", "").rpartition("> ")

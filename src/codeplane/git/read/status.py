@@ -93,18 +93,18 @@ class StatusResult(Result):
         cut = f"\n[{listed} of {self.total}]" if self.pagination.next_cursor else ""
         counts = {folder.path: f" ({folder.text()})" for folder in self.untracked_folders}
         untracked = [f"?? {path}{counts.get(path, '')}" for path in self.untracked]
-        lines = [head, *(one.text() for one in self.conflicts), *self._lines(), *untracked]
+        lines = [head, *(conflict.text() for conflict in self.conflicts), *self._lines(), *untracked]
         return "\n".join(lines) + cut + self.pagination.line()
 
     def _lines(self) -> list[str]:
-        staged = {one.path: one for one in self.staged}
-        modified = {one.path: one for one in self.modified}
+        staged = {change.path: change for change in self.staged}
+        modified = {change.path: change for change in self.modified}
         lines = []
         for path in dict.fromkeys([*staged, *modified]):
             index, tree = staged.get(path), modified.get(path)
-            sides = [one for one in (index, tree) if one is not None]
-            old = next((f"{one.old_path} -> " for one in sides if one.old_path), "")
-            inner = next((f" ({one.submodule})" for one in sides if one.submodule), "")
+            sides = [change for change in (index, tree) if change is not None]
+            old = next((f"{change.old_path} -> " for change in sides if change.old_path), "")
+            inner = next((f" ({change.submodule})" for change in sides if change.submodule), "")
             lines.append(f"{index.letter if index else ' '}{tree.letter if tree else ' '} {old}{path}{inner}")
         return lines
 
@@ -141,7 +141,7 @@ class Status:
 
 
 async def status(
-    reading: GitReader, paths: Sequence[str] = (), *, untracked: Literal["folders", "all"] = "folders"
+    reader: GitReader, paths: Sequence[str] = (), *, untracked: Literal["folders", "all"] = "folders"
 ) -> Status:
     """Return the status of a work tree or some of its paths; an untracked folder is one record unless "all".
 
@@ -150,11 +150,11 @@ async def status(
     """
     each = f"--untracked-files={'all' if untracked == 'all' else 'normal'}"
     asked = ("status", "--porcelain=v2", "-z", "--branch", each, "--find-renames", "--ahead-behind")
-    found = await reading.run(*asked, "--", *paths)
+    found = await reader.run(*asked, "--", *paths)
     headers: dict[str, str] = {}
     records: list[Record] = []
     # A git folder under another name in the work tree looks like untracked files to git.
-    gits = git_folders(reading.root)
+    gits = git_folders(reader.root)
     parts = iter(found.records())
     for part in parts:
         kind, _, rest = part.partition(b" ")
@@ -190,30 +190,30 @@ def _record(xy: bytes, sub: bytes, path: bytes, *, old: bytes | None = None) -> 
 class StatusOperations:
     """Answer `git.status`."""
 
-    def __init__(self, *, reading: GitReader, cursors: Cursors) -> None:
-        self._reading = reading
+    def __init__(self, *, reader: GitReader, cursors: Cursors) -> None:
+        self._reader = reader
         self._pages = Pages(cursors)
 
     @operation("git.status", risk=Risk.READ, toolset="core")
     async def status(self, call: Call, request: StatusRequest) -> StatusResult:
         """Branch, staged, modified, untracked and conflicting files as in `git status --short`, what merge or rebase is
         in progress, and ahead/behind."""
-        paths = self._reading.pathspecs(request.paths)
-        found = await status(self._reading, paths, untracked=request.untracked)
+        paths = self._reader.pathspecs(request.paths)
+        found = await status(self._reader, paths, untracked=request.untracked)
         if not found.records:
-            await self._reading.refuse_unknown(paths)
+            await self._reader.refuse_unknown(paths)
         page = self._pages.page(call, request, found.records, limit=_PAGE, state=found.digest)
         folders = [record.path for record in page.items if record.is_untracked and record.path.endswith("/")]
-        counted = await _counted(self._reading, folders)
-        return _result(self._reading, found, page.items, counted, page.pagination)
+        counted = await _counted(self._reader, folders)
+        return _result(self._reader, found, page.items, counted, page.pagination)
 
 
-async def _counted(reading: GitReader, folders: Sequence[str]) -> tuple[UntrackedFolder, ...]:
+async def _counted(reader: GitReader, folders: Sequence[str]) -> tuple[UntrackedFolder, ...]:
     """Count the files in each untracked folder, without ignored ones."""
     if not folders:
         return ()
     asked = ("ls-files", "--others", "--exclude-standard", "-z")
-    found = await reading.run(*asked, "--", *folders, max_bytes=_MAX_COUNTED)
+    found = await reader.run(*asked, "--", *folders, max_bytes=_MAX_COUNTED)
     names = [os.fsdecode(name) for name in found.records()]
     # The last name may be incomplete when the output was cut.
     cut = names.pop() if found.cut else None
@@ -242,13 +242,13 @@ def _folder_of(name: str, folders: Collection[str]) -> str | None:
 
 
 def _result(
-    reading: GitReader,
+    reader: GitReader,
     found: Status,
     page: Sequence[Record],
     counted: tuple[UntrackedFolder, ...],
     pagination: Pagination,
 ) -> StatusResult:
-    git_dir = git_dir_of(reading.root)
+    git_dir = git_dir_of(reader.root)
     headers = found.headers
     oid, branch, apart = headers.get("branch.oid"), headers.get("branch.head"), headers.get("branch.ab", "").split()
     upstream = headers.get("branch.upstream")

@@ -52,21 +52,21 @@ class SubmodulesResult(Result):
     total: int
 
     def text(self) -> str:
-        lines = [one.text() for one in self.submodules] or ["no submodules"]
+        lines = [submodule.text() for submodule in self.submodules] or ["no submodules"]
         return "\n".join([*lines, *([f"[{_MAX} of {self.total}]"] if self.total > _MAX else [])])
 
 
 class SubmoduleReadOperations:
     """Answer `git.submodules`, without `git submodule status`, which fails when `.gitmodules` lacks one."""
 
-    def __init__(self, *, reading: GitReader) -> None:
-        self._reading = reading
+    def __init__(self, *, reader: GitReader) -> None:
+        self._reader = reader
 
     @operation("git.submodules", risk=Risk.READ)
     async def submodules(self, call: Call, request: SubmodulesRequest) -> SubmodulesResult:
         """Submodules with recorded and checked-out commit, url, and whether they are initialized, changed or dirty."""
         recorded: dict[str, str | None] = {}
-        for entry in (await self._reading.run("ls-files", "-z", "--stage")).records():
+        for entry in (await self._reader.run("ls-files", "-z", "--stage")).records():
             facts, _, name = entry.partition(b"\t")
             if facts.startswith(b"160000 "):
                 oid, stage = facts.decode().split(" ")[1:]
@@ -106,7 +106,7 @@ class SubmoduleReadOperations:
 
     async def _settings(self, *where: str) -> dict[str, dict[str, str]]:
         """Read the settings of each submodule, by its name."""
-        found = await self._reading.run(
+        found = await self._reader.run(
             "config", *where, "--null", "--get-regexp", r"^submodule\..*\.(path|url|branch)$", codes=(0, 1, 128)
         )
         settings: dict[str, dict[str, str]] = {}
@@ -119,9 +119,9 @@ class SubmoduleReadOperations:
     async def _head(self, path: str) -> str | None:
         """Return the commit that is checked out in a submodule; None when it has none."""
         try:
-            if not (inside(self._reading.root, path) / ".git").exists():
+            if not (inside(self._reader.root, path) / ".git").exists():
                 return None
-            found = await self._reading.run(
+            found = await self._reader.run(
                 "rev-parse", "--verify", "--quiet", "HEAD^{commit}", codes=(0, 1, 128), folder=path
             )
         except (CodePlaneError, OSError):
@@ -132,15 +132,15 @@ class SubmoduleReadOperations:
         """Describe the changes in a submodule's files; one with a git folder of its own is not inspected."""
         if not self._is_ours(path):
             return "not looked at: it holds a repository of its own"
-        found = await self._reading.run("status", "--porcelain=v2", "-z", codes=(0, 128), folder=path)
+        found = await self._reader.run("status", "--porcelain=v2", "-z", codes=(0, 128), folder=path)
         kinds = {record[:1] for record in found.records()}
         words = (("modified content", kinds & {b"1", b"2", b"u"}), ("untracked content", kinds & {b"?"}))
         return ", ".join(word for word, has in words if has) or None
 
     def _is_ours(self, path: str) -> bool:
         """Whether its git folder is inside that of the outer repository, where git puts it."""
-        outer = Path(os.path.realpath(git_dir_of(self._reading.root)))
-        inner = Path(os.path.realpath(git_dir_of(inside(self._reading.root, path))))
+        outer = Path(os.path.realpath(git_dir_of(self._reader.root)))
+        inner = Path(os.path.realpath(git_dir_of(inside(self._reader.root, path))))
         shared = outer.parent.parent if outer.parent.name == "worktrees" else outer
         return any(folder / "modules" in inner.parents for folder in (outer, shared))
 

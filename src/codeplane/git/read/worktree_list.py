@@ -35,8 +35,8 @@ class WorktreeInfo(Result):
             f"locked{f': {self.lock_reason}' if self.lock_reason else ''}" if self.locked else "",
             f"prunable{f': {self.prune_reason}' if self.prune_reason else ''}" if self.prunable else "",
         ]
-        said = "; ".join(mark for mark in marks if mark)
-        return f"{'*' if self.current else ' '} {self.path} {at}" + (f" ({said})" if said else "")
+        notes = "; ".join(mark for mark in marks if mark)
+        return f"{'*' if self.current else ' '} {self.path} {at}" + (f" ({notes})" if notes else "")
 
 
 class WorktreesResult(Result):
@@ -45,19 +45,19 @@ class WorktreesResult(Result):
     worktrees: tuple[WorktreeInfo, ...]
 
     def text(self) -> str:
-        return "\n".join(one.text() for one in self.worktrees)
+        return "\n".join(worktree.text() for worktree in self.worktrees)
 
 
 class WorktreeReadOperations:
     """Answer `git.worktrees`."""
 
-    def __init__(self, *, reading: GitReader) -> None:
-        self._reading = reading
+    def __init__(self, *, reader: GitReader) -> None:
+        self._reader = reader
 
     @operation("git.worktrees", risk=Risk.READ)
     async def worktrees(self, call: Call, request: WorktreesRequest) -> WorktreesResult:
         """Work trees of this repository: path, branch, head, locked and prunable with the reason."""
-        found = await self._reading.run("worktree", "list", "--porcelain", "-z")
+        found = await self._reader.run("worktree", "list", "--porcelain", "-z")
         trees: list[dict[str, str]] = [{}]
         for field in found.out.split(b"\0"):
             if not field:
@@ -66,7 +66,7 @@ class WorktreeReadOperations:
             name, _, value = os.fsdecode(field).partition(" ")
             trees[-1][name] = value
         known = [facts for facts in trees if "worktree" in facts]
-        root = str(self._reading.root)
+        root = str(self._reader.root)
         return WorktreesResult(
             worktrees=tuple(_worktree(facts, root=root, is_main=at == 0) for at, facts in enumerate(known))
         )

@@ -1,4 +1,4 @@
-"""What git runs by itself, hooks and filters, out of reach of what decides here: agents may have written it."""
+"""Runs the hooks and filters that git starts in a sandbox, since agents may have written them."""
 
 import os
 import re
@@ -7,16 +7,16 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from codeplane.disk.program_path import path_outside
-from codeplane.git.read.repository import common_dir, git_dir_of
+from codeplane.git.read.repository import git_dir_of
 from codeplane.git.read.submodule_guard import settings_as_variables
 from codeplane.git.safety import hook_watch
 from codeplane.git.safety.filter_commands import FilterCommand, filter_commands, is_command
+from codeplane.git.safety.program_reach import ProgramReach, fixed_places, shared_folder
 from codeplane.git.safety.program_settings import refuse_programs
 from codeplane.git.safety.settings import Settings, settings_of
 from codeplane.kernel.clock import SECOND_NS, Clock
@@ -24,30 +24,24 @@ from codeplane.kernel.ids import digest
 from codeplane.kernel.online_runs import OnlineRuns
 
 _ASK_SEC = 20.0
-# Settings can hold for some branches alone, and no file tells of that.
+# Settings can apply to some branches only, which no file's stamp shows, so git is asked again after a while.
 _ASKED_NS = 600 * SECOND_NS
-# What is said to git itself, and not to those it runs.
+# Variables for git itself, not for the programs it runs.
 _UNSET = "unset GIT_ALLOW_PROTOCOL GIT_NO_LAZY_FETCH GIT_COMMON_DIR\n"
 _NAME = re.compile(r"[a-z][a-z-]{2,40}")
 _OFFLINE, _NO_HOOKS = "-offline", "none"
 _QUIET = {
-    # What the settings of a submodule name is enclosed by nobody: it is updated by operations of its own.
+    # Programs in the settings of submodules are not sandboxed here; submodules have operations of their own.
     "submodule.recurse": "false",
-    # A hook that breaks git's folder would have git take the work tree for one, and the settings in it.
+    # If a hook breaks git's folder, git must not read the work tree as a bare repository with its settings.
     "safe.bareRepository": "explicit",
 }
-# What git leaves running in the background would run this hook, with the network when others must not have it.
+# Background maintenance would run this hook with the network after others have lost it.
 _BY_MAINTENANCE, _NO_MAINTENANCE = "reference-transaction", {"maintenance.auto": "false", "gc.auto": "0"}
-# More mounts than these make each hook slow to start.
-_MAX_MODULES = 100
-# Folders that git looks into for what it runs, in its own folder and in those of submodules.
-_MADE = ("hooks", "worktrees", "modules")
-# What filters and merge drivers keep in git's folder.
-_FILTERS_OWN = ("objects", "lfs", "annex")
-# A process apart, without the settings and packages of whoever works here.
+# An isolated Python process, without the user's settings and packages.
 _WATCHED = (sys.executable, "-I", "-S", hook_watch.__file__)
 _WHY = "had no network, since an agent has read untrusted content; the owner gives it back: cpl approvals clear"
-# Hooks that run where commits are received, or before a push, which is asked about anyway.
+# Hooks that run where commits are received, or before a push, which needs permission anyway.
 _NOT_LOCAL = frozenset(
     (
         *("pre-push", "pre-receive", "update", "proc-receive", "post-receive", "post-update", "push-to-checkout"),
@@ -55,14 +49,14 @@ _NOT_LOCAL = frozenset(
     )
 )
 
-Marks = tuple[tuple[int, int, int], ...]
+Stamps = tuple[tuple[int, int, int], ...]
 
 
 class Enclosure(Protocol):
-    """Encloses single programs."""
+    """Sandboxes single programs."""
 
     def works(self, *, network: bool) -> bool:
-        """Whether programs can be enclosed here, without `network` so that they reach no other machine."""
+        """Whether programs can be sandboxed here, without `network` so that they reach no other machine."""
         ...
 
     def command(
@@ -76,15 +70,15 @@ class Enclosure(Protocol):
         used: Sequence[Path] = (),
         network: bool = True,
     ) -> list[str] | None:
-        """What is put before a program; None where nothing can be enclosed so."""
+        """Return the words to put before a program; None when it cannot be sandboxed so."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Named:
-    """What the settings name: where hooks are, and the commands of filters and merge drivers."""
+class _NamedPrograms:
+    """The programs that the settings name: the hooks folder, and the commands of filters and merge drivers."""
 
-    marks: Marks
+    stamps: Stamps
     read: Settings
     asked_ns: int
     hooks: Path
@@ -93,29 +87,13 @@ class _Named:
     monitored: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Reach:
-    """What hooks and filters of one work tree write outside of it, what not, what they use, and whether offline."""
-
-    root: Path
-    # Git's folder of the work tree, and the one that all work trees share.
-    folder: Path
-    own: Path
-    fixed: tuple[Path, ...] = ()
-    written: tuple[Path, ...] = ()
-    used: tuple[Path, ...] = ()
-    # Where they find programs, when that is not where git itself does.
-    path: str = ""
-    offline: bool
-
-
 class GuardedPrograms:
-    """Has git find, in place of each hook and filter there is, one that runs it enclosed.
+    """Replace each hook and filter by a script that runs it in a sandbox.
 
-    Inside, `home` is empty, nothing is written but the work tree and git's folder without its settings and hooks, and
-    nobody else's processes are there: whoever writes a hook, or what it runs, is not let near the owner's token and the
-    policies by it, and leaves nothing behind that runs outside. While `offline` says so there is no network: what was
-    read could have an agent write what sends things away.
+    In the sandbox `home` is empty, only the work tree and git's folder without its settings and hooks can be written,
+    and no other processes are visible. So a hook that an agent wrote reaches neither the owner's token nor the
+    policies, and leaves nothing that runs outside. While `offline` returns True there is no network, since untrusted
+    content could have made an agent write a program that sends data away.
     """
 
     def __init__(
@@ -127,31 +105,31 @@ class GuardedPrograms:
         offline: Callable[[], bool] = lambda: False,
         runs: OnlineRuns | None = None,
     ) -> None:
-        """`runs` are those of git that may have hooks and filters with the network; whoever runs git tells them."""
+        """`runs` counts the runs of git whose hooks and filters may use the network."""
         self._home = home
         self._enclosure = enclosure
         self._clock = clock
         self._offline = offline
         self.runs = runs or OnlineRuns()
-        self._known: dict[Path, _Named] = {}
+        self._known: dict[Path, _NamedPrograms] = {}
 
     def settings(
         self, root: Path, folder: Path, environment: Mapping[str, str], *, submodule: bool = False
     ) -> dict[str, str]:
-        """The settings that git gets for the work tree `root`, whose own folder is `folder`.
+        """Return the settings for git in the work tree `root`, whose git folder is `folder`.
 
-        GitRefused when git would run a program that somebody else than the owner can have named.
+        GitRefused when git would run a program that someone other than the owner may have configured.
         """
         named = self._named(root, folder, environment)
-        own = _own(folder)
+        own = shared_folder(folder)
         refuse_programs(named.read, root=root, own=own, submodule=submodule)
         names = _runnable(named.hooks)
         is_any = bool(named.filters or names)
-        reach = _Reach(
+        reach = ProgramReach(
             root=root,
             folder=folder,
             own=own,
-            fixed=_fixed(root, folder, own) if is_any else (),
+            fixed=fixed_places(root, folder, own) if is_any else (),
             written=tuple(dict.fromkeys((own, folder))),
             used=(named.hooks, Path(environment.get("HOME") or "/"), *_folders(environment.get("PATH", ""))),
             path=environment.get("PATH", "") if self.search_path(root, environment) else "",
@@ -167,29 +145,31 @@ class GuardedPrograms:
         return self._hooks(reach, named.hooks) | self._filters(reach, named.filters) | quiet
 
     def search_path(self, root: Path, environment: Mapping[str, str]) -> dict[str, str]:
-        """Where git finds programs, when that is not where hooks and filters do: an environment of Python in the work
-        tree is written by whoever writes there, and git runs `ssh` and `gpg` outside of any enclosure."""
+        """Return git's search path when it must differ from that of hooks and filters.
+
+        Agents can write a Python environment in the work tree, and git runs `ssh` and `gpg` outside the sandbox.
+        """
         path = environment.get("PATH", "")
         outside = path_outside(path, root, self._home.parent)
         return {"PATH": outside} if outside != path and self._enclosure.works(network=True) else {}
 
     def environment(self, root: Path, environment: Mapping[str, str]) -> dict[str, str]:
-        """The environment with these settings in it, for whoever asks git about the work tree `root`."""
+        """Return the environment with these settings, for reading the work tree `root`."""
         folder = git_dir_of(root)
-        # Only the folder of a linked work tree has a file that names another one; a hook can write one.
-        own = folder if folder == root / ".git" else _own(folder)
+        # Only linked work trees have a commondir file; a hook could write one elsewhere.
+        own = folder if folder == root / ".git" else shared_folder(folder)
         environment = {**environment, "GIT_COMMON_DIR": str(own)}
         settings = settings_as_variables(self.settings(root, folder, environment), environment)
         return {**environment, **settings, **self.search_path(root, environment)}
 
     def online(self, root: Path, folder: Path, environment: Mapping[str, str]) -> tuple[str, ...]:
-        """The hooks and filters of a work tree that local commands would run with the network, come what may."""
+        """List the hooks and filters that local commands run with the network even while `offline`."""
         if self._enclosure.works(network=False):
             return ()
         named = self._named(root, folder, environment)
-        return (*sorted(_runnable(named.hooks) - _NOT_LOCAL), *(one.key for one in named.filters))
+        return (*sorted(_runnable(named.hooks) - _NOT_LOCAL), *(command.key for command in named.filters))
 
-    def _command(self, reach: _Reach, shown: tuple[Path, Path] | None, *, network: bool) -> list[str] | None:
+    def _command(self, reach: ProgramReach, shown: tuple[Path, Path] | None, *, network: bool) -> list[str] | None:
         return self._enclosure.command(
             root=reach.root,
             hidden=self._home,
@@ -200,18 +180,18 @@ class GuardedPrograms:
             network=network,
         )
 
-    def _before(self, reach: _Reach, shown: tuple[Path, Path] | None = None) -> tuple[list[str] | None, bool]:
-        """What is put before a program, and whether that takes the network from it."""
+    def _before(self, reach: ProgramReach, shown: tuple[Path, Path] | None = None) -> tuple[list[str] | None, bool]:
+        """Return the words to put before a program, and whether they keep it off the network."""
         if reach.offline and (before := self._command(reach, shown, network=False)) is not None:
             return before, True
         return self._command(reach, shown, network=True), False
 
-    def _hooks(self, reach: _Reach, hooks: Path) -> dict[str, str]:
+    def _hooks(self, reach: ProgramReach, hooks: Path) -> dict[str, str]:
         names = _runnable(hooks)
         if not names:
-            # A hook that the command itself brings, or a filter writes meanwhile, is not run by it.
+            # A hook that the command checks out, or that a filter writes meanwhile, must not run.
             return {"core.hooksPath": str(self._no_hooks())} if self._enclosure.works(network=True) else {}
-        # A folder of its own: what another command has git find at the same time is not changed under it.
+        # A folder for each hooks folder, so that commands running at the same time do not affect each other.
         name = digest(os.fsencode(hooks))[:16]
         place = self._home / "hooks" / (f"{name}{_OFFLINE}" if reach.offline else name)
         before, offline = self._before(reach, (hooks, place))
@@ -225,7 +205,7 @@ class GuardedPrograms:
             _put(place / name, _script(command, f"the hook {name}" if offline else "", path=reach.path))
         return {"core.hooksPath": str(place)}
 
-    def _is_offline(self, reach: _Reach) -> bool:
+    def _is_offline(self, reach: ProgramReach) -> bool:
         return reach.offline and self._enclosure.works(network=False)
 
     def _no_hooks(self) -> Path:
@@ -233,33 +213,33 @@ class GuardedPrograms:
         place.mkdir(parents=True, exist_ok=True)
         return place
 
-    def _filters(self, reach: _Reach, filters: Sequence[FilterCommand]) -> dict[str, str]:
-        before, offline = self._before(_for_filters(reach, filters)) if filters else (None, False)
+    def _filters(self, reach: ProgramReach, filters: Sequence[FilterCommand]) -> dict[str, str]:
+        before, offline = self._before(reach.for_filters(filters)) if filters else (None, False)
         if before is None:
             return {}
-        filters = [one for one in filters if offline or not one.is_fetching]
+        filters = [command for command in filters if offline or not command.is_fetching]
         folder = self._home / "filters"
         folder.mkdir(exist_ok=True)
-        said: dict[str, str] = {}
-        for one in filters:
-            name = digest(one.key.encode("utf-8", "surrogateescape"))[:16]
+        settings: dict[str, str] = {}
+        for filter_command in filters:
+            name = digest(filter_command.key.encode("utf-8", "surrogateescape"))[:16]
             place = folder / (f"{name}{_OFFLINE}" if reach.offline else name)
-            command = [*before, "sh", "-c", one.body, "sh"]
-            _put(place, _script(command, one.key if offline else "", path=reach.path))
-            said[one.key] = one.calling(place)
-        return said
+            command = [*before, "sh", "-c", filter_command.body, "sh"]
+            _put(place, _script(command, filter_command.key if offline else "", path=reach.path))
+            settings[filter_command.key] = filter_command.calling(place)
+        return settings
 
-    def _named(self, root: Path, folder: Path, environment: Mapping[str, str]) -> _Named:
+    def _named(self, root: Path, folder: Path, environment: Mapping[str, str]) -> _NamedPrograms:
         known, now = self._known.get(root), self._clock.monotonic_ns()
-        marks = _marks((*_places(folder, environment), *(known.read.files if known is not None else ())))
-        if known is None or known.marks != marks or now - known.asked_ns > _ASKED_NS:
+        stamps = _stamps((*_setting_files(folder, environment), *(known.read.files if known is not None else ())))
+        if known is None or known.stamps != stamps or now - known.asked_ns > _ASKED_NS:
             environment = {**environment, **self.search_path(root, environment)}
-            said = _asked(root, environment, "rev-parse", "--git-path", "hooks").removesuffix("\n")
-            hooks = Path(os.path.normpath(root / said)) if said else _own(folder) / "hooks"
-            read = settings_of(root, lambda *words: _asked(root, environment, *words))
-            # What was asked just now may be of a file that the marks above did not know yet.
-            known = self._known[root] = _Named(
-                marks=_marks((*_places(folder, environment), *read.files)),
+            path = _ask_git(root, environment, "rev-parse", "--git-path", "hooks").removesuffix("\n")
+            hooks = Path(os.path.normpath(root / path)) if path else shared_folder(folder) / "hooks"
+            read = settings_of(root, lambda *words: _ask_git(root, environment, *words))
+            # The settings may come from files that the stamps above do not cover.
+            known = self._known[root] = _NamedPrograms(
+                stamps=_stamps((*_setting_files(folder, environment), *read.files)),
                 read=read,
                 asked_ns=now,
                 hooks=hooks,
@@ -269,7 +249,7 @@ class GuardedPrograms:
         return known
 
 
-def _asked(root: Path, environment: Mapping[str, str], *words: str) -> str:
+def _ask_git(root: Path, environment: Mapping[str, str], *words: str) -> str:
     done = subprocess.run(
         ["git", *words],
         cwd=root,
@@ -286,105 +266,48 @@ def _folders(path: str) -> list[Path]:
     return [Path(os.path.normpath(folder)) for folder in path.split(os.pathsep) if folder.startswith("/")]
 
 
-def _own(folder: Path) -> Path:
-    return Path(os.path.normpath(common_dir(folder)))
-
-
-def _for_filters(reach: _Reach, filters: Sequence[FilterCommand]) -> _Reach:
-    """What filters and merge drivers reach: git goes on while they run, and so they write in its folder only what is
-    theirs."""
-    if any(one.is_fetching for one in filters):
-        with suppress(OSError):
-            (reach.own / "lfs").mkdir(exist_ok=True)
-    place, root = Path(os.path.realpath(reach.root / ".git")), reach.root.resolve()
-    written = [own for name in _FILTERS_OWN if (own := reach.own / name).is_dir() and not own.is_symlink()]
-    return replace(
-        reach,
-        fixed=(place,) if root in place.parents else (),
-        written=tuple(written),
-        used=(*reach.used, *reach.written),
-    )
-
-
-def _fixed(root: Path, folder: Path, own: Path) -> tuple[Path, ...]:
-    """What leads git to what it runs: its hooks and settings, those of other work trees and of submodules too.
-
-    What is not there yet cannot be kept from being made, and so is made.
-    """
-    folders = tuple(dict.fromkeys((own, folder)))
-    modules = [module for one in folders for module in _modules(one / "modules")]
-    for made in (*(one / "modules" for one in folders), *(one / name for one in (own, *modules) for name in _MADE)):
-        with suppress(OSError):
-            made.mkdir(exist_ok=True)
-    for one in (*folders, *modules):
-        with suppress(OSError):
-            (one / "config.worktree").touch()
-    found = [own / name for name in ("hooks", "config", "worktrees")]
-    found += [one / name for one in folders for name in ("config.worktree", "commondir", "gitdir", "modules")]
-    found += [one / name for one in modules for name in (*_MADE, "config", "config.worktree", "commondir")]
-    there = [place for place in (root / ".git", *found) if place.exists() and place != own]
-    # Git runs commands and strategies that stand there; it comes and goes while git runs.
-    return (*there, *(one / name for one in folders for name in hook_watch.STATE_FOLDERS))
-
-
-def _subfolders(folder: Path) -> list[Path]:
-    try:
-        with os.scandir(folder) as entries:
-            return sorted(Path(one.path) for one in entries if one.is_dir(follow_symlinks=False))
-    except OSError:
-        return []
-
-
-def _modules(folder: Path) -> list[Path]:
-    """The git folders of submodules, whose names may have slashes, and of those inside of them."""
-    found: list[Path] = []
-    left = _subfolders(folder)
-    while left and len(found) < _MAX_MODULES:
-        place = left.pop()
-        if (place / "HEAD").exists():
-            found.append(place)
-            left += _subfolders(place / "modules")
-        else:
-            left += _subfolders(place)
-    return sorted(found)
-
-
-def _places(folder: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:
-    """Where settings can come to be that are not there yet."""
+def _setting_files(folder: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:
+    """Return the files where settings may be added."""
     home = Path(environment.get("HOME", "/"))
     own = Path(environment.get("XDG_CONFIG_HOME") or home / ".config") / "git" / "config"
-    # The branch too: settings can be included for one alone.
-    settings = (_own(folder) / "config", folder / "config.worktree", home / ".gitconfig", own, Path("/etc/gitconfig"))
+    # HEAD too, since settings can be included for one branch only.
+    settings = (
+        shared_folder(folder) / "config",
+        folder / "config.worktree",
+        home / ".gitconfig",
+        own,
+        Path("/etc/gitconfig"),
+    )
     return (*settings, folder / "HEAD")
 
 
-def _marks(places: Sequence[Path]) -> Marks:
-    """What changes when the settings do."""
-    return tuple(map(_mark, places))
+def _stamps(files: Sequence[Path]) -> Stamps:
+    """Return stamps that change when the settings do."""
+    return tuple(map(_stamp, files))
 
 
-def _mark(place: Path) -> tuple[int, int, int]:
+def _stamp(file: Path) -> tuple[int, int, int]:
     try:
-        found = place.stat()
+        stat = file.stat()
     except OSError:
         return 0, 0, 0
-    return found.st_mtime_ns, found.st_size, found.st_ino
+    return stat.st_mtime_ns, stat.st_size, stat.st_ino
 
 
 def _runnable(folder: Path) -> set[str]:
     try:
         with os.scandir(folder) as entries:
             return {
-                one.name
-                for one in entries
-                if _NAME.fullmatch(one.name) and one.is_file() and os.access(one.path, os.X_OK)
+                entry.name
+                for entry in entries
+                if _NAME.fullmatch(entry.name) and entry.is_file() and os.access(entry.path, os.X_OK)
             }
     except OSError:
         return set()
 
 
 def _script(command: Sequence[str], offline: str, *, path: str) -> str:
-    """A script that runs a command; of what ran `offline` it tells why, when that fails."""
+    """Return a script that runs a command; when an `offline` one fails, it prints why."""
     start = f"#!/bin/sh\n{_UNSET}"
     if path:
         start += f'PATH={shlex.quote(path)}:"$PATH"\nexport PATH\n'

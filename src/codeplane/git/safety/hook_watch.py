@@ -24,7 +24,7 @@ STATE_FOLDERS = ("sequencer", "rebase-merge", "rebase-apply")
 # Names another folder for settings and hooks; only linked work trees have one.
 _OTHER_FOLDER, _WORK_TREES = "commondir", "worktrees"
 _ASIDE = "codeplane-set-aside"
-# Folders of other programs, and of objects, whose names nobody chooses.
+# Folders of other programs, and of objects, whose names cannot be chosen.
 _NOT_WALKED = frozenset({"objects", "lfs", "annex"})
 _MAX_STATE = 1024 * 1024
 
@@ -155,7 +155,7 @@ def main(name: str, folder: Path, shared: Path, command: list[str]) -> int:
         os.setsid()
     folders = tuple(dict.fromkeys((folder, shared)))
     links = links_in(*folders)
-    # A push takes no lock here, so that somebody may start a merge during its hook.
+    # A push takes no lock here, so another command may start a merge during its hook.
     state = None if name == "pre-push" else _state_of(folder)
     code = _run(command)
     planted = _take_away(links, folders)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from codeplane.git.read.git_error import name_first
 from codeplane.index.files.paths import shown
 from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Assessment, Kind, Preview, Risk
@@ -25,7 +26,7 @@ class Loss:
     `for_good` says that no recovery ref keeps it.
     """
 
-    said: str
+    text: str
     kind: Kind
     commits: tuple[str, ...] = ()
     files: tuple[Path, ...] = ()
@@ -38,7 +39,9 @@ def lost_commits(commits: Sequence[str], where: str) -> list[Loss]:
         return []
     return [
         Loss(
-            said=f"{counted(len(commits), 'commit')} {where}: {few_of(commits)}", kind="history", commits=tuple(commits)
+            text=f"{counted(len(commits), 'commit')} {where}: {name_first(commits)}",
+            kind="history",
+            commits=tuple(commits),
         )
     ]
 
@@ -48,7 +51,7 @@ def lost_files(root: Path, paths: Sequence[str], what: str) -> list[Loss]:
     if not paths:
         return []
     files = tuple(root / path for path in paths)
-    return [Loss(said=f"{what} in {counted(len(paths), 'file')}: {few_of(paths)}", kind="work", files=files)]
+    return [Loss(text=f"{what} in {counted(len(paths), 'file')}: {name_first(paths)}", kind="work", files=files)]
 
 
 def kinds_of(losses: Sequence[Loss], *kinds: Kind) -> tuple[Kind, ...]:
@@ -60,7 +63,7 @@ def assess_losses(losses: Sequence[Loss], paths: Sequence[str] = (), *, kinds: S
     """Assess a call: destructive when something would be lost, a plain write otherwise."""
     return Assessment(
         risk=Risk.DESTRUCTIVE if losses else Risk.WRITE,
-        effects=tuple(loss.said for loss in losses),
+        effects=tuple(loss.text for loss in losses),
         trusted_as=tuple(map(_whole, losses)),
         paths=tuple(map(shown, paths)),
         kinds=kinds_of(losses, *kinds),
@@ -80,7 +83,7 @@ def preview_losses(
 
     `kept` says whether recovery refs keep what is lost.
     """
-    body = [*facts, *(loss.said for loss in losses)]
+    body = [*facts, *(loss.text for loss in losses)]
     if not losses:
         body.append("Nothing is lost by it.")
     elif kept and (others := [loss for loss in losses if not loss.for_good]):
@@ -96,18 +99,12 @@ def _but_secrets(losses: Sequence[Loss]) -> str:
     return "; secrets files in .codeplane/ alone, for undo" if has_secrets else ""
 
 
-def few_of(names: Sequence[str]) -> str:
-    """Join the first names and say how many more there are."""
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return f"{', '.join(shown(name) for name in names[:_NAMED])}{more}"
-
-
 def _whole(loss: Loss) -> str:
     """Describe the loss unambiguously: when the words name only some files, add a digest of all."""
     names = [*loss.commits, *map(str, loss.files)]
     if len(names) <= _NAMED:
-        return loss.said
-    return f"{loss.said} ({sha256(chr(0).join(names).encode(errors='surrogateescape')).hexdigest()[:_DIGITS]})"
+        return loss.text
+    return f"{loss.text} ({sha256(chr(0).join(names).encode(errors='surrogateescape')).hexdigest()[:_DIGITS]})"
 
 
 def _state(losses: Sequence[Loss], bound: Iterable[bytes], files: Iterable[Path]) -> str:

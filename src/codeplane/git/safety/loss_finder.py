@@ -1,9 +1,12 @@
 """Finds what a git call would lose, from the present state of the repository."""
 
+import os
+import stat
 from collections.abc import Collection, Iterable, Sequence
+from hashlib import sha1, sha256
+from pathlib import Path
 
 from codeplane.git.safety.command import Git
-from codeplane.git.safety.hidden import LISTED, hidden_edits
 from codeplane.git.safety.loss import Loss, lost_files
 from codeplane.git.safety.obstacles import ChangedPaths, Obstacles, find_obstacles, parse_raw_diff, parse_tree_listing
 from codeplane.index.files.paths import canonical
@@ -14,6 +17,10 @@ STATUS = ("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=a
 # The length of the two letters and the space before each path of a status.
 STATE = 3
 _HEADS, _TAGS = "refs/heads/", "refs/tags/"
+# Lists entries with a tag in front; lower-case letters mean assume-unchanged.
+_LISTED = ("ls-files", "-v", "--stage", "-z")
+_SKIPPED = "S"
+_SHA1_DIGITS = 40
 
 
 class LossFinder:
@@ -76,7 +83,7 @@ class LossFinder:
 
     def hidden(self, names: Sequence[str] = ()) -> list[str]:
         """List edited files marked assume-unchanged or skip-worktree, below canonical names; `.` is everything."""
-        return hidden_edits(self.git.root, self.git.ask(*LISTED, "--", *names).fields)
+        return _hidden_edits(self.git.root, self.git.ask(*_LISTED, "--", *names).fields)
 
     def differing(self, old: str | None, new: str) -> ChangedPaths:
         """List the paths that differ between two commits; without the first, all of the second."""
@@ -111,3 +118,32 @@ class LossFinder:
 
     def _untracked(self, paths: Collection[str]) -> list[str]:
         return sorted(set(paths).difference(self.git.ask("ls-files", "-z").fields)) if paths else []
+
+
+def _hidden_edits(root: Path, listed: Iterable[str]) -> list[str]:
+    """Return the entries marked assume-unchanged or skip-worktree whose file differs from the index."""
+    edited = []
+    for line in listed:
+        tag, _, rest = line.partition(" ")
+        if not (tag.islower() or tag == _SKIPPED):
+            continue
+        facts, _, path = rest.partition("\t")
+        mode, oid, _ = facts.split(" ")
+        if _differs(root / path, mode, oid):
+            edited.append(path)
+    return edited
+
+
+def _differs(place: Path, mode: str, oid: str) -> bool:
+    try:
+        file_mode = os.lstat(place).st_mode
+        if stat.S_ISDIR(file_mode):
+            return mode != "160000"
+        content = os.fsencode(place.readlink()) if stat.S_ISLNK(file_mode) else place.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    hashed = sha1(usedforsecurity=False) if len(oid) == _SHA1_DIGITS else sha256()
+    hashed.update(b"blob %d\0" % len(content) + content)
+    return hashed.hexdigest() != oid

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
+from codeplane.git.read.git_error import name_first
 from codeplane.git.safety.command import Git
-from codeplane.git.safety.loss import Loss, few_of
+from codeplane.git.safety.loss import Loss
 from codeplane.index.files.paths import shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.counted import counted
@@ -59,10 +60,11 @@ class RemovedFiles:
     def losses(self) -> list[Loss]:
         """Describe the losses that no recovery ref keeps."""
         files = tuple(self.root / path for path in self.secrets)
-        said = f"for good, since git is given no secrets: {counted(len(files), 'secrets file')}: {few_of(self.secrets)}"
+        count = counted(len(files), "secrets file")
+        text = f"for good, since git is given no secrets: {count}: {name_first(self.secrets)}"
         own = "for good: .codeplane/ in it, with its log, settings and keys"
-        lost = [Loss(said=own, kind="work", for_good=True)] if self.has_own else []
-        return [*lost, *([Loss(said=said, kind="work", files=files, for_good=True)] if files else [])]
+        lost = [Loss(text=own, kind="work", for_good=True)] if self.has_own else []
+        return [*lost, *([Loss(text=text, kind="work", files=files, for_good=True)] if files else [])]
 
     def warn(self, call: Call) -> None:
         """Warn the caller about what is lost for good."""
@@ -73,8 +75,8 @@ class RemovedFiles:
         """Raise GitRefused when something would be lost for good."""
         if self.lost:
             raise GitRefused(
-                f"{few_of(self.lost)} in {shown(str(self.root))} would be lost for good: secrets files and .codeplane/ "
-                "are not kept under a recovery ref",
+                f"{name_first(self.lost)} in {shown(str(self.root))} would be lost for good: "
+                "secrets files and .codeplane/ are not kept under a recovery ref",
                 hint="copy what is needed elsewhere, then call again with force=true",
                 details={"paths": list(self.lost[:100])},
             )

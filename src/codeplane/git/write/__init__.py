@@ -1,1 +1,1 @@
-"""Git as it is changed: each mutation is answered in full and kept for undo."""
+"""Git operations that change something; each is answered with its delta and kept for undo."""

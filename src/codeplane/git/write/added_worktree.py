@@ -1,4 +1,4 @@
-"""A work tree that was added, taken back while it is as it was made, and added again."""
+"""Undo and redo of an added work tree, while nothing in it has changed."""
 
 import asyncio
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ from codeplane.kernel.json import JsonObject
 # In the details of a mutation that added one.
 WORKTREE = "worktree"
 _STATUS = ("status", "--porcelain", "--ignored", "--untracked-files=all")
-# Git locks a work tree while it makes it, and says so.
-_LOCK, _MAKING = "locked", "initializing"
+# Git locks a work tree with this reason while it creates it.
+_LOCK, _CREATING = "locked", "initializing"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddedWorktree:
-    """Where it is, and what was checked out there: a branch, or a commit."""
+    """The path of an added work tree, and the branch or commit that was checked out there."""
 
     path: Path
     head: str
@@ -28,7 +28,7 @@ class AddedWorktree:
 
     @classmethod
     def of(cls, kept: MutationRecord) -> "AddedWorktree | None":
-        """The one that a mutation added, if it did."""
+        """Return the work tree that a mutation added, if any."""
         raw = kept.details.get(WORKTREE)
         if not isinstance(raw, dict):
             return None
@@ -37,14 +37,14 @@ class AddedWorktree:
 
     @staticmethod
     async def describe(git: Git, path: Path) -> JsonObject:
-        """One that was just added, as it is kept."""
+        """Describe a work tree for the mutation record."""
         inner = git.at(path)
         head = await inner.run("rev-parse", "--verify", "HEAD")
         branch = await inner.run("symbolic-ref", "--quiet", "--short", "HEAD", check=False)
         return {"path": str(path), "head": head.line, "branch": branch.line or None}
 
     async def describe_changes(self, git: Git, *, there: bool) -> str:
-        """Why it is not as it was left, in words; empty when it is."""
+        """Describe how it has changed since; empty when it has not."""
         name = shown(str(self.path))
         if not there:
             return f"something is at {name}" if self.path.exists() else ""
@@ -60,23 +60,23 @@ class AddedWorktree:
         return f"there are changes in {name}" if changed else ""
 
     async def remove(self, git: Git) -> None:
-        """Take it away."""
+        """Remove it."""
         await git.run("worktree", "remove", "--", str(self.path))
         await asyncio.to_thread(forget_excluded, git)
 
     async def add(self, git: Git) -> None:
-        """Make it again."""
+        """Add it again."""
         if git.root in self.path.parents:
             await exclude_worktree(git, str(self.path.relative_to(git.root)))
         await git.run("worktree", "add", "--quiet", "--", str(self.path), self.branch or self.head)
 
 
 async def is_complete(git: Git, path: Path) -> bool:
-    """Whether git has made a work tree to its end, files and all."""
+    """Whether git has created a work tree completely."""
     if path not in await asyncio.to_thread(worktree_paths, git):
         return False
     try:
-        return (git.at(path).folder / _LOCK).read_text().strip() != _MAKING
+        return (git.at(path).folder / _LOCK).read_text().strip() != _CREATING
     except FileNotFoundError:
         return True
     except (CodePlaneError, OSError):

@@ -40,7 +40,7 @@ class RenameBranchRequest(WorkspaceRequest):
 
 
 class Branches:
-    """Makes, removes and renames branches."""
+    """Create, delete and rename branches."""
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
@@ -52,29 +52,29 @@ class Branches:
         """Make a branch without checking it out; git_checkout with create does both."""
         name = await check_new_name(self._git, HEADS, request.name)
         await resolve_commit(self._git, request.ref)
-        async with self._writer.writing(call, "create_branch") as writing:
+        async with self._writer.mutation(call, "create_branch") as mutation:
             await self._git.run("branch", "--quiet", name, request.ref)
-            return Changed(delta=await writing.finished())
+            return Changed(delta=await mutation.finish())
 
     @operation("git.rename_branch", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def rename(self, call: Call, request: RenameBranchRequest) -> Changed:
         """Give a branch another name, with its settings."""
         name = await check_new_name(self._git, HEADS, request.new_name)
-        async with self._writer.writing(call, "rename_branch") as writing:
-            if writing.before.branch != request.name or writing.before.head is not None:
+        async with self._writer.mutation(call, "rename_branch") as mutation:
+            if mutation.before.branch != request.name or mutation.before.head is not None:
                 await resolve_branch(self._git, request.name)
             await self._git.run("branch", "--move", request.name, name)
-            return Changed(delta=await writing.finished())
+            return Changed(delta=await mutation.finish())
 
     @operation("git.delete_branch", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def delete(self, call: Call, request: DeleteBranchRequest) -> Changed:
         """Remove a branch here; force when its commits are merged nowhere, which keeps them under a recovery ref."""
-        async with self._writer.writing(call, "delete_branch") as writing:
+        async with self._writer.mutation(call, "delete_branch") as mutation:
             tip = await resolve_branch(self._git, request.name)
             if request.force:
-                await writing.loses(commits=[tip], work=False)
+                await mutation.keep_losses(commits=[tip], work=False)
             await self._git.run("branch", "--quiet", "--delete", *(["--force"] if request.force else []), request.name)
-            return Changed(delta=await writing.finished())
+            return Changed(delta=await mutation.finish())
 
     @assesses("git.delete_branch")
     def assess_delete(self, request: DeleteBranchRequest) -> Assessment:
@@ -84,9 +84,9 @@ class Branches:
     @previews("git.delete_branch")
     async def preview_delete(self, request: DeleteBranchRequest) -> Preview:
         """The commits that only the branch reaches."""
-        return await asyncio.to_thread(self._previewed, request)
+        return await asyncio.to_thread(self._preview, request)
 
-    def _previewed(self, request: DeleteBranchRequest) -> Preview:
+    def _preview(self, request: DeleteBranchRequest) -> Preview:
         lost = self._lost(request)
         facts = [f"it is at {PreviewFacts(self._git).named(f'{HEADS}{request.name}')}"]
         facts += ["also when its commits are merged nowhere"] if request.force else []

@@ -6,13 +6,15 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
+from codeplane.git.read.git_error import name_first
 from codeplane.git.read.partial_clone import is_partial, missing_objects_error
 from codeplane.git.read.repository import common_dir
-from codeplane.git.safety.loss import Loss, assess_losses, few_of, lost_commits, preview_losses
+from codeplane.git.safety.loss import Loss, assess_losses, lost_commits, preview_losses
 from codeplane.git.safety.loss_finder import LossFinder
 from codeplane.git.safety.obstacles import ChangedPaths, parse_tree_listing
 from codeplane.git.write.branches import HEADS
 from codeplane.git.write.git_delta import Changed
+from codeplane.git.write.mutation import GitMutation
 from codeplane.git.write.new_branch import refuse_elsewhere, refuse_taken, track
 from codeplane.git.write.preview_facts import PreviewFacts
 from codeplane.git.write.revision import (
@@ -26,7 +28,7 @@ from codeplane.git.write.revision import (
     resolve_revision,
     resolve_revision_now,
 )
-from codeplane.git.write.writer import GitMutation, Writer
+from codeplane.git.write.writer import Writer
 from codeplane.index.files.paths import canonical
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import InvalidArgument, RefNotFound
@@ -47,19 +49,19 @@ class CheckoutRequest(WorkspaceRequest):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Target(Revision):
-    """What is switched to; `new` when that is a branch of one remote, which gets a local one of the same name."""
+    """The target of a switch; `new` for a branch of one remote, for which a local branch is created."""
 
     new: bool = False
 
 
 class Checkout:
-    """Switches branches and restores files."""
+    """Switch branches and restore files."""
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
         self._git = writer.git
         self._losses = LossFinder(writer.git)
-        self._foreseen = PreviewFacts(writer.git, writer.secrets)
+        self._facts = PreviewFacts(writer.git, writer.secrets)
 
     @operation("git.checkout", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def checkout(self, call: Call, request: CheckoutRequest) -> Changed:
@@ -73,11 +75,11 @@ class Checkout:
             return await self._restore(call, request)
         if request.create:
             return await self._create(call, request)
-        async with self._writer.writing(call, "checkout") as writing:
+        async with self._writer.mutation(call, "checkout") as mutation:
             target = await asyncio.to_thread(self._target, request.ref)
-            await self._reach(writing, target.commit)
+            await self._reach(mutation, target.commit)
             await self._switch(call, request.ref, target)
-            return Changed(delta=await writing.finished())
+            return Changed(delta=await mutation.finish())
 
     @foresees("git.checkout")
     def foresee_checkout(self, request: CheckoutRequest) -> Iterable[str]:
@@ -96,83 +98,83 @@ class Checkout:
         """Files restored over work lose it, a switch what is ignored and in its way; and a head without a branch that
         is left loses its commits."""
         if request.paths:
-            self._writer.refuse_secret_changes(call, self.foresee_checkout(request))
+            self._writer.permission.refuse_secret_changes(call, self.foresee_checkout(request))
         return assess_losses(self._lost(request))
 
     @previews("git.checkout")
     async def preview_checkout(self, request: CheckoutRequest) -> Preview:
         """What comes in place of what, and the changes or commits that go."""
-        return await asyncio.to_thread(self._previewed, request)
+        return await asyncio.to_thread(self._preview, request)
 
-    def _previewed(self, request: CheckoutRequest) -> Preview:
+    def _preview(self, request: CheckoutRequest) -> Preview:
         lost = self._lost(request)
         if request.paths:
             paths = [canonical(path, root=self._git.root) or "." for path in request.paths]
             commit = resolve_commit_now(self._git, request.ref)
-            facts = [f"from {self._foreseen.named(commit)}", *self._foreseen.diff("-R", commit, paths=paths)]
+            facts = [f"from {self._facts.named(commit)}", *self._facts.diff("-R", commit, paths=paths)]
             return preview_losses(
-                f"Make {few_of(paths)} what {request.ref} has", lost, facts, bound=[self._foreseen.index()]
+                f"Make {name_first(paths)} what {request.ref} has", lost, facts, bound=[self._facts.index()]
             )
         ref = request.start if request.create else request.ref
         target = self._target_now(ref, guess=not request.create) if ref else self._losses.head
-        facts = [f"{self._foreseen.head()} → {request.ref} at {target or 'no commit yet'}"]
+        facts = [f"{self._facts.head()} → {request.ref} at {target or 'no commit yet'}"]
         made = "Make the branch and check out" if request.create else "Check out"
         return preview_losses(f"{made} {request.ref}", lost, facts)
 
     async def _create(self, call: Call, request: CheckoutRequest) -> Changed:
         name = await check_new_name(self._git, HEADS, request.ref)
-        async with self._writer.writing(call, "checkout") as writing:
+        async with self._writer.mutation(call, "checkout") as mutation:
             if not request.start:
                 await self._git.run("checkout", "--quiet", "-b", name, "--")
-                return Changed(delta=await writing.finished())
+                return Changed(delta=await mutation.finish())
             start = await resolve_revision(self._git, request.start)
-            await self._reach(writing, start.commit)
-            await self._begin(call, name, start)
-            return Changed(delta=await writing.finished())
+            await self._reach(mutation, start.commit)
+            await self._start_branch(call, name, start)
+            return Changed(delta=await mutation.finish())
 
     async def _restore(self, call: Call, request: CheckoutRequest) -> Changed:
-        paths = self._writer.paths(call, request.paths)
-        async with self._writer.writing(call, "checkout") as writing:
+        paths = self._writer.permission.admit_paths(call, request.paths)
+        async with self._writer.mutation(call, "checkout") as mutation:
             commit = await resolve_commit(self._git, request.ref)
             named = await asyncio.to_thread(self._listed, commit, paths)
-            self._writer.refuse_secret_changes(call, named.paths)
+            self._writer.permission.refuse_secret_changes(call, named.paths)
             hidden = set(await asyncio.to_thread(self._losses.hidden, paths)) & named.paths
-            await writing.reaches((), hidden=hidden, named=named)
-            await writing.loses()
+            await mutation.reach((), hidden=hidden, named=named)
+            await mutation.keep_losses()
             await asyncio.to_thread(self._refuse_lacking, commit, paths)
             await self._git.run("checkout", "--quiet", exact(commit), "--", *paths)
-            return Changed(delta=await writing.finished())
+            return Changed(delta=await mutation.finish())
 
-    async def _reach(self, writing: GitMutation, target: str) -> None:
-        before = writing.before
-        await writing.reaches_between((before.head, target))
+    async def _reach(self, mutation: GitMutation, target: str) -> None:
+        before = mutation.before
+        await mutation.reach_between((before.head, target))
         left = [before.head] if before.symbolic is None and before.head else []
-        await writing.loses(commits=left, work=False)
+        await mutation.keep_losses(commits=left, work=False)
 
     async def _switch(self, call: Call, ref: str, target: "_Target") -> None:
         if ref in ("HEAD", "@"):
             await self._git.run("checkout", "--quiet", "HEAD", "--")
         elif target.branch is not None:
             await refuse_elsewhere(self._git, target.branch)
-            # With the commit beside the name: that was checked, and the branch may move meanwhile.
+            # With the commit, which was checked, since the branch may move meanwhile.
             await self._git.run("checkout", "--quiet", "-B", target.branch, target.exact, "--")
         elif target.new:
-            await self._begin(call, await check_new_name(self._git, HEADS, ref), target)
+            await self._start_branch(call, await check_new_name(self._git, HEADS, ref), target)
         else:
             await self._git.run("checkout", "--quiet", "--detach", target.exact, "--")
 
-    async def _begin(self, call: Call, name: str, start: Revision) -> None:
-        """Make a branch at a commit and check it out."""
+    async def _start_branch(self, call: Call, name: str, start: Revision) -> None:
+        """Create a branch at a commit and check it out."""
         await refuse_taken(self._git, name, start, instead="to switch to it, leave out create")
         await self._git.run("checkout", "--quiet", "-b", name, start.exact, "--")
         await track(self._git, call, name, start)
 
     def _target(self, ref: str) -> "_Target":
         try:
-            found = resolve_revision_now(self._git, ref)
-            return _Target(commit=found.commit, ref=found.ref)
+            revision = resolve_revision_now(self._git, ref)
+            return _Target(commit=revision.commit, ref=revision.ref)
         except RefNotFound:
-            # Git makes a branch of that name when exactly one remote has it.
+            # Git creates a branch of that name when exactly one remote has it.
             pattern = f"refs/remotes/*/{check_ref(ref)}"
             lines = self._git.ask("for-each-ref", "--format=%(objectname) %(refname)", pattern).line.splitlines()
             if len(lines) != 1:
@@ -198,28 +200,27 @@ class Checkout:
         return lost
 
     def _target_now(self, ref: str, *, guess: bool) -> str:
-        """The commit that is meant, also by a branch that one remote alone has; nothing when there is none."""
+        """Resolve the target to a commit, with `guess` also through a branch of one remote; empty when unknown."""
         try:
             return self._target(ref).commit if guess else resolve_commit_now(self._git, ref)
         except RefNotFound:
             return ""
 
     def _lost_below(self, request: CheckoutRequest) -> list[Loss]:
-        """What files restored from a commit overwrite: changes, and what git does not track."""
+        """Return what restoring files from a commit overwrites: changes and untracked files."""
         paths = [canonical(path, root=self._git.root) or "." for path in request.paths]
         named = self._listed(resolve_commit_now(self._git, request.ref), paths)
         head = self._losses.head
         edited = self._losses.edited(request.paths, against=head) if head else []
         in_place = self._losses.in_place(named)
         if head and in_place - named.paths:
-            # Above a name there may be a file with changes, which no path of the request leads to.
+            # A changed file may be in the place of a parent folder, which no path of the request names.
             edited += [path for path in self._losses.edited(against=head) if path in in_place and path not in edited]
-        told = set(edited)
-        unknown = [path for path in self._losses.overwritten(named) if path not in told]
-        return self._losses.files(edited, "changes") + self._losses.files(unknown, "untracked work")
+        untracked = [path for path in self._losses.overwritten(named) if path not in set(edited)]
+        return self._losses.files(edited, "changes") + self._losses.files(untracked, "untracked work")
 
     def _refuse_lacking(self, commit: str, paths: Sequence[str]) -> None:
-        """GitRefused where a partial clone lacks a file: git would leave an empty one in its place."""
+        """Raise GitRefused when a partial clone lacks a file, for which git would leave an empty one."""
         if is_partial(common_dir(self._git.folder)):
             below = [] if "." in paths else paths
             if self._git.ask("ls-tree", "-r", "--long", "--full-tree", commit, "--", *below, check=False).code != 0:

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from codeplane.git.read.git_error import conflict_error, git_error, name_first, redact_urls
 from codeplane.git.safety.command import GitOutput
-from codeplane.git.safety.loss import Loss, assess_losses, few_of, preview_losses
+from codeplane.git.safety.loss import Loss, assess_losses, preview_losses
 from codeplane.git.safety.loss_finder import LossFinder
 from codeplane.git.write.git_delta import Changed, GitDelta
 from codeplane.git.write.git_snapshot import GitSnapshot
@@ -46,7 +46,7 @@ class Author(Request):
 
     @property
     def option(self) -> str:
-        """The author as git is told."""
+        """The option that tells git the author."""
         if any(char in "<>\n\r\0" for char in self.name + self.email):
             raise InvalidArgument("an author's name and address cannot hold <, > or line ends")
         return f"--author={self.name} <{self.email}>"
@@ -83,7 +83,7 @@ class CommitResult(Changed):
 
 
 class Commits:
-    """Makes commits, with the user's hooks and signing."""
+    """Create commits, with the user's hooks and signing."""
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
@@ -121,29 +121,29 @@ class Commits:
     @previews("git.amend")
     async def preview_amend(self, request: AmendRequest) -> Preview:
         """Which commit is replaced, by what, and whether it was pushed."""
-        return await asyncio.to_thread(self._previewed, request)
+        return await asyncio.to_thread(self._preview, request)
 
-    def _previewed(self, request: AmendRequest) -> Preview:
-        foreseen = PreviewFacts(self._git, self._writer.secrets)
-        facts = [f"on {foreseen.head()}", f"replaces {foreseen.named('HEAD')}"]
+    def _preview(self, request: AmendRequest) -> Preview:
+        preview_facts = PreviewFacts(self._git, self._writer.secrets)
+        facts = [f"on {preview_facts.head()}", f"replaces {preview_facts.named('HEAD')}"]
         facts += [f"message: {request.message}"] if request.message else []
         facts += [f"author: {request.author.name} <{request.author.email}>"] if request.author else []
         if request.paths:
             paths = [canonical(path, root=self._git.root) or "." for path in request.paths]
-            facts += [f"with {few_of(paths)} as on disk", *foreseen.diff("HEAD", paths=paths)]
+            facts += [f"with {name_first(paths)} as on disk", *preview_facts.diff("HEAD", paths=paths)]
             fresh = self._losses.untracked(request.paths)
-            facts += [f"new: {few_of(fresh)}"] if fresh else []
+            facts += [f"new: {name_first(fresh)}"] if fresh else []
             edited = self._losses.edited(request.paths, against=self._losses.head)
             files = [self._git.root / path for path in (*edited, *fresh)]
             return preview_losses("Replace the last commit", self._lost(), facts, files=files)
-        facts += [*foreseen.staged(), *foreseen.diff("--cached")]
-        return preview_losses("Replace the last commit", self._lost(), facts, bound=[foreseen.index()])
+        facts += [*preview_facts.staged(), *preview_facts.diff("--cached")]
+        return preview_losses("Replace the last commit", self._lost(), facts, bound=[preview_facts.index()])
 
     def _lost(self) -> list[Loss]:
         head = self._losses.head
         if head is None or not self._losses.is_pushed(head):
             return []
-        return [Loss(said=f"the last commit, {head[:9]}, was pushed: others may have it", kind="history")]
+        return [Loss(text=f"the last commit, {head[:9]}, was pushed: others may have it", kind="history")]
 
     async def _commit(
         self,
@@ -154,18 +154,18 @@ class Commits:
         given: tuple[str, ...],
         author: Author | None,
     ) -> CommitResult:
-        paths = self._writer.paths(call, given)
+        paths = self._writer.permission.admit_paths(call, given)
         who = [author.option] if author else []
         words = ["--file=-"] if message else []
-        async with self._writer.writing(call, what, calm=what == "amend") as writing:
-            if conflicts := writing.before.conflicts:
-                raise conflict_error([one.path for one in conflicts])
-            await self._writer.may_write_commits(call, await stashes_left(self._git))
-            if what == "amend" and writing.before.head:
-                await writing.loses(commits=[writing.before.head])
-            self._writer.refuse_secrets(call, await self._writer.below(call, paths))
-            fresh = await self._unknown(paths)
-            # Without anything to commit git looks at everything there is, of which we tell ourselves.
+        async with self._writer.mutation(call, what, calm=what == "amend") as mutation:
+            if conflicts := mutation.before.conflicts:
+                raise conflict_error([conflict.path for conflict in conflicts])
+            await self._writer.permission.admit_commits(call, await stashes_left(self._git))
+            if what == "amend" and mutation.before.head:
+                await mutation.keep_losses(commits=[mutation.before.head])
+            self._writer.permission.refuse_secrets(call, await self._writer.permission.admit_below(call, paths))
+            fresh = await self._untracked(paths)
+            # With nothing to commit git would list all untracked files; our error names them.
             quiet = ("--quiet", "--untracked-files=no")
             only = ["--only", "--", *paths] if paths else []
             try:
@@ -176,23 +176,23 @@ class Commits:
                     check=False,
                 )
                 if done.code != 0:
-                    raise _refused(done, writing.before, given)
+                    raise _commit_error(done, mutation.before, given)
             except BaseException:
                 await asyncio.shield(self._git.each("reset", "--quiet", paths=fresh))
                 raise
-            delta = await writing.finished(compared="commits")
+            delta = await mutation.finish(compared="commits")
             return _result(delta, done.err)
 
-    async def _unknown(self, paths: list[str]) -> list[str]:
-        """Those below the paths that git does not know yet."""
+    async def _untracked(self, paths: list[str]) -> list[str]:
+        """List the untracked files below the paths."""
         if not paths:
             return []
         return (await self._git.run("ls-files", "--others", "--exclude-standard", "-z", "--", *paths)).fields
 
 
-def _refused(done: GitOutput, before: GitSnapshot, given: tuple[str, ...]) -> CodePlaneError:
-    """Why there is no commit: when nothing was staged, what could have been."""
-    # Git says so on its output; what it says beside that is a hook's word.
+def _commit_error(done: GitOutput, before: GitSnapshot, given: tuple[str, ...]) -> CodePlaneError:
+    """Return the reason for a failed commit; when nothing was staged, with what could have been."""
+    # Git says so on stdout; what is on stderr comes from a hook.
     if not _NOTHING.search(done.line):
         return git_error("commit", done.err or done.line, done.code)
     changed, untracked = sorted(before.changed), sorted(before.untracked)
@@ -210,6 +210,6 @@ def _refused(done: GitOutput, before: GitSnapshot, given: tuple[str, ...]) -> Co
     )
 
 
-def _result(delta: GitDelta, said: str) -> CommitResult:
+def _result(delta: GitDelta, output: str) -> CommitResult:
     oid = delta.head or ""
-    return CommitResult(delta=delta, oid=oid, short_oid=oid[:_SHORT], said=redact_urls(said).strip()[:_MAX_SAID])
+    return CommitResult(delta=delta, oid=oid, short_oid=oid[:_SHORT], said=redact_urls(output).strip()[:_MAX_SAID])

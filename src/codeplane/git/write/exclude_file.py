@@ -1,4 +1,4 @@
-"""Lines of ours in `.git/info/exclude`: folders that git would take for files or repositories inside this one."""
+"""Our lines in `.git/info/exclude`, for folders that git would take for files or nested repositories."""
 
 import os
 from collections.abc import Collection
@@ -14,26 +14,26 @@ _GIT_MARK = b"# CodePlane: where git keeps this repository"
 
 
 class ExcludeFile:
-    """What a repository ignores without saying so in a commit; each line of ours follows one that says so."""
+    """The exclude file of a repository; a comment of ours stands before each of our lines."""
 
     def __init__(self, shared: Path) -> None:
-        """`shared` is where the work trees of a repository keep what they share."""
+        """`shared` is the git folder that all work trees share."""
         self._file = shared / "info" / "exclude"
 
     def add(self, pattern: bytes) -> None:
-        """Ignore what a pattern names."""
+        """Ignore a pattern."""
         lines = self._lines()
         if pattern not in lines:
             self._write([*lines, _MARK, pattern])
 
     def add_git_folder(self, pattern: bytes) -> None:
-        """Ignore a folder of git's own, which it would take for files of the work tree."""
+        """Ignore a git folder that git would take for files of the work tree."""
         lines = self._lines()
         if pattern not in lines:
             self._write([*lines, _GIT_MARK, pattern])
 
     def keep_only(self, patterns: Collection[bytes]) -> None:
-        """Take away those of our lines that name none of these."""
+        """Remove our lines except for these patterns."""
         lines = self._lines()
         left: list[bytes] = []
         rest = iter(lines)
@@ -51,7 +51,7 @@ class ExcludeFile:
         except FileNotFoundError:
             return []
         except OSError as error:
-            # A link, which a hook can make, could lead to what nobody is shown.
+            # A hook could make it a link to a hidden file.
             raise GitRefused(
                 f".git/info/exclude is no plain file: {error.strerror}", hint=f"look at {self._file}, and remove it"
             ) from error
@@ -65,7 +65,7 @@ class ExcludeFile:
 
 
 def pattern_of(path: PurePath) -> bytes:
-    """What names one folder, below the root, and nothing else."""
+    """Return a pattern that matches only this folder below the root."""
     raw = os.fsencode(path)
     if b"\n" in raw:
         raise InvalidArgument("a folder whose name holds a line end cannot be ignored")
@@ -75,7 +75,7 @@ def pattern_of(path: PurePath) -> bytes:
 
 
 def exclude_git_folders(root: Path) -> None:
-    """Keep git from taking its own folder for files of the work tree, where it lies there under another name."""
+    """Ignore git folders that lie in the work tree under another name."""
     gits = git_folders(root)
     if not gits:
         return

@@ -1,4 +1,4 @@
-"""What a git mutation changed in files: on disk, between commits, or in the index."""
+"""Compares files before and after a git mutation: on disk, between commits, or in the index."""
 
 from typing import Literal
 
@@ -9,7 +9,7 @@ from codeplane.git.write.git_snapshot import GitSnapshot
 from codeplane.index.files.paths import shown
 
 ComparedSide = Literal["worktree", "commits", "index"]
-# Files before and after.
+# The entry of each file before and after.
 FileChanges = dict[str, tuple[Entry, Entry]]
 
 
@@ -22,7 +22,7 @@ async def compare_files(
     wanted: ComparedSide | None,
     start: str | None,
 ) -> tuple[ComparedSide, list[Difference]]:
-    """The first of these that differ, or the one that is wanted; `start` is the commit it all began with."""
+    """Compare the wanted side, or the first that differs; `start` is the commit before the mutation."""
     if start != before.head:
         wanted = "commits"
     if wanted in (None, "worktree"):
@@ -34,33 +34,35 @@ async def compare_files(
     if wanted in (None, "commits") and start != after.head and after.head is not None:
         return "commits", await contents.differences(start or await contents.tree({}), after.head)
     if wanted in (None, "index") and before.index != after.index:
-        were, are = before.ours(), after.ours()
-        names = {path for path in were.keys() | are.keys() if were.get(path) != are.get(path)}
-        staged = {path: were.get(path) for path in names}
-        return "index", await contents.changes(staged, {path: are.get(path) for path in names})
+        old_entries, new_entries = before.ours(), after.ours()
+        paths = old_entries.keys() | new_entries.keys()
+        paths = {path for path in paths if old_entries.get(path) != new_entries.get(path)}
+        old_side = {path: old_entries.get(path) for path in paths}
+        return "index", await contents.changes(old_side, {path: new_entries.get(path) for path in paths})
     return wanted or "worktree", []
 
 
 async def file_deltas(contents: Contents, differences: list[Difference]) -> tuple[FileDelta, ...]:
-    """Differences as answers carry them, as many as they carry."""
-    some = differences[:MAX_FILES]
-    hashes = await contents.hashes(oid for one in some for oid in (one.before, one.after) if oid is not None)
-    return tuple(_file(one, hashes) for one in some)
+    """Return the first differences as file deltas with hashes."""
+    first = differences[:MAX_FILES]
+    oids = (oid for difference in first for oid in (difference.before, difference.after) if oid is not None)
+    hashes = await contents.hashes(oids)
+    return tuple(_file_delta(difference, hashes) for difference in first)
 
 
 def plain_deltas(differences: list[Difference]) -> tuple[FileDelta, ...]:
-    """The same without hashes."""
-    return tuple(_file(one, {}) for one in differences[:MAX_FILES])
+    """Return the first differences as file deltas without hashes."""
+    return tuple(_file_delta(difference, {}) for difference in differences[:MAX_FILES])
 
 
-def _file(one: Difference, hashes: dict[str, str]) -> FileDelta:
+def _file_delta(difference: Difference, hashes: dict[str, str]) -> FileDelta:
     action: Literal["created", "updated", "deleted"] = (
-        "created" if one.before is None else "deleted" if one.after is None else "updated"
+        "created" if difference.before is None else "deleted" if difference.after is None else "updated"
     )
     return FileDelta(
-        path=shown(one.path),
+        path=shown(difference.path),
         action=action,
-        old_hash=hashes.get(one.before or ""),
-        new_hash=hashes.get(one.after or ""),
-        diff_stats=DiffStats(insertions=one.insertions, deletions=one.deletions),
+        old_hash=hashes.get(difference.before or ""),
+        new_hash=hashes.get(difference.after or ""),
+        diff_stats=DiffStats(insertions=difference.insertions, deletions=difference.deletions),
     )

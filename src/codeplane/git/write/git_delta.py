@@ -1,4 +1,4 @@
-"""What a git mutation did, in full, as every one of them answers."""
+"""The delta of a git mutation, which every one returns."""
 
 from typing import Literal
 
@@ -60,18 +60,18 @@ class GitDelta(Result):
         return "\n".join([state, *self.effects()])
 
     def effects(self) -> list[str]:
-        """What was done, line by line, without the branch and state of this work tree."""
+        """Return what was done, line by line, without the branch and state of this work tree."""
         lines = [moved.text() for moved in self.refs if moved.ref != f"refs/heads/{self.branch}"][:_SHOWN_NAMES]
         if self.files_changed:
             lines.append(
                 f"{counted(self.files_changed, 'file')} in {self.compared} +{self.insertions} -{self.deletions}"
             )
-            lines += [_file(one) for one in self.files[:_SHOWN_FILES]]
+            lines += [_file_line(file) for file in self.files[:_SHOWN_FILES]]
             if self.files_changed > _SHOWN_FILES:
                 lines.append(f"  and {self.files_changed - _SHOWN_FILES} more")
         if self.repo_state != "none":
             lines.append(f"state: {self.repo_state}")
-        lines += [f"conflict {one.text()}" for one in self.conflicts]
+        lines += [f"conflict {conflict.text()}" for conflict in self.conflicts]
         lines += [f"symbols: {', '.join(self.affected_symbols)}"] if self.affected_symbols else []
         lines += [f"tests: {', '.join(self.affected_tests)}"] if self.affected_tests else []
         lines += [f"lost work is kept in {self.recovery}"] if self.recovery else []
@@ -102,6 +102,6 @@ class Stoppable(Changed):
         return f"stopped by conflicts in {counted(len(self.delta.conflicts), 'file')}" if self.delta.conflicts else None
 
 
-def _file(one: FileDelta) -> str:
-    stats = one.diff_stats
-    return f"{_SIGNS[one.action]} {one.path} +{stats.insertions} -{stats.deletions}"
+def _file_line(file: FileDelta) -> str:
+    stats = file.diff_stats
+    return f"{_SIGNS[file.action]} {file.path} +{stats.insertions} -{stats.deletions}"

@@ -1,4 +1,4 @@
-"""How a repository stands at one moment: its head, refs, index, stashes and what is unfinished in the work tree."""
+"""Snapshots of a repository: its head, refs, index, stashes and uncommitted work."""
 
 import asyncio
 import os
@@ -22,7 +22,7 @@ _NOTHING = "000000"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitSnapshot:
-    """One moment; `index` has a line for each entry, as `git ls-files --stage` prints them."""
+    """A repository at one moment; `index` has a line for each entry, as `git ls-files --stage` prints it."""
 
     symbolic: str | None
     head: str | None
@@ -40,66 +40,66 @@ class GitSnapshot:
 
     @property
     def branch(self) -> str | None:
-        """The branch that is checked out, also when it has no commits yet."""
+        """The branch that is checked out, even without commits."""
         return self.symbolic.removeprefix(_HEADS) if self.symbolic else None
 
     @property
     def dirty(self) -> frozenset[str]:
-        """Every path whose content no commit has."""
+        """Every path with uncommitted content."""
         return self.changed | self.untracked
 
     def entry(self, path: str) -> str | None:
-        """The mode and object of a path in the index, when it is there without conflict."""
+        """Return the mode and object id of a path in the index, unless it is in conflict."""
         return self.entries().get(path)
 
     def entries(self) -> dict[str, str]:
-        """The mode and object of every path in the index that is not in conflict."""
+        """Return the mode and object id of every path in the index without conflict."""
         return self._entries(b"0")
 
     def ours(self) -> dict[str, str]:
-        """The same, with those in conflict as our side of it has them."""
+        """Return all entries, with our side of those in conflict."""
         return self._entries(b"02")
 
     def _entries(self, stages: bytes) -> dict[str, str]:
-        found = {}
+        entries = {}
         for line in self.index:
             facts, _, name = line.partition(b"\t")
             mode, oid, stage = facts.split(b" ")
             if stage in stages and mode != _GITLINK:
-                found[os.fsdecode(name)] = f"{mode.decode()} {oid.decode()}"
-        return found
+                entries[os.fsdecode(name)] = f"{mode.decode()} {oid.decode()}"
+        return entries
 
 
 def submodule_paths(picture: GitSnapshot) -> frozenset[str]:
-    """The paths of submodules in the index."""
+    """Return the paths of submodules in the index."""
     lines = (line for line in picture.index if line.startswith(_GITLINK))
     return frozenset(os.fsdecode(line.partition(b"\t")[2]) for line in lines)
 
 
 async def take_snapshot(git: Git) -> GitSnapshot:
-    """The repository as it stands now; git itself is asked only for what cannot be read without it."""
+    """Take a snapshot; git is run only for what cannot be read without it."""
     folder = git.folder
     shared = common_dir(folder)
-    status, here = await asyncio.gather(
+    status, read = await asyncio.gather(
         git.run("status", "--porcelain=v2", "-z", "--branch", "--untracked-files=all", "--no-renames"),
         asyncio.to_thread(_read, git.root, folder, shared),
     )
-    named, settings, index = here
-    if named is None:
-        named = _refs((await git.run("for-each-ref", "--format=%(objectname) %(symref) %(refname)")).line)
+    refs, settings, index = read
+    if refs is None:
+        refs = _parse_refs((await git.run("for-each-ref", "--format=%(objectname) %(symref) %(refname)")).line)
     if settings is None:
         done = await git.run("config", "--local", "-z", "--get-regexp", r"^branch\.", check=False)
-        settings = tuple(_setting(one) for one in done.fields) if done.code == 0 else ()
+        settings = tuple(_parse_setting(field) for field in done.fields) if done.code == 0 else ()
     if index is None:
         listed = await git.run("ls-files", "--stage", "-z")
         index = frozenset(line for line in listed.out.split(b"\0") if line)
-    stashes = await _stashes(git, shared) if STASH in named else ()
-    head, intended, changed, staged, untracked, conflicts = _status(status.fields)
+    stashes = await _stashes(git, shared) if STASH in refs else ()
+    head, intended, changed, staged, untracked, conflicts = _parse_status(status.fields)
     return GitSnapshot(
         symbolic=await _symbolic(git),
         head=head,
-        refs={name: oid for name, oid in named.items() if not name.startswith(OURS) and name != STASH},
-        recoveries={name: oid for name, oid in named.items() if name.startswith(OURS)},
+        refs={name: oid for name, oid in refs.items() if not name.startswith(OURS) and name != STASH},
+        recoveries={name: oid for name, oid in refs.items() if name.startswith(OURS)},
         stashes=stashes,
         settings=settings,
         index=index,
@@ -116,43 +116,43 @@ def _read(
     root: Path, folder: Path, shared: Path
 ) -> tuple[dict[str, str] | None, tuple[tuple[str, str], ...] | None, frozenset[bytes] | None]:
     refs = ObjectStore(root).refs()
-    # Where libgit2 reads the refs, objects are named as the index is read here.
+    # Where libgit2 reads the refs, object names are SHA-1, as our index reader expects.
     return refs, settings_in(shared / "config", _BRANCH), index_lines(folder / "index") if refs is not None else None
 
 
 async def _symbolic(git: Git) -> str | None:
-    said = os.fsdecode(await asyncio.to_thread((git.folder / "HEAD").read_bytes)).rstrip("\n")
-    if said.startswith("ref: refs/heads/") and not said.endswith("/.invalid"):
-        return said.removeprefix("ref: ")
-    # Refs can be stored in other ways than as files.
+    content = os.fsdecode(await asyncio.to_thread((git.folder / "HEAD").read_bytes)).rstrip("\n")
+    if content.startswith("ref: refs/heads/") and not content.endswith("/.invalid"):
+        return content.removeprefix("ref: ")
+    # Refs are not always stored as files.
     return (await git.run("symbolic-ref", "--quiet", "HEAD", check=False)).line or None
 
 
-def _refs(printed: str) -> dict[str, str]:
-    found = {}
+def _parse_refs(printed: str) -> dict[str, str]:
+    refs = {}
     for line in printed.splitlines():
         oid, symbolic, name = line.split(" ", 2)
         if not symbolic:
-            found[name] = oid
-    return found
+            refs[name] = oid
+    return refs
 
 
 async def _stashes(git: Git, shared: Path) -> tuple[tuple[str, str], ...]:
     try:
         lines = (await asyncio.to_thread((shared / "logs" / STASH).read_bytes)).splitlines()
-        told = [line.partition(b"\t") for line in reversed(lines)]
-        return tuple((facts.split(b" ")[1].decode(), os.fsdecode(said)) for facts, _, said in told)
+        entries = [line.partition(b"\t") for line in reversed(lines)]
+        return tuple((facts.split(b" ")[1].decode(), os.fsdecode(message)) for facts, _, message in entries)
     except (OSError, IndexError):
         done = await git.run("log", "--walk-reflogs", "-z", "--format=%H %gs", STASH, "--", check=False)
-        return tuple((oid, said) for oid, _, said in (one.partition(" ") for one in done.fields))
+        return tuple((oid, message) for oid, _, message in (field.partition(" ") for field in done.fields))
 
 
-def _setting(line: str) -> tuple[str, str]:
+def _parse_setting(line: str) -> tuple[str, str]:
     key, _, value = line.partition("\n")
     return key, value
 
 
-def _status(fields: list[str]) -> tuple[str | None, set[str], set[str], set[str], set[str], list[Conflict]]:
+def _parse_status(fields: list[str]) -> tuple[str | None, set[str], set[str], set[str], set[str], list[Conflict]]:
     head: str | None = None
     intended, changed, staged, untracked, conflicts = set(), set(), set(), set(), []
     for line in fields:
@@ -163,7 +163,7 @@ def _status(fields: list[str]) -> tuple[str | None, set[str], set[str], set[str]
         elif kind == "1 ":
             _, states, _, _, mode, *_, path = line.split(" ", 8)
             changed.add(path)
-            # In the index, but with nothing to be committed of it.
+            # In the index through `git add --intent-to-add`, without content.
             if states.startswith(".") and mode == _NOTHING:
                 intended.add(path)
             if not states.startswith("."):
@@ -176,4 +176,4 @@ def _status(fields: list[str]) -> tuple[str | None, set[str], set[str], set[str]
             conflicts.append(conflict(path, oids))
         elif kind == "? ":
             untracked.add(line[2:])
-    return head, intended, changed, staged, untracked, sorted(conflicts, key=lambda one: one.path)
+    return head, intended, changed, staged, untracked, sorted(conflicts, key=lambda conflict: conflict.path)

@@ -1,4 +1,4 @@
-"""`git.merge`: begin a merge, conclude it, or give it up."""
+"""`git.merge`: start, continue or abort a merge."""
 
 import asyncio
 from collections.abc import Iterable
@@ -52,34 +52,34 @@ class MergeResult(Stoppable):
 
 
 class Merges:
-    """Merges, with conflicts as data."""
+    """Merge branches, with conflicts as data."""
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
         self._git = writer.git
         self._losses = LossFinder(writer.git)
-        self._foreseen = PreviewFacts(writer.git)
+        self._facts = PreviewFacts(writer.git)
 
     @operation("git.merge", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def merge(self, call: Call, request: MergeRequest) -> MergeResult:
         """Merge a branch into the one that is checked out; action continue concludes a merge that stopped, abort
         gives it up."""
         if request.action != "start":
-            return await self._go_on(call, request)
+            return await self._continue(call, request)
         if not request.ref:
             raise InvalidArgument(
                 "ref is required", hint="name the branch to merge, or set action to continue or abort"
             )
         ff = {"auto": [], "only": ["--ff-only"], "never": ["--no-ff"]}[request.ff]
-        async with self._writer.writing(call, "merge", calm=True) as writing:
+        async with self._writer.mutation(call, "merge", calm=True) as mutation:
             revision = await resolve_revision(self._git, request.ref)
             target, oid = revision.commit, await object_of(self._git, revision)
-            await writing.reaches_between(*await ranges(self._git, writing.before.head, target))
-            await writing.loses(work=False)
+            await mutation.reach_between(*await ranges(self._git, mutation.before.head, target))
+            await mutation.keep_losses(work=False)
             message = request.message or await message_of(self._git, oid, source_of(revision, request.ref))
-            options = await writing.merge_options(target, ff)
+            options = await mutation.autostash.merge_options(target, ff)
             done = await self._git.run("merge", "--quiet", *options, "-m", message, oid, check=False)
-            delta = await writing.finished()
+            delta = await mutation.finish()
             stopped_or_raise(done, delta, "merge")
             forward = done.code == 0 and delta.head == target and delta.head != delta.head_before
             return merged(delta, fastforward=forward)
@@ -97,38 +97,38 @@ class Merges:
     @previews("git.merge")
     async def preview_merge(self, request: MergeRequest) -> Preview:
         """What comes into which branch; what was resolved by hand, or is ignored and in the way."""
-        return await asyncio.to_thread(self._previewed, request)
+        return await asyncio.to_thread(self._preview, request)
 
-    def _previewed(self, request: MergeRequest) -> Preview:
-        lost, facts = self._lost(request), [f"into {self._foreseen.head()}"]
+    def _preview(self, request: MergeRequest) -> Preview:
+        lost, facts = self._lost(request), [f"into {self._facts.head()}"]
         if request.action != "start":
-            facts += [f"merging {self._foreseen.id_of('MERGE_HEAD') or 'nothing'}"]
-            bound = [self._foreseen.index()]
+            facts += [f"merging {self._facts.id_of('MERGE_HEAD') or 'nothing'}"]
+            bound = [self._facts.index()]
             return preview_losses(f"{request.action} a merge", lost, facts, bound=bound)
         if request.ref:
             target = resolve_commit_now(self._git, request.ref)
             mine = [head] if (head := self._losses.head) else []
-            facts += [f"{request.ref} at {target}", *self._foreseen.commits(target, *mine, what="to bring in")]
+            facts += [f"{request.ref} at {target}", *self._facts.commits(target, *mine, what="to bring in")]
         facts += [f"fast-forward: {request.ff}"] if request.ff != "auto" else []
         return preview_losses(f"start a merge of {request.ref}", lost, facts)
 
-    async def _go_on(self, call: Call, request: MergeRequest) -> MergeResult:
-        async with self._writer.writing(
+    async def _continue(self, call: Call, request: MergeRequest) -> MergeResult:
+        async with self._writer.mutation(
             call, f"merge_{request.action}", undoable=request.action == "continue"
-        ) as writing:
-            if writing.before.state != "merge":
+        ) as mutation:
+            if mutation.before.state != "merge":
                 raise GitRefused(f"no merge is under way to {request.action}", hint="see git_status for the state")
-            await self._writer.may_write_commits(call, await stashes_left(self._git))
+            await self._writer.permission.admit_commits(call, await stashes_left(self._git))
             if request.action == "abort":
-                await writing.reaches(writing.before.staged)
-                await writing.loses(only=await asyncio.to_thread(resolved_files, self._losses))
+                await mutation.reach(mutation.before.staged)
+                await mutation.keep_losses(only=await asyncio.to_thread(resolved_files, self._losses))
                 await self._git.run("merge", "--abort")
             else:
-                if writing.before.conflicts:
-                    raise conflict_error([one.path for one in writing.before.conflicts])
+                if mutation.before.conflicts:
+                    raise conflict_error([conflict.path for conflict in mutation.before.conflicts])
                 message = ["-m", request.message] if request.message else ["--no-edit"]
                 await self._git.run("commit", "--quiet", *message)
-            return merged(await writing.finished())
+            return merged(await mutation.finish())
 
     def _lost(self, request: MergeRequest) -> list[Loss]:
         if request.action == "abort":
@@ -139,20 +139,21 @@ class Merges:
 
     def _incoming(self, request: MergeRequest) -> ChangedPaths:
         target = resolve_commit_now(self._git, request.ref)
-        found = [self._losses.differing(*one) for one in ranges_now(self._git, self._losses.head, target)]
-        paths = frozenset(path for named in found for path in named.paths)
-        files = frozenset(path for named in found for path in named.files)
+        ranges = ranges_now(self._git, self._losses.head, target)
+        changed = [self._losses.differing(old, new) for old, new in ranges]
+        paths = frozenset(path for named in changed for path in named.paths)
+        files = frozenset(path for named in changed for path in named.files)
         return ChangedPaths(paths=paths, links=paths - files)
 
 
 def stopped_or_raise(done: GitOutput, delta: GitDelta, command: str) -> None:
-    """Raise what git refused; a stop at conflicts is an answer, not a refusal."""
+    """Raise the error of a failed command; a stop at conflicts is a result, not an error."""
     if done.code != 0 and not delta.conflicts and delta.repo_state == "none":
         raise git_error(command, done.err or done.line, done.code)
 
 
 def merged(delta: GitDelta, *, fastforward: bool = False) -> MergeResult:
-    """How a merge went, from what it did."""
+    """Return the result of a merge from its delta."""
     success = not delta.conflicts and delta.repo_state == "none"
     commit = delta.head if success and not fastforward and delta.head != delta.head_before else None
     return MergeResult(delta=delta, success=success, fastforward=fastforward, commit=commit, conflicts=delta.conflicts)

@@ -1,4 +1,4 @@
-"""A git mutation in one line, so that a list of them tells what each did."""
+"""Describes a git mutation in one line, for the list of mutations."""
 
 from collections.abc import Iterable, Sequence
 
@@ -10,7 +10,7 @@ _NAMED = 3
 
 
 def mutation_title(what: str, before: GitSnapshot, after: GitSnapshot, subject: str | None) -> str:
-    """The operation with the commit it made, the branch it went to, or the refs and files it changed."""
+    """Name the operation with the commit it made, the branch it switched to, or the refs and files it changed."""
     if after.state not in ("none", before.state):
         return f"{what} (stopped)"
     if before.symbolic != after.symbolic and before.refs == after.refs:
@@ -25,14 +25,14 @@ def mutation_title(what: str, before: GitSnapshot, after: GitSnapshot, subject: 
 
 
 def moved_refs(before: dict[str, str], after: dict[str, str]) -> list[str]:
-    """The refs that came, went or moved."""
+    """Return the refs that were created, deleted or moved."""
     return sorted(ref for ref in before.keys() | after.keys() if before.get(ref) != after.get(ref))
 
 
 def describe_moves(
     before: GitSnapshot, symbolic: str | None, head: str | None, refs: Iterable[tuple[str, str | None]]
 ) -> list[str]:
-    """How head and refs go from what they are to what they shall be, a line each."""
+    """Describe how HEAD and refs move, one line each."""
     lines = []
     if before.symbolic != symbolic:
         lines.append(f"HEAD {_place(before.symbolic, before.head)} → {_place(symbolic, head)}")
@@ -45,7 +45,7 @@ def describe_moves(
 
 
 def short_ref(ref: str) -> str:
-    """A branch or tag as people call it."""
+    """Return the short name of a branch or tag."""
     return ref.removeprefix("refs/").removeprefix("heads/").removeprefix("tags/")
 
 

@@ -1,4 +1,4 @@
-"""New branches that begin at a commit: names that are free, and the upstream that git would give them."""
+"""New branches: checks that the name is free, and the upstream that git would set."""
 
 import os
 from pathlib import Path
@@ -14,9 +14,9 @@ _HEADS, _REMOTES = "refs/heads/", "refs/remotes/"
 
 
 async def refuse_taken(git: Git, name: str, start: Revision, *, instead: str) -> None:
-    """GitRefused when no branch can have the name: `checkout -b` writes the files before it finds that out.
+    """Raise GitRefused when a branch cannot have the name, which `checkout -b` notices only after writing files.
 
-    `instead` says how a branch that is there is used.
+    `instead` is the hint for using an existing branch.
     """
     if (await git.run("show-ref", "--verify", "--quiet", f"{_HEADS}{name}", check=False)).code == 0:
         raise GitRefused(f"there is a branch {shown(name)!r} already", hint=f"{instead}; or choose another name")
@@ -25,7 +25,7 @@ async def refuse_taken(git: Git, name: str, start: Revision, *, instead: str) ->
 
 
 async def refuse_elsewhere(git: Git, branch: str) -> None:
-    """GitRefused when another work tree has the branch checked out: `checkout -B` does not look before git 2.44."""
+    """Raise GitRefused when another work tree has the branch checked out, which git before 2.44 does not check."""
     done = await git.run("for-each-ref", "--format=%(refname)%00%(worktreepath)", f"{_HEADS}{branch}")
     for line in os.fsdecode(done.out).splitlines():
         name, _, place = line.partition("\0")
@@ -34,7 +34,7 @@ async def refuse_elsewhere(git: Git, branch: str) -> None:
 
 
 async def track(git: Git, call: Call, name: str, start: Revision) -> None:
-    """Set the upstream of a branch that was made at another one, as git does when it is given a name."""
+    """Set the upstream of a branch created from another branch, as git does when given a name."""
     if start.ref is None or not start.ref.startswith((_HEADS, _REMOTES)):
         return
     wanted = (await git.run("config", "--get", "branch.autoSetupMerge", check=False)).line.casefold() or "true"
@@ -44,7 +44,7 @@ async def track(git: Git, call: Call, name: str, start: Revision) -> None:
     if wanted == "simple" and not start.ref.endswith(f"/{name}"):
         return
     done = await git.run("branch", "--quiet", f"--set-upstream-to={start.ref}", name, check=False)
-    # A branch that no remote fetches any more is no upstream, and git is silent about that too.
+    # Git is also silent when no remote fetches the branch any more.
     if done.code != 0 and "ambiguous" in done.err:
         call.warn(f"{name} has no upstream: {start.ref} is also the name of a branch")
 

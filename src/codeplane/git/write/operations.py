@@ -1,4 +1,4 @@
-"""Every writing git operation of one repository."""
+"""All git operations that write, for one repository."""
 
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ from codeplane.git.write.writer import Writer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitWrites:
-    """Whatever has operations, for the catalogue, and those that others build on."""
+    """The objects with operations for the catalogue; staging and commits are used by others too."""
 
     staging: Staging
     commits: Commits
@@ -29,12 +29,12 @@ class GitWrites:
 
     @property
     def all(self) -> tuple[object, ...]:
-        """All of them."""
+        """All objects with operations."""
         return (self.staging, self.commits, *self.others)
 
     @classmethod
     def over(cls, writer: Writer, lock_holder: LockHolder = no_lock_holder) -> "GitWrites":
-        """Those of one repository; `lock_holder` gives the process that holds a lock."""
+        """Build the operations of one repository; `lock_holder` returns the process that holds a lock."""
         return cls(
             staging=Staging(writer),
             commits=Commits(writer),

@@ -1,4 +1,4 @@
-"""Git mutations under way, written down before git begins: the next run can tell what became of them."""
+"""Git mutations under way, recorded before git starts, so that the next run can tell what became of them."""
 
 import fcntl
 import json
@@ -28,7 +28,7 @@ _IN_BACKGROUND = frozenset({"maintenance", "gc", "daemon"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartedMutation:
-    """A mutation as it begins; `reached` are the files it may write, `undoes` the refs that an undo moves back."""
+    """The start of a mutation; `reached` are the files it may write, `undoes` the refs that an undo moves back."""
 
     mutation_id: str
     what: str
@@ -42,13 +42,13 @@ class StartedMutation:
     reached: Mapping[str, Entry] | None = None
     # The folder of the work tree that it adds.
     worktree: str | None = None
-    # What there was before the submodule that it adds.
+    # The state before the submodule that it adds.
     submodule: JsonObject | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallNote:
-    """How the change of one call stands; not `done` is all that is known of one that was begun, or failed."""
+    """The outcome of one call's change; not `done` when it has only started or failed."""
 
     what: str
     mutation_id: str | None
@@ -56,19 +56,21 @@ class CallNote:
 
 
 class PendingMutations:
-    """A folder for each mutation under way. It outlives this process; after a power cut a part may be missing, and
-    then nothing is claimed of it."""
+    """Store a folder for each mutation under way, which outlives this process.
+
+    After a power cut a part may be missing; then the mutation counts as unknown.
+    """
 
     def __init__(self, folder: Path, *, step: Step = lambda name: None) -> None:
-        """`step` is told before and after everything that happens here, so that tests can stop there."""
+        """`step` is called before or after every step, so that tests can stop there."""
         self._folder = folder
         self._step = step
         self._running: dict[str, int] = {}
-        # Of the last run, those that git still works on.
+        # Mutations of the last run that git still works on.
         self.left: dict[str, StartedMutation] = {}
 
     def begin(self, started: StartedMutation) -> None:
-        """Write down how everything stands."""
+        """Record the start of a mutation."""
         place = self._folder / started.mutation_id
         self._step("before begin")
         place.mkdir(parents=True)
@@ -78,38 +80,37 @@ class PendingMutations:
         _write(place / _BEGUN, _to_json(started))
         self._step("begun")
 
-    def reaches(self, started: StartedMutation) -> None:
-        """Add which files it may write, before it does."""
+    def record_reached(self, started: StartedMutation) -> None:
+        """Record the files that it may write, before it does."""
         _write(self._folder / started.mutation_id / _REACHED, dict(started.reached or {}))
         self._step("reached")
 
-    def adds_submodule(self, started: StartedMutation) -> None:
-        """Add what there was before the submodule that it adds."""
+    def record_submodule(self, started: StartedMutation) -> None:
+        """Record the state before the submodule that it adds."""
         _write(self._folder / started.mutation_id / _SUBMODULE, started.submodule)
         self._step("submodule written")
 
     def end(self, mutation_id: str) -> None:
-        """Forget one that is over."""
+        """Remove a mutation that is over."""
         self._step("before end")
-        if (held := self._running.pop(mutation_id, None)) is not None:
-            os.close(held)
+        if (descriptor := self._running.pop(mutation_id, None)) is not None:
+            os.close(descriptor)
         place = self._folder / mutation_id
-        # Without its beginning it counts as none, however much of it is left.
+        # Without this file the rest counts for nothing, however much of it is left.
         (place / _BEGUN).unlink(missing_ok=True)
         self._step("beginning gone")
         shutil.rmtree(place, ignore_errors=True)
 
-    def held(self, mutation_id: str) -> tuple[int, ...]:
-        """What git, and whatever it starts, has to hold open while it works on a mutation."""
+    def inherited(self, mutation_id: str) -> tuple[int, ...]:
+        """Return the descriptors that git and its children keep open while they work on a mutation."""
         return (self._running[mutation_id],) if mutation_id in self._running else ()
 
     def is_git_running(self, mutation_id: str) -> bool:
         """Whether git itself still works on a mutation of the last run, or waits for a hook."""
-        held = commands_holding(self._folder / mutation_id / _RUNNING)
-        return any(_is_git(command) for command in held)
+        return any(_is_git(command) for command in commands_holding(self._folder / mutation_id / _RUNNING))
 
     def refuse_while_running(self) -> None:
-        """GitBusy while git of the last run still works on a mutation: what comes of it is not known yet."""
+        """Raise GitBusy while git of the last run still works on a mutation."""
         for mutation_id, started in self.left.items():
             raise GitBusy(
                 f"git of the last run still runs: {started.what} ({mutation_id})",
@@ -117,7 +118,7 @@ class PendingMutations:
             )
 
     def is_running(self, mutation_id: str) -> bool:
-        """Whether something that git started for a mutation of the last run is still there; waits a moment for it."""
+        """Whether a process that git started for a mutation of the last run still runs; waits a moment for its end."""
         try:
             descriptor = os.open(self._folder / mutation_id / _RUNNING, os.O_RDWR | os.O_CLOEXEC)
         except OSError:
@@ -133,7 +134,7 @@ class PendingMutations:
             os.close(descriptor)
 
     def note(self, call_id: str, *, what: str, mutation_id: str | None, done: bool) -> None:
-        """Keep for a while how the change of a call stands, for a later run whose log does not say."""
+        """Note the outcome of a call's change for a while, for a later run whose log lacks it."""
         with suppress(OSError):
             self._notes.mkdir(parents=True, exist_ok=True)
             _write(self._notes / call_id, {"what": what, "mutation_id": mutation_id, "done": done})
@@ -141,16 +142,16 @@ class PendingMutations:
                 (self._notes / old).unlink(missing_ok=True)
 
     def notes(self) -> dict[str, CallNote]:
-        """What was kept, by the call."""
-        found: dict[str, CallNote] = {}
+        """Return the notes by call id."""
+        notes: dict[str, CallNote] = {}
         with suppress(OSError):
             for name in os.listdir(self._notes):  # noqa: PTH208
                 with suppress(OSError, ValueError, KeyError, TypeError):
                     raw = json.loads((self._notes / name).read_bytes())
-                    found[name] = CallNote(
+                    notes[name] = CallNote(
                         what=str(raw["what"]), mutation_id=raw["mutation_id"], done=bool(raw["done"])
                     )
-        return found
+        return notes
 
     @property
     def _notes(self) -> Path:
@@ -162,19 +163,19 @@ class PendingMutations:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
 
     def all(self) -> list[StartedMutation]:
-        """Those that the last run left, the oldest first; what was never begun, or is torn, is cleared."""
-        found = []
+        """Return the mutations that the last run left, oldest first; remove incomplete ones."""
+        mutations = []
         for name in self._names():
             started = self._read(self._folder / name)
             if started is None:
                 shutil.rmtree(self._folder / name, ignore_errors=True)
             else:
-                found.append(started)
-        return found
+                mutations.append(started)
+        return mutations
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was left."""
+        """Whether no mutation was left."""
         return not self._names()
 
     def _names(self) -> list[str]:
@@ -197,7 +198,7 @@ class PendingMutations:
 
 
 def _is_git(command: list[str]) -> bool:
-    """Whether it is a git that somebody waits for, and none that goes on in the background."""
+    """Whether a command is git in the foreground, not its background maintenance."""
     if not command or not Path(command[0]).name.startswith("git"):
         return False
     return not any(word.endswith("--daemon") or word in _IN_BACKGROUND for word in command)
@@ -205,7 +206,7 @@ def _is_git(command: list[str]) -> bool:
 
 def _write(path: Path, raw: object) -> None:
     part = path.with_name(f".{path.name}.part")
-    # Escaped, names that are not UTF-8 survive.
+    # Escaped, so that names that are not UTF-8 survive.
     part.write_bytes(json.dumps(raw, ensure_ascii=True, separators=(",", ":")).encode())
     part.replace(path)
 
@@ -253,7 +254,7 @@ def _of_json(raw: JsonObject, index: frozenset[bytes]) -> StartedMutation:
             symbolic=cast(str | None, before["symbolic"]),
             head=cast(str | None, before["head"]),
             refs=cast(dict[str, str], before["refs"]),
-            # Only for those who tidy up, and who look for themselves.
+            # Only needed for pruning, which reads them anew.
             recoveries={},
             stashes=_pairs(before["stashes"]),
             settings=_pairs(before["settings"]),
@@ -262,7 +263,7 @@ def _of_json(raw: JsonObject, index: frozenset[bytes]) -> StartedMutation:
             changed=_names(before["changed"]),
             staged=_names(before["staged"]),
             untracked=_names(before["untracked"]),
-            # What undo needs of them is in the index.
+            # Undo finds them in the index.
             conflicts=(),
             state=cast(State, before["state"]),
         ),
@@ -270,7 +271,7 @@ def _of_json(raw: JsonObject, index: frozenset[bytes]) -> StartedMutation:
 
 
 def _pairs(raw: object) -> tuple[tuple[str, str], ...]:
-    return tuple((one, other) for one, other in cast(list[tuple[str, str]], raw))
+    return tuple((key, value) for key, value in cast(list[tuple[str, str]], raw))
 
 
 def _names(raw: object) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""`git.cherrypick` and `git.revert`: commits done again, or taken back by new ones."""
+"""`git.cherrypick` and `git.revert`: apply commits, or revert them by new ones."""
 
 import asyncio
 import re
@@ -25,7 +25,7 @@ from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assess
 from codeplane.kernel.workspace_request import WorkspaceRequest
 
 _COMMANDS: dict[Literal["cherrypick", "revert"], str] = {"cherrypick": "cherry-pick", "revert": "revert"}
-# What git says on its output when a commit would be empty.
+# What git prints when a commit would be empty.
 _NOTHING = re.compile(r"^(nothing to commit|(no changes|nothing) added to commit)", re.MULTILINE)
 _COMMIT = Field("", max_length=MAX_REF, description="branch, tag or commit")
 _MAINLINE = Field(0, ge=0, le=16, description="for a merge: which parent it is compared with, from 1")
@@ -68,13 +68,13 @@ class PickResult(Stoppable):
 
 
 class Picks:
-    """Applies single commits to the branch that is checked out."""
+    """Apply or revert single commits on the branch that is checked out."""
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
         self._git = writer.git
         self._losses = LossFinder(writer.git)
-        self._foreseen = PreviewFacts(writer.git)
+        self._facts = PreviewFacts(writer.git)
 
     @operation("git.cherrypick", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def cherrypick(self, call: Call, request: CherrypickRequest) -> PickResult:
@@ -109,69 +109,69 @@ class Picks:
     @previews("git.cherrypick")
     async def preview_cherrypick(self, request: CherrypickRequest) -> Preview:
         """What was resolved by hand, or is ignored and in the way."""
-        return await asyncio.to_thread(self._previewed, "cherry-pick", request)
+        return await asyncio.to_thread(self._preview, "cherry-pick", request)
 
     @previews("git.revert")
     async def preview_revert(self, request: RevertRequest) -> Preview:
         """What was resolved by hand, or is ignored and in the way."""
-        return await asyncio.to_thread(self._previewed, "revert", request)
+        return await asyncio.to_thread(self._preview, "revert", request)
 
-    def _previewed(self, what: str, request: CherrypickRequest | RevertRequest) -> Preview:
-        lost, facts = self._lost(request), [f"on {self._foreseen.head()}"]
+    def _preview(self, what: str, request: CherrypickRequest | RevertRequest) -> Preview:
+        lost, facts = self._lost(request), [f"on {self._facts.head()}"]
         if request.action == "start":
-            facts += [f"{what} {self._foreseen.named(request.commit)}"] if request.commit else []
+            facts += [f"{what} {self._facts.named(request.commit)}"] if request.commit else []
             facts += [f"compared with its parent {request.mainline}"] if request.mainline else []
             return preview_losses(f"start a {what}", lost, facts)
-        under_way = self._foreseen.id_of("CHERRY_PICK_HEAD" if what == "cherry-pick" else "REVERT_HEAD")
+        under_way = self._facts.id_of("CHERRY_PICK_HEAD" if what == "cherry-pick" else "REVERT_HEAD")
         facts.append(f"{what} of {under_way or 'nothing'}")
-        return preview_losses(f"{request.action} a {what}", lost, facts, bound=[self._foreseen.index()])
+        return preview_losses(f"{request.action} a {what}", lost, facts, bound=[self._facts.index()])
 
     async def _pick(
         self, call: Call, what: Literal["cherrypick", "revert"], request: CherrypickRequest | RevertRequest
     ) -> PickResult:
         command = _COMMANDS[what]
         if request.action != "start":
-            return await self._go_on(call, what, request.action)
+            return await self._continue(call, what, request.action)
         if not request.commit:
             raise InvalidArgument("commit is required", hint="name a commit, or set action to continue, skip or abort")
         mainline = [f"--mainline={request.mainline}"] if request.mainline else []
-        async with self._writer.writing(call, what, calm=True) as writing:
+        async with self._writer.mutation(call, what, calm=True) as mutation:
             target = await resolve_commit(self._git, request.commit)
             parents = (await self._git.run("rev-list", "--parents", "--max-count=1", target)).line.split()[1:]
-            await writing.reaches_between((_base(parents, request.mainline), target))
-            await writing.loses(work=False)
+            await mutation.reach_between((_base(parents, request.mainline), target))
+            await mutation.keep_losses(work=False)
             edit = ["--no-edit"] if what == "revert" else []
             done = await self._git.run(command, *edit, *mainline, target, check=False)
-            delta = await writing.finished()
+            delta = await mutation.finish()
             if done.code != 0 and _NOTHING.search(done.line) and delta.repo_state == "none":
                 raise GitRefused(
                     f"empty here: nothing to apply, the change of {target[:9]} is not there to be taken back",
                     hint="nothing was changed; git_log shows what took it back",
                 )
             stopped_or_raise(done, delta, command)
-            return _result(delta, writing.after)
+            return _result(delta, mutation.after)
 
-    async def _go_on(
+    async def _continue(
         self, call: Call, what: Literal["cherrypick", "revert"], action: Literal["continue", "skip", "abort"]
     ) -> PickResult:
         command = _COMMANDS[what]
-        async with self._writer.writing(call, f"{what}_{action}", undoable=action != "abort") as writing:
-            if writing.before.state != what:
+        async with self._writer.mutation(call, f"{what}_{action}", undoable=action != "abort") as mutation:
+            if mutation.before.state != what:
                 raise GitRefused(f"no {what} is under way to {action}", hint="see git_status for the state")
             if action != "continue":
-                await writing.reaches(writing.before.staged)
-                await writing.loses(only=await asyncio.to_thread(resolved_files, self._losses))
-            # Somebody may have begun it elsewhere, where nobody was asked about its files.
+                await mutation.reach(mutation.before.staged)
+                await mutation.keep_losses(only=await asyncio.to_thread(resolved_files, self._losses))
+            # It may have been started elsewhere, where the caller's permissions were not checked.
             if action != "abort":
                 await refuse_strategies(self._git)
-                await self._writer.may_write_commits(call, await commits_left(self._git))
+                await self._writer.permission.admit_commits(call, await commits_left(self._git))
             elif start := await asyncio.to_thread(sequence_start, self._git.folder):
-                await self._writer.may_write_between(call, writing.before.head, start)
+                await self._writer.permission.admit_difference(call, mutation.before.head, start)
             done = await self._git.run(command, f"--{action}", check=False)
-            delta = await writing.finished()
+            delta = await mutation.finish()
             if done.code != 0 and delta.head == delta.head_before:
                 stopped_or_raise(done, delta, command)
-            return _result(delta, writing.after)
+            return _result(delta, mutation.after)
 
     def _lost(self, request: CherrypickRequest | RevertRequest) -> list[Loss]:
         if request.action in ("skip", "abort"):
@@ -187,7 +187,7 @@ class Picks:
 
 
 def _base(parents: list[str], mainline: int) -> str | None:
-    """What a commit is compared with."""
+    """Return the parent that a commit is compared with."""
     return parents[max(mainline, 1) - 1] if len(parents) >= max(mainline, 1) else None
 
 
@@ -199,6 +199,6 @@ def _result(delta: GitDelta, after: GitSnapshot | None) -> PickResult:
         success=success,
         commit=delta.head if moved else None,
         conflicts=delta.conflicts,
-        # It waits for a commit that there is nothing to make of.
+        # Git waits for a commit, but nothing is staged.
         empty=not success and after is not None and not after.staged,
     )

@@ -1,4 +1,4 @@
-"""What a git call is about, named exactly, for whoever decides on it: commits by their ids, remotes by addresses."""
+"""Exact facts for previews of git calls: commits by their ids, remotes by their addresses."""
 
 import re
 from collections.abc import Sequence
@@ -15,35 +15,35 @@ _MAX_LINES = 30
 _MAX_SUBJECT = 200
 _MAX_DIFF = 20_000
 _SHORT = 12
-# No line of a patch's body begins like this.
+# No line in the body of a patch starts like this.
 _FILE = re.compile(r"^(?=diff --(?:git|cc|combined) )", re.MULTILINE)
 
 
 class PreviewFacts:
-    """Asks the repository as it stands; blocks, and tells the same while nothing changes."""
+    """Read facts from the repository; blocks."""
 
     def __init__(self, git: Git, secrets: SecretRules = NOTHING_SHOWN) -> None:
         self._git = git
         self._secrets = secrets
 
     def id_of(self, name: str) -> str | None:
-        """The object that a name stands for now."""
+        """Return the object id of a name."""
         return self._git.ask("rev-parse", "--verify", "--quiet", name, check=False).line or None
 
     def head(self) -> str:
-        """What is checked out: the branch and its commit."""
+        """Describe the branch and commit that are checked out."""
         ref = self._git.ask("symbolic-ref", "--quiet", "HEAD", check=False).line
         name = shown(ref.removeprefix(_HEADS)) if ref else "no branch"
         return f"{name} at {self.id_of('HEAD^{commit}') or 'no commit yet'}"
 
     def named(self, name: str) -> str:
-        """A commit by its id, with the first line of its message."""
+        """Return a commit's id and subject."""
         options = ("--no-walk", "-z", "--no-show-signature", "--format=%H %s")
         found = self._git.ask("log", *options, f"{name}^{{commit}}", "--", check=False).fields
         return _line(found[0]) if found else f"{self.id_of(name) or 'no commit yet'}"
 
     def commits(self, tip: str, *without: str, what: str = "") -> list[str]:
-        """The commits that lead to a tip and that others do not have, the newest first; how many there are is said."""
+        """List the commits up to a tip that others do not have, newest first, with their number."""
         given = (f"{tip}^{{commit}}", *(["--not", *without] if without else []), "--")
         found = self._git.ask("rev-list", "--count", *given, check=False)
         if found.code != 0:
@@ -52,24 +52,24 @@ class PreviewFacts:
         options = ("-z", "--no-show-signature", "--topo-order", f"--max-count={_MAX_COMMITS}", "--format=%H %s")
         listed = self._git.ask("log", *options, *given).fields
         return listing(
-            f"{counted(count, 'commit')} {what}".rstrip(), [_line(one, digits=_SHORT) for one in listed], count
+            f"{counted(count, 'commit')} {what}".rstrip(), [_line(commit, digits=_SHORT) for commit in listed], count
         )
 
     def index(self) -> bytes:
-        """Everything that is staged, as git lists it."""
+        """Return the index as git lists it."""
         return self._git.ask("ls-files", "--stage", "-z").out
 
     def staged(self) -> list[str]:
-        """The files that are staged, with what becomes of each."""
+        """List the staged files with their status letters."""
         options = ("--cached", "--name-status", "-z", "--no-renames", "--no-ext-diff")
         found = self._git.ask("diff", *options, "--").fields
         lines = [f"{sign} {shown(path)}" for sign, path in zip(found[::2], found[1::2], strict=False)]
         return listing(f"staged: {counted(len(lines), 'file')}", lines, len(lines))
 
     def diff(self, *given: str, paths: Sequence[str] = ()) -> list[str]:
-        """A diff as far as a person reads one; that there is more is said.
+        """Return a diff, cut to a readable length, with a note when it was cut.
 
-        What secrets files hold is left out: whoever asks sees the question as well.
+        The contents of secrets files are left out, since the agent sees the preview too.
         """
         options = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--submodule=short", "--abbrev=12")
         done = self._git.ask("diff", *options, *given, "--", *paths, check=False)
@@ -87,7 +87,7 @@ class PreviewFacts:
     def _without_secrets(self, text: str, names: Sequence[str]) -> str:
         parts = [part for part in _FILE.split(text) if part]
         if len(parts) != len(names):
-            # Which part is whose is not certain, as with conflicts.
+            # With conflicts it is not certain which part belongs to which file.
             return "\n".join(f"changed: {shown(name)}" for name in names)
         return "".join(
             f"{part.partition(chr(10))[0]}\n[what it holds is left out by the rules for secrets]\n"
@@ -97,25 +97,25 @@ class PreviewFacts:
         )
 
     def addresses(self, remote: str, *, push: bool = False) -> tuple[str, ...]:
-        """Everywhere that a remote leads, without what is secret: a push goes to each of its addresses."""
+        """Return the addresses of a remote without secrets; a push goes to each of them."""
         which = ("--push", "--all") if push else ("--all",)
         done = self._git.ask("remote", "get-url", *which, remote, check=False)
         found = tuple(dict.fromkeys(shown(redact_urls(line)) for line in done.line.splitlines()))
-        # Only the first one is fetched from.
+        # A fetch uses only the first.
         return (found if push else found[:1]) or ("no address",)
 
     def settings(self, name: str) -> list[str]:
-        """Every value of a setting."""
+        """Return all values of a setting."""
         return self._git.ask("config", "-z", "--get-all", name, check=False).fields
 
 
 def listing(head: str, lines: Sequence[str], count: int) -> list[str]:
-    """A heading with its lines below it, as many as are read; how many are left out is said."""
+    """Return a heading with lines below it, cut to a readable number with a note."""
     if not count:
         return [head]
-    told = [f"  {line}" for line in lines[:_MAX_LINES]]
-    more = [f"  and {count - len(told)} more"] if count > len(told) else []
-    return [f"{head}:", *told, *more]
+    listed = [f"  {line}" for line in lines[:_MAX_LINES]]
+    more = [f"  and {count - len(listed)} more"] if count > len(listed) else []
+    return [f"{head}:", *listed, *more]
 
 
 def _line(found: str, *, digits: int | None = None) -> str:

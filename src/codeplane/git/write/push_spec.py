@@ -1,4 +1,4 @@
-"""What an approved push sends, exactly: objects by their ids, so that nothing that moved since goes in their place."""
+"""What an approved push sends: objects by their ids, so that refs that moved since are not sent instead."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _HEADS, _TAG_REFS = "refs/heads/", "refs/tags/"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PushSpec:
-    """A ref's object as it was shown, where it goes, and what was there when last seen; `tags` where they go along."""
+    """The object that is pushed, its name on the remote, what was last seen there, and a digest of pushed tags."""
 
     ref: str
     tip: str
@@ -25,7 +25,7 @@ class PushSpec:
 
     @classmethod
     def of(cls, git: Git, exchange: Exchange, ref: str, *, tags: bool) -> "PushSpec":
-        """What a push of the ref would send now."""
+        """Return what a push of the ref would send now."""
         target = exchange.destination(ref)
         return cls(
             ref=ref,
@@ -38,7 +38,7 @@ class PushSpec:
 
     @classmethod
     def pinned(cls, pins: Mapping[str, str]) -> "PushSpec | None":
-        """What a person was shown, or None where nobody was asked."""
+        """Return what a person approved, or None when no approval was needed."""
         if not pins.get(_TIP):
             return None
         return cls(
@@ -52,7 +52,7 @@ class PushSpec:
 
     @property
     def pins(self) -> dict[str, str]:
-        """What the push is held to when a person says yes."""
+        """The values that an approval pins."""
         return {
             _REF: self.ref,
             _TIP: self.tip,
@@ -63,20 +63,20 @@ class PushSpec:
         }
 
     def specs(self, git: Git, *, all_tags: bool, along: bool) -> list[str]:
-        """The refspecs of a push, `along` with tags that git adds by itself; raises when the tags are others now."""
-        found = _tags(git) if all_tags or along else []
-        if (all_tags or along) and _digest(found) != self.tags:
+        """Return the refspecs; `along` means that git adds tags by itself. GitRefused when the tags have changed."""
+        tags = _tags(git) if all_tags or along else []
+        if (all_tags or along) and _digest(tags) != self.tags:
             raise GitRefused("the tags are not those that were shown", hint="git_push again: it is asked about anew")
         own = [f"{'+' if self.plus else ''}{self.tip}:{self.target}"]
-        sent = [f"{oid}:{ref}" for oid, ref in found if all_tags and ref != self.target]
+        sent = [f"{oid}:{ref}" for oid, ref in tags if all_tags and ref != self.target]
         return [*own, *sent]
 
     def lease(self) -> str:
-        """The option that replaces what is there only when it is what was last seen; unseen, it must not be there."""
+        """Return the option that replaces the remote's ref only if it is as last seen, or still missing."""
         return f"--force-with-lease={self.target}:{self.seen}"
 
     async def tracks(self, git: Git, remote: str) -> None:
-        """Make what was pushed the upstream of the branch, as git does for a push by name."""
+        """Set the pushed ref as the upstream of the branch, as git does for a push by name."""
         if not (self.ref.startswith(_HEADS) and self.target.startswith(_HEADS)):
             return
         section = f"branch.{self.ref.removeprefix(_HEADS)}"
@@ -89,8 +89,7 @@ class PushSpec:
 
 def _tags(git: Git) -> list[tuple[str, str]]:
     listed = git.ask("for-each-ref", "--format=%(objectname) %(refname)", _TAG_REFS)
-    found = (line.partition(" ") for line in listed.line.splitlines())
-    return [(oid, ref) for oid, _, ref in found]
+    return [(oid, ref) for oid, _, ref in (line.partition(" ") for line in listed.line.splitlines())]
 
 
 def _digest(tags: list[tuple[str, str]]) -> str:

@@ -75,7 +75,7 @@ class RebasePlan(Result):
 
     def text(self) -> str:
         first = f"upstream {self.upstream} onto {self.onto}"
-        return "\n".join([first, *(f"{one.action} {one.commit_sha[:9]} {one.message}" for one in self.steps)])
+        return "\n".join([first, *(f"{step.action} {step.commit_sha[:9]} {step.message}" for step in self.steps)])
 
 
 class RebaseResult(Stoppable):
@@ -98,7 +98,7 @@ class RebaseResult(Stoppable):
 
 
 class Rebase:
-    """Does commits again on another base."""
+    """Rebase commits onto another base."""
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
@@ -122,14 +122,16 @@ class Rebase:
         """Do the steps of a plan (pick, reword, edit, squash, fixup, drop), each commit of the plan once; stops at
         conflicts and edits, and undo takes it back."""
         plan = request.plan
-        async with self._writer.writing(call, "rebase", calm=True) as writing:
+        async with self._writer.mutation(call, "rebase", calm=True) as mutation:
             upstream = await resolve_commit(self._git, plan.upstream)
             onto = await resolve_commit(self._git, plan.onto) if plan.onto else upstream
             head = await resolve_commit(self._git, "HEAD")
             planned = dict(await self._commits(upstream))
-            steps = [(one.action, await resolve_commit(self._git, one.commit_sha), one.message) for one in plan.steps]
-            _refuse_other(list(planned), [oid for _, oid, _ in steps])
-            # A plan comes with the present messages, and may come back as it was given.
+            steps = [
+                (step.action, await resolve_commit(self._git, step.commit_sha), step.message) for step in plan.steps
+            ]
+            _refuse_other_commits(list(planned), [oid for _, oid, _ in steps])
+            # A plan contains the present messages, which may come back unchanged.
             todo = Todo(
                 [
                     (action, oid, None if action != "reword" and message == shown(planned[oid]) else message)
@@ -137,12 +139,12 @@ class Rebase:
                 ]
             )
             base = (await self._git.run("merge-base", head, onto, check=False)).line
-            await writing.reaches_between((head, onto), *([(base, head)] if base else [(None, head)]))
-            await self._writer.may_write_commits(call, (oid for action, oid, _ in steps if action != "drop"))
+            await mutation.reach_between((head, onto), *([(base, head)] if base else [(None, head)]))
+            await self._writer.permission.admit_commits(call, (oid for action, oid, _ in steps if action != "drop"))
             dropped = any(action == "drop" for action, _, _ in steps)
-            await writing.loses(commits=[head], work=False, replaced=not dropped)
+            await mutation.keep_losses(commits=[head], work=False, replaced=not dropped)
             folder = self._git.folder
-            aside = await writing.rebase_options()
+            aside = await mutation.autostash.rebase_options()
             with todo.write_files(folder) as env:
                 options = ("--interactive", "--no-rebase-merges", "--no-autosquash", "--empty=drop", *aside)
                 done = await self._git.run(
@@ -150,10 +152,10 @@ class Rebase:
                     env=env,
                     check=False,
                 )
-            delta = await writing.finished()
+            delta = await mutation.finish()
             if done.code != 0 and delta.repo_state != "rebase":
                 raise git_error("rebase", done.err or done.line, done.code)
-            return await self._result(delta, total=len(steps), said=done.err if done.code else "")
+            return await self._result(delta, total=len(steps), errors=done.err if done.code else "")
 
     @operation("git.rebase_continue", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def go_on(self, call: Call, request: RebaseStateRequest) -> RebaseResult:
@@ -185,7 +187,7 @@ class Rebase:
     @previews("git.rebase_execute")
     async def preview_execute(self, request: RebaseExecuteRequest) -> Preview:
         """What was pushed, what is dropped, and what is ignored and in the way."""
-        return await asyncio.to_thread(self._previewed, request)
+        return await asyncio.to_thread(self._preview, request)
 
     @assesses("git.rebase_abort")
     def assess_abort(self, request: RebaseStateRequest) -> Assessment:
@@ -195,7 +197,7 @@ class Rebase:
     @previews("git.rebase_abort")
     async def preview_abort(self, request: RebaseStateRequest) -> Preview:
         """What was resolved by hand."""
-        return await asyncio.to_thread(self._previewed_leaving, "Give the rebase up")
+        return await asyncio.to_thread(self._preview_leaving, "Give the rebase up")
 
     @assesses("git.rebase_skip")
     def assess_skip(self, request: RebaseStateRequest) -> Assessment:
@@ -205,34 +207,34 @@ class Rebase:
     @previews("git.rebase_skip")
     async def preview_skip(self, request: RebaseStateRequest) -> Preview:
         """What was resolved by hand."""
-        return await asyncio.to_thread(self._previewed_leaving, "Leave the commit out")
+        return await asyncio.to_thread(self._preview_leaving, "Leave the commit out")
 
-    def _previewed(self, request: RebaseExecuteRequest) -> Preview:
-        plan, foreseen = request.plan, PreviewFacts(self._git)
+    def _preview(self, request: RebaseExecuteRequest) -> Preview:
+        plan, preview_facts = request.plan, PreviewFacts(self._git)
         upstream = resolve_commit_now(self._git, plan.upstream)
         onto = resolve_commit_now(self._git, plan.onto) if plan.onto else upstream
-        steps = [f"{one.action} {foreseen.named(check_ref(one.commit_sha))}" for one in plan.steps[:_MAX_NAMED]]
-        facts = [foreseen.head(), f"after {upstream}", f"onto {onto}"]
+        steps = [f"{step.action} {preview_facts.named(check_ref(step.commit_sha))}" for step in plan.steps[:_MAX_NAMED]]
+        facts = [preview_facts.head(), f"after {upstream}", f"onto {onto}"]
         facts += listing(counted(len(plan.steps), "step"), steps, len(plan.steps))
         return preview_losses(f"Rebase {counted(len(plan.steps), 'commit')}", self._lost(request), facts)
 
-    def _previewed_leaving(self, summary: str) -> Preview:
-        foreseen, folder = PreviewFacts(self._git), self._git.folder
+    def _preview_leaving(self, summary: str) -> Preview:
+        preview_facts, folder = PreviewFacts(self._git), self._git.folder
         step, steps = _progress(folder)
-        facts = [foreseen.head(), f"stopped in step {step} of {steps} at {foreseen.named('REBASE_HEAD')}"]
+        facts = [preview_facts.head(), f"stopped in step {step} of {steps} at {preview_facts.named('REBASE_HEAD')}"]
         facts.append(f"began at {original_head(folder) or 'no commit that is known'}")
-        return preview_losses(summary, self._lost_by_leaving(), facts, bound=[foreseen.index()])
+        return preview_losses(summary, self._lost_by_leaving(), facts, bound=[preview_facts.index()])
 
     async def _commits(self, upstream: str) -> list[tuple[str, str]]:
         options = ("--reverse", "--topo-order", "--no-merges", "--cherry-mark", "--right-only", "-z")
         limit = f"--max-count={_MAX_STEPS + 1}"
         done = await self._git.run("log", *options, limit, "--format=%m%H %s", f"{upstream}...HEAD", "--")
-        marked = [(oid[0], oid[1:], subject) for oid, _, subject in (one.partition(" ") for one in done.fields)]
-        # What upstream has already is left out, as git does; one that never changed anything is like no other.
-        found = [(oid, subject) for mark, oid, subject in marked if mark != "=" or await self._is_empty(oid)]
-        if len(found) > _MAX_STEPS:
+        marked = [(oid[0], oid[1:], subject) for oid, _, subject in (field.partition(" ") for field in done.fields)]
+        # Like git, leave out what upstream has already; empty commits are equal to no other.
+        commits = [(oid, subject) for mark, oid, subject in marked if mark != "=" or await self._is_empty(oid)]
+        if len(commits) > _MAX_STEPS:
             raise InvalidArgument(f"more than {_MAX_STEPS} commits", hint="name an upstream that is nearer")
-        return found
+        return commits
 
     async def _is_empty(self, oid: str) -> bool:
         trees = await self._git.run("rev-parse", "--verify", f"{oid}^{{tree}}", check=False)
@@ -241,47 +243,47 @@ class Rebase:
 
     async def _step(self, call: Call, verb: str) -> RebaseResult:
         abort = verb == "abort"
-        async with self._writer.writing(call, f"rebase_{verb}", undoable=not abort) as writing:
-            if writing.before.state != "rebase":
+        async with self._writer.mutation(call, f"rebase_{verb}", undoable=not abort) as mutation:
+            if mutation.before.state != "rebase":
                 raise GitRefused("no rebase is under way", hint="see git_status for the state")
-            folder, head = self._git.folder, writing.before.head
-            was = await asyncio.to_thread(original_head, folder)
+            folder, head = self._git.folder, mutation.before.head
+            original = await asyncio.to_thread(original_head, folder)
             if verb != "continue":
-                await writing.reaches(writing.before.changed)
+                await mutation.reach(mutation.before.changed)
                 work = await asyncio.to_thread(resolved_files, self._losses, all_work=True)
-                # Where git paused for an edit it says at which commit: another one is somebody's.
+                # For an edit git records the commit where it paused; any other HEAD is new work.
                 paused = await asyncio.to_thread(_text, folder / FOLDER / "amend")
-                # An abort moves the branch to where the rebase says it was, which may not be where it is.
-                tip = writing.before.refs.get(await asyncio.to_thread(_branch, folder)) if abort else None
-                moved = [tip] if tip and tip != was else []
-                await writing.loses(
+                # An abort moves the branch to its recorded commit, but it may have moved since.
+                tip = mutation.before.refs.get(await asyncio.to_thread(_branch, folder)) if abort else None
+                moved = [tip] if tip and tip != original else []
+                await mutation.keep_losses(
                     commits=[*([head] if head else []), *moved],
                     only=work,
                     replaced=not moved and (not paused or paused == head),
                 )
             before = await asyncio.to_thread(_progress, folder)
-            # Somebody may have begun it elsewhere, where nobody was asked about its files.
-            if abort and was:
-                await self._writer.may_write_between(call, head, was)
+            # It may have been started elsewhere, where the caller's permissions were not checked.
+            if abort and original:
+                await self._writer.permission.admit_difference(call, head, original)
             elif not abort:
                 await asyncio.to_thread(refuse_commands, folder)
                 await refuse_strategies(self._git)
-                await self._writer.may_write_commits(call, await commits_left(self._git))
+                await self._writer.permission.admit_commits(call, await commits_left(self._git))
                 for target in await targets_left(self._git):
-                    await self._writer.may_write_between(call, head, target)
-            await self._writer.may_write_commits(call, await stashes_left(self._git))
+                    await self._writer.permission.admit_difference(call, head, target)
+            await self._writer.permission.admit_commits(call, await stashes_left(self._git))
             done = await self._git.run(
                 *(*comment_option(folder), "rebase", f"--{verb}"), env=editors(folder), check=False
             )
-            delta = await writing.finished(since=None if abort else was)
+            delta = await mutation.finish(since=None if abort else original)
             if done.code != 0 and await asyncio.to_thread(_progress, folder) == before and not delta.conflicts:
                 raise git_error("rebase", done.err or done.line, done.code)
             return await self._result(
-                delta, total=before[1], said=done.err if done.code else "", aborted=abort, at=before[0]
+                delta, total=before[1], errors=done.err if done.code else "", aborted=abort, at=before[0]
             )
 
     async def _result(
-        self, delta: GitDelta, *, total: int, said: str, aborted: bool = False, at: int = 0
+        self, delta: GitDelta, *, total: int, errors: str, aborted: bool = False, at: int = 0
     ) -> RebaseResult:
         folder = self._git.folder
         if delta.repo_state != "rebase":
@@ -303,22 +305,22 @@ class Rebase:
             completed_steps=step if pause and (folder / FOLDER / "amend").exists() else max(step - 1, 0),
             total_steps=steps or total,
             state="edit_pause" if pause else "conflict",
-            conflict_paths=tuple(one.path for one in delta.conflicts),
+            conflict_paths=tuple(conflict.path for conflict in delta.conflicts),
             current_commit=stopped or None,
-            said="" if delta.conflicts else str(git_error("rebase", said).message)[:500] if said else "",
+            said="" if delta.conflicts else str(git_error("rebase", errors).message)[:500] if errors else "",
         )
 
     def _lost(self, request: RebaseExecuteRequest) -> list[Loss]:
         upstream = resolve_commit_now(self._git, request.plan.upstream)
         pushed = self._losses.pushed("HEAD", base=upstream) if self._losses.head else 0
         sent = counted(pushed, "commit", verbs=("was", "were"))
-        lost = [Loss(said=f"{sent} pushed: others may have them", kind="history")] if pushed else []
-        dropped = [one.commit_sha[:9] for one in request.plan.steps if one.action == "drop"]
+        lost = [Loss(text=f"{sent} pushed: others may have them", kind="history")] if pushed else []
+        dropped = [step.commit_sha[:9] for step in request.plan.steps if step.action == "drop"]
         onto = resolve_commit_now(self._git, request.plan.onto) if request.plan.onto else upstream
         return lost + lost_commits(dropped, "that are dropped") + self._lost_in_place(onto)
 
     def _lost_in_place(self, onto: str) -> list[Loss]:
-        """What is ignored and lies where files come, on the way there or when commits are done again."""
+        """Return the ignored files that the rebase would overwrite."""
         lost = {path for named in self._moved(onto) for path in self._losses.ignored(named)}
         return self._losses.files(sorted(lost), "everything")
 
@@ -333,7 +335,7 @@ class Rebase:
         return resolution_losses(self._losses, all_work=True)
 
 
-def _refuse_other(planned: list[str], given: list[str]) -> None:
+def _refuse_other_commits(planned: list[str], given: list[str]) -> None:
     if twice := [oid for oid in given if given.count(oid) > 1]:
         raise InvalidArgument(f"{twice[0][:9]} is in the plan twice")
     if missing := [oid for oid in planned if oid not in given]:
@@ -354,7 +356,7 @@ def _progress(folder: Path) -> tuple[int, int]:
 
 
 def _branch(folder: Path) -> str:
-    """The ref that a rebase under way is of."""
+    """Return the ref of the branch that is being rebased."""
     return _text(folder / FOLDER / "head-name") or _text(folder / "rebase-apply" / "head-name")
 
 

@@ -1,4 +1,4 @@
-"""What a rebase is to do, step by step, and how git is told without anyone at an editor."""
+"""The todo list of a rebase, and how it is passed to git without an editor."""
 
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -18,9 +18,9 @@ FOLDER = "rebase-merge"
 _KEPT = "codeplane"
 _COMMENT = "comment"
 _JOINS = ("squash", "fixup")
-# Git hands these to a shell with the file's name behind them; paths come by the environment, however odd they are.
-_LAY_OUT = 'f() { cp "$CODEPLANE_STEPS/todo" "$1" && cp -R "$CODEPLANE_STEPS/codeplane" "$CODEPLANE_REBASE/"; }; f'
-_WORD = (
+# Git runs these in a shell with the file name appended; paths are passed in the environment.
+_WRITE_TODO = 'f() { cp "$CODEPLANE_STEPS/todo" "$1" && cp -R "$CODEPLANE_STEPS/codeplane" "$CODEPLANE_REBASE/"; }; f'
+_WRITE_MESSAGE = (
     'f() { n=$(cat "$CODEPLANE_REBASE/msgnum"); m="$CODEPLANE_REBASE/codeplane/$n"; '
     'if [ -f "$m" ]; then cp "$m" "$1"; fi; }; f'
 )
@@ -43,7 +43,7 @@ class PlanGiven(Request):
 
 
 class Todo:
-    """Steps whose commits are known, laid out for git."""
+    """The steps of a rebase with resolved commits."""
 
     def __init__(self, steps: Sequence[tuple[Action, str, str | None]]) -> None:
         self._steps = steps
@@ -58,7 +58,7 @@ class Todo:
 
     @contextmanager
     def write_files(self, folder: Path) -> Iterator[dict[str, str]]:
-        """The environment in which git finds the steps; messages move into its own folder with the first of them."""
+        """Write the steps and messages for git and yield the environment that leads to them."""
         with tempfile.TemporaryDirectory(prefix="codeplane-") as place:
             kept = Path(place) / _KEPT
             kept.mkdir()
@@ -69,37 +69,37 @@ class Todo:
                 (kept / _COMMENT).touch()
             lines = [f"{action} {oid}\n" for action, oid, _ in self._steps]
             (Path(place) / "todo").write_text("".join(lines) or "noop\n")
-            yield editors(folder) | {"CODEPLANE_STEPS": place, "GIT_SEQUENCE_EDITOR": _LAY_OUT}
+            yield editors(folder) | {"CODEPLANE_STEPS": place, "GIT_SEQUENCE_EDITOR": _WRITE_TODO}
 
     @property
     def keeps_hashes(self) -> bool:
-        """Whether a message has lines that git would take for comments."""
+        """Whether a message has lines that git would read as comments."""
         return any(line.startswith("#") for message in self._messages().values() for line in message.splitlines())
 
     def _messages(self) -> dict[int, str]:
-        """Messages by the step at which git asks for them: that of a squash at the end of its run."""
-        found: dict[int, str] = {}
+        """Return the messages by the step at which git asks for them; for a squash, the last of its run."""
+        messages: dict[int, str] = {}
         pending: str | None = None
         for number, (action, _, message) in enumerate(self._steps, start=1):
             if action == "reword" and message is not None:
-                found[number] = message
+                messages[number] = message
             if action in _JOINS:
                 pending = message if message is not None else pending
-                following = [one for one, _, _ in self._steps[number:] if one != "drop"]
+                following = [later for later, _, _ in self._steps[number:] if later != "drop"]
                 if pending is not None and (not following or following[0] not in _JOINS):
-                    found[number], pending = pending, None
+                    messages[number], pending = pending, None
             elif action != "drop":
                 pending = None
-        return found
+        return messages
 
 
 def editors(folder: Path) -> dict[str, str]:
-    """The environment in which git finds the messages of a rebase under way."""
-    return {"CODEPLANE_REBASE": str(folder / FOLDER), "GIT_EDITOR": _WORD}
+    """Return the environment in which git finds the messages of a rebase under way."""
+    return {"CODEPLANE_REBASE": str(folder / FOLDER), "GIT_EDITOR": _WRITE_MESSAGE}
 
 
 def comment_option(folder: Path, todo: Todo | None = None) -> list[str]:
-    """Another sign for comments, where a message has lines that begin with #."""
+    """Return an option for another comment sign when a message has lines that start with #."""
     if (todo is not None and todo.keeps_hashes) or (folder / FOLDER / _KEPT / _COMMENT).exists():
         return ["-c", "core.commentChar=\x01"]
     return []

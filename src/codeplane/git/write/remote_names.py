@@ -1,4 +1,4 @@
-"""Remotes as the repository's own settings name them: no others are talked to."""
+"""Remotes by their configured names; no other addresses are contacted."""
 
 import difflib
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from codeplane.kernel.errors import RefNotFound
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoteName:
-    """A remote by its name, with the address that can be shown."""
+    """A remote's name, with its address without secrets."""
 
     name: str
     url: str
@@ -23,9 +23,9 @@ class RemoteName:
 
 
 def find_remote(git: Git, given: str, *, push: bool = False) -> RemoteName:
-    """The remote of that name, or the one that git would take without a name; RefNotFound when there is none."""
+    """Return the remote of that name, or git's default without a name; RefNotFound when there is none."""
     names = git.ask("remote").line.splitlines()
-    name = given or _usual(git, names)
+    name = given or _default_remote(git, names)
     if name not in names:
         near = difflib.get_close_matches(check_ref(name), names, n=3, cutoff=0.5)
         hint = f"did you mean {' or '.join(near)}?" if near else "see git_remotes; addresses are not taken here"
@@ -35,12 +35,12 @@ def find_remote(git: Git, given: str, *, push: bool = False) -> RemoteName:
 
 
 async def remote_environment(git: Git) -> Mapping[str, str]:
-    """The environment in which git talks to remotes: ssh, the user's own, asks nobody."""
+    """Return the environment for remote commands, in which ssh does not prompt."""
     done = await git.run("config", "--get", "core.sshCommand", check=False)
     return {"GIT_SSH_COMMAND": f"{done.line or 'ssh'} -oBatchMode=yes"}
 
 
-def _usual(git: Git, names: list[str]) -> str:
+def _default_remote(git: Git, names: list[str]) -> str:
     branch = git.ask("symbolic-ref", "--quiet", "--short", "HEAD", check=False).line
     if branch:
         configured = git.ask("config", "--get", f"branch.{branch}.remote", check=False).line

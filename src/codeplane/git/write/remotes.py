@@ -78,13 +78,13 @@ class PushResult(Changed):
     def text(self) -> str:
         lines = [
             f"pushed to {self.remote}, which cannot be undone",
-            *(f"{one.ref} {one.summary}" for one in self.pushed),
+            *(f"{ref.ref} {ref.summary}" for ref in self.pushed),
         ]
         return "\n".join([*lines, *([self.said] if self.said else [])])
 
 
 class RemoteWrites:
-    """Exchanges commits with the remotes that are configured; git's credentials are used, and nobody is asked."""
+    """Exchange commits with the configured remotes, with git's credentials and without prompting."""
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
@@ -95,35 +95,35 @@ class RemoteWrites:
     async def fetch(self, call: Call, request: FetchRequest) -> Changed:
         """Fetch a remote's branches; nothing that is checked out changes, and it cannot be undone."""
         remote = await asyncio.to_thread(find_remote, self._git, request.remote)
-        async with self._writer.writing(call, "fetch", undoable=False) as writing:
+        async with self._writer.mutation(call, "fetch", undoable=False) as mutation:
             options = [*(["--prune"] if request.prune else []), *(["--tags"] if request.tags else [])]
             options += ["--refetch", "--no-filter"] if request.complete else []
-            await self._talk("fetch", "--quiet", "--no-recurse-submodules", *options, "--", remote.name)
-            return Changed(delta=await writing.finished())
+            await self._run_remote("fetch", "--quiet", "--no-recurse-submodules", *options, "--", remote.name)
+            return Changed(delta=await mutation.finish())
 
     @operation("git.pull", risk=Risk.EXFILTRATION, budget=Budget.MUTATION, capability="execute_tools", timeout_sec=0)
     async def pull(self, call: Call, request: PullRequest) -> MergeResult:
         """Fetch and bring the branch forward: ff-only, merge, or rebase; undo takes back the local part."""
         remote = await asyncio.to_thread(find_remote, self._git, request.remote)
         ref = [_refspec(request.ref)] if request.ref else []
-        async with self._writer.writing(call, "pull", calm=True, undoes=(_HEADS,)) as writing:
-            await self._talk("fetch", "--quiet", "--no-recurse-submodules", "--", remote.name, *ref)
+        async with self._writer.mutation(call, "pull", calm=True, undoes=(_HEADS,)) as mutation:
+            await self._run_remote("fetch", "--quiet", "--no-recurse-submodules", "--", remote.name, *ref)
             target, what = await self._fetched()
-            head = writing.before.head
-            await writing.reaches_between(*await ranges(self._git, head, target), (head, target))
+            head = mutation.before.head
+            await mutation.reach_between(*await ranges(self._git, head, target), (head, target))
             rebases = request.mode == "rebase" and head is not None
-            await writing.loses(commits=[head] if rebases and head else [], work=False, replaced=True)
+            await mutation.keep_losses(commits=[head] if rebases and head else [], work=False, replaced=True)
             if rebases:
                 left = await self._git.run("rev-list", "--no-merges", "HEAD", f"^{target}")
-                await self._writer.may_write_commits(call, left.line.split())
-                aside = await writing.rebase_options()
-                done = await self._talk("rebase", "--quiet", *aside, target, check=False)
+                await self._writer.permission.admit_commits(call, left.line.split())
+                aside = await mutation.autostash.rebase_options()
+                done = await self._run_remote("rebase", "--quiet", *aside, target, check=False)
             else:
                 only = request.mode == "ff-only"
                 how = [] if only else ["-m", await message_of(self._git, target, what)]
-                options = await writing.merge_options(target, ["--ff-only"] if only else [])
-                done = await self._talk("merge", "--quiet", *options, *how, target, check=False)
-            delta = await writing.finished()
+                options = await mutation.autostash.merge_options(target, ["--ff-only"] if only else [])
+                done = await self._run_remote("merge", "--quiet", *options, *how, target, check=False)
+            delta = await mutation.finish()
             stopped_or_raise(done, delta, request.mode)
             return merged(delta, fastforward=delta.head == target and delta.head != delta.head_before)
 
@@ -132,25 +132,27 @@ class RemoteWrites:
         """Push a branch or tag; force replaces only what is as it was last fetched. It cannot be undone."""
         remote = await asyncio.to_thread(find_remote, self._git, request.remote, push=True)
         what = await asyncio.to_thread(self._pushed, request)
-        sending = PushSpec.pinned(call.pins)
+        approved = PushSpec.pinned(call.pins)
         options = ["--delete"] if request.delete else []
-        if sending is None:
+        if approved is None:
             options += ["--force-with-lease"] if request.force else []
             options += ["--set-upstream"] if request.set_upstream else []
             options += ["--tags"] if request.tags else []
         elif request.force:
-            options.append(sending.lease())
-        async with self._writer.writing(call, "push", undoable=False) as writing:
-            specs = [what] if sending is None else await asyncio.to_thread(self._exactly, request, remote, sending)
-            done = await self._talk(
+            options.append(approved.lease())
+        async with self._writer.mutation(call, "push", undoable=False) as mutation:
+            specs = [what]
+            if approved is not None:
+                specs = await asyncio.to_thread(self._approved_specs, request, remote, approved)
+            done = await self._run_remote(
                 "push", "--porcelain", "--no-recurse-submodules", *options, "--", remote.name, *specs, check=False
             )
             if done.code != 0:
                 raise git_error("push", "\n".join([*_rejected(done), done.err]), done.code)
-            if sending is not None and request.set_upstream:
-                await sending.tracks(self._git, remote.name)
+            if approved is not None and request.set_upstream:
+                await approved.tracks(self._git, remote.name)
             return PushResult(
-                delta=await writing.finished(),
+                delta=await mutation.finish(),
                 remote=str(remote),
                 pushed=_refs(done),
                 said="\n".join(line for line in redact_urls(done.err).splitlines() if "remote:" in line)[:_MAX_SAID],
@@ -164,7 +166,7 @@ class RemoteWrites:
     @previews("git.fetch")
     async def preview_fetch(self, request: FetchRequest) -> Preview:
         """From where, and what is asked for."""
-        return await asyncio.to_thread(self._previewed_fetch, request)
+        return await asyncio.to_thread(self._preview_fetch, request)
 
     @assesses("git.pull")
     def assess_pull(self, request: PullRequest) -> Assessment:
@@ -175,7 +177,7 @@ class RemoteWrites:
     @previews("git.pull")
     async def preview_pull(self, request: PullRequest) -> Preview:
         """From where into which branch; what is ignored and in the way, as far as was fetched before."""
-        return await asyncio.to_thread(self._previewed_pull, request)
+        return await asyncio.to_thread(self._preview_pull, request)
 
     @assesses("git.push")
     def assess_push(self, request: PushRequest) -> Assessment:
@@ -193,9 +195,9 @@ class RemoteWrites:
     @previews("git.push")
     async def preview_push(self, request: PushRequest) -> Preview:
         """Which commits go where under which name, and what the remote loses."""
-        return await asyncio.to_thread(self._previewed_push, request)
+        return await asyncio.to_thread(self._preview_push, request)
 
-    def _previewed_fetch(self, request: FetchRequest) -> Preview:
+    def _preview_fetch(self, request: FetchRequest) -> Preview:
         remote = find_remote(self._git, request.remote)
         exchange = Exchange(self._git, remote.name)
         facts = [*exchange.places(push=False), *exchange.fetched(prune=request.prune, tags=request.tags)]
@@ -203,14 +205,14 @@ class RemoteWrites:
         bound = bound_to(self._git, [f"refs/remotes/{remote.name}/"] if request.prune else [])
         return preview_losses(f"Fetch from {remote}", [], facts, bound=bound)
 
-    def _previewed_pull(self, request: PullRequest) -> Preview:
+    def _preview_pull(self, request: PullRequest) -> Preview:
         remote = find_remote(self._git, request.remote)
         lost = self._lost_by_pull(request, remote)
         exchange = Exchange(self._git, remote.name)
         facts = [*exchange.places(push=False), *exchange.pulled(request.ref, request.mode)]
         return preview_losses(f"Pull {f'{request.ref} ' if request.ref else ''}from {remote}", lost, facts)
 
-    def _previewed_push(self, request: PushRequest) -> Preview:
+    def _preview_push(self, request: PushRequest) -> Preview:
         remote = find_remote(self._git, request.remote, push=True)
         what, lost = self._pushed(request), self._lost(request, remote)
         exchange = Exchange(self._git, remote.name)
@@ -223,12 +225,12 @@ class RemoteWrites:
         tags = request.tags or exchange.follows_tags
         bound = bound_to(self._git, ["refs/tags/"] if tags else [])
         forced = "Force-push" if request.force else "Push"
-        seen = preview_losses(f"{forced} {what} to {remote}", lost, facts, bound=bound, kept=False)
-        return replace(seen, pins=PushSpec.of(self._git, exchange, what, tags=tags).pins)
+        preview = preview_losses(f"{forced} {what} to {remote}", lost, facts, bound=bound, kept=False)
+        return replace(preview, pins=PushSpec.of(self._git, exchange, what, tags=tags).pins)
 
-    def _exactly(self, request: PushRequest, remote: RemoteName, sending: PushSpec) -> list[str]:
+    def _approved_specs(self, request: PushRequest, remote: RemoteName, approved: PushSpec) -> list[str]:
         along = Exchange(self._git, remote.name).follows_tags
-        return sending.specs(self._git, all_tags=request.tags, along=along)
+        return approved.specs(self._git, all_tags=request.tags, along=along)
 
     def _lost_by_pull(self, request: PullRequest, remote: RemoteName) -> list[Loss]:
         there = Exchange(self._git, remote.name).upstream(_refspec(request.ref) if request.ref else "")
@@ -241,7 +243,7 @@ class RemoteWrites:
     def _lost(self, request: PushRequest, remote: RemoteName) -> list[Loss]:
         what = self._pushed(request)
         if request.delete:
-            return [Loss(said=f"{shown(what)} on {remote}", kind="delete")]
+            return [Loss(text=f"{shown(what)} on {remote}", kind="delete")]
         exchange = Exchange(self._git, remote.name)
         if not request.force and not exchange.is_forced(what):
             return []
@@ -249,7 +251,7 @@ class RemoteWrites:
         between = f"{what}..refs/remotes/{remote.name}/{there}"
         done = self._git.ask("log", "-z", "--max-count=1000", *ONELINE, between, "--", check=False)
         commits = done.fields if done.code == 0 else []
-        replaced = Loss(said=f"what {remote} has there now would be LOST", kind="history")
+        replaced = Loss(text=f"what {remote} has there now would be LOST", kind="history")
         return lost_commits(commits, f"on {remote} that this branch has not would be LOST there") or [replaced]
 
     def _kinds(self, request: PushRequest, remote: RemoteName) -> tuple[Kind, ...]:
@@ -259,7 +261,7 @@ class RemoteWrites:
         return ("force",) if forced else ()
 
     def _trusted_as(self, request: PushRequest, remote: RemoteName) -> tuple[str, ...]:
-        """What a person who trusts the next such push has agreed to: how which ref goes where, whatever its commits."""
+        """Describe the kind of push that a person trusts: which ref goes where and how, whatever its commits."""
         what = self._pushed(request)
         if request.delete:
             return (f"deletes {shown(what)} on {remote}",)
@@ -267,12 +269,12 @@ class RemoteWrites:
         forced = request.force or exchange.is_forced(what)
         there = exchange.destination(what)
         named = shown(what) if there == what else f"{shown(what)} as {shown(there)}"
-        said = f"force-pushes {named} to {remote}, replacing what is there" if forced else f"pushes {named} to {remote}"
+        text = f"force-pushes {named} to {remote}, replacing what is there" if forced else f"pushes {named} to {remote}"
         tags = ("with all tags",) if request.tags else ("with tags on the way",) if exchange.follows_tags else ()
-        return (said, *tags)
+        return (text, *tags)
 
     def _pushed(self, request: PushRequest) -> str:
-        """The one ref that is meant, in full."""
+        """Return the full name of the ref to push."""
         if not request.ref:
             head = self._losses.head_ref
             if head is None or request.delete:
@@ -286,13 +288,13 @@ class RemoteWrites:
                 return full
         raise ref_not_found(name, self._git.ask("for-each-ref", "--format=%(refname:lstrip=2)").line.splitlines())
 
-    async def _talk(self, *arguments: str, check: bool = True) -> GitOutput:
+    async def _run_remote(self, *arguments: str, check: bool = True) -> GitOutput:
         env = await remote_environment(self._git)
         limit = self._git.config.remote_timeout_sec
         return await self._git.run(*arguments, env=env, timeout=limit, check=check, remote=True)
 
     async def _fetched(self) -> tuple[str, str]:
-        """The commit, or tag, that was fetched to be merged, and what git calls it."""
+        """Return the commit or tag that was fetched to be merged, and git's description of it."""
         lines = await asyncio.to_thread(read_plain_file, self._git.folder / "FETCH_HEAD")
         wanted = [line for line in os.fsdecode(lines).splitlines() if "\tnot-for-merge\t" not in line]
         if len(wanted) != 1:
@@ -320,7 +322,7 @@ def _outward(
 ) -> Assessment:
     return Assessment(
         risk=Risk.DESTRUCTIVE if lost else Risk.EXFILTRATION,
-        effects=(f"it {verb} {remote}", *(loss.said for loss in lost)),
+        effects=(f"it {verb} {remote}", *(loss.text for loss in lost)),
         remotes=urls or (remote.url,),
         remote_names=(remote.name,),
         kinds=kinds_of(lost, *kinds),

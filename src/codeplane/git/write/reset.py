@@ -30,30 +30,30 @@ class ResetRequest(WorkspaceRequest):
 
 
 class Reset:
-    """Moves the branch that is checked out."""
+    """Move the branch that is checked out."""
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
         self._git = writer.git
         self._losses = LossFinder(writer.git)
-        self._foreseen = PreviewFacts(writer.git)
+        self._facts = PreviewFacts(writer.git)
 
     @operation("git.reset", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def reset(self, call: Call, request: ResetRequest) -> Changed:
         """Move the branch to a commit; hard throws changes away, which stay under a recovery ref and in undo."""
-        async with self._writer.writing(call, "reset") as writing:
+        async with self._writer.mutation(call, "reset") as mutation:
             unborn = await asyncio.to_thread(self._is_unborn, request)
             target = None if unborn else await resolve_commit(self._git, request.ref)
-            before = writing.before
+            before = mutation.before
             if request.mode == "hard":
                 moved = await asyncio.to_thread(self._moved, target)
                 hidden = await asyncio.to_thread(self._losses.hidden)
-                await writing.reaches(before.changed, hidden=hidden, named=moved)
+                await mutation.reach(before.changed, hidden=hidden, named=moved)
             left = [before.head] if before.head and before.head != target else []
             hard = request.mode == "hard"
-            await writing.loses(commits=left, work=hard, replaced=not hard)
+            await mutation.keep_losses(commits=left, work=hard, replaced=not hard)
             await self._git.run("reset", "--quiet", f"--{request.mode}", *([target] if target else []), "--")
-            return Changed(delta=await writing.finished())
+            return Changed(delta=await mutation.finish())
 
     @foresees("git.reset")
     def foresee_reset(self, request: ResetRequest) -> Iterable[str]:
@@ -72,18 +72,18 @@ class Reset:
     @previews("git.reset")
     async def preview_reset(self, request: ResetRequest) -> Preview:
         """Where the branch goes from where, and the commits and changes that go."""
-        return await asyncio.to_thread(self._previewed, request)
+        return await asyncio.to_thread(self._preview, request)
 
-    def _previewed(self, request: ResetRequest) -> Preview:
+    def _preview(self, request: ResetRequest) -> Preview:
         target = "no commit yet" if self._is_unborn(request) else resolve_commit_now(self._git, request.ref)
         follows = {"soft": "only the branch", "mixed": "the branch and the index", "hard": "branch, index and files"}
-        facts = [f"{self._foreseen.head()} → {target}", f"moves {follows[request.mode]}"]
-        # The index is given up as a whole, what is staged and nowhere else too.
-        bound = [] if request.mode == "soft" else [self._foreseen.index()]
+        facts = [f"{self._facts.head()} → {target}", f"moves {follows[request.mode]}"]
+        # The whole index is replaced, with staged content that is nowhere else.
+        bound = [] if request.mode == "soft" else [self._facts.index()]
         return preview_losses(f"Reset {request.mode} to {request.ref}", self._lost(request), facts, bound=bound)
 
     def _is_unborn(self, request: ResetRequest) -> bool:
-        """Whether there is no commit yet, and the index alone is meant."""
+        """Whether there is no commit yet, so that only the index is reset."""
         return request.ref == _HEAD and self._losses.head is None and self._losses.head_ref is not None
 
     def _lost(self, request: ResetRequest) -> list[Loss]:
@@ -101,13 +101,13 @@ class Reset:
                 edited = self._losses.edited(against=head)
                 lost += self._losses.files(edited, "changes")
         if request.mode == "hard":
-            told = set(edited)
-            unknown = self._losses.overwritten(self._moved(target))
-            lost += self._losses.files([path for path in unknown if path not in told], "untracked work")
+            overwritten = self._losses.overwritten(self._moved(target))
+            untracked = [path for path in overwritten if path not in set(edited)]
+            lost += self._losses.files(untracked, "untracked work")
         return lost
 
     def _moved(self, target: str | None) -> ChangedPaths:
-        """What the index, or the commit that is checked out, has otherwise than the target; all of it without one."""
+        """Return what differs between the target and the index or HEAD; without a target, the whole index."""
         if target is None:
             return parse_tree_listing(self._git.ask("ls-files", "--stage", "-z").fields)
         options = ("--cached", "--raw", "-z", "--no-renames", "--no-abbrev", "--no-ext-diff")

@@ -1,18 +1,18 @@
-"""What was done by hand since git stopped at conflicts."""
+"""Finds the files that were resolved by hand since git stopped at conflicts."""
 
 from codeplane.git.safety.loss import Loss
 from codeplane.git.safety.loss_finder import LossFinder
 
 
 def resolved_files(losses: LossFinder, *, all_work: bool = False) -> list[str]:
-    """The files that are no longer as git left them when it stopped, of those that giving up would write anew.
+    """Return the files that changed since git stopped and that an abort would overwrite.
 
-    A merge or pick that is given up leaves alone what is not staged; with `all_work`, as of a rebase, nothing is.
+    Aborting a merge or pick spares unstaged files; with `all_work`, as for a rebase, it spares none.
     """
     if losses.head is None:
         return []
     git = losses.git
-    # Git keeps the tree it wrote, conflict markers and all; without it any change may be somebody's work.
+    # Git stores the tree it wrote, with conflict markers; without it any change may be work by hand.
     left = git.ask("rev-parse", "--verify", "--quiet", "AUTO_MERGE", check=False).line
     edited = losses.edited(against=left or "HEAD")
     if all_work or not edited:
@@ -22,5 +22,5 @@ def resolved_files(losses: LossFinder, *, all_work: bool = False) -> list[str]:
 
 
 def resolution_losses(losses: LossFinder, *, all_work: bool = False) -> list[Loss]:
-    """The same, told as a loss."""
+    """Return the loss of the resolved files."""
     return losses.files(resolved_files(losses, all_work=all_work), "resolutions")

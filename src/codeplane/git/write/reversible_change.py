@@ -1,4 +1,4 @@
-"""What a git mutation left different, both sides of it, so that either can be had again."""
+"""Both sides of what a git mutation changed, so that either can be restored."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -12,7 +12,7 @@ from codeplane.kernel.json import JsonObject
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
-    """One side; only what differs between the two is in it, the head and the state always."""
+    """One side: only what differs between the two, and always the head and state."""
 
     symbolic: str | None
     head: str | None
@@ -25,14 +25,14 @@ class Side:
     files: Mapping[str, Entry]
 
     def to_json(self) -> JsonObject:
-        """The side as it is kept."""
+        """Return the side for the mutation record."""
         return {
             "symbolic": self.symbolic,
             "head": self.head,
             "state": self.state,
             "refs": dict(self.refs),
-            "stashes": [list(one) for one in self.stashes] if self.stashes is not None else None,
-            "settings": [list(one) for one in self.settings],
+            "stashes": [list(stash) for stash in self.stashes] if self.stashes is not None else None,
+            "settings": [list(setting) for setting in self.settings],
             "index": list(self.index),
             "intended": list(self.intended),
             "files": dict(self.files),
@@ -40,7 +40,7 @@ class Side:
 
     @classmethod
     def of_json(cls, raw: JsonObject) -> "Side":
-        """The side that was kept; KeyError or TypeError when it was written in another form."""
+        """Read a side from a mutation record; KeyError or TypeError when it has another form."""
         stashes = raw["stashes"]
         return cls(
             symbolic=cast(str | None, raw["symbolic"]),
@@ -57,7 +57,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReversibleChange:
-    """Both sides of a mutation; `branches` are those whose settings it changed."""
+    """Both sides of a mutation; `branches` are the branches whose settings it changed."""
 
     before: Side
     after: Side
@@ -71,7 +71,7 @@ class ReversibleChange:
         files: Mapping[str, tuple[Entry, Entry]],
         prefixes: tuple[str, ...],
     ) -> "ReversibleChange":
-        """What differs between two moments; of the refs, those with one of the prefixes."""
+        """Compare two snapshots; of the refs, only those with one of the prefixes."""
         refs = [
             ref
             for ref in sorted(before.refs.keys() | after.refs.keys())
@@ -102,16 +102,16 @@ class ReversibleChange:
 
     @property
     def index_paths(self) -> set[str]:
-        """The paths whose entries in the index differ."""
+        """The paths whose index entries differ."""
         return {line.partition("\t")[2] for line in (*self.before.index, *self.after.index)}
 
     def to_json(self) -> JsonObject:
-        """Both sides as they are kept."""
+        """Return both sides for the mutation record."""
         return {"before": self.before.to_json(), "after": self.after.to_json(), "branches": list(self.branches)}
 
     @classmethod
     def of_json(cls, raw: JsonObject) -> "ReversibleChange":
-        """Both sides as they were kept."""
+        """Read both sides from a mutation record."""
         return cls(
             before=Side.of_json(cast(JsonObject, raw["before"])),
             after=Side.of_json(cast(JsonObject, raw["after"])),
@@ -120,7 +120,7 @@ class ReversibleChange:
 
 
 def entries_at(picture: GitSnapshot, paths: Iterable[str]) -> tuple[str, ...]:
-    """The lines of the index that are about these paths."""
+    """Return the index lines of these paths."""
     wanted = set(paths)
     return tuple(sorted(os.fsdecode(line) for line in picture.index if _path(line) in wanted))
 
@@ -130,9 +130,9 @@ def _path(line: bytes) -> str:
 
 
 def _branch(key: str) -> str:
-    """`topic` of `branch.topic.merge`."""
+    """Return `topic` for `branch.topic.merge`."""
     return key.removeprefix("branch.").rpartition(".")[0]
 
 
 def _pairs(raw: object) -> tuple[tuple[str, str], ...]:
-    return tuple((str(one), str(other)) for one, other in cast(list[list[str]], raw))
+    return tuple((str(key), str(value)) for key, value in cast(list[list[str]], raw))

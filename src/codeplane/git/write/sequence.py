@@ -1,6 +1,6 @@
-"""What a rebase, a merge, or a pick of several commits that is under way has still to do, as its files say.
+"""The remaining steps of a rebase, merge or pick under way, read from git's files.
 
-A hook can write such files, and somebody else than who goes on with it may have begun it.
+A hook can write such files, and another caller may have started the operation.
 """
 
 import asyncio
@@ -15,40 +15,40 @@ from codeplane.kernel.errors import GitRefused
 _MAX_COMMAND = 200
 _COMMAND = re.compile(r"\s*(?:x|exec)\s+(.*)")
 _STEP_LISTS = ("rebase-merge/git-rebase-todo", "sequencer/todo")
-# Labels and commands name no commit of their own.
+# Steps that check out or merge a commit by name.
 _TARGET = re.compile(r"\s*(?:t|reset|m|merge)\s+(?:-[cC]\s+\S+\s+)?([^#]*)")
 _LABELS = "refs/rewritten/"
-# What begins a patch of a rebase that git does by patches: the commit it is of, which git takes it from.
+# The first line of a patch in a rebase by patches names its commit.
 _PATCH = re.compile(r"From ([0-9a-f]{40,64})\b")
 _ID = re.compile(r"[0-9a-f]{40,64}")
 _AUTOSTASHES = ("MERGE_AUTOSTASH", "rebase-merge/autostash", "rebase-apply/autostash")
-# Git runs `git-merge-NAME` for any other, and finds it in the work tree when there is a slash in it.
+# For any other strategy git runs `git-merge-NAME`, which with a slash in it can be in the work tree.
 _STRATEGIES = frozenset({"ort", "recursive", "resolve", "octopus", "ours", "subtree"})
 _STEP = re.compile(r"\s*(?!(?:#|x|exec|l|label|t|reset|u|update-ref)\b)\w+\s+(?:-[cC]\s+)?([0-9a-f]{4,64})(?:\s|$)")
 
 
 async def commits_left(git: Git) -> list[str]:
-    """The commits of the steps to come."""
+    """Return the commits of the remaining steps."""
     words = await asyncio.to_thread(_planned, git.folder)
-    # Git shortens ids in some of its lists.
+    # Some lists contain short ids.
     return (await git.run("rev-list", "--no-walk=unsorted", *words)).line.split() if words else []
 
 
 async def targets_left(git: Git) -> list[str]:
-    """The commits that steps to come check out, or merge."""
+    """Return the commits that remaining steps check out or merge."""
     lines = (await asyncio.to_thread(_text, git.folder / _STEP_LISTS[0])).splitlines()
     steps = filter(None, map(_TARGET.match, lines))
     names = dict.fromkeys(word for step in steps for word in step[1].split() if not word.startswith("-"))
-    found = []
+    oids = []
     for name in names:
         for revision in (f"{_LABELS}{name}^{{commit}}", f"{name}^{{commit}}"):
-            found.append((await git.run("rev-parse", "--verify", "--quiet", revision, check=False)).line)
-    return [oid for oid in dict.fromkeys(found) if oid]
+            oids.append((await git.run("rev-parse", "--verify", "--quiet", revision, check=False)).line)
+    return [oid for oid in dict.fromkeys(oids) if oid]
 
 
 async def stashes_left(git: Git) -> list[str]:
-    """The commits of changes that were put away, which git brings back at the end, whichever that is."""
-    found = []
+    """Return the commits of autostashes, which git applies at the end, also after an abort."""
+    oids = []
     for name in _AUTOSTASHES:
         oid = await asyncio.to_thread(_text, git.folder / name)
         if not oid:
@@ -56,12 +56,12 @@ async def stashes_left(git: Git) -> list[str]:
         if _ID.fullmatch(oid) is None:
             raise GitRefused(f".git/{name} names no commit: {shown(oid[:_MAX_COMMAND])}", hint=f"remove .git/{name}")
         untracked = await git.run("rev-parse", "--verify", "--quiet", f"{oid}^3", check=False)
-        found += [oid, *untracked.line.split()]
-    return found
+        oids += [oid, *untracked.line.split()]
+    return oids
 
 
 async def refuse_strategies(git: Git) -> None:
-    """GitRefused when what is under way merges by a program that is not one of git's own."""
+    """Raise GitRefused when the operation uses a merge strategy that is not git's own."""
     options = git.folder / "sequencer" / "opts"
     listed = ("config", "--file", str(options), "-z", "--get-all", "options.strategy")
     named = (await git.run(*listed, check=False)).fields
@@ -75,9 +75,9 @@ async def refuse_strategies(git: Git) -> None:
 
 
 def refuse_commands(folder: Path) -> None:
-    """GitRefused when steps to come run commands: git runs those unenclosed, and a hook can write them."""
-    found = (_COMMAND.match(line) for line in _text(folder / _STEP_LISTS[0]).splitlines())
-    for command in filter(None, found):
+    """Raise GitRefused when remaining steps run commands, which a hook can write and git does not sandbox."""
+    matches = (_COMMAND.match(line) for line in _text(folder / _STEP_LISTS[0]).splitlines())
+    for command in filter(None, matches):
         raise GitRefused(
             f"a step of this rebase runs a command: {shown(command[1][:_MAX_COMMAND])}",
             hint="take it out: git rebase --edit-todo; or go on in a terminal: git rebase --continue",
@@ -85,15 +85,15 @@ def refuse_commands(folder: Path) -> None:
 
 
 def sequence_start(folder: Path) -> str:
-    """The commit that giving up a pick of several commits goes back to; empty for a single one."""
+    """Return the commit that aborting a pick of several commits goes back to; empty for a single one."""
     return _text(folder / "sequencer" / "head")
 
 
 def _planned(folder: Path) -> list[str]:
-    """What looks like an id in the steps to come."""
+    """Return the ids in the remaining steps."""
     steps = (_STEP.match(line) for name in _STEP_LISTS for line in _text(folder / name).splitlines())
     patches = (_PATCH.match(_raw(patch)) for patch in (folder / "rebase-apply").glob("[0-9]*"))
-    return [found[1] for found in (*steps, *patches) if found is not None]
+    return [match[1] for match in (*steps, *patches) if match is not None]
 
 
 def _text(path: Path) -> str:

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from pydantic import Field
 
-from codeplane.git.safety.loss import Loss, assess_losses, few_of, preview_losses
+from codeplane.git.read.git_error import name_first
+from codeplane.git.safety.loss import Loss, assess_losses, preview_losses
 from codeplane.git.safety.loss_finder import LossFinder
 from codeplane.git.write.git_delta import Changed
 from codeplane.git.write.git_snapshot import submodule_paths
@@ -40,25 +41,25 @@ class DiscardRequest(WorkspaceRequest):
 
 
 class Staging:
-    """Moves changes between work tree and index."""
+    """Move changes between work tree and index."""
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
         self._git = writer.git
         self._losses = LossFinder(writer.git)
-        self._foreseen = PreviewFacts(writer.git, writer.secrets)
+        self._facts = PreviewFacts(writer.git, writer.secrets)
 
     @operation("git.stage", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def stage(self, call: Call, request: StageRequest) -> Changed:
         """Stage files for the next commit: new, changed and deleted ones."""
-        paths = self._writer.paths(call, request.paths)
-        async with self._writer.writing(call, "stage") as writing:
-            self._writer.refuse_secrets(call, await self._writer.below(call, paths))
-            await self._add(paths, submodule_paths(writing.before))
-            return Changed(delta=await writing.finished(compared="index"))
+        paths = self._writer.permission.admit_paths(call, request.paths)
+        async with self._writer.mutation(call, "stage") as mutation:
+            self._writer.permission.refuse_secrets(call, await self._writer.permission.admit_below(call, paths))
+            await self._add(paths, submodule_paths(mutation.before))
+            return Changed(delta=await mutation.finish(compared="index"))
 
     async def _add(self, paths: list[str], links: frozenset[str]) -> None:
-        """Add what is there; of submodules only the commit they are at, since to add them git would enter them."""
+        """Stage files; of submodules only their commit, since `git add` would enter them."""
         wanted = sorted(
             link for link in links if any(path in (".", link) or link.startswith(f"{path}/") for path in paths)
         )
@@ -73,32 +74,32 @@ class Staging:
     @operation("git.unstage", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def unstage(self, call: Call, request: UnstageRequest) -> Changed:
         """Take files out of the next commit; the files themselves stay as they are."""
-        paths = self._writer.paths(call, request.paths)
-        async with self._writer.writing(call, "unstage") as writing:
-            await self._writer.below(call, paths)
+        paths = self._writer.permission.admit_paths(call, request.paths)
+        async with self._writer.mutation(call, "unstage") as mutation:
+            await self._writer.permission.admit_below(call, paths)
             await self._git.run("reset", "--quiet", "--", *paths)
-            return Changed(delta=await writing.finished(compared="index"))
+            return Changed(delta=await mutation.finish(compared="index"))
 
     @operation("git.discard", risk=Risk.DESTRUCTIVE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def discard(self, call: Call, request: DiscardRequest) -> Changed:
         """Throw away changes that are not staged; what is lost stays under a recovery ref, and undo brings it back."""
-        paths = self._writer.paths(call, request.paths)
-        async with self._writer.writing(call, "discard") as writing:
+        paths = self._writer.permission.admit_paths(call, request.paths)
+        async with self._writer.mutation(call, "discard") as mutation:
             edited = (await self._git.run("diff", "--name-only", "-z", "--no-ext-diff", "--", *paths)).fields
-            unknown = []
+            untracked = []
             if request.untracked:
                 listed = await self._git.run("ls-files", "--others", "--exclude-standard", "-z", "--", *paths)
-                unknown = [path for path in listed.fields if not path.endswith("/")]
+                untracked = [path for path in listed.fields if not path.endswith("/")]
             hidden = await asyncio.to_thread(self._losses.hidden, paths)
-            self._writer.refuse_secret_changes(call, [*edited, *unknown, *hidden])
-            await writing.reaches([*edited, *unknown], hidden=hidden)
-            await writing.loses()
-            known = not request.untracked or (await self._git.run("ls-files", "-z", "--", *paths)).out
-            if known:
+            self._writer.permission.refuse_secret_changes(call, [*edited, *untracked, *hidden])
+            await mutation.reach([*edited, *untracked], hidden=hidden)
+            await mutation.keep_losses()
+            tracked = not request.untracked or (await self._git.run("ls-files", "-z", "--", *paths)).out
+            if tracked:
                 await self._git.run("restore", "--worktree", "--", *paths)
-            if unknown:
+            if untracked:
                 await self._git.run("clean", "--force", "--quiet", "-d", "--", *paths)
-            return Changed(delta=await writing.finished(compared="worktree"))
+            return Changed(delta=await mutation.finish(compared="worktree"))
 
     @foresees("git.stage")
     def foresee_stage(self, request: StageRequest) -> Iterable[str]:
@@ -114,30 +115,30 @@ class Staging:
     def foresee_discard(self, request: DiscardRequest) -> Iterable[str]:
         """The files whose changes go, and those that git does not know where they go too."""
         named = [name for path in request.paths if (name := canonical(path, root=self._git.root))]
-        unknown = self._losses.untracked(request.paths) if request.untracked else []
-        return [*named, *self._losses.edited(request.paths), *unknown]
+        untracked = self._losses.untracked(request.paths) if request.untracked else []
+        return [*named, *self._losses.edited(request.paths), *untracked]
 
     @assesses("git.discard")
     def assess_discard(self, call: Call | None, request: DiscardRequest) -> Assessment:
         """Nothing is lost where nothing was changed."""
-        self._writer.refuse_secret_changes(call, self.foresee_discard(request))
+        self._writer.permission.refuse_secret_changes(call, self.foresee_discard(request))
         return assess_losses(self._lost(request))
 
     @previews("git.discard")
     async def preview_discard(self, request: DiscardRequest) -> Preview:
         """The files whose changes go, and the changes."""
-        return await asyncio.to_thread(self._previewed, request)
+        return await asyncio.to_thread(self._preview, request)
 
-    def _previewed(self, request: DiscardRequest) -> Preview:
+    def _preview(self, request: DiscardRequest) -> Preview:
         lost = self._lost(request)
         paths = [canonical(path, root=self._git.root) or "." for path in request.paths]
-        told = preview_losses(
-            f"Discard changes that are not staged in {few_of(paths)}",
+        preview = preview_losses(
+            f"Discard changes that are not staged in {name_first(paths)}",
             lost,
             ["files that git does not know go too"] if request.untracked else [],
-            bound=[self._foreseen.index()],
+            bound=[self._facts.index()],
         )
-        return replace(told, body="\n".join([told.body, *self._foreseen.diff(paths=paths)]))
+        return replace(preview, body="\n".join([preview.body, *self._facts.diff(paths=paths)]))
 
     def _lost(self, request: DiscardRequest) -> list[Loss]:
         lost = self._losses.files(self._losses.edited(request.paths), "changes")

@@ -8,15 +8,16 @@ from pydantic import Field
 
 from codeplane.git.read.conflict import Conflict
 from codeplane.git.read.git_error import name_first
-from codeplane.git.safety.loss import Loss, assess_losses, few_of, preview_losses
+from codeplane.git.safety.loss import Loss, assess_losses, preview_losses
 from codeplane.git.safety.loss_finder import LossFinder
 from codeplane.git.safety.obstacles import ChangedPaths, parse_raw_diff
 from codeplane.git.write.commits import MAX_MESSAGE
 from codeplane.git.write.git_delta import Stoppable
 from codeplane.git.write.git_snapshot import submodule_paths
 from codeplane.git.write.merges import stopped_or_raise
+from codeplane.git.write.mutation import GitMutation
 from codeplane.git.write.preview_facts import PreviewFacts, listing
-from codeplane.git.write.writer import GitMutation, Writer
+from codeplane.git.write.writer import Writer
 from codeplane.index.files.paths import canonical, shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.counted import counted
@@ -67,22 +68,22 @@ class StashResult(Stoppable):
 
 
 class Stashes:
-    """Puts work aside, and takes it up again."""
+    """Stash changes and apply them again."""
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
         self._git = writer.git
         self._losses = LossFinder(writer.git)
-        self._foreseen = PreviewFacts(writer.git)
+        self._facts = PreviewFacts(writer.git)
 
     @operation("git.stash_push", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def push(self, call: Call, request: StashPushRequest) -> StashResult:
         """Put changes aside, so that the work tree is as the last commit; git_stash_pop brings them back."""
-        paths = self._writer.paths(call, request.paths)
+        paths = self._writer.permission.admit_paths(call, request.paths)
         options = ["--include-untracked"] if request.include_untracked else []
         options += [f"--message={request.message}"] if request.message else []
-        async with self._writer.writing(call, "stash_push") as writing:
-            before = writing.before
+        async with self._writer.mutation(call, "stash_push") as mutation:
+            before = mutation.before
             if before.head is None:
                 raise GitRefused("there is no commit yet, and a stash is kept on top of one", hint="git_commit first")
             if not paths and (inside := await asyncio.to_thread(self._git.unnamed, submodule_paths(before))):
@@ -92,12 +93,12 @@ class Stashes:
                 )
             reached = before.changed | (before.untracked if request.include_untracked else frozenset())
             aside = [path for path in reached if not paths or _below(path, paths)]
-            self._writer.refuse_secrets(call, aside)
-            await writing.reaches(aside)
+            self._writer.permission.refuse_secrets(call, aside)
+            await mutation.reach(aside)
             done = await self._git.run(
                 *("stash", "push", "--quiet", *options, *(["--", *paths] if paths else [])), literal=bool(paths)
             )
-            delta = await writing.finished(compared="worktree")
+            delta = await mutation.finish(compared="worktree")
             top = await self._git.run("rev-parse", "--verify", "--quiet", "refs/stash", check=False)
             if not top.line or top.line == (before.stashes[0][0] if before.stashes else ""):
                 raise GitRefused(
@@ -108,21 +109,21 @@ class Stashes:
     @operation("git.stash_pop", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def pop(self, call: Call, request: StashPopRequest) -> StashResult:
         """Bring stashed changes back and forget the stash; with conflicts it is not forgotten."""
-        return await self._bring(call, "pop", request)
+        return await self._apply(call, "pop", request)
 
     @operation("git.stash_apply", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def apply(self, call: Call, request: StashApplyRequest) -> StashResult:
         """Bring stashed changes back and keep the stash."""
-        return await self._bring(call, "apply", request)
+        return await self._apply(call, "apply", request)
 
     @operation("git.stash_drop", risk=Risk.DESTRUCTIVE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def drop(self, call: Call, request: StashDropRequest) -> StashResult:
         """Forget a stash; it stays under a recovery ref, and undo brings it back."""
-        async with self._writer.writing(call, "stash_drop") as writing:
-            oid = _chosen(writing, request.index)
-            await writing.loses(commits=[oid], work=False)
+        async with self._writer.mutation(call, "stash_drop") as mutation:
+            oid = _stash_oid(mutation, request.index)
+            await mutation.keep_losses(commits=[oid], work=False)
             await self._git.run("stash", "drop", "--quiet", f"stash@{{{request.index}}}", literal=False)
-            return StashResult(delta=await writing.finished(), stash=oid)
+            return StashResult(delta=await mutation.finish(), stash=oid)
 
     @foresees("git.stash_push")
     def foresee_push(self, request: StashPushRequest) -> Iterable[str]:
@@ -136,12 +137,12 @@ class Stashes:
     @foresees("git.stash_pop")
     def foresee_pop(self, request: StashPopRequest) -> Iterable[str]:
         """The files that come back."""
-        return {path for named in self._brought(request) for path in named.paths}
+        return {path for named in self._stashed_paths(request) for path in named.paths}
 
     @foresees("git.stash_apply")
     def foresee_apply(self, request: StashApplyRequest) -> Iterable[str]:
         """The files that come back."""
-        return {path for named in self._brought(request) for path in named.paths}
+        return {path for named in self._stashed_paths(request) for path in named.paths}
 
     @assesses("git.stash_push")
     def assess_push(self, request: StashPushRequest) -> Assessment:
@@ -151,27 +152,27 @@ class Stashes:
     @previews("git.stash_push")
     async def preview_push(self, request: StashPushRequest) -> Preview:
         """What is ignored and in the way."""
-        return await asyncio.to_thread(self._previewed_push, request)
+        return await asyncio.to_thread(self._preview_push, request)
 
     @assesses("git.stash_pop")
     def assess_pop(self, request: StashPopRequest) -> Assessment:
         """What is ignored and lies where a file is to come would be lost."""
-        return assess_losses(self._lost_by_bringing(request))
+        return assess_losses(self._lost_by_applying(request))
 
     @previews("git.stash_pop")
     async def preview_pop(self, request: StashPopRequest) -> Preview:
         """What is ignored and in the way."""
-        return await asyncio.to_thread(self._previewed_bringing, request, keeps=False)
+        return await asyncio.to_thread(self._preview_apply, request, keeps=False)
 
     @assesses("git.stash_apply")
     def assess_apply(self, request: StashApplyRequest) -> Assessment:
         """What is ignored and lies where a file is to come would be lost."""
-        return assess_losses(self._lost_by_bringing(request))
+        return assess_losses(self._lost_by_applying(request))
 
     @previews("git.stash_apply")
     async def preview_apply(self, request: StashApplyRequest) -> Preview:
         """What is ignored and in the way."""
-        return await asyncio.to_thread(self._previewed_bringing, request, keeps=True)
+        return await asyncio.to_thread(self._preview_apply, request, keeps=True)
 
     @assesses("git.stash_drop")
     def assess_drop(self, request: StashDropRequest) -> Assessment:
@@ -181,46 +182,46 @@ class Stashes:
     @previews("git.stash_drop")
     async def preview_drop(self, request: StashDropRequest) -> Preview:
         """What is in the stash."""
-        return await asyncio.to_thread(self._previewed_drop, request)
+        return await asyncio.to_thread(self._preview_drop, request)
 
-    def _previewed_push(self, request: StashPushRequest) -> Preview:
+    def _preview_push(self, request: StashPushRequest) -> Preview:
         paths = [canonical(path, root=self._git.root) or "." for path in request.paths]
         head = self._losses.head
         changed = self._losses.edited(request.paths, against=head) if head else []
         fresh = self._losses.untracked(request.paths) if request.include_untracked else []
-        facts = [f"on {self._foreseen.head()}", *([f"message: {request.message}"] if request.message else [])]
+        facts = [f"on {self._facts.head()}", *([f"message: {request.message}"] if request.message else [])]
         named = [shown(path) for path in dict.fromkeys([*changed, *fresh])]
         facts += listing(f"put aside: {counted(len(named), 'file')}", named, len(named))
         files = [self._git.root / path for path in (*changed, *fresh)]
-        bound = [self._foreseen.index(), *map(os.fsencode, paths)]
+        bound = [self._facts.index(), *map(os.fsencode, paths)]
         return preview_losses("Put changes aside", self._lost_by_push(), facts, bound=bound, files=files)
 
-    def _previewed_bringing(self, request: StashPopRequest, *, keeps: bool) -> Preview:
-        facts = [self._stash(request.index), f"onto {self._foreseen.head()}"]
+    def _preview_apply(self, request: StashPopRequest, *, keeps: bool) -> Preview:
+        facts = [self._stash(request.index), f"onto {self._facts.head()}"]
         facts += ["what was staged is staged again"] if request.restore_index else []
         facts += ["the stash stays"] if keeps else ["the stash is forgotten then"]
-        return preview_losses(f"Bring stash {request.index} back", self._lost_by_bringing(request), facts)
+        return preview_losses(f"Bring stash {request.index} back", self._lost_by_applying(request), facts)
 
-    def _previewed_drop(self, request: StashDropRequest) -> Preview:
+    def _preview_drop(self, request: StashDropRequest) -> Preview:
         return preview_losses(f"Forget stash {request.index}", self._lost(request), [self._stash(request.index)])
 
     def _stash(self, index: int) -> str:
-        """The stash by its id: numbers move on with every other one."""
-        return f"stash {index} is {self._foreseen.named(f'stash@{{{index}}}')}"
+        """Name a stash by its id, since numbers change with every other stash."""
+        return f"stash {index} is {self._facts.named(f'stash@{{{index}}}')}"
 
-    async def _bring(self, call: Call, verb: str, request: StashPopRequest) -> StashResult:
-        async with self._writer.writing(call, f"stash_{verb}", calm=True) as writing:
-            oid = _chosen(writing, request.index)
+    async def _apply(self, call: Call, verb: str, request: StashPopRequest) -> StashResult:
+        async with self._writer.mutation(call, f"stash_{verb}", calm=True) as mutation:
+            oid = _stash_oid(mutation, request.index)
             parents = (await self._git.run("rev-list", "--parents", "--max-count=1", oid)).line.split()[1:]
             untracked = [(None, parent) for parent in parents[2:3]]
-            await writing.reaches_between((parents[0], oid), *untracked)
-            await writing.loses(commits=[oid] if verb == "pop" else [], work=False, replaced=True)
+            await mutation.reach_between((parents[0], oid), *untracked)
+            await mutation.keep_losses(commits=[oid] if verb == "pop" else [], work=False, replaced=True)
             options = ["--index"] if request.restore_index else []
-            # By its id: numbers move on when somebody else stashes.
+            # By its id, since numbers change when another stash is added.
             done = await self._git.run("stash", "apply", "--quiet", *options, oid, check=False, literal=False)
             if verb == "pop" and done.code == 0:
                 await self._git.run("stash", "drop", "--quiet", f"stash@{{{request.index}}}", literal=False)
-            delta = await writing.finished(compared="worktree")
+            delta = await mutation.finish(compared="worktree")
             if done.code != 0:
                 stopped_or_raise(done, delta, f"stash {verb}")
             return StashResult(delta=delta, success=done.code == 0, stash=oid, conflicts=delta.conflicts)
@@ -232,12 +233,12 @@ class Stashes:
         named = parse_raw_diff(self._git.ask("diff", *options, "HEAD", "--").fields)
         return self._losses.files(self._losses.ignored(named), _ALL)
 
-    def _lost_by_bringing(self, request: StashPopRequest) -> list[Loss]:
-        lost = {path for named in self._brought(request) for path in self._losses.ignored(named)}
+    def _lost_by_applying(self, request: StashPopRequest) -> list[Loss]:
+        lost = {path for named in self._stashed_paths(request) for path in self._losses.ignored(named)}
         return self._losses.files(sorted(lost), _ALL)
 
-    def _brought(self, request: StashPopRequest) -> list[ChangedPaths]:
-        """What is in the stash, and what of it git did not track then."""
+    def _stashed_paths(self, request: StashPopRequest) -> list[ChangedPaths]:
+        """Return the tracked and the untracked files of a stash."""
         name = f"stash@{{{request.index}}}"
         done = self._git.ask("rev-list", "--parents", "--max-count=1", name, "--", check=False)
         oid, *parents = done.line.split() or [""]
@@ -254,13 +255,14 @@ class Stashes:
         files = self._git.ask("stash", "show", "--include-untracked", "--name-only", "-z", name, check=False).fields
         return [
             Loss(
-                said=f"the stash '{shown(done.line)}' with {counted(len(files), 'file')}: {few_of(files)}", kind="work"
+                text=f"the stash '{shown(done.line)}' with {counted(len(files), 'file')}: {name_first(files)}",
+                kind="work",
             )
         ]
 
 
-def _chosen(writing: GitMutation, index: int) -> str:
-    stashes = writing.before.stashes
+def _stash_oid(mutation: GitMutation, index: int) -> str:
+    stashes = mutation.before.stashes
     if index >= len(stashes):
         raise RefNotFound(f"there are {len(stashes)} stashes, and none is number {index}", hint="see git_stash_list")
     return stashes[index][0]

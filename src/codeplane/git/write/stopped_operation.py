@@ -1,4 +1,4 @@
-"""A merge, rebase or pick that stopped on its way: what it began with, so that its end can be undone as a whole."""
+"""Merges, rebases and picks that stopped: the state they started from, so that undo can take back the whole."""
 
 import os
 from collections.abc import Mapping
@@ -28,19 +28,19 @@ _MAX_REACHED = 20_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationStart:
-    """Its sign, the files it may write as they lay there, and those that had work in them."""
+    """The start of an operation: its sign, the files it may write, and those with uncommitted work."""
 
     sign: str
     reached: Mapping[str, Entry]
     dirty: frozenset[str]
 
     def to_json(self) -> JsonObject:
-        """As it is kept beside both sides of what was done until it stopped."""
+        """Return it for the mutation record."""
         return {"sign": self.sign, "reached": dict(self.reached), "dirty": sorted(self.dirty)}
 
     @classmethod
     def of_json(cls, raw: JsonObject) -> "OperationStart":
-        """As it was kept."""
+        """Read it from a mutation record."""
         return cls(
             sign=str(raw["sign"]),
             reached=cast(dict[str, Entry], raw["reached"]),
@@ -51,7 +51,7 @@ class OperationStart:
     def now(
         cls, folder: Path, before: GitSnapshot, after: GitSnapshot, reached: Mapping[str, Entry]
     ) -> "OperationStart | None":
-        """What stopped just now, when anything did."""
+        """Return the start of an operation that has just stopped; None when none has."""
         if before.state != "none" or after.state == "none" or len(reached) > _MAX_REACHED:
             return None
         sign = operation_sign(folder, after.state)
@@ -59,19 +59,19 @@ class OperationStart:
 
 
 def operation_sign(folder: Path, state: str) -> str:
-    """What tells the one that is under way from any other."""
-    found = []
+    """Return a string that identifies the operation under way; empty when there is none."""
+    heads = []
     for name in _SIGNS.get(state, ()):
         try:
-            found.append(read_plain_file(folder / name).decode("utf-8", "replace").strip())
+            heads.append(read_plain_file(folder / name).decode("utf-8", "replace").strip())
         except OSError:
             continue
-    return f"{state} {' '.join(found)}" if found else ""
+    return f"{state} {' '.join(heads)}" if heads else ""
 
 
 def original_head(folder: Path) -> str | None:
-    """Where the branch was before the rebase that is under way."""
-    # Older ones said so in another file, which git still reads.
+    """Return the commit of the branch before the rebase under way."""
+    # Older versions of git used another file, which git still reads.
     for name in (f"{kind}/{file}" for kind in ("rebase-merge", "rebase-apply") for file in ("orig-head", "head")):
         try:
             return read_plain_file(folder / name).decode("utf-8", "replace").strip() or None
@@ -81,23 +81,23 @@ def original_head(folder: Path) -> str | None:
 
 
 def find_start(mutations: MutationStore, sign: str) -> MutationRecord | None:
-    """The mutation that began what has this sign."""
+    """Return the mutation that started the operation with this sign."""
     for kept in mutations.all():
-        begun = kept.details.get("begun")
-        if kept.kind == "git" and kept.state == "applied" and isinstance(begun, dict) and begun.get("sign") == sign:
+        start = kept.details.get("begun")
+        if kept.kind == "git" and kept.state == "applied" and isinstance(start, dict) and start.get("sign") == sign:
             return kept
     return None
 
 
 def drop_since(mutations: MutationStore, beginning: MutationRecord, state: str) -> None:
-    """Drop what was done in the middle of it, and its beginning: neither can be undone once it has ended."""
+    """Drop the mutations within an operation that has ended, and its start: they cannot be undone alone."""
     for kept in mutations.all():
         if kept.kind == "git" and kept.mutation_id >= beginning.mutation_id and _left(kept) == state:
             mutations.drop(kept.mutation_id)
 
 
 class WholeOperation:
-    """Both sides of a whole merge, rebase or pick, from its beginning to its end."""
+    """Build the reversible change of a whole merge, rebase or pick, from its start to its end."""
 
     def __init__(self, git: Git, contents: Contents) -> None:
         self._git = git
@@ -106,13 +106,13 @@ class WholeOperation:
     async def reversible(
         self, beginning: MutationRecord, before: GitSnapshot, after: GitSnapshot, prefixes: tuple[str, ...]
     ) -> ReversibleChange | None:
-        """None when the beginning cannot be known exactly."""
+        """Return both sides; None when the start cannot be known exactly."""
         start = ReversibleChange.of_json(beginning.details).before
-        begun = OperationStart.of_json(cast(JsonObject, beginning.details["begun"]))
+        operation = OperationStart.of_json(cast(JsonObject, beginning.details["begun"]))
         if start.head is None or after.head is None:
             return None
-        # Git begins none of these with anything staged: the index was what the commit is.
-        index = await self._tree(start.head)
+        # Git starts none of these with staged changes, so the index was the tree of the commit.
+        index = await self._tree_lines(start.head)
         if not {os.fsencode(line) for line in start.index} <= index:
             return None
         whole = replace(
@@ -125,21 +125,22 @@ class WholeOperation:
             index=index,
             intended=frozenset(),
         )
-        old = dict(begun.reached) | await self._late(whole, after, begun)
-        # What was edited since, and is in no commit, stays as it is.
+        old = dict(operation.reached) | await self._unexpected(whole, after, operation)
+        # Files with uncommitted edits stay as they are.
         new = await self._contents.capture(path for path in old if path not in after.dirty)
         files = {path: (old[path], entry) for path, entry in new.items() if old[path] != entry}
         return ReversibleChange.between(whole, after, files, prefixes)
 
-    async def _late(self, start: GitSnapshot, after: GitSnapshot, begun: OperationStart) -> dict[str, Entry]:
-        """Files that nobody expected to change and that had no work in them; those that are new stay."""
+    async def _unexpected(self, start: GitSnapshot, after: GitSnapshot, operation: OperationStart) -> dict[str, Entry]:
+        """Return files that changed unexpectedly and had no uncommitted work; new files stay."""
         options = ("-r", "-z", "--name-only", "--no-renames")
         done = await self._git.run("diff-tree", *options, str(start.head), str(after.head), "--")
         entries = start.entries()
-        names = set(done.fields) - begun.reached.keys() - begun.dirty
+        names = set(done.fields) - operation.reached.keys() - operation.dirty
         return {path: entries[path] for path in names if path in entries}
 
-    async def _tree(self, commit: str) -> frozenset[bytes]:
+    async def _tree_lines(self, commit: str) -> frozenset[bytes]:
+        """List a commit's tree as lines of the index."""
         listed = await self._git.run("ls-tree", "-r", "-z", "--full-tree", commit)
         lines = set()
         for line in listed.out.split(b"\0"):

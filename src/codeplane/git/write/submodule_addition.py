@@ -1,4 +1,4 @@
-"""A submodule that is being added: what there was before, so that what is half done can be taken back."""
+"""A submodule that is being added: the state before, so that a partial addition can be rolled back."""
 
 import asyncio
 import os
@@ -18,10 +18,10 @@ from codeplane.kernel.json import JsonObject
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubmoduleAddition:
-    """The path that a submodule is added at, which is its name too, and what there was before."""
+    """The path of a new submodule, which is also its name, and the state before it was added."""
 
     path: str
-    # Whether its folder, and its git folder, are made; what is there already is never removed.
+    # Whether its folder and git folder are created; existing ones are never removed.
     is_cloned: bool
     settings: frozenset[str]
     gitmodules: bytes | None
@@ -30,7 +30,7 @@ class SubmoduleAddition:
 
     @classmethod
     async def before(cls, git: Git, path: str) -> "SubmoduleAddition":
-        """One that is about to be added; GitRefused when something is in the way."""
+        """Record the state before an addition; GitRefused when something is in the way."""
         await asyncio.to_thread(_refuse_in_the_way, git.root, path, await git_folder(git, path))
         listed = (await git.run("ls-files", "--stage", "-z", "--", GITMODULES)).fields
         return cls(
@@ -42,7 +42,7 @@ class SubmoduleAddition:
         )
 
     def to_json(self) -> JsonObject:
-        """As a later run needs it."""
+        """Return it for a later run."""
         return {
             "path": self.path,
             "is_cloned": self.is_cloned,
@@ -53,7 +53,7 @@ class SubmoduleAddition:
 
     @classmethod
     def of_json(cls, raw: JsonObject) -> "SubmoduleAddition":
-        """As it was written down."""
+        """Read what an earlier run recorded."""
         gitmodules, staged = raw["gitmodules"], raw["staged"]
         return cls(
             path=str(raw["path"]),
@@ -64,27 +64,27 @@ class SubmoduleAddition:
         )
 
     async def settle(self, git: Git) -> bool:
-        """Take back what an earlier run left half done; whether it is certain now that it was done, or was not."""
+        """Roll back a partial addition of an earlier run; return whether it is certain that it was done or was not."""
         if await self._is_staged(git) and await self._is_named(git, "--blob", f":{GITMODULES}"):
             return True
         place, folder = git.root / self.path, await git_folder(git, self.path)
         if self.is_cloned and not await self._is_ours(git, place, folder):
             return False
-        await self.take_back(git)
+        await self.roll_back(git)
         left = self.is_cloned and (is_repository(place) or folder.exists())
         return not left and not await self._is_staged(git)
 
     @staticmethod
     async def _is_ours(git: Git, place: Path, folder: Path) -> bool:
-        """Whether nothing is at a place but what git put there."""
+        """Whether a folder contains only what git put there."""
         if not await asyncio.to_thread(_leads_to, place, folder):
             return False
         if not (folder / "index").exists() or not is_repository(place):
             return True
         return not (await git.at(place).run("status", "--porcelain", "--untracked-files=all")).line
 
-    async def take_back(self, git: Git) -> None:
-        """Have everything as it was before."""
+    async def roll_back(self, git: Git) -> None:
+        """Restore everything as it was before."""
         with suppress(CodePlaneError, OSError):
             await self._unstage(git)
         with suppress(CodePlaneError, OSError):
@@ -105,7 +105,7 @@ class SubmoduleAddition:
             await git.run("update-index", "-z", "--index-info", input=os.fsencode(self.staged) + b"\0")
 
     async def _unregister(self, git: Git) -> None:
-        """Take its section out of `.gitmodules`, where others may have changed something since."""
+        """Remove its section from `.gitmodules`, which others may have changed since."""
         if not await self._is_named(git, "--file", GITMODULES):
             return
         await git.run("config", "--file", GITMODULES, "--remove-section", f"submodule.{self.path}")
@@ -144,7 +144,7 @@ def _refuse_in_the_way(root: Path, path: str, folder: Path) -> None:
 
 
 def _leads_to(place: Path, folder: Path) -> bool:
-    """Whether a place is the work tree of a git folder, or has nothing in it."""
+    """Whether a folder is the work tree of a git folder, or is missing or empty."""
     if not is_repository(place):
         return not os.path.lexists(place) or (place.is_dir() and not any(place.iterdir()))
     try:
@@ -154,25 +154,25 @@ def _leads_to(place: Path, folder: Path) -> bool:
 
 
 def is_repository(place: Path) -> bool:
-    """Whether a folder has a git of its own."""
+    """Whether a folder is a repository."""
     return os.path.lexists(place / ".git")
 
 
 async def git_folder(git: Git, name: str) -> Path:
-    """Where git keeps the git folder of a submodule of that name."""
+    """Return the git folder of a submodule with that name."""
     done = await git.run("rev-parse", "--git-path", f"modules/{name}")
     return git.root / done.line
 
 
 async def unset_new(git: Git, keys: frozenset[str]) -> None:
-    """Take away the repository's own settings of submodules, but for these."""
+    """Unset the repository's submodule settings except for these keys."""
     now = await asyncio.to_thread(SubmoduleSettings, git)
     for key in sorted(now.keys - keys):
         await git.run("config", "--local", "--unset-all", key)
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove a folder, and those around it that are empty then."""
+    """Remove a folder and its parents that are empty then."""
     shutil.rmtree(folder, ignore_errors=True)
     with suppress(OSError):
         for parent in folder.parents:

@@ -1,4 +1,4 @@
-"""What is set of submodules: in `.gitmodules`, read where git reads it, and in the repository's own settings."""
+"""The settings of submodules in `.gitmodules` and in the repository's config."""
 
 import os
 from collections.abc import Collection
@@ -14,11 +14,11 @@ _LEFT_ALONE = "none"
 
 
 class SubmoduleSettings:
-    """The names, paths and addresses of submodules at one moment."""
+    """The names, paths and addresses of submodules."""
 
     def __init__(self, git: Git) -> None:
         self._named, self._own = _read(git, _place(git)), _read(git, _LOCAL)
-        # What git's settings say of one, the user's too, counts before what .gitmodules says.
+        # Git's settings, the user's too, override .gitmodules.
         stronger = [*self._named, *_read(git, ())]
         self._paths = _values(self._named, "path")
         self._urls = _values(stronger, "url")
@@ -26,27 +26,26 @@ class SubmoduleSettings:
 
     @property
     def addresses(self) -> list[tuple[str, str]]:
-        """Every address that is set, by the name of its setting."""
+        """Every address with the key of its setting."""
         return [(key, value) for key, value in (*self._named, *self._own) if key.endswith(".url")]
 
     @property
     def keys(self) -> frozenset[str]:
-        """The names of the repository's own settings of submodules."""
+        """The keys of the repository's own submodule settings."""
         return frozenset(key for key, _ in self._own)
 
     def updated(self, paths: Collection[str]) -> dict[str, str]:
-        """The names of the submodules that git updates, by their paths.
+        """Return the names of the submodules that git updates, by path.
 
-        GitRefused when one of the paths has no name, several names or no address: git might take another one than was
-        looked at.
+        GitRefused when a path has no name, several names or no address: git might use another than was checked.
         """
-        found: dict[str, str] = {}
+        updated: dict[str, str] = {}
         for path in paths:
             names = [name for name, named in self._paths.items() if named == path]
             if len(names) != 1:
-                said = f"{len(names)} names" if names else "no name"
+                count = f"{len(names)} names" if names else "no name"
                 raise GitRefused(
-                    f"{GITMODULES} has {said} for the submodule {shown(path)}",
+                    f"{GITMODULES} has {count} for the submodule {shown(path)}",
                     hint=f"give it one section in {GITMODULES}, or name the other submodules in paths",
                 )
             if self._updates.get(names[0]) == _LEFT_ALONE:
@@ -56,12 +55,12 @@ class SubmoduleSettings:
                     f"no address is set for the submodule {shown(path)}",
                     hint=f"set its url in {GITMODULES}, or name the other submodules in paths",
                 )
-            found[path] = names[0]
-        return found
+            updated[path] = names[0]
+        return updated
 
 
 def _place(git: Git) -> tuple[str, str]:
-    """Where git finds `.gitmodules`: in the work tree, else in the index, else in the last commit."""
+    """Return where git reads `.gitmodules`: from the work tree, else the index, else the last commit."""
     if not os.path.lexists(git.root / GITMODULES):
         for blob in (f":{GITMODULES}", f"HEAD:{GITMODULES}"):
             if git.ask("rev-parse", "--verify", "--quiet", blob, check=False).code == 0:
@@ -75,10 +74,10 @@ def _read(git: Git, place: tuple[str, ...]) -> list[tuple[str, str]]:
 
 
 def _values(settings: list[tuple[str, str]], key: str) -> dict[str, str]:
-    """What is set under a key, by the names of submodules; the last one counts."""
-    found = {}
+    """Return the values of a key by submodule name; the last one wins."""
+    values = {}
     for setting, value in settings:
         name, _, last = setting.removeprefix("submodule.").rpartition(".")
         if name and last == key:
-            found[name] = value
-    return found
+            values[name] = value
+    return values

@@ -16,11 +16,12 @@ from codeplane.git.safety.recovery_refs import RecoveryRefs
 from codeplane.git.safety.removed_files import LockHolder, RemovedFiles, ignored_files, no_lock_holder, refuse_served
 from codeplane.git.write.git_delta import Changed
 from codeplane.git.write.git_snapshot import take_snapshot
+from codeplane.git.write.mutation import GitMutation
 from codeplane.git.write.preview_facts import PreviewFacts, listing
 from codeplane.git.write.revision import check_ref
 from codeplane.git.write.submodule_checkout import SubmoduleCheckout
 from codeplane.git.write.submodule_settings import SubmoduleSettings
-from codeplane.git.write.writer import GitMutation, Writer
+from codeplane.git.write.writer import Writer
 from codeplane.index.files.paths import canonical, shown
 from codeplane.index.workspaces.remote import MAX_URL, Remote
 from codeplane.kernel.call import Call
@@ -69,7 +70,7 @@ class SubmoduleRemoveRequest(SubmoduleDeinitRequest):
 
 
 class SubmoduleWrites:
-    """Changes what submodules there are, and what is checked out in them; none of it can be undone by undo."""
+    """Add, update and remove submodules; none of it can be undone by undo."""
 
     def __init__(self, writer: Writer, lock_holder: LockHolder = no_lock_holder) -> None:
         self._writer = writer
@@ -79,12 +80,12 @@ class SubmoduleWrites:
     @operation("git.submodule_init", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def init(self, call: Call, request: SubmoduleInitRequest) -> Changed:
         """Take the addresses of submodules from .gitmodules into git's settings; git_submodule_update fetches them."""
-        return await self._plain(call, "init", request.paths)
+        return await self._run_submodule(call, "init", request.paths)
 
     @operation("git.submodule_sync", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def sync(self, call: Call, request: SubmoduleSyncRequest) -> Changed:
         """Take addresses that changed in .gitmodules over into git's settings."""
-        return await self._plain(call, "sync", request.paths)
+        return await self._run_submodule(call, "sync", request.paths)
 
     @operation(
         "git.submodule_update",
@@ -97,10 +98,10 @@ class SubmoduleWrites:
         """Check out in each submodule the commit that is recorded for it, fetching what is missing."""
         await asyncio.to_thread(self._refuse_replaced, request.paths, nested=request.recursive)
         paths = [await self._submodule(call, path) for path in request.paths]
-        async with self._writer.writing(call, "submodule_update", undoable=False) as writing:
+        async with self._writer.mutation(call, "submodule_update", undoable=False) as mutation:
             checkout = SubmoduleCheckout(self._writer, call)
             await checkout.update(paths, init=request.init, recursive=request.recursive)
-            return Changed(delta=await writing.finished())
+            return Changed(delta=await mutation.finish())
 
     @operation(
         "git.submodule_add", risk=Risk.EXFILTRATION, budget=Budget.MUTATION, capability="execute_tools", timeout_sec=0
@@ -108,36 +109,36 @@ class SubmoduleWrites:
     async def add(self, call: Call, request: SubmoduleAddRequest) -> Changed:
         """Add a repository as a submodule and stage it."""
         remote = _remote(request)
-        (path,) = self._writer.paths(call, [request.path])
+        (path,) = self._writer.permission.admit_paths(call, [request.path])
         if path == ".":
             raise InvalidArgument("a submodule needs a folder of its own")
         branch = check_ref(request.branch) if request.branch else ""
-        async with self._writer.writing(call, "submodule_add", undoable=False) as writing:
-            await SubmoduleCheckout(self._writer, call).add(writing, remote.url, path, branch)
-            return Changed(delta=await writing.finished(compared="index"))
+        async with self._writer.mutation(call, "submodule_add", undoable=False) as mutation:
+            await SubmoduleCheckout(self._writer, call).add(mutation, remote.url, path, branch)
+            return Changed(delta=await mutation.finish(compared="index"))
 
     @operation("git.submodule_deinit", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def deinit(self, call: Call, request: SubmoduleDeinitRequest) -> Changed:
         """Empty a submodule's folder and forget its settings; it stays recorded, and its history stays below .git."""
-        async with self._writer.writing(call, "submodule_deinit", undoable=False) as writing:
+        async with self._writer.mutation(call, "submodule_deinit", undoable=False) as mutation:
             path = await self._submodule(call, request.path)
             await asyncio.to_thread(self._refuse_replaced, [path])
-            await self._keep(call, writing, path, request.force)
+            await self._keep(call, mutation, path, request.force)
             force = ["--force"] if request.force else []
             await self._git.run("submodule", "deinit", *force, "--", path, env=await self._variables(path))
-            return Changed(delta=await writing.finished())
+            return Changed(delta=await mutation.finish())
 
     @operation("git.submodule_remove", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def remove(self, call: Call, request: SubmoduleRemoveRequest) -> Changed:
         """Remove a submodule and stage that; its history stays below .git/modules."""
         force = ["--force"] if request.force else []
-        async with self._writer.writing(call, "submodule_remove", undoable=False) as writing:
+        async with self._writer.mutation(call, "submodule_remove", undoable=False) as mutation:
             path = await self._submodule(call, request.path)
             await asyncio.to_thread(self._refuse_replaced, [path])
-            await self._keep(call, writing, path, request.force)
+            await self._keep(call, mutation, path, request.force)
             await self._git.run("submodule", "deinit", *force, "--", path, env=await self._variables(path))
             await self._git.run("rm", "--quiet", *force, "--", path)
-            return Changed(delta=await writing.finished(compared="index"))
+            return Changed(delta=await mutation.finish(compared="index"))
 
     @assesses("git.submodule_update")
     def assess_update(self, request: SubmoduleUpdateRequest) -> Assessment:
@@ -151,7 +152,7 @@ class SubmoduleWrites:
     @previews("git.submodule_update")
     async def preview_update(self, request: SubmoduleUpdateRequest) -> Preview:
         """Which submodules go to which commits, from where."""
-        return await asyncio.to_thread(self._previewed_update, request)
+        return await asyncio.to_thread(self._preview_update, request)
 
     @assesses("git.submodule_add")
     def assess_add(self, request: SubmoduleAddRequest) -> Assessment:
@@ -181,14 +182,14 @@ class SubmoduleWrites:
     @previews("git.submodule_deinit")
     async def preview_deinit(self, request: SubmoduleDeinitRequest) -> Preview:
         """The changes in the submodule."""
-        return await asyncio.to_thread(self._previewed, f"Empty the submodule {request.path}", request)
+        return await asyncio.to_thread(self._preview, f"Empty the submodule {request.path}", request)
 
     @previews("git.submodule_remove")
     async def preview_remove(self, request: SubmoduleRemoveRequest) -> Preview:
         """The changes in the submodule."""
-        return await asyncio.to_thread(self._previewed, f"Remove the submodule {request.path}", request)
+        return await asyncio.to_thread(self._preview, f"Remove the submodule {request.path}", request)
 
-    def _previewed(self, summary: str, request: SubmoduleDeinitRequest) -> Preview:
+    def _preview(self, summary: str, request: SubmoduleDeinitRequest) -> Preview:
         path = canonical(request.path, root=self._git.root)
         facts = [f"recorded at {self._recorded([path]).get(path, 'nothing')}"]
         if _is_there(self._git.root / path):
@@ -196,7 +197,7 @@ class SubmoduleWrites:
         facts += ["also with changes in it"] if request.force else []
         return preview_losses(summary, self._lost(request), facts)
 
-    def _previewed_update(self, request: SubmoduleUpdateRequest) -> Preview:
+    def _preview_update(self, request: SubmoduleUpdateRequest) -> Preview:
         recorded = self._recorded([canonical(path, root=self._git.root) for path in request.paths])
         lines = [f"{shown(path)} at {oid}" for path, oid in sorted(recorded.items())]
         facts = listing(f"{len(lines)} submodules", lines, len(lines))
@@ -208,40 +209,40 @@ class SubmoduleWrites:
         return preview_losses(f"Update {len(lines)} submodules", [], facts, bound=[repr(lines + urls).encode()])
 
     def _recorded(self, paths: Sequence[str]) -> dict[str, str]:
-        """The commits that submodules are recorded with, by their paths."""
-        found = {}
+        """Return the recorded commits of submodules by path."""
+        commits = {}
         for line in self._git.ask("ls-files", "--stage", "-z", "--", *paths).fields:
             facts, _, path = line.partition("\t")
             if facts.startswith("160000 "):
-                found[path] = facts.split(" ")[1]
-        return found
+                commits[path] = facts.split(" ")[1]
+        return commits
 
     def _refuse_replaced(self, paths: Sequence[str], *, nested: bool = False) -> None:
-        """GitRefused when git would enter a submodule whose git folder is not below the repository's own."""
+        """Raise GitRefused when git would enter a submodule whose git folder is outside the repository's own."""
         for path in self._recorded([canonical(path, root=self._git.root) for path in paths]):
-            for folder in _entered(self._git.root / path, nested=nested):
+            for folder in _repositories(self._git.root / path, nested=nested):
                 self._git.at(folder).refuse_outside()
 
     async def _variables(self, path: str) -> dict[str, str]:
-        """What encloses what git runs when it looks whether files in a submodule changed."""
+        """Return the variables that sandbox what git runs to check files in a submodule."""
         place = self._git.root / path
         return await asyncio.to_thread(self._git.at(place).settings_variables) if _is_there(place) else {}
 
-    async def _plain(self, call: Call, verb: str, given: Sequence[str]) -> Changed:
+    async def _run_submodule(self, call: Call, verb: str, given: Sequence[str]) -> Changed:
         paths = [await self._submodule(call, path) for path in given]
-        async with self._writer.writing(call, f"submodule_{verb}", undoable=False) as writing:
+        async with self._writer.mutation(call, f"submodule_{verb}", undoable=False) as mutation:
             await self._git.run("submodule", "--quiet", verb, "--", *paths)
-            return Changed(delta=await writing.finished())
+            return Changed(delta=await mutation.finish())
 
     async def _submodule(self, call: Call, path: str) -> str:
-        (name,) = self._writer.paths(call, [path])
+        (name,) = self._writer.permission.admit_paths(call, [path])
         done = await self._git.run("ls-files", "--stage", "-z", "--", name)
         if not any(line.startswith("160000 ") and line.endswith(f"\t{name}") for line in done.fields):
             raise NotFound(f"{shown(name)} is no submodule", hint="see git_submodules")
         return name
 
-    async def _keep(self, call: Call, writing: GitMutation, path: str, force: bool) -> None:
-        """Keep changes in the submodule's own repository, which stays below .git."""
+    async def _keep(self, call: Call, mutation: GitMutation, path: str, force: bool) -> None:
+        """Keep uncommitted changes in the submodule's own repository, which stays below .git."""
         if not _is_there(self._git.root / path):
             return
         git = self._git.at(self._git.root / path)
@@ -252,22 +253,22 @@ class SubmoduleWrites:
             return
         inner = await take_snapshot(git)
         kept = set(removed.kept)
-        files = await Contents(git).capture(one for one in inner.dirty if one in kept)
+        files = await Contents(git).capture(path for path in inner.dirty if path in kept)
         if any(files.values()):
             commits = [inner.head] if inner.head else []
             await RecoveryRefs(git, self._writer.clock).keep(
-                writing.mutation_id, name="work", what="submodule removal", files=files, commits=commits
+                mutation.mutation_id, name="work", what="submodule removal", files=files, commits=commits
             )
         removed.warn(call)
 
     def _removed(self, git: Git, force: bool) -> RemovedFiles:
-        """The files that go with a submodule; without force git refuses to remove changes that it sees."""
+        """Return the files that are removed with a submodule; without force git refuses when there are changes."""
         losses = LossFinder(git)
         changed = losses.edited(against=losses.head) if force else []
         paths = [*changed, *losses.untracked(), *ignored_files(git)]
         return RemovedFiles.of(
             git.root,
-            (one for one in paths if not one.endswith("/")),
+            (path for path in paths if not path.endswith("/")),
             root=self._git.root,
             secrets=self._writer.secrets,
         )
@@ -284,11 +285,11 @@ class SubmoduleWrites:
             return []
         losses, kept = LossFinder(git), set(removed.kept)
         changed = [*losses.edited(against=losses.head), *losses.untracked()]
-        return [*removed.losses(), *losses.files([one for one in changed if one in kept], "changes")]
+        return [*removed.losses(), *losses.files([path for path in changed if path in kept], "changes")]
 
 
-def _entered(place: Path, *, nested: bool) -> Iterator[Path]:
-    """The folders with a git of their own, of which the first is the submodule itself."""
+def _repositories(place: Path, *, nested: bool) -> Iterator[Path]:
+    """Find the repositories in a folder, the submodule itself first."""
     for folder, folders, files in os.walk(place):
         if ".git" in folders or ".git" in files:
             yield Path(folder)

@@ -33,7 +33,7 @@ class DeleteTagRequest(WorkspaceRequest):
 
 
 class Tags:
-    """Makes and removes tags."""
+    """Create and delete tags."""
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
@@ -46,18 +46,18 @@ class Tags:
         name = await check_new_name(self._git, _TAGS, request.name)
         await resolve_commit(self._git, request.ref)
         options = ["--annotate", "--file=-"] if request.message else []
-        async with self._writer.writing(call, "create_tag") as writing:
+        async with self._writer.mutation(call, "create_tag") as mutation:
             given = request.message.encode() if request.message else None
             await self._git.run("tag", *options, name, request.ref, input=given)
-            return Changed(delta=await writing.finished())
+            return Changed(delta=await mutation.finish())
 
     @operation("git.delete_tag", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def delete(self, call: Call, request: DeleteTagRequest) -> Changed:
         """Remove a tag here; a remote keeps its own."""
-        async with self._writer.writing(call, "delete_tag") as writing:
-            await writing.loses(tags=[await resolve_tag(self._git, request.name)], work=False)
+        async with self._writer.mutation(call, "delete_tag") as mutation:
+            await mutation.keep_losses(tags=[await resolve_tag(self._git, request.name)], work=False)
             await self._git.run("tag", "--delete", request.name)
-            return Changed(delta=await writing.finished())
+            return Changed(delta=await mutation.finish())
 
     @assesses("git.delete_tag")
     def assess_delete(self, request: DeleteTagRequest) -> Assessment:
@@ -67,9 +67,9 @@ class Tags:
     @previews("git.delete_tag")
     async def preview_delete(self, request: DeleteTagRequest) -> Preview:
         """The commits that only the tag reaches."""
-        return await asyncio.to_thread(self._previewed, request)
+        return await asyncio.to_thread(self._preview, request)
 
-    def _previewed(self, request: DeleteTagRequest) -> Preview:
+    def _preview(self, request: DeleteTagRequest) -> Preview:
         lost = self._lost(request)
         facts = [f"it is at {PreviewFacts(self._git).named(f'{_TAGS}{request.name}')}"]
         return preview_losses(f"Remove the tag {request.name}", lost, facts)

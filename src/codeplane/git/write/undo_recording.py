@@ -1,4 +1,4 @@
-"""A git mutation kept for undo: what it changed, found by comparing before and after, also by a later run."""
+"""Records a git mutation for undo by comparing the repository before and after, also in a later run."""
 
 import asyncio
 import os
@@ -30,14 +30,14 @@ _COMPARED = ("symbolic", "head", "refs", "stashes", "settings", "index", "state"
 T = TypeVar("T")
 D = TypeVar("D")
 _MAX_KEPT = 20_000
-_NO: tuple[None, str] = (None, "")
-# By so much the times of files can be behind the clock.
+_NO_UNDO: tuple[None, str] = (None, "")
+# The times of files can be behind the clock by this much.
 _TICK_NS = 20_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UndoParts:
-    """What mutations are kept with."""
+    """What recording a mutation needs."""
 
     git: Git
     contents: Contents
@@ -50,207 +50,209 @@ class UndoParts:
 
 
 class UndoRecording:
-    """One mutation, from what it began with to what undo needs."""
+    """Record one mutation, from its start to what undo needs."""
 
     def __init__(
-        self, keeper: UndoParts, started: StartedMutation, warn: Callable[[str], None], *, more: JsonObject
+        self, parts: UndoParts, started: StartedMutation, warn: Callable[[str], None], *, details: JsonObject
     ) -> None:
-        """`more` is kept beside what undo needs."""
+        """`details` are stored beside what undo needs."""
         self.started = started
-        self._keeper = keeper
+        self._parts = parts
         self._warn = warn
-        self._more = more
+        self._details = details
         self._files: set[str] = set()
         self._links: set[str] = set()
         self._differ: dict[tuple[str | None, str], frozenset[str]] = {}
 
     async def begin(self) -> None:
-        """Let later runs know of it."""
-        await self._told(self._keeper.pending.begin)
+        """Record the start, so that a later run can recover the mutation."""
+        await self._record(self._parts.pending.begin)
 
-    async def reaches(self, reached: dict[str, Entry]) -> None:
-        """Let them know which files it may write."""
+    async def set_reached(self, reached: dict[str, Entry]) -> None:
+        """Record the files that it may write."""
         self.started = replace(self.started, reached=reached)
-        await self._told(self._keeper.pending.reaches)
+        await self._record(self._parts.pending.record_reached)
 
-    async def adds_submodule(self, submodule: JsonObject) -> None:
-        """Let them know what there was before the submodule that it adds."""
+    async def set_submodule(self, submodule: JsonObject) -> None:
+        """Record the state before the submodule that it adds."""
         self.started = replace(self.started, submodule=submodule)
-        await self._told(self._keeper.pending.adds_submodule)
+        await self._record(self._parts.pending.record_submodule)
 
-    async def _told(self, tell: Callable[[StartedMutation], None]) -> None:
+    async def _record(self, write: Callable[[StartedMutation], None]) -> None:
         try:
-            await asyncio.to_thread(tell, self.started)
+            await asyncio.to_thread(write, self.started)
         except OSError as error:
-            # Git is not stopped by a disk that has no room for this, and says itself when it has none for that.
+            # Only a warning: on a full disk git itself may still succeed.
             self._warn(f"should CodePlane be killed now, undo will not know of this: {error.strerror}")
 
     async def end(self, call_id: str, *, done: bool, kept_id: str | None) -> None:
-        """Say that it is over, and for a while how it ended."""
-        await asyncio.to_thread(self._ended, call_id, done, kept_id)
+        """Record the end, and for a while how it ended."""
+        await asyncio.to_thread(self._end, call_id, done, kept_id)
 
-    def _ended(self, call_id: str, done: bool, kept_id: str | None) -> None:
-        pending = self._keeper.pending
+    def _end(self, call_id: str, done: bool, kept_id: str | None) -> None:
+        pending = self._parts.pending
         pending.note(call_id, what=self.started.what, mutation_id=kept_id, done=done)
         pending.end(self.started.mutation_id)
 
-    def is_untouched(self, after: GitSnapshot, work: FileChanges | None) -> bool:
-        """Whether everything that it could have changed is known to be as it was."""
+    def is_untouched(self, after: GitSnapshot, changes: FileChanges | None) -> bool:
+        """Whether it is certain that nothing changed."""
         if self.started.worktree is not None and Path(self.started.worktree).exists():
             return False
-        if not self.started.undoable or work is None or has_changed(self.started.before, after):
+        if not self.started.undoable or changes is None or has_changed(self.started.before, after):
             return False
-        return all(old == new for old, new in work.values())
+        return all(old == new for old, new in changes.values())
 
-    def names(self, named: ChangedPaths) -> None:
-        """Further files and submodules that it deals with."""
+    def add_paths(self, named: ChangedPaths) -> None:
+        """Add files and submodules that it deals with."""
         self._files |= named.files
         self._links |= named.links
 
     @property
-    def left_alone(self) -> set[str]:
-        """Git leaves submodules alone, unless a file is to come in their place."""
-        there = parse_tree_listing([os.fsdecode(line) for line in self.started.before.index]).links
-        return (self._links | there) - self._files
+    def untouched_submodules(self) -> set[str]:
+        """Submodules, which git does not touch unless a file takes their place."""
+        tracked = parse_tree_listing([os.fsdecode(line) for line in self.started.before.index]).links
+        return (self._links | tracked) - self._files
 
-    async def differing(self, old: str | None, new: str) -> frozenset[str]:
-        """The paths that differ between two commits."""
-        git = self._keeper.git
+    async def changed_paths(self, old: str | None, new: str) -> frozenset[str]:
+        """Return the paths that differ between two commits."""
+        git = self._parts.git
         if (old, new) not in self._differ:
             if old is None:
                 named = parse_tree_listing((await git.run("ls-tree", "-r", "-z", "--full-tree", new)).fields)
             else:
                 done = await git.run("diff-tree", "-r", "-z", "--raw", "--no-renames", old, new, "--")
                 named = parse_raw_diff(done.fields)
-            self.names(named)
+            self.add_paths(named)
             self._differ[old, new] = named.paths
         return self._differ[old, new]
 
-    async def work(self, after: GitSnapshot) -> FileChanges:
-        """The files it may have written, before and after; also those nobody expected, such as renamed folders."""
+    async def file_changes(self, after: GitSnapshot) -> FileChanges:
+        """Return the files it may have written, before and after, also unexpected ones such as renamed folders."""
         reached, before = self.started.reached, self.started.before
         if reached is None:
             return {}
-        late = set(after.dirty)
+        unexpected = set(after.dirty)
         if before.head != after.head and after.head is not None:
-            late |= await self.differing(before.head, after.head)
-        late = {path for path in late - reached.keys() - before.dirty if not path.endswith("/")}
-        entries = before.entries() if late else {}
-        # What is no longer ignored was there before: an undo must not delete it, and git need not hold it.
-        unknown = {path for path in late & after.untracked if path not in entries}
-        late -= await asyncio.to_thread(self._there_before, unknown)
-        old = dict(reached) | {path: entries.get(path) for path in late}
-        new = await self._keeper.contents.capture(old)
+            unexpected |= await self.changed_paths(before.head, after.head)
+        unexpected = {path for path in unexpected - reached.keys() - before.dirty if not path.endswith("/")}
+        entries = before.entries() if unexpected else {}
+        # A file that is only no longer ignored existed before: an undo must not delete it.
+        untracked = {path for path in unexpected & after.untracked if path not in entries}
+        unexpected -= await asyncio.to_thread(self._existed_before, untracked)
+        old = dict(reached) | {path: entries.get(path) for path in unexpected}
+        new = await self._parts.contents.capture(old)
         return {path: (old[path], new[path]) for path in old}
 
-    def _there_before(self, paths: Collection[str]) -> set[str]:
-        """Those of the files that this has not made; secrets files count as such in doubt."""
-        covers, root = self._keeper.secrets.covers, self._keeper.git.root
+    def _existed_before(self, paths: Collection[str]) -> set[str]:
+        """Return the files that the mutation did not create; secrets files always count as such."""
+        covers, root = self._parts.secrets.covers, self._parts.git.root
         return {path for path in paths if covers(path) or _changed_ns(root / path) < self.started.at_ns - _TICK_NS}
 
-    async def undoable(self, after: GitSnapshot, work: FileChanges | None, start: str | None) -> tuple[str | None, str]:
-        """The id that undo takes, and what there is to say of it; `start` is where the branch was before it all."""
+    async def store(self, after: GitSnapshot, changes: FileChanges | None, start: str | None) -> tuple[str | None, str]:
+        """Store the mutation; return its id for undo and a note. `start` is where the branch was before it all."""
         before = self.started.before
         if not self.started.undoable:
-            return await self.ended(after)
+            return await self.forget_parts(after)
         if before.state not in ("none", after.state):
-            return await self._concluded(after, start)
-        if work is None:
+            return await self._store_whole(after, start)
+        if changes is None:
             return None, "cannot be undone by undo"
-        changed = {path: sides for path, sides in work.items() if sides[0] != sides[1]}
+        changed = {path: sides for path, sides in changes.items() if sides[0] != sides[1]}
         reversible = ReversibleChange.between(before, after, changed, self.started.undoes)
-        begun = OperationStart.now(self._keeper.git.folder, before, after, self.started.reached or {})
-        return await self._kept(after, reversible, begun), ""
+        operation = OperationStart.now(self._parts.git.folder, before, after, self.started.reached or {})
+        return await self._add(after, reversible, operation), ""
 
-    async def known(self, asked: Awaitable[T], what: str, otherwise: D) -> T | D:
-        """What is asked for, or something else and a warning: git has done its deed by now."""
+    async def or_warn(self, work: Awaitable[T], what: str, otherwise: D) -> T | D:
+        """Await work; when it fails, warn and return `otherwise`, since git has made the change by now."""
         try:
-            return await asked
-        except Exception as error:  # whatever it was, the deed is done, and to say otherwise would be wrong
-            said = error.message if isinstance(error, CodePlaneError) else f"{type(error).__name__}: {error}"
-            self._warn(f"it is done, but {what} not known: {said}; see git_status")
+            return await work
+        except Exception as error:  # the change is made, so the call must not fail
+            reason = error.message if isinstance(error, CodePlaneError) else f"{type(error).__name__}: {error}"
+            self._warn(f"it is done, but {what} not known: {reason}; see git_status")
             return otherwise
 
-    async def _concluded(self, after: GitSnapshot, start: str | None) -> tuple[str | None, str]:
-        """Of what ended a merge, rebase or pick that had stopped, the whole is undone."""
-        keeper, before, sign = self._keeper, self.started.before, self.started.sign
-        beginning = await asyncio.to_thread(find_start, keeper.mutations, sign) if sign else None
+    async def _store_whole(self, after: GitSnapshot, start: str | None) -> tuple[str | None, str]:
+        """Store a merge, rebase or pick that had stopped as one mutation, from its start to its end."""
+        parts, before, sign = self._parts, self.started.before, self.started.sign
+        first = await asyncio.to_thread(find_start, parts.mutations, sign) if sign else None
         whole = None
-        if beginning is not None and after.state == "none":
-            concluded = WholeOperation(keeper.git, keeper.contents)
-            whole = await self.known(
-                concluded.reversible(beginning, before, after, self.started.undoes),
+        if first is not None and after.state == "none":
+            operation = WholeOperation(parts.git, parts.contents)
+            whole = await self.or_warn(
+                operation.reversible(first, before, after, self.started.undoes),
                 f"how the {before.state} began is",
                 None,
             )
-        # Kept before its parts are forgotten: whoever is killed in between loses neither.
-        mutation_id = await self._kept(after, whole, None) if whole is not None else None
-        await self.ended(after)
+        # Stored before its parts are dropped, so that a crash in between loses neither.
+        mutation_id = await self._add(after, whole, None) if whole is not None else None
+        await self.forget_parts(after)
         if whole is not None:
             return mutation_id, f"undo goes back to before the {before.state}" if mutation_id else ""
         if start is None or start == after.head:
-            return _NO
+            return _NO_UNDO
         note = f"cannot be undone by undo; before it: {start}"
-        if await keeper.recovery.unreached([start]):
-            ref = await keeper.recovery.keep(
+        if await parts.recovery.unreached([start]):
+            ref = await parts.recovery.keep(
                 self.started.mutation_id, name="head", what=self.started.what, files={}, commits=[start]
             )
             note += f" (kept in {ref})"
         return None, note
 
-    async def ended(self, after: GitSnapshot) -> tuple[str | None, str]:
-        """Once a merge, rebase or pick has ended, what was done in the middle of it cannot be undone by itself."""
-        sign, mutations = self.started.sign, self._keeper.mutations
+    async def forget_parts(self, after: GitSnapshot) -> tuple[str | None, str]:
+        """Drop the mutations within a merge, rebase or pick that has ended, which cannot be undone alone."""
+        sign, mutations = self.started.sign, self._parts.mutations
         if sign and after.state == "none":
-            beginning = await asyncio.to_thread(find_start, mutations, sign)
-            if beginning is not None:
-                await asyncio.to_thread(drop_since, mutations, beginning, self.started.before.state)
-        return _NO
+            first = await asyncio.to_thread(find_start, mutations, sign)
+            if first is not None:
+                await asyncio.to_thread(drop_since, mutations, first, self.started.before.state)
+        return _NO_UNDO
 
-    async def _kept(self, after: GitSnapshot, reversible: ReversibleChange, begun: OperationStart | None) -> str | None:
-        keeper, started = self._keeper, self.started
+    async def _add(
+        self, after: GitSnapshot, reversible: ReversibleChange, operation: OperationStart | None
+    ) -> str | None:
+        parts, started = self._parts, self.started
         if len(reversible.before.files) > _MAX_KEPT:
             self._warn(f"it changed {len(reversible.before.files)} files, too many to undo at once")
             return None
-        added = await self._added()
+        added = await self._added_worktree()
         if reversible.is_nothing and not added:
             return None
-        subject = await asyncio.to_thread(keeper.store.subject, after.head) if after.head else None
+        subject = await asyncio.to_thread(parts.store.subject, after.head) if after.head else None
         kept = MutationRecord(
             mutation_id=started.mutation_id,
             kind="git",
             what=mutation_title(started.what, started.before, after, subject),
-            at_ns=keeper.clock.now_ns(),
+            at_ns=parts.clock.now_ns(),
             session_id=started.session_id,
             state="applied",
             paths=tuple(sorted(reversible.before.files)),
             details={
-                **self._more,
+                **self._details,
                 **reversible.to_json(),
-                **({"begun": begun.to_json()} if begun is not None else {}),
+                **({"begun": operation.to_json()} if operation is not None else {}),
                 **added,
             },
         )
         try:
-            await asyncio.to_thread(self._add, kept)
+            await asyncio.to_thread(self._write, kept)
         except OSError as error:
             self._warn(f"it cannot be undone, since that could not be kept: {error.strerror}")
             return None
         return started.mutation_id
 
-    async def _added(self) -> JsonObject:
-        """The work tree that was added, as an undo needs to know it; nothing when none was."""
+    async def _added_worktree(self) -> JsonObject:
+        """Describe the work tree that was added, for undo; empty when none was."""
         if self.started.worktree is None or not (Path(self.started.worktree) / ".git").exists():
             return {}
-        return {WORKTREE: await AddedWorktree.describe(self._keeper.git, Path(self.started.worktree))}
+        return {WORKTREE: await AddedWorktree.describe(self._parts.git, Path(self.started.worktree))}
 
-    def _add(self, kept: MutationRecord) -> None:
-        self._keeper.mutations.prune()
-        self._keeper.mutations.add(kept)
+    def _write(self, kept: MutationRecord) -> None:
+        self._parts.mutations.prune()
+        self._parts.mutations.add(kept)
 
 
 def _changed_ns(file: Path) -> int:
-    """When a file was changed last, which nobody can set back."""
+    """Return the change time of a file, which nobody can set."""
     try:
         return file.lstat().st_ctime_ns
     except OSError:
@@ -258,5 +260,5 @@ def _changed_ns(file: Path) -> int:
 
 
 def has_changed(before: GitSnapshot, after: GitSnapshot) -> bool:
-    """Whether git's own state differs between two moments."""
+    """Whether git's own state differs between two snapshots."""
     return any(getattr(before, name) != getattr(after, name) for name in _COMPARED)

@@ -1,4 +1,4 @@
-"""Where further work trees are, and where they may come to be."""
+"""Where linked work trees are, and where they may be added."""
 
 import asyncio
 import os
@@ -13,33 +13,32 @@ from codeplane.kernel.actor import Actor, ActorKind
 from codeplane.kernel.errors import NotFound, PathDenied
 
 _OURS = frozenset({".git", ".codeplane"})
-# Rules know files by their paths in the repository, and these have none.
+# A path prefix for policy rules on files of work trees outside the repository.
 BESIDE = "@worktrees"
 _PEOPLE = frozenset({ActorKind.OWNER, ActorKind.DEVICE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """A folder for a work tree; `inside` is its path in the repository, None beside it."""
+    """A folder for a work tree; `inside` is its path in the repository, None when it is outside."""
 
     folder: Path
     inside: str | None
 
     @property
     def prefix(self) -> str:
-        """What stands before the names of its files where rules are asked about them."""
+        """The prefix of its files' paths for policy rules."""
         return f"{self.inside}/" if self.inside is not None else f"{BESIDE}/{self.folder.name}/"
 
 
 class WorktreePlaces:
-    """Decides where work trees may be added: inside the repository; beside it for people, and where the owner says so
-    for agents."""
+    """Decide where work trees may be added: inside the repository, and outside by people or where the owner allows."""
 
     def __init__(self, git: Git) -> None:
         self._git = git
 
     def place(self, given: str, actor: Actor | None) -> Place:
-        """The folder that a path means; PathDenied when it may not be there. Without an actor no rights are checked."""
+        """Return the folder for a path; PathDenied when none may be there. Without an actor, rights are not checked."""
         root = self._git.root
         if "\0" in given:
             raise PathDenied("a path cannot hold NUL")
@@ -62,7 +61,7 @@ class WorktreePlaces:
         real = Path(os.path.realpath(root / path))
         if not path:
             raise PathDenied(f"{shown(given)!r} is the repository itself", hint="name a folder in it")
-        # No link, on the way or at its end, may lead elsewhere, nor to what is git's or CodePlane's own.
+        # No link in the path may lead outside, or to what belongs to git or CodePlane.
         if root not in real.parents:
             raise PathDenied(f"{shown(given)!r} leads out of the repository through a link", hint="name another folder")
         if is_ours(real.relative_to(root).as_posix(), root=root):
@@ -77,11 +76,11 @@ class WorktreePlaces:
             raise PathDenied(f"{shown(given)!r} contains the repository")
 
     def _refuse_agent(self, real: Path, given: str) -> None:
-        """PathDenied unless the owner lets agents add work trees there; hidden folders are not for them."""
-        roots = [Path(os.path.realpath(self._git.root / Path(one).expanduser())) for one in self._opened]
+        """Raise PathDenied unless the owner lets agents add work trees there; hidden folders are never allowed."""
+        roots = [Path(os.path.realpath(self._git.root / Path(root).expanduser())) for root in self._open_roots]
         below = [real.relative_to(root) for root in roots if root in real.parents]
         if not below:
-            opened = f" or below {', '.join(map(shown, self._opened))}" if self._opened else ""
+            opened = f" or below {', '.join(map(shown, self._open_roots))}" if self._open_roots else ""
             raise PathDenied(
                 f"{shown(given)!r} is outside the repository",
                 hint=f"name a folder inside it{opened}; the owner can add one there with cpl call git.worktree_add, or "
@@ -95,21 +94,21 @@ class WorktreePlaces:
             )
 
     @property
-    def _opened(self) -> tuple[str, ...]:
+    def _open_roots(self) -> tuple[str, ...]:
         return self._git.config.worktree_roots
 
 
 def worktree_paths(git: Git) -> list[Path]:
-    """Every work tree, the main one first."""
+    """List the work trees, the main one first."""
     fields = git.ask("worktree", "list", "--porcelain", "-z").fields
-    return [Path(one.removeprefix("worktree ")) for one in fields if one.startswith("worktree ")]
+    return [Path(field.removeprefix("worktree ")) for field in fields if field.startswith("worktree ")]
 
 
 async def exclude_worktree(git: Git, path: str) -> bytes | None:
-    """Keep git from taking a folder for a repository inside this one; the new line, None when it is ignored anyway."""
+    """Exclude a work tree's folder from this repository; return the new line, None when it is ignored anyway."""
     given = os.fsencode(f"{path}/\0")
-    asked = await git.run("check-ignore", "-z", "--stdin", input=given, check=False, literal=False)
-    if asked.code == 0:
+    checked = await git.run("check-ignore", "-z", "--stdin", input=given, check=False, literal=False)
+    if checked.code == 0:
         return None
     pattern = pattern_of(PurePath(path))
     await asyncio.to_thread(ExcludeFile(common_dir(git.folder)).add, pattern)
@@ -117,12 +116,12 @@ async def exclude_worktree(git: Git, path: str) -> bytes | None:
 
 
 def forget_excluded(git: Git) -> None:
-    """Take away the lines in git's own list of ignored files that name work trees that are gone."""
+    """Remove the exclude lines of work trees that are gone."""
     paths = worktree_paths(git)
     inside = [(path, root) for path in paths for root in paths if root in path.parents]
-    kept = {pattern_of(path.relative_to(root)) for path, root in inside}
+    patterns = {pattern_of(path.relative_to(root)) for path, root in inside}
     git.refuse_new_links()
-    ExcludeFile(common_dir(git.folder)).keep_only(kept)
+    ExcludeFile(common_dir(git.folder)).keep_only(patterns)
 
 
 def _is_ours(path: Path) -> bool:

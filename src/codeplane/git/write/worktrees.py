@@ -17,11 +17,12 @@ from codeplane.git.safety.removed_files import LockHolder, RemovedFiles, ignored
 from codeplane.git.write.branches import HEADS
 from codeplane.git.write.git_delta import Changed
 from codeplane.git.write.git_snapshot import take_snapshot
+from codeplane.git.write.mutation import run_to_end
 from codeplane.git.write.new_branch import refuse_taken, track
 from codeplane.git.write.preview_facts import PreviewFacts
 from codeplane.git.write.revision import MAX_REF, Revision, check_new_name, resolve_commit_now, resolve_revision
 from codeplane.git.write.worktree_places import WorktreePlaces, exclude_worktree, forget_excluded, worktree_paths
-from codeplane.git.write.writer import Writer, run_to_end
+from codeplane.git.write.writer import Writer
 from codeplane.index.files.paths import shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import CodePlaneError, GitBusy, GitRefused, InvalidArgument, NotFound, TooLarge
@@ -110,7 +111,7 @@ class WorktreeChanged(Changed):
 
 
 class WorktreeWrites:
-    """Makes and removes further work trees of the repository."""
+    """Add and remove linked work trees of the repository."""
 
     def __init__(self, writer: Writer, lock_holder: LockHolder = no_lock_holder) -> None:
         self._writer = writer
@@ -124,24 +125,24 @@ class WorktreeWrites:
         and where git.worktree_roots lets agents. undo takes it back while nothing in it was changed."""
         place = await asyncio.to_thread(self._places.place, request.path, call.actor)
         if place.inside is not None:
-            self._writer.paths(call, [place.inside])
+            self._writer.permission.admit_paths(call, [place.inside])
         name = await check_new_name(self._git, HEADS, request.branch) if request.branch else ""
-        async with self._writer.writing(call, "worktree_add", worktree=str(place.folder)) as writing:
+        async with self._writer.mutation(call, "worktree_add", worktree=str(place.folder)) as mutation:
             revision = await resolve_revision(self._git, request.ref)
-            await self._writer.may_write_tree(call, revision.commit, prefix=place.prefix)
-            # First: whoever is killed in between leaves no folder that git would take up.
-            excluded = await self._excluded(call, place.inside) if place.inside is not None else None
+            await self._writer.permission.admit_tree(call, revision.commit, prefix=place.prefix)
+            # Excluded first, so that a crash leaves no folder that git would stage.
+            excluded = await self._exclude(call, place.inside) if place.inside is not None else None
             try:
                 await self._check_out(call, place.folder, name, revision)
             except (Exception, asyncio.CancelledError):
-                await run_to_end(self._included(call))
+                await run_to_end(self._clear_excluded(call))
                 raise
-            delta = await writing.finished()
+            delta = await mutation.finish()
             return WorktreeChanged(delta=delta, worktree=shown(str(place.folder)), excluded=excluded)
 
     @assesses("git.worktree_add")
     def assess_add(self, call: Call | None, request: WorktreeAddRequest) -> Assessment:
-        """A place that is not for the caller is refused before anyone is asked; one beside the repository is said."""
+        """Refuse a place that is not for the caller before a person is asked; name one outside the repository."""
         place = self._places.place(request.path, call.actor if call is not None else None)
         beside = f"makes a folder outside the repository: {shown(str(place.folder))}"
         return Assessment(risk=Risk.WRITE, effects=() if place.inside is not None else (beside,))
@@ -149,9 +150,9 @@ class WorktreeWrites:
     @previews("git.worktree_add")
     async def preview_add(self, request: WorktreeAddRequest) -> Preview:
         """Which folder is made, and the commit that is checked out there."""
-        return await asyncio.to_thread(self._previewed_add, request)
+        return await asyncio.to_thread(self._preview_add, request)
 
-    def _previewed_add(self, request: WorktreeAddRequest) -> Preview:
+    def _preview_add(self, request: WorktreeAddRequest) -> Preview:
         place = self._places.place(request.path, None)
         facts = [f"with {PreviewFacts(self._git).named(request.ref)}"]
         facts += [f"on the new branch {shown(request.branch)}"] if request.branch else []
@@ -160,7 +161,7 @@ class WorktreeWrites:
     @operation("git.worktree_open", risk=Risk.READ)
     async def open(self, call: Call, request: WorktreeOpenRequest) -> Opened:
         """Where a work tree is and what is checked out in it."""
-        path = self._found(request.name)
+        path = self._find(request.name)
         inner = self._git.at(path)
         head = await inner.run("rev-parse", "--verify", "--quiet", "HEAD", check=False)
         branch = await inner.run("symbolic-ref", "--quiet", "--short", "HEAD", check=False)
@@ -172,38 +173,38 @@ class WorktreeWrites:
     async def remove(self, call: Call, request: WorktreeRemoveRequest) -> WorktreeChanged:
         """Remove a further work tree; force when something in it was changed, which stays under a recovery ref, or when
         secrets files (.env, keys) lie in it, which are lost for good."""
-        path = self._found(request.name)
-        async with self._writer.writing(call, "worktree_remove", undoable=False) as writing:
+        path = self._find(request.name)
+        async with self._writer.mutation(call, "worktree_remove", undoable=False) as mutation:
             removed, recovery = None, None
             await asyncio.to_thread(refuse_served, path, self._lock_holder)
             if path.is_dir():
-                removed, recovery = await self._keep(writing.mutation_id, path, force=request.force)
-            await self._take_away(call, path, writing.mutation_id, force=request.force)
+                removed, recovery = await self._keep(mutation.mutation_id, path, force=request.force)
+            await self._take_away(call, path, mutation.mutation_id, force=request.force)
             if removed is not None:
                 removed.warn(call)
-            await self._included(call)
-            delta = (await writing.finished()).model_copy(update={"recovery": recovery})
+            await self._clear_excluded(call)
+            delta = (await mutation.finish()).model_copy(update={"recovery": recovery})
             return WorktreeChanged(delta=delta, worktree=shown(str(path)))
 
     @operation("git.worktree_lock", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def lock(self, call: Call, request: WorktreeLockRequest) -> WorktreeChanged:
         """Keep a work tree from being pruned or removed."""
         reason = [f"--reason={request.reason}"] if request.reason else []
-        return await self._marked(call, "lock", request.name, *reason)
+        return await self._run_worktree(call, "lock", request.name, *reason)
 
     @operation("git.worktree_unlock", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def unlock(self, call: Call, request: WorktreeUnlockRequest) -> WorktreeChanged:
         """Let a work tree be pruned or removed again."""
-        return await self._marked(call, "unlock", request.name)
+        return await self._run_worktree(call, "unlock", request.name)
 
     @operation("git.worktree_prune", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def prune(self, call: Call, request: WorktreePruneRequest) -> WorktreeChanged:
         """Forget work trees whose folders are gone."""
-        async with self._writer.writing(call, "worktree_prune", undoable=False) as writing:
+        async with self._writer.mutation(call, "worktree_prune", undoable=False) as mutation:
             done = await self._git.run("worktree", "prune", "--verbose")
-            await self._included(call)
-            told = "\n".join(shown(line) for line in (done.line or done.err).splitlines()) or "nothing to forget"
-            return WorktreeChanged(delta=await writing.finished(), worktree=told)
+            await self._clear_excluded(call)
+            text = "\n".join(shown(line) for line in (done.line or done.err).splitlines()) or "nothing to forget"
+            return WorktreeChanged(delta=await mutation.finish(), worktree=text)
 
     @foresees("git.worktree_add")
     def foresee_add(self, request: WorktreeAddRequest) -> Iterable[str]:
@@ -218,26 +219,26 @@ class WorktreeWrites:
 
         What is refused without force is refused before anyone is asked.
         """
-        path = self._found(request.name)
+        path = self._find(request.name)
         refuse_served(path, self._lock_holder)
         if path.is_dir() and not request.force:
-            self._removed(self._git.at(path), _unstored(LossFinder(self._git.at(path)))).refuse()
+            self._removed(self._git.at(path), _silently_removed(LossFinder(self._git.at(path)))).refuse()
         return assess_losses(self._lost(request), kinds=("delete",))
 
     @previews("git.worktree_remove")
     async def preview_remove(self, request: WorktreeRemoveRequest) -> Preview:
         """Which folder goes, and the changes in it."""
-        return await asyncio.to_thread(self._previewed, request)
+        return await asyncio.to_thread(self._preview, request)
 
-    def _previewed(self, request: WorktreeRemoveRequest) -> Preview:
-        path = self._found(request.name)
+    def _preview(self, request: WorktreeRemoveRequest) -> Preview:
+        path = self._find(request.name)
         facts = [f"the folder {shown(str(path))}"]
         facts += [f"in it {PreviewFacts(self._git.at(path)).head()}"] if path.is_dir() else ["it is gone already"]
         facts += ["also with changes in it"] if request.force else []
         return preview_losses(f"Remove the work tree {request.name}", self._lost(request), facts)
 
     async def _check_out(self, call: Call, folder: Path, name: str, revision: Revision) -> None:
-        """Make the work tree: of a new branch, of the branch that is meant, or of the commit alone."""
+        """Create the work tree with a new branch, an existing branch, or only a commit."""
         add = ("worktree", "add", "--quiet")
         if name:
             instead = f'to check it out there, send ref="{name}" and no branch'
@@ -245,7 +246,7 @@ class WorktreeWrites:
             try:
                 await self._git.run(*add, "-b", name, "--", str(folder), revision.exact)
             except CodePlaneError:
-                # Git makes the branch first, and leaves it when the folder cannot be made.
+                # Git creates the branch first, and leaves it when the folder cannot be created.
                 await self._git.run("update-ref", "-d", f"{HEADS}{name}", revision.commit, check=False)
                 raise
             await track(self._git, call, name, revision)
@@ -258,14 +259,14 @@ class WorktreeWrites:
         else:
             await self._git.run(*add, "--detach", "--", str(folder), revision.exact)
 
-    async def _marked(self, call: Call, verb: str, name: str, *options: str) -> WorktreeChanged:
-        path = self._found(name)
-        async with self._writer.writing(call, f"worktree_{verb}", undoable=False) as writing:
+    async def _run_worktree(self, call: Call, verb: str, name: str, *options: str) -> WorktreeChanged:
+        path = self._find(name)
+        async with self._writer.mutation(call, f"worktree_{verb}", undoable=False) as mutation:
             await self._git.run("worktree", verb, *options, "--", str(path))
-            return WorktreeChanged(delta=await writing.finished(), worktree=f"{verb}ed {shown(str(path))}")
+            return WorktreeChanged(delta=await mutation.finish(), worktree=f"{verb}ed {shown(str(path))}")
 
-    async def _excluded(self, call: Call, path: str) -> str | None:
-        """Keep git from taking the folder for a repository inside this one; None when it is ignored anyway."""
+    async def _exclude(self, call: Call, path: str) -> str | None:
+        """Exclude the folder from this repository; return the line, None when it is ignored anyway."""
         try:
             pattern = await exclude_worktree(self._git, path)
         except (CodePlaneError, OSError) as error:
@@ -273,57 +274,57 @@ class WorktreeWrites:
             return None
         return shown(os.fsdecode(pattern)) if pattern is not None else None
 
-    async def _included(self, call: Call) -> None:
-        """Take away the lines of work trees that are gone."""
+    async def _clear_excluded(self, call: Call) -> None:
+        """Remove the exclude lines of work trees that are gone."""
         try:
             await asyncio.to_thread(forget_excluded, self._git)
         except (CodePlaneError, OSError) as error:
             call.warn(f".git/info/exclude was not cleared of work trees that are gone: {error}")
 
     async def _keep(self, mutation_id: str, path: Path, *, force: bool) -> tuple[RemovedFiles, str | None]:
-        """Keep what no commit has; gives all that goes away, and the ref that keeps files of it."""
+        """Keep uncommitted files; return all files that are removed, and the ref that keeps some of them."""
         git = self._git.at(path)
         losses = LossFinder(git)
         ignored = await asyncio.to_thread(ignored_files, git)
         if not force:
-            self._removed(git, await asyncio.to_thread(_unstored, losses)).refuse()
-        own = [one for one in ignored if not is_codeplanes(one)]
+            self._removed(git, await asyncio.to_thread(_silently_removed, losses)).refuse()
+        own = [path for path in ignored if not is_codeplanes(path)]
         if len(own) > _MAX_IGNORED:
             raise TooLarge(
                 f"{len(own)} ignored files lie in {shown(str(path))}, too many to keep",
                 hint="move them elsewhere, or remove them, first",
             )
-        if alien := [one for one in own if one.endswith("/")]:
+        if alien := [path for path in own if path.endswith("/")]:
             raise GitRefused(
                 f"{shown(alien[0])} in it is a repository of its own, which cannot be kept",
                 hint="move it elsewhere first",
             )
         inner = await take_snapshot(git)
         hidden = await asyncio.to_thread(losses.hidden)
-        # Without force git refuses to remove changes that it sees.
-        changed = {one for one in inner.dirty if not one.endswith("/")} if force else set()
+        # Without force git refuses when it sees changes.
+        changed = {path for path in inner.dirty if not path.endswith("/")} if force else set()
         removed = self._removed(git, {*ignored, *hidden, *changed})
         files = await Contents(git).capture(removed.kept)
         commits = [inner.head] if inner.head else []
         ref = None
         if any(files.values()) or inner.symbolic is None:
-            # Refs are shared by all work trees: what is kept there is kept here.
+            # All work trees share their refs, so this one remains.
             ref = await RecoveryRefs(git, self._writer.clock).keep(
                 mutation_id, name=_WORK, what="worktree removal", files=files, commits=commits
             )
         return removed, ref if any(files.values()) else None
 
     async def _take_away(self, call: Call, path: Path, mutation_id: str, *, force: bool) -> None:
-        """Have git remove the work tree; what git says is an error only while the work tree is there."""
+        """Remove the work tree; a failure of git is an error only while git still lists it."""
         try:
             await self._git.run("worktree", "remove", *(["--force"] if force else []), "--", str(path))
         except CodePlaneError as error:
             if path in await asyncio.to_thread(worktree_paths, self._git):
                 if isinstance(error, GitRefused):
-                    # Nothing was removed, so that nothing needs to be kept.
+                    # Nothing was removed, so nothing needs to be kept.
                     await self._writer.recovery.drop(mutation_id, name=_WORK)
                 raise
-            # Git forgets a work tree even when it cannot delete all of its folder.
+            # Git forgets a work tree even when it cannot delete its whole folder.
             is_left = await asyncio.to_thread(path.exists)
             left = f"; what is left of the folder can go: rm -r {shown(str(path))}" if is_left else ""
             call.warn(f"the work tree is removed, but git could not delete everything in it: {error.message}{left}")
@@ -331,37 +332,37 @@ class WorktreeWrites:
     def _removed(self, git: Git, paths: Iterable[str]) -> RemovedFiles:
         return RemovedFiles.of(git.root, paths, root=self._git.root, secrets=self._writer.secrets)
 
-    def _found(self, name: str) -> Path:
-        """The further work tree that a name means; the one that is served, and the main one, are none."""
+    def _find(self, name: str) -> Path:
+        """Return the linked work tree of that name or path, but not the main one or the one that is served."""
         paths = worktree_paths(self._git)
         given = Path(os.path.normpath(self._git.root / name))
-        found = [path for path in paths if path == given] or [path for path in paths if path.name == name]
-        if len(found) > 1:
-            raise InvalidArgument(f"{len(found)} work trees are called {shown(name)}", hint="name one by its path")
-        if not found:
+        matches = [path for path in paths if path == given] or [path for path in paths if path.name == name]
+        if len(matches) > 1:
+            raise InvalidArgument(f"{len(matches)} work trees are called {shown(name)}", hint="name one by its path")
+        if not matches:
             raise NotFound(f"there is no work tree {shown(name)!r}", hint="see git_worktrees")
-        if found[0] == self._git.root or found[0] == paths[0]:
+        if matches[0] in (self._git.root, paths[0]):
             raise InvalidArgument(f"{shown(name)!r} is the main work tree, or the one that is served")
-        return found[0]
+        return matches[0]
 
     def _lost(self, request: WorktreeRemoveRequest) -> list[Loss]:
-        path = self._found(request.name)
-        outside = Loss(said=f"a folder outside the repository: {shown(str(path))}", kind="delete")
+        path = self._find(request.name)
+        outside = Loss(text=f"a folder outside the repository: {shown(str(path))}", kind="delete")
         lost = [] if self._git.root in path.parents else [outside]
         if path.is_dir():
             losses = LossFinder(self._git.at(path))
             ignored, changed = ignored_files(losses.git), losses.hidden()
             if request.force:
                 edited = losses.edited(against=losses.head)
-                changed = [*edited, *(one for one in losses.untracked() if one not in edited)]
+                changed = [*edited, *(path for path in losses.untracked() if path not in edited)]
             removed = self._removed(losses.git, [*changed, *ignored])
             kept = set(removed.kept)
             lost += removed.losses()
-            lost += losses.files([one for one in changed if one in kept], "changes")
-            lost += losses.files([one for one in ignored if one in kept], "everything")
+            lost += losses.files([path for path in changed if path in kept], "changes")
+            lost += losses.files([path for path in ignored if path in kept], "everything")
         return lost
 
 
-def _unstored(losses: LossFinder) -> list[str]:
-    """The files of a work tree that git does not refuse to remove by itself, or refuses without their names."""
+def _silently_removed(losses: LossFinder) -> list[str]:
+    """List the files that git removes without warning, or refuses to remove without naming them."""
     return [*losses.hidden(), *losses.untracked(), *ignored_files(losses.git)]

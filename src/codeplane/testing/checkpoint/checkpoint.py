@@ -214,7 +214,7 @@ class CheckpointOperations:
     def _refusal(self, call: Call, path: str, untracked: bool) -> PathDenied | None:
         """Return why a file is left out of the commit: it holds secrets, or is new and may not be written."""
         try:
-            self._writer.refuse_secrets(call, [path])
+            self._writer.permission.refuse_secrets(call, [path])
             if untracked:
                 call.may_write(path)
         except PathDenied as error:

@@ -1,0 +1,104 @@
+"""What the hooks and filters that git runs may write and use."""
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from codeplane.git.read.repository import common_dir
+from codeplane.git.safety import hook_watch
+from codeplane.git.safety.filter_commands import FilterCommand
+
+# More mounts would make each hook slow to start.
+_MAX_MODULES = 100
+# Folders in a git folder from which git runs programs.
+_PROGRAM_FOLDERS = ("hooks", "worktrees", "modules")
+# Folders in git's folder that belong to filters and merge drivers.
+_FILTER_FOLDERS = ("objects", "lfs", "annex")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramReach:
+    """What the hooks and filters of one work tree may write and use besides the work tree, and whether offline."""
+
+    root: Path
+    # The git folder of the work tree, and the one that all work trees share.
+    folder: Path
+    own: Path
+    fixed: tuple[Path, ...] = ()
+    written: tuple[Path, ...] = ()
+    used: tuple[Path, ...] = ()
+    # Their search path, when it differs from git's own.
+    path: str = ""
+    offline: bool
+
+    def for_filters(self, filters: Sequence[FilterCommand]) -> "ProgramReach":
+        """Return the reach of filters and merge drivers, which write only their own folders in git's folder.
+
+        Git goes on while they run.
+        """
+        if any(command.is_fetching for command in filters):
+            with suppress(OSError):
+                (self.own / "lfs").mkdir(exist_ok=True)
+        git_place, root = Path(os.path.realpath(self.root / ".git")), self.root.resolve()
+        written = [own for name in _FILTER_FOLDERS if (own := self.own / name).is_dir() and not own.is_symlink()]
+        return replace(
+            self,
+            fixed=(git_place,) if root in git_place.parents else (),
+            written=tuple(written),
+            used=(*self.used, *self.written),
+        )
+
+
+def shared_folder(folder: Path) -> Path:
+    """Return the git folder that all work trees share."""
+    return Path(os.path.normpath(common_dir(folder)))
+
+
+def fixed_places(root: Path, folder: Path, own: Path) -> tuple[Path, ...]:
+    """Return the places that decide what git runs: hooks and settings, also of other work trees and submodules.
+
+    Missing ones are created, since a sandbox cannot prevent that they are created later.
+    """
+    folders = tuple(dict.fromkeys((own, folder)))
+    modules = [module for base in folders for module in _modules(base / "modules")]
+    for created in (
+        *(base / "modules" for base in folders),
+        *(base / name for base in (own, *modules) for name in _PROGRAM_FOLDERS),
+    ):
+        with suppress(OSError):
+            created.mkdir(exist_ok=True)
+    for base in (*folders, *modules):
+        with suppress(OSError):
+            (base / "config.worktree").touch()
+    places = [own / name for name in ("hooks", "config", "worktrees")]
+    places += [base / name for base in folders for name in ("config.worktree", "commondir", "gitdir", "modules")]
+    places += [
+        base / name for base in modules for name in (*_PROGRAM_FOLDERS, "config", "config.worktree", "commondir")
+    ]
+    existing = [place for place in (root / ".git", *places) if place.exists() and place != own]
+    # Git runs commands and strategies named in these folders, which come and go while it runs.
+    return (*existing, *(base / name for base in folders for name in hook_watch.STATE_FOLDERS))
+
+
+def _subfolders(folder: Path) -> list[Path]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False))
+    except OSError:
+        return []
+
+
+def _modules(folder: Path) -> list[Path]:
+    """Return the git folders of submodules, whose names may have slashes, and of nested ones."""
+    modules: list[Path] = []
+    left = _subfolders(folder)
+    while left and len(modules) < _MAX_MODULES:
+        place = left.pop()
+        if (place / "HEAD").exists():
+            modules.append(place)
+            left += _subfolders(place / "modules")
+        else:
+            left += _subfolders(place)
+    return sorted(modules)
