@@ -5,10 +5,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from codeplane.code.languages.registry import languages
-from codeplane.index.fact_store import FactStore, FileParsed
+from codeplane.index.fact_store import FactStore
 from codeplane.index.files.file import Stamp, digest_of
-from codeplane.index.parse_worker import Source, parse
-from codeplane.index.snapshot import Known, Snapshot
+from codeplane.index.parse_worker import Source, parse_source
+from codeplane.index.parsed_table import ParsedFile
+from codeplane.index.snapshot import IndexedFile, Snapshot
 
 
 @contextmanager
@@ -16,10 +17,10 @@ def memory_index(files: Mapping[str, str], home: Path) -> Iterator[tuple[Snapsho
     """A snapshot of these files, and a store of their facts below `home`."""
     home.mkdir(parents=True, exist_ok=True)
     content = bytearray()
-    known: dict[str, Known] = {}
+    known: dict[str, IndexedFile] = {}
     for path, text in sorted(files.items()):
         raw = text.encode("utf-8", "surrogateescape")
-        known[path] = Known(
+        known[path] = IndexedFile(
             path=path,
             stamp=Stamp(len(raw), 0, 0, 0, 0),
             digest=digest_of(raw),
@@ -45,8 +46,8 @@ def memory_index(files: Mapping[str, str], home: Path) -> Iterator[tuple[Snapsho
             language = languages().of(file.path)
             if language is not None:
                 source = Source(key=key, name=file.path, language=language.name, offset=file.offset, length=file.length)
-                facts = parse(source, snapshot.text(file))
-                parsed.append(FileParsed(path=file.path, digest=file.digest, language=language.name, parsed=facts))
+                facts = parse_source(source, snapshot.text(file))
+                parsed.append(ParsedFile(path=file.path, digest=file.digest, language=language.name, parsed=facts))
         store.put(parsed, epoch=1)
         yield snapshot, store
     finally:

@@ -27,11 +27,12 @@ from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.references import occurrences, references
 from codeplane.code.resolve.tier import TIERS
 from codeplane.code.resolve.world import SharedModules, World
-from codeplane.index.fact_store import FactStore, FileParsed
+from codeplane.index.fact_store import FactStore
 from codeplane.index.files.file import Stamp
 from codeplane.index.parse_worker import Source
-from codeplane.index.parser_pool import Parsers
-from codeplane.index.snapshot import Known, Snapshot
+from codeplane.index.parsed_table import ParsedFile
+from codeplane.index.parser_pool import ParserPool
+from codeplane.index.snapshot import IndexedFile, Snapshot
 
 _SURE = ("PROVEN", "STRONG")
 _LEFT_OUT = frozenset({".git", "node_modules", ".codeplane"})
@@ -138,7 +139,7 @@ def symbols(path: Path) -> list[Asked]:
 
 def snapshot_of(root: Path, content_file: Path) -> Snapshot:
     """Every file of a folder as an index would hold it; which files count is not what is measured."""
-    files: dict[str, Known] = {}
+    files: dict[str, IndexedFile] = {}
     content = bytearray()
     for folder, inner, names in os.walk(root):
         inner[:] = sorted(set(inner) - _LEFT_OUT)
@@ -151,7 +152,7 @@ def snapshot_of(root: Path, content_file: Path) -> Snapshot:
             if len(text) > _MAX_FILE:
                 continue
             digest = xxhash.xxh3_128_hexdigest(text)
-            files[path] = Known(
+            files[path] = IndexedFile(
                 path=path,
                 stamp=Stamp(len(text), 0, 0, 0, 0),
                 digest=digest,
@@ -178,7 +179,7 @@ def parsed(root: Path, home: Path) -> Iterator[tuple[Snapshot, FactStore]]:
     """A folder's texts and facts; what a former run parsed is not parsed again."""
     home.mkdir(parents=True, exist_ok=True)
     snapshot = snapshot_of(root, home / "content.bin")
-    store, parsers = FactStore(home / "facts.db"), Parsers(processes=2)
+    store, parsers = FactStore(home / "facts.db"), ParserPool(processes=2)
     try:
         known, held = list(snapshot.files.values()), store.digests()
         sources = [
@@ -189,7 +190,7 @@ def parsed(root: Path, home: Path) -> Iterator[tuple[Snapshot, FactStore]]:
         named = {source.key: source.language for source in sources}
         for batch in parsers.parse(snapshot.content_file, sources):
             files = [
-                FileParsed(path=known[one.key].path, digest=known[one.key].digest, language=named[one.key], parsed=one)
+                ParsedFile(path=known[one.key].path, digest=known[one.key].digest, language=named[one.key], parsed=one)
                 for one in batch
             ]
             store.put(files, epoch=1)

@@ -30,14 +30,14 @@ from codeplane.code.facts.extract import extractor
 from codeplane.code.languages.registry import languages
 from codeplane.git.read.reader import GitReader
 from codeplane.index.fact_store import FactStore
-from codeplane.index.parser_pool import Parsers
+from codeplane.index.parser_pool import ParserPool
 from codeplane.index.snapshot import Snapshot
 from codeplane.query.compare.change import Change, FileOutlines
-from codeplane.query.compare.changed_files import differing
+from codeplane.query.compare.changed_files import list_changed_files
 from codeplane.query.compare.comparison import Comparison
-from codeplane.query.compare.content_parser import Parsing
+from codeplane.query.compare.content_parser import ContentParser
 from codeplane.query.compare.outline import Outline
-from codeplane.query.compare.outline_loader import Loading
+from codeplane.query.compare.outline_loader import OutlineLoader
 from codeplane.query.compare.states import states
 
 _GRIFFE = """
@@ -196,10 +196,10 @@ def by_codeplane(root: Path, package: str) -> Told:
     """What we find between the two commits, from git's objects, with workers that are still to start."""
     home = root.parent / "home"
     home.mkdir()
-    parsers = Parsers(processes=min(os.cpu_count() or 1, 4))
+    parsers = ParserPool(processes=min(os.cpu_count() or 1, 4))
     store = FactStore(home / "facts.db")
     reading = GitReader(root=root, environment=clean_environment)
-    loading = Loading(reading=reading, store=store, parsing=Parsing(parsers=parsers, folder=home))
+    loading = OutlineLoader(reading=reading, store=store, parsing=ContentParser(parsers=parsers, folder=home))
     nothing = Snapshot(
         epoch=0,
         commit=None,
@@ -213,7 +213,7 @@ def by_codeplane(root: Path, package: str) -> Told:
 
     async def compared() -> tuple[list[Change], int]:
         base, target = await states(reading, "HEAD~1", "HEAD")
-        files = await differing(reading, base, target, [package])
+        files = await list_changed_files(reading, base, target, [package])
         loaded = await loading.loaded(files, nothing)
         return Comparison(loaded.files).changes, len(loaded.files)
 

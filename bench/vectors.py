@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 
 from bench.measure import Sample, Stopwatch, machine, table
 from codeplane.vectors.chunks import Chunk, chunk
-from codeplane.vectors.embedder import normalised
-from codeplane.vectors.static_vectors import StaticVectors
+from codeplane.vectors.embedder import normalise
+from codeplane.vectors.static_vectors import StaticVectors, load_wordllama
 from codeplane.vectors.store import VectorStore
 from codeplane.vectors.tensors import tensors
-from codeplane.vectors.wordllama import wordllama
 
 
 def definitions(content: bytes) -> list[tuple[int, int]]:
@@ -57,7 +56,7 @@ def plain(texts: list[str]) -> NDArray[np.float32]:
         tokens = tokenizer.encode(text, add_special_tokens=False).ids
         if tokens:
             row[:] = matrix[tokens].mean(axis=0)
-    return normalised(rows)
+    return normalise(rows)
 
 
 def embedding(model: StaticVectors, files: list[bytes], store: VectorStore) -> NDArray[np.float32]:
@@ -113,7 +112,7 @@ def searching(matrix: NDArray[np.float32], folder: Path, *, rows: int, queries: 
     for digest in digests:
         some = matrix[random.integers(0, len(matrix), per_file)]
         noise = random.standard_normal(some.shape, np.float32) * np.float32(0.02)
-        store.add(digest, spans, normalised(some + noise))
+        store.add(digest, spans, normalise(some + noise))
     store.commit()
     asked = matrix[random.integers(0, len(matrix), queries)]
     before = anonymous()
@@ -126,7 +125,7 @@ def searching(matrix: NDArray[np.float32], folder: Path, *, rows: int, queries: 
             latencies.append(time.perf_counter_ns() - began)
     ours = Sample.of(watch, latencies)
     grown = anonymous() - before
-    whole = normalised(random.standard_normal((rows, matrix.shape[1]), np.float32))
+    whole = normalise(random.standard_normal((rows, matrix.shape[1]), np.float32))
     latencies = []
     with Stopwatch() as watch:
         for query in asked:
@@ -173,7 +172,7 @@ def main() -> None:
         folder = Path(name)
         print(machine(folder))
         with Stopwatch() as loading:
-            model = wordllama()
+            model = load_wordllama()
         print(f"{model.name} loaded in {loading.cpu:.2f} CPU s")
         store = VectorStore(folder / "source", model=model.name, dimensions=model.dimensions)
         matrix = embedding(model, files, store)

@@ -283,7 +283,7 @@ def test_git_undo_record() -> None:
 
 def test_index_archive(tmp_path: Path) -> None:
     (tmp_path / "facts.db").write_bytes(b"facts")
-    found = archive.write(tmp_path / "a.cplindex", folder=tmp_path, commit="abc", files=2, model=None)
+    found = archive.write_archive(tmp_path / "a.cplindex", folder=tmp_path, commit="abc", files=2, model=None)
     with tarfile.open(tmp_path / "a.cplindex") as packed_up:
         assert packed_up.getnames() == ["manifest.json", "facts.db"]
         manifest = packed_up.extractfile("manifest.json")
@@ -294,7 +294,7 @@ def test_index_archive(tmp_path: Path) -> None:
         f'"digests": {{"facts.db": "{sha256(b"facts").hexdigest()}"}}}}'
     )
     (tmp_path / "out").mkdir()
-    assert archive.unpack(tmp_path / "a.cplindex", tmp_path / "out") == found
+    assert archive.unpack_archive(tmp_path / "a.cplindex", tmp_path / "out") == found
 
 
 def test_facts_are_lists_in_this_order() -> None:

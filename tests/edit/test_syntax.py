@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from codeplane.edit.syntax_diff import SyntaxComparer, SyntaxDiff, Texts
-from codeplane.index.parser_pool import Parsers
+from codeplane.index.parser_pool import ParserPool
 from tests.interaction.requirements import requirement
 
 BEFORE = b"""\
@@ -27,7 +27,7 @@ class Shop:
 
 @pytest.fixture(scope="module")
 def syntax(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SyntaxComparer]:
-    parsers = Parsers(processes=1)
+    parsers = ParserPool(processes=1)
     yield SyntaxComparer(parsers=parsers, known=lambda path, digest: None, folder=tmp_path_factory.mktemp("home"))
     parsers.close()
 
@@ -91,5 +91,5 @@ def test_what_is_no_code_or_too_large_is_not_parsed_and_the_latter_is_said(
     assert compared(syntax, b"", b"\0", "a.py").errors == ()
     large = compared(syntax, BEFORE, BEFORE + b"x = 1\n" * 300_000)
     assert large.symbols == () and "too large" in large.errors[0]
-    nowhere = SyntaxComparer(parsers=Parsers(processes=1), known=lambda path, digest: None, folder=tmp_path / "gone")
+    nowhere = SyntaxComparer(parsers=ParserPool(processes=1), known=lambda path, digest: None, folder=tmp_path / "gone")
     assert "not checked" in compared(nowhere, None, b"x = 1\n").errors[0]

@@ -6,8 +6,9 @@ from pathlib import Path
 from codeplane.adapters.git_cli import GitCli
 from codeplane.adapters.pygit2_repo import GitRepo
 from codeplane.index.content import ContentFile
-from codeplane.index.indexer import Changes, Indexer
-from codeplane.index.snapshot import Known, Snapshot
+from codeplane.index.index_changes import Changes
+from codeplane.index.indexer import Indexer
+from codeplane.index.snapshot import IndexedFile, Snapshot
 from codeplane.kernel.clock import SystemClock
 
 MAX_FILE_BYTES = 1_000_000
@@ -17,7 +18,11 @@ class Indexed(Indexer):
     """An indexer that remembers what it published."""
 
     def __init__(
-        self, root: Path, home: Path, saw: Callable[[ContentFile, Known], None] = lambda content, known: None
+        self,
+        root: Path,
+        home: Path,
+        saw: Callable[[ContentFile, IndexedFile], None] = lambda content, known: None,
+        max_file_bytes: int = MAX_FILE_BYTES,
     ) -> None:
         self.told: list[tuple[int, Changes]] = []
         home.mkdir(parents=True, exist_ok=True)
@@ -27,7 +32,7 @@ class Indexed(Indexer):
             git_at=GitCli,
             repo=GitRepo(root),
             clock=SystemClock(),
-            max_file_bytes=MAX_FILE_BYTES,
+            max_file_bytes=max_file_bytes,
             published=self._tell,
             saw=saw,
         )

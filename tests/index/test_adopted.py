@@ -9,12 +9,13 @@ import pytest
 from msgspec.structs import replace
 
 from codeplane.code.model import Facts, packed, packed_columns, unpacked
-from codeplane.index.archive import Packed
-from codeplane.index.derived_index import Follower, Progress
+from codeplane.index.archive import ArchivedFacts
+from codeplane.index.derived_index import DerivedIndex
 from codeplane.index.fact_store import FactStore
 from codeplane.index.fulltext import FullText
-from codeplane.index.parser_pool import Parsers
+from codeplane.index.parser_pool import ParserPool
 from codeplane.index.snapshot import Snapshot
+from codeplane.index.update_progress import Progress
 from tests.harness import PATIENCE_SEC, make_repo
 from tests.index.indexed import Indexed
 from tests.index.test_follower import follower, rows
@@ -35,13 +36,13 @@ def snapshot(tmp_path: Path) -> Snapshot:
     return Indexed(make_repo(tmp_path / "repo", FILES), tmp_path / "index").start()
 
 
-def parsed(snapshot: Snapshot, home: Path) -> list[Packed]:
+def parsed(snapshot: Snapshot, home: Path) -> list[ArchivedFacts]:
     """What an archive would hold of the files."""
     home.mkdir()
     made = follower(home)
     assert made.follow(snapshot, newer=lambda: False)
     found = [
-        Packed(path=path.encode(), digest=digest, facts=zlib.compress(packed(facts)))
+        ArchivedFacts(path=path.encode(), digest=digest, facts=zlib.compress(packed(facts)))
         for path, digest in made.facts.digests().items()
         if (facts := made.facts.facts(path, digest)) is not None
     ]
@@ -97,7 +98,10 @@ def test_facts_that_cannot_be_of_the_text_are_not_taken(snapshot: Snapshot, tmp_
     forged = FORGED[how](unpacked(zlib.decompress(found[b"a.py"].facts)))
     (tmp_path / "second").mkdir()
     second = follower(tmp_path / "second")
-    given = [Packed(path=b"a.py", digest=found[b"a.py"].digest, facts=zlib.compress(packed(forged))), found[b"b.py"]]
+    given = [
+        ArchivedFacts(path=b"a.py", digest=found[b"a.py"].digest, facts=zlib.compress(packed(forged))),
+        found[b"b.py"],
+    ]
     second.adopt(snapshot, iter(given))
     assert [known.path for known in second.pending(snapshot)] == ["a.py"]
     second.close()
@@ -107,7 +111,7 @@ def test_facts_that_cannot_be_of_the_text_are_not_taken(snapshot: Snapshot, tmp_
 def test_what_is_no_facts_at_all_is_not_taken(snapshot: Snapshot, tmp_path: Path, raw: bytes) -> None:
     (tmp_path / "home").mkdir()
     here = follower(tmp_path / "home")
-    here.adopt(snapshot, iter([Packed(path=b"a.py", digest=snapshot.files["a.py"].digest, facts=raw)]))
+    here.adopt(snapshot, iter([ArchivedFacts(path=b"a.py", digest=snapshot.files["a.py"].digest, facts=raw)]))
     assert len(here.pending(snapshot)) == 2
     here.close()
 
@@ -122,10 +126,10 @@ def test_a_pass_leaves_off_for_who_brings_the_same_facts(snapshot: Snapshot, tmp
         adopting[-1].start()
         assert second.adopting.wait(PATIENCE_SEC)
 
-    second = Follower(
+    second = DerivedIndex(
         facts=FactStore(tmp_path / "second/facts.db"),
         text=FullText(tmp_path / "second/tantivy"),
-        parsers=Parsers(processes=1, workers=KEPT_WORKERS),
+        parsers=ParserPool(processes=1, workers=KEPT_WORKERS),
         told=told,
     )
     assert not second.follow(snapshot, newer=lambda: False)

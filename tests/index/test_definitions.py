@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codeplane.code.facts.assembly import MAX_DEFINITIONS
-from codeplane.index.definitions import _kept, may_be_kept
-from codeplane.index.fact_store import FactStore, FileParsed
+from codeplane.index.definitions import _kept, are_plausible
+from codeplane.index.fact_store import FactStore
 from codeplane.index.files.file import digest_of
-from codeplane.index.parse_worker import Parsed, Row, Source, parse
+from codeplane.index.parse_worker import DefinitionRow, ParseResult, Source, parse_source
+from codeplane.index.parsed_table import ParsedFile
 from tests.interaction.requirements import requirement
 
 pytestmark = requirement("IDX-44")
@@ -35,15 +36,15 @@ def store(tmp_path: Path) -> FactStore:
     return FactStore(tmp_path / "facts.db")
 
 
-def put(store: FactStore, path: str, text: str, language: str = "python") -> Parsed:
+def put(store: FactStore, path: str, text: str, language: str = "python") -> ParseResult:
     source = Source(key=0, name=path, language=language, offset=0, length=len(text))
-    found = parse(source, text.encode())
-    store.put([FileParsed(path=path, digest=digest_of(text.encode()), language=language, parsed=found)], epoch=1)
+    found = parse_source(source, text.encode())
+    store.put([ParsedFile(path=path, digest=digest_of(text.encode()), language=language, parsed=found)], epoch=1)
     return found
 
 
-def row(name: str, path: str = "", uid: bytes = bytes(8), signature: str = "") -> Row:
-    return Row(uid=uid, name=name, kind="class", path=path or name, signature=signature, ordinal=0, line=1)
+def row(name: str, path: str = "", uid: bytes = bytes(8), signature: str = "") -> DefinitionRow:
+    return DefinitionRow(uid=uid, name=name, kind="class", path=path or name, signature=signature, ordinal=0, line=1)
 
 
 @pytest.mark.parametrize(
@@ -94,13 +95,13 @@ def test_what_a_definition_is_inside_of_came_before_it(paths: list[str]) -> None
 
 
 def test_what_parsing_never_says_is_not_kept() -> None:
-    assert may_be_kept([row("a", "b.a", signature="0123abcd")])
-    assert not may_be_kept([row("a", signature="no hash")])
-    assert not may_be_kept([row("a", "other")])
-    assert not may_be_kept([row("")])
-    assert not may_be_kept([msgspec.structs.replace(row("a"), line=-1)])
-    assert not may_be_kept([msgspec.structs.replace(row("a"), ordinal=1 << 70)])
-    assert not may_be_kept([row("a")] * (MAX_DEFINITIONS + 1))
+    assert are_plausible([row("a", "b.a", signature="0123abcd")])
+    assert not are_plausible([row("a", signature="no hash")])
+    assert not are_plausible([row("a", "other")])
+    assert not are_plausible([row("")])
+    assert not are_plausible([msgspec.structs.replace(row("a"), line=-1)])
+    assert not are_plausible([msgspec.structs.replace(row("a"), ordinal=1 << 70)])
+    assert not are_plausible([row("a")] * (MAX_DEFINITIONS + 1))
 
 
 def test_a_file_that_is_written_again_leaves_nothing_behind(store: FactStore, tmp_path: Path) -> None:

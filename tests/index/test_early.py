@@ -4,11 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.index.derived_index import Follower, Progress
-from codeplane.index.early_parsing import Early
+from codeplane.index.derived_index import DerivedIndex
+from codeplane.index.early_parsing import EarlyParsing
 from codeplane.index.fact_store import FactStore
 from codeplane.index.fulltext import FullText
-from codeplane.index.parser_pool import Parsers, Worker, Workers
+from codeplane.index.parser_pool import ParserPool
+from codeplane.index.update_progress import Progress
+from codeplane.index.worker_process import Worker, Workers
 from tests.harness import make_repo
 from tests.index.indexed import Indexed
 from tests.index.test_follower import follower, rows
@@ -65,10 +67,10 @@ def test_a_few_files_are_parsed_by_one_process_and_many_by_all(
 ) -> None:
     workers, home = CountedWorkers(), tmp_path / "home"
     home.mkdir()
-    follows = Follower(
+    follows = DerivedIndex(
         facts=FactStore(home / "facts.db"),
         text=FullText(home / "tantivy"),
-        parsers=Parsers(processes=3, workers=workers),
+        parsers=ParserPool(processes=3, workers=workers),
         told=lambda progress: None,
     )
     follows.warm()
@@ -83,8 +85,8 @@ def test_a_few_files_are_parsed_by_one_process_and_many_by_all(
 
 @requirement("IDX-10a")
 def test_files_are_parsed_before_all_of_them_were_read(root: Path, tmp_path: Path) -> None:
-    parsers = Parsers(processes=1, workers=KEPT_WORKERS)
-    early = Early(parsers)
+    parsers = ParserPool(processes=1, workers=KEPT_WORKERS)
+    early = EarlyParsing(parsers)
     indexer = Indexed(root, tmp_path / "home", early.saw)
     snapshot = indexer.start()
     files, parsing = early.taken(snapshot)
@@ -102,8 +104,8 @@ def test_files_are_parsed_before_all_of_them_were_read(root: Path, tmp_path: Pat
 
 @requirement("IDX-10a")
 def test_what_was_begun_for_another_content_is_given_up(root: Path, tmp_path: Path) -> None:
-    parsers = Parsers(processes=1, workers=KEPT_WORKERS)
-    early = Early(parsers)
+    parsers = ParserPool(processes=1, workers=KEPT_WORKERS)
+    early = EarlyParsing(parsers)
     indexer = Indexed(root, tmp_path / "home", early.saw)
     older = indexer.start()
     newer = indexer.rebuild()
@@ -116,8 +118,8 @@ def test_what_was_begun_for_another_content_is_given_up(root: Path, tmp_path: Pa
 
 @requirement("IDX-10a")
 def test_what_changed_since_it_was_read_is_not_taken(root: Path, tmp_path: Path) -> None:
-    parsers = Parsers(processes=1, workers=KEPT_WORKERS)
-    early = Early(parsers)
+    parsers = ParserPool(processes=1, workers=KEPT_WORKERS)
+    early = EarlyParsing(parsers)
     indexer = Indexed(root, tmp_path / "home", early.saw)
     indexer.start()
     (root / "m00.py").write_text("def another():\n    pass\n")

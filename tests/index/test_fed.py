@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.index.fact_store import FactStore, FileParsed
-from codeplane.index.parse_worker import Parsed
+from codeplane.index.fact_store import FactStore
+from codeplane.index.parse_worker import ParseResult
+from codeplane.index.parsed_table import ParsedFile
 from codeplane.index.path_key import path_key
 from tests.interaction.requirements import requirement
 
@@ -23,7 +24,7 @@ def store(tmp_path: Path) -> FactStore:
 
 
 def put(store: FactStore, path: str, digest: str, *, epoch: int) -> None:
-    store.put([FileParsed(path=path, digest=digest, language="python", parsed=Parsed(key=0))], epoch=epoch)
+    store.put([ParsedFile(path=path, digest=digest, language="python", parsed=ParseResult(key=0))], epoch=epoch)
 
 
 def test_what_was_fed_outlives_facts(store: FactStore) -> None:

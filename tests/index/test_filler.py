@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from codeplane.index.vector_index import Filler
+from codeplane.index.vector_index import VectorIndex
 from codeplane.kernel.errors import IndexNotReady
 from tests.harness import make_repo
 from tests.index.indexed import Indexed
@@ -42,7 +42,9 @@ def test_content_that_is_cut_off_while_vectors_are_made_ends_the_filling(tmp_pat
         if len(asked) == 5:
             os.truncate(snapshot.content_file, 0)
 
-    filler = Filler(tmp_path / "vectors", embedder=lambda: Counting(cut_off), facts=lambda path, digest, *, keep: None)
+    filler = VectorIndex(
+        tmp_path / "vectors", embedder=lambda: Counting(cut_off), facts=lambda path, digest, *, keep: None
+    )
     with pytest.raises(IndexNotReady, match="cut off"):
         filler.fill(snapshot, stop=lambda: False)
     assert len(asked) == 5

@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplane.index.page_packing import fitted
+from codeplane.index.page_packing import packing_order
 from tests.interaction.requirements import requirement
 
 pytestmark = requirement("IDX-44")
@@ -15,7 +15,7 @@ pytestmark = requirement("IDX-44")
 
 @given(st.lists(st.integers(0, 20_000), max_size=60))
 def test_every_row_has_its_turn(sizes: list[int]) -> None:
-    assert sorted(fitted(sizes)) == list(range(len(sizes)))
+    assert sorted(packing_order(sizes)) == list(range(len(sizes)))
 
 
 def pages(path: Path, sizes: list[int]) -> int:
@@ -32,4 +32,6 @@ def test_pages_are_filled(tmp_path: Path) -> None:
     sizes = [300 + place * 37 % 5000 for place in range(800)]
     least = sum(sizes) // 4096
     by_length = pages(tmp_path / "sorted.db", sorted(sizes, reverse=True))
-    assert pages(tmp_path / "fitted.db", [sizes[place] for place in fitted(sizes)]) < min(by_length, least * 1.06)
+    assert pages(tmp_path / "fitted.db", [sizes[place] for place in packing_order(sizes)]) < min(
+        by_length, least * 1.06
+    )

@@ -14,11 +14,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from codeplane.code.facts.assembly import MAX_DEFINITIONS
-from codeplane.index.derived_index import Follower, Progress
+from codeplane.index.derived_index import DerivedIndex
 from codeplane.index.fact_store import FactStore
 from codeplane.index.fulltext import FullText, Term
 from codeplane.index.parse_worker import Source
-from codeplane.index.parser_pool import Parsers
+from codeplane.index.parser_pool import ParserPool
+from codeplane.index.update_progress import Progress
 from codeplane.kernel.errors import IndexNotReady
 from tests.harness import make_repo
 from tests.index.indexed import Indexed
@@ -66,11 +67,11 @@ def rows(home: Path) -> dict[str, list[tuple[object, ...]]]:
     }
 
 
-def follower(home: Path, told: list[Progress] | None = None) -> Follower:
-    return Follower(
+def follower(home: Path, told: list[Progress] | None = None) -> DerivedIndex:
+    return DerivedIndex(
         facts=FactStore(home / "facts.db"),
         text=FullText(home / "tantivy"),
-        parsers=Parsers(processes=1, workers=KEPT_WORKERS),
+        parsers=ParserPool(processes=1, workers=KEPT_WORKERS),
         told=(lambda progress: None) if told is None else told.append,
     )
 
@@ -109,7 +110,7 @@ def test_content_that_is_cut_off_in_the_middle_of_a_pass_ends_the_pass(tmp_path:
 def test_a_worker_gives_no_answer_about_content_that_is_cut_off(tmp_path: Path) -> None:
     content = tmp_path / "content"
     content.write_bytes(b"x = 1\n")
-    parsers = Parsers(processes=1)
+    parsers = ParserPool(processes=1)
     sources = [Source(key=0, name="a.py", language="python", offset=0, length=6)]
     assert [one.problem for batch in parsers.begin(content, sources) for one in batch] == [""]
     for length in (3, 0):
@@ -274,8 +275,7 @@ def test_a_broken_file_is_named_and_the_rest_is_there(tmp_path: Path) -> None:
     (root / "good.py").write_text("def good():\n    pass\n")
     (root / "bad.py").write_text("def bad(:\n    pass\n")
     (root / "huge.py").write_text("x = 1\n" * 900_000)
-    indexer = Indexed(root, tmp_path / "home")
-    indexer._max_file_bytes = 10_000_000
+    indexer = Indexed(root, tmp_path / "home", max_file_bytes=10_000_000)
     one = follower(tmp_path / "home")
     assert one.follow(indexer.start(), newer=lambda: False)
     assert one.facts.named("good", limit=5)
@@ -307,7 +307,7 @@ def test_definitions_that_are_left_out_are_said(tmp_path: Path) -> None:
 def test_a_parser_that_dies_costs_nothing_but_its_file(tmp_path: Path) -> None:
     content = tmp_path / "content.bin"
     content.write_bytes(b"def a(): pass\n")
-    parsers = Parsers(processes=1)
+    parsers = ParserPool(processes=1)
     ok = Source(key=1, name="a", language="python", offset=0, length=14)
     # No such language: the worker ends over it, as it would over a grammar that crashes.
     deadly = Source(key=2, name="b", language="none such", offset=0, length=14)
@@ -329,10 +329,10 @@ def test_no_file_is_blamed_where_no_process_can_be_started(tmp_path: Path, monke
     root = make_repo(tmp_path / "repo", {"a.py": "def a(): pass\n", "b.py": "def b(): pass\n"})
     indexer = Indexed(root, tmp_path / "home")
     snapshot = indexer.start()
-    one = Follower(
+    one = DerivedIndex(
         facts=FactStore(tmp_path / "home/facts.db"),
         text=FullText(tmp_path / "home/tantivy"),
-        parsers=Parsers(processes=2),
+        parsers=ParserPool(processes=2),
         told=lambda progress: None,
     )
     with monkeypatch.context() as patched:
@@ -384,10 +384,10 @@ def test_too_much_memory_leaves_one_parser_and_is_said(tmp_path: Path) -> None:
     text = b"def a(): pass\n" * 20_000
     content.write_bytes(text)
     sources = [Source(key=key, name=str(key), language="python", offset=0, length=len(text)) for key in range(8)]
-    parsers = Parsers(processes=3, memory_bytes=1)
+    parsers = ParserPool(processes=3, memory_bytes=1)
     found = [one for batch in parsers.parse(content, sources) for one in batch]
     assert {one.key for one in found} == set(range(8)) and parsers.throttled
-    generous = Parsers(processes=2, memory_bytes=2**40)
+    generous = ParserPool(processes=2, memory_bytes=2**40)
     assert len(list(generous.parse(content, sources))) == 8 and not generous.throttled
     parsers.close()
     generous.close()
@@ -397,7 +397,7 @@ def test_a_parser_killed_from_outside_is_not_held_against_its_file(tmp_path: Pat
     content = tmp_path / "content.bin"
     content.write_bytes(b"def a(): pass\n")
     source = Source(key=1, name="a", language="python", offset=0, length=14)
-    parsers = Parsers(processes=1)
+    parsers = ParserPool(processes=1)
     assert len(list(parsers.parse(content, [source]))) == 1
     # The worker that stays warm is killed while nobody looks, as for want of memory.
     os.kill(parsers._idle[0].pid, signal.SIGKILL)
@@ -410,7 +410,7 @@ def test_who_ends_waits_for_no_parser_that_hangs(tmp_path: Path) -> None:
     content = tmp_path / "content.bin"
     content.write_bytes(b"def a(): pass\n")
     source = Source(key=1, name="a", language="python", offset=0, length=14)
-    parsers = Parsers(processes=1)
+    parsers = ParserPool(processes=1)
     assert len(list(parsers.parse(content, [source]))) == 1
     hung = parsers._idle[0].pid
     os.kill(hung, signal.SIGSTOP)
@@ -429,7 +429,7 @@ def test_who_ends_waits_for_no_parser_that_hangs(tmp_path: Path) -> None:
 def test_what_is_read_while_all_ends_starts_no_parser(tmp_path: Path) -> None:
     content = tmp_path / "content.bin"
     content.write_bytes(b"def a(): pass\n")
-    parsers = Parsers(processes=1)
+    parsers = ParserPool(processes=1)
     parsers.close()
     late = parsers.begin(content, [Source(key=1, name="a", language="python", offset=0, length=14)], more=True)
     with pytest.raises(OSError, match="could not be kept running"):

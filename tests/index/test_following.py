@@ -5,12 +5,12 @@ from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
-from codeplane.index.derived_index import Follower
+from codeplane.index.derived_index import DerivedIndex
 from codeplane.index.fact_store import FactStore
 from codeplane.index.fulltext import FullText
-from codeplane.index.parser_pool import Parsers
+from codeplane.index.parser_pool import ParserPool
 from codeplane.index.snapshot import Snapshot
-from codeplane.index.update_loop import Following
+from codeplane.index.update_loop import UpdateLoop
 from tests.harness import make_repo
 from tests.index.indexed import Indexed
 from tests.interaction.requirements import requirement
@@ -34,11 +34,11 @@ async def test_facts_are_reached_though_there_is_always_a_newer_state(tmp_path: 
 
     async def follow() -> tuple[int, bool]:
         async with opened(tmp_path / "ledger.db") as log:
-            following = Following(
-                follower=lambda told: Follower(
+            following = UpdateLoop(
+                follower=lambda told: DerivedIndex(
                     facts=FactStore(home / "facts.db"),
                     text=FullText(home / "tantivy"),
-                    parsers=Parsers(processes=1, workers=KEPT_WORKERS),
+                    parsers=ParserPool(processes=1, workers=KEPT_WORKERS),
                     told=told,
                 ),
                 vectors=None,

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codeplane.index.checksums import must_be_whole
-from codeplane.index.fulltext import LONGEST_WORD, Document, FullText, Term, parts, places
-from codeplane.index.words import prepared
+from codeplane.index.checksums import verify_checksums
+from codeplane.index.fulltext import LONGEST_WORD, Document, FullText, Term, parts, path_names
+from codeplane.index.words import split_camel_case
 from tests.interaction.requirements import requirement
 
 
@@ -180,7 +180,7 @@ def test_a_segment_with_one_wrong_byte_anywhere_is_made_anew(tmp_path: Path, end
         wrong[place] ^= 1
         file.write_bytes(wrong)
         with pytest.raises(ValueError, match="damaged"):
-            must_be_whole(tmp_path / "text")
+            verify_checksums(tmp_path / "text")
     second = FullText(tmp_path / "text")
     assert second.remade and "damaged" in second.remade
     assert (second.epoch, second.count) == (None, 0)
@@ -300,24 +300,24 @@ def test_other_threads_search_while_one_writes(full_text: FullText) -> None:
 def test_the_parts_of_identifiers() -> None:
     assert parts("getHTTPResponse_code2") == ("get", "http", "response", "code2")
     assert parts("db/models/query.py") == ("db", "models", "query", "py")
-    assert prepared(b"x = QuerySet(snake_case, fooBar)") == "Query Set foo Bar"
-    assert prepared(b"nothing to_split HERE \xff\xfe") == ""
+    assert split_camel_case(b"x = QuerySet(snake_case, fooBar)") == "Query Set foo Bar"
+    assert split_camel_case(b"nothing to_split HERE \xff\xfe") == ""
 
 
 @given(st.binary(max_size=300))
 def test_preparing_takes_any_bytes(text: bytes) -> None:
-    assert prepared(text).isascii()
+    assert split_camel_case(text).isascii()
 
 
 def test_the_places_of_a_file() -> None:
-    assert places("django/db/models/query.py") == (
+    assert path_names("django/db/models/query.py") == (
         "query.py",
         "django/db/models/query",
         "db/models/query",
         "models/query",
     )
-    assert places("pkg/sub/__init__.py") == ("__init__.py", "pkg/sub")
-    assert places("setup.py") == ("setup.py",)
+    assert path_names("pkg/sub/__init__.py") == ("__init__.py", "pkg/sub")
+    assert path_names("setup.py") == ("setup.py",)
 
 
 def test_files_fed_afresh_are_found_once_each(full_text: FullText) -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplane.index.name_postings import SCHEMA, Mentions, Segment, add, packed_keys
+from codeplane.index.name_postings import SCHEMA, NamePostings, Segment, add, packed_keys
 from tests.interaction.requirements import requirement
 
 _SAID = st.dictionaries(st.integers(0, 5), st.sets(st.sampled_from("abcdefgh"), max_size=8), min_size=1)
@@ -34,7 +34,7 @@ def write(connection: sqlite3.Connection, files: dict[int, set[str]]) -> None:
 @requirement("IDX-40")
 @given(steps=st.lists(_SAID, min_size=1, max_size=8))
 def test_files_written_again_are_found_by_what_they_say_now(steps: list[dict[int, set[str]]]) -> None:
-    connection, mentions = _made(), Mentions()
+    connection, mentions = _made(), NamePostings()
     said: dict[int, set[str]] = {}
     number_of: dict[int, int] = {}
     last = 0
@@ -71,11 +71,11 @@ def test_segments_stay_few_and_forget_the_dead(connection: sqlite3.Connection) -
 def test_files_that_say_nothing_have_numbers_too(connection: sqlite3.Connection) -> None:
     write(connection, {1: set()})
     write(connection, {2: set(), 3: {"a"}})
-    (found,) = Mentions().of(connection, ["a"])
+    (found,) = NamePostings().of(connection, ["a"])
     assert found.tolist() == [3]
     assert connection.execute("SELECT MAX(last) FROM names").fetchone() == (3,)
 
 
 def test_nothing_is_known_of_nothing(connection: sqlite3.Connection) -> None:
-    assert [one.tolist() for one in Mentions().of(connection, ["a", "b"])] == [[], []]
-    assert Mentions().of(connection, []) == []
+    assert [one.tolist() for one in NamePostings().of(connection, ["a", "b"])] == [[], []]
+    assert NamePostings().of(connection, []) == []

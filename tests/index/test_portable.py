@@ -143,7 +143,7 @@ def test_facts_that_are_no_facts_are_not_taken(root: Path, tmp_path: Path) -> No
 
         (tmp_path / "folder").mkdir()
         facts.rename(tmp_path / "folder" / "facts.db")
-        packing.write(tmp_path / "forged", folder=tmp_path / "folder", commit=None, files=4, model=None)
+        packing.write_archive(tmp_path / "forged", folder=tmp_path / "folder", commit=None, files=4, model=None)
         await ask("index.import", name=brought(clone, tmp_path / "forged"))
         assert result(await ask("search", query="alpha", mode="definitions"))["total"] == 1
 

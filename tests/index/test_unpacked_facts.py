@@ -1,7 +1,7 @@
 """Facts that are kept unpacked: bounded, and none of contents that are long gone."""
 
 from codeplane.code.model import Facts
-from codeplane.index.facts_cache import UnpackedFacts
+from codeplane.index.facts_cache import FactsCache
 from tests.interaction.requirements import requirement
 
 pytestmark = requirement("IDX-46")
@@ -24,7 +24,7 @@ def _facts() -> Facts:
 
 
 def test_of_a_file_that_is_edited_again_and_again_the_newest_contents_are_kept() -> None:
-    kept = UnpackedFacts(max_bytes=1000)
+    kept = FactsCache(max_bytes=1000)
     for number in range(20):
         kept.put("a.py", f"{number}", _facts(), size=10)
     assert (len(kept), kept.size) == (1, 20)
@@ -34,7 +34,7 @@ def test_of_a_file_that_is_edited_again_and_again_the_newest_contents_are_kept()
 
 
 def test_what_nobody_asked_for_longest_goes_when_it_is_too_much() -> None:
-    kept = UnpackedFacts(max_bytes=30)
+    kept = FactsCache(max_bytes=30)
     for path in ("a.py", "b.py", "c.py"):
         kept.put(path, "1", _facts(), size=10)
     assert kept.get("a.py", "1") is not None

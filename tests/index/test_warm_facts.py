@@ -3,12 +3,12 @@
 import asyncio
 from pathlib import Path
 
-from codeplane.index.derived_index import Follower
+from codeplane.index.derived_index import DerivedIndex
 from codeplane.index.fact_store import FactStore
 from codeplane.index.fulltext import FullText
-from codeplane.index.parser_pool import Parsers
+from codeplane.index.parser_pool import ParserPool
 from codeplane.index.snapshot import Snapshot
-from codeplane.index.update_loop import Following
+from codeplane.index.update_loop import UpdateLoop
 from tests.code.resolve.written import written
 from tests.harness import make_repo
 from tests.index.indexed import Indexed
@@ -73,11 +73,11 @@ async def test_a_large_index_is_unpacked_once_it_stands(tmp_path: Path) -> None:
 
     async def follow() -> int:
         async with opened(tmp_path / "ledger.db") as log:
-            following = Following(
-                follower=lambda told: Follower(
+            following = UpdateLoop(
+                follower=lambda told: DerivedIndex(
                     facts=FactStore(home / "facts.db"),
                     text=FullText(home / "tantivy"),
-                    parsers=Parsers(processes=1, workers=KEPT_WORKERS),
+                    parsers=ParserPool(processes=1, workers=KEPT_WORKERS),
                     told=told,
                 ),
                 vectors=None,

@@ -6,7 +6,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplane.index.words import Vocabulary, prepared, with_parts
+from codeplane.index.words import Vocabulary, split_camel_case, with_parts
 from tests.interaction.requirements import requirement
 
 _NAME = re.compile(rb"[A-Za-z_$\x80-\xff][0-9A-Za-z_$\x80-\xff]*")
@@ -30,7 +30,7 @@ def test_a_vocabulary_finds_what_looking_at_each_text_does(texts: list[bytes]) -
     for text in texts:
         names, pieces = vocabulary.of(text)
         assert names == set(_NAME.findall(text))
-        assert Counter(pieces.split()) == Counter(prepared(text).split())
+        assert Counter(pieces.split()) == Counter(split_camel_case(text).split())
 
 
 @requirement("IDX-40")

@@ -10,7 +10,7 @@ from typing import TypeVar, cast
 
 from codeplane.adapters.rego import Rego, RegoProgram
 from codeplane.adapters.yaml_config import LoadedConfig
-from codeplane.index.parser_pool import Worker, Workers
+from codeplane.index.worker_process import Worker, Workers
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.call import Call, Effects, Failure
 from codeplane.kernel.clock import SECOND_NS, Clock

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from codeplane.kernel.errors import EmbedderFailed
-from codeplane.vectors.model2vec import model2vec
+from codeplane.vectors.static_vectors import load_model2vec
 from tests.interaction.requirements import requirement
 from tests.vectors.models import write_tensors, write_tokenizer
 
@@ -22,22 +22,22 @@ def folder(tmp_path: Path) -> Path:
 
 @requirement("VEC-05")
 def test_words_add_up(folder: Path) -> None:
-    rows = model2vec(folder).embed(["user", "userName", "name name name name parse", "unheard of", ""])
+    rows = load_model2vec(folder).embed(["user", "userName", "name name name name parse", "unheard of", ""])
     expected = np.array([[0.6, 0.8], [4 / 32**0.5, 4 / 32**0.5], [2 / 8**0.5, 2 / 8**0.5], [0, 0], [0, 0]])
     assert np.allclose(rows, expected)
 
 
 @requirement("VEC-05")
 def test_unknown_words_do_not_count(folder: Path) -> None:
-    model = model2vec(folder)
+    model = load_model2vec(folder)
     assert np.array_equal(model.embed(["unheard user of"]), model.embed(["user"]))
 
 
 @requirement("VEC-05")
 def test_half_precision(folder: Path) -> None:
-    expected = model2vec(folder).embed(["user name"])
+    expected = load_model2vec(folder).embed(["user name"])
     write_tensors(folder / "model.safetensors", embeddings=VECTORS.astype(np.float16))
-    assert np.allclose(model2vec(folder).embed(["user name"]), expected)
+    assert np.allclose(load_model2vec(folder).embed(["user name"]), expected)
 
 
 @requirement("VEC-05")
@@ -48,49 +48,49 @@ def test_shared_rows_and_weights(folder: Path) -> None:
         mapping=np.array([0, 0, 1, 1], np.int64),
         weights=np.array([1, 3, 4, 1], np.float32),
     )
-    assert np.allclose(model2vec(folder).embed(["user name"]), [[0.8, 0.6]])
+    assert np.allclose(load_model2vec(folder).embed(["user name"]), [[0.8, 0.6]])
 
 
 def test_the_name_changes_with_the_files(folder: Path) -> None:
-    before = model2vec(folder).name
-    assert model2vec(folder).name == before
+    before = load_model2vec(folder).name
+    assert load_model2vec(folder).name == before
     write_tensors(folder / "model.safetensors", embeddings=VECTORS * 2)
-    assert model2vec(folder).name != before
+    assert load_model2vec(folder).name != before
 
 
 def test_a_missing_folder_is_said(tmp_path: Path) -> None:
     with pytest.raises(EmbedderFailed, match=r"model\.safetensors"):
-        model2vec(tmp_path / "nowhere")
+        load_model2vec(tmp_path / "nowhere")
 
 
 def test_a_missing_tokenizer_is_said(folder: Path) -> None:
     (folder / "tokenizer.json").unlink()
     with pytest.raises(EmbedderFailed, match=r"tokenizer\.json"):
-        model2vec(folder)
+        load_model2vec(folder)
 
 
 def test_a_broken_tokenizer_is_said(folder: Path) -> None:
     (folder / "tokenizer.json").write_text("{}")
     with pytest.raises(EmbedderFailed, match="not a tokenizer"):
-        model2vec(folder)
+        load_model2vec(folder)
 
 
 def test_other_tensors_are_refused(folder: Path) -> None:
     write_tensors(folder / "model.safetensors", other=VECTORS)
     with pytest.raises(EmbedderFailed, match="no Model2Vec model"):
-        model2vec(folder)
+        load_model2vec(folder)
 
 
 def test_fewer_vectors_than_tokens_are_refused(folder: Path) -> None:
     write_tensors(folder / "model.safetensors", embeddings=VECTORS[:3])
     with pytest.raises(EmbedderFailed, match="4 tokens but 3 vectors"):
-        model2vec(folder)
+        load_model2vec(folder)
 
 
 def test_arrays_that_do_not_fit_are_refused(folder: Path) -> None:
     write_tensors(folder / "model.safetensors", embeddings=VECTORS, mapping=np.array([0, 1, 2, 7], np.int64))
     with pytest.raises(EmbedderFailed, match="do not fit"):
-        model2vec(folder)
+        load_model2vec(folder)
 
 
 @pytest.mark.parametrize(
@@ -110,4 +110,4 @@ def test_arrays_that_do_not_fit_are_refused(folder: Path) -> None:
 def test_broken_tensors_are_refused(folder: Path, content: bytes) -> None:
     (folder / "model.safetensors").write_bytes(content)
     with pytest.raises(EmbedderFailed, match="not a file of vectors"):
-        model2vec(folder)
+        load_model2vec(folder)

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.vectors.chunks import Chunk
-from codeplane.vectors.embedder import normalised
-from codeplane.vectors.rows import contenders, quantised
-from codeplane.vectors.spans import may_be, unpacked_one
-from codeplane.vectors.spans import packed as packed_spans
-from codeplane.vectors.spans import unpacked as unpacked_spans
+from codeplane.vectors.embedder import normalise
+from codeplane.vectors.rows import contenders, quantise
+from codeplane.vectors.spans import may_be, unpack_span
+from codeplane.vectors.spans import pack_spans as packed_spans
+from codeplane.vectors.spans import unpack_spans as unpacked_spans
 from codeplane.vectors.store import Hit, VectorStore
 from tests.interaction.requirements import requirement
 
@@ -32,7 +32,7 @@ def spans(count: int) -> list[Chunk]:
 
 def matrix(seed: int, count: int, dimensions: int = DIMENSIONS) -> NDArray[np.float32]:
     numbers = np.random.default_rng(seed).standard_normal((count, dimensions))
-    return normalised(numbers.astype(np.float32))
+    return normalise(numbers.astype(np.float32))
 
 
 def opened(folder: Path, *, model: str = "test 1", dimensions: int = DIMENSIONS) -> VectorStore:
@@ -46,7 +46,7 @@ def fill(store: VectorStore) -> None:
 
 
 def unpacked(seed: int, count: int) -> NDArray[np.float32]:
-    rows = quantised(matrix(seed, count))
+    rows = quantise(matrix(seed, count))
     found: NDArray[np.float32] = rows["vector"].astype(np.float32) * rows["scale"][:, None]
     return found
 
@@ -231,7 +231,7 @@ def test_chunks_come_back_whatever_their_lengths(steps: list[tuple[int, int, int
         made.append(Chunk(start=start, end=start + length, start_line=line, end_line=line + height))
     raw = packed_spans(made)
     assert unpacked_spans(raw) == made
-    assert [unpacked_one(raw, place) for place in range(len(made) + 1)] == [*made, None]
+    assert [unpack_span(raw, place) for place in range(len(made) + 1)] == [*made, None]
     assert may_be(len(raw), len(made)) and not may_be(3, 0)
 
 

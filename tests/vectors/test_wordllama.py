@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codeplane.vectors.embedder import MAX_CHARACTERS, Embedder
-from codeplane.vectors.wordllama import wordllama
+from codeplane.vectors.static_vectors import load_wordllama
 from tests.interaction.requirements import requirement
 
-MODEL = wordllama()
-AGAIN = wordllama()
+MODEL = load_wordllama()
+AGAIN = load_wordllama()
 TEXTS = ["def getUserName(self): ...", "", "class HTTPServer", "日本語 naïve", "?!", "x" * 10_000]
 
 
@@ -83,8 +83,8 @@ def test_only_the_beginning_of_a_text_is_read() -> None:
 
 def test_threads_get_what_one_gets() -> None:
     texts = [f"def function_{number}(request, argument{number}): return parse{number}" for number in range(200)]
-    alone = wordllama().embed(texts)
-    shared = wordllama()
+    alone = load_wordllama().embed(texts)
+    shared = load_wordllama()
     with ThreadPoolExecutor(4) as pool:
         for rows in pool.map(lambda _: shared.embed(texts), range(8)):
             assert np.array_equal(rows, alone)
@@ -92,8 +92,8 @@ def test_threads_get_what_one_gets() -> None:
 
 def test_another_process_gets_the_same_bits_and_imports_no_loader() -> None:
     program = (
-        "import hashlib, sys; from codeplane.vectors.wordllama import wordllama;"
-        "print(hashlib.sha256(wordllama().embed(['def getUserName(self): ...']).tobytes()).hexdigest());"
+        "import hashlib, sys; from codeplane.vectors.static_vectors import load_wordllama;"
+        "print(hashlib.sha256(load_wordllama().embed(['def getUserName(self): ...']).tobytes()).hexdigest());"
         "print(sorted({'wordllama', 'safetensors', 'requests', 'huggingface_hub'} & sys.modules.keys()))"
     )
     outputs = {

@@ -12,7 +12,7 @@ from codeplane.edit.syntax_diff import MAX_PARSED, SyntaxComparer, SyntaxDiff, T
 from codeplane.index.files.file import read
 from codeplane.index.files.ignore import says_what_belongs
 from codeplane.index.files.paths import shown
-from codeplane.index.freshness import Fresh
+from codeplane.index.freshness import SnapshotSource
 from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.query.knowledge import Knowledge
@@ -139,14 +139,14 @@ class Consequences:
             warnings=tuple(warnings),
         )
 
-    async def _fresh(self) -> Fresh | None:
+    async def _fresh(self) -> SnapshotSource | None:
         try:
             async with asyncio.timeout(_READY_SEC):
                 return await self._knowledge.fresh()
         except (TimeoutError, CodePlaneError, OSError):
             return None
 
-    async def _update_index(self, fresh: Fresh, paths: Sequence[str] | None) -> Snapshot:
+    async def _update_index(self, fresh: SnapshotSource, paths: Sequence[str] | None) -> Snapshot:
         current = await fresh.snapshot(strict=False)
         if paths is None or any(map(says_what_belongs, paths)):
             return await fresh.verify()

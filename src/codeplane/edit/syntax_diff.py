@@ -16,8 +16,8 @@ from codeplane.code.model import Definition, Facts, unpacked
 from codeplane.edit.line_diff import Hunk, diff_lines, split_lines
 from codeplane.index.files.file import identity_of
 from codeplane.index.files.paths import shown
-from codeplane.index.parse_worker import Parsed, Source
-from codeplane.index.parser_pool import Parsers
+from codeplane.index.parse_worker import ParseResult, Source
+from codeplane.index.parser_pool import ParserPool
 
 MAX_PARSED = 1024 * 1024
 _MAX_BYTES = 8 * 1024 * 1024
@@ -56,7 +56,7 @@ class _Version:
 class SyntaxComparer:
     """Parse both versions of files in the worker processes and compare them."""
 
-    def __init__(self, *, parsers: Parsers, known: Callable[[str, str], Facts | None], folder: Path) -> None:
+    def __init__(self, *, parsers: ParserPool, known: Callable[[str, str], Facts | None], folder: Path) -> None:
         """`known` returns the facts for a path and content digest when the index has them."""
         self._parsers = parsers
         self._known = known
@@ -123,7 +123,7 @@ class SyntaxComparer:
                 by_side[side] = replace(by_side[side], errors=parsed.errors)
         return by_side
 
-    def _run_parsers(self, content: Path, sources: list[Source], *, check: bool) -> dict[int, Parsed]:
+    def _run_parsers(self, content: Path, sources: list[Source], *, check: bool) -> dict[int, ParseResult]:
         batches = self._parsers.parse(content, sources, check=check)
         return {parsed.key: parsed for batch in batches for parsed in batch}
 
@@ -258,7 +258,7 @@ def _cover(definitions: Sequence[Definition], first: int, last: int) -> bool:
     return bool(definitions) and line > last
 
 
-def _facts(parsed: Parsed) -> Facts | None:
+def _facts(parsed: ParseResult) -> Facts | None:
     if not parsed.facts:
         return None
     return unpacked(zlib.decompressobj().decompress(parsed.facts, _MAX_FACTS))

@@ -1,4 +1,4 @@
-"""A portable index: what is dear to make, made once and carried to where the same contents lie.
+"""A portable index: facts and vectors in one file, to be imported where the same contents lie.
 
 Facts and vectors are functions of content, so an archive is merged file by file where digests agree; the text itself is
 always read from the disk, and whatever differs there is parsed as usual.
@@ -30,7 +30,7 @@ _CHUNK = 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """What an archive is of, and what its parts must be."""
+    """The header of an archive: what it was made from, and the digests of its parts."""
 
     format: int
     tables: int
@@ -40,8 +40,8 @@ class Manifest:
     digests: dict[str, str]
 
 
-def write(target: Path, *, folder: Path, commit: str | None, files: int, model: str | None) -> Manifest:
-    """Pack the parts that lie in a folder; the archive appears whole or not at all."""
+def write_archive(target: Path, *, folder: Path, commit: str | None, files: int, model: str | None) -> Manifest:
+    """Pack the parts in a folder into an archive; it is written whole or not at all."""
     parts = [name for name in _MEMBERS if (folder / name).exists()]
     manifest = Manifest(
         format=FORMAT,
@@ -63,8 +63,8 @@ def write(target: Path, *, folder: Path, commit: str | None, files: int, model: 
     return manifest
 
 
-def unpack(source: Path, folder: Path) -> Manifest:
-    """Take an archive apart, refusing what is not one of ours, newer than us, made by other tables, or damaged."""
+def unpack_archive(source: Path, folder: Path) -> Manifest:
+    """Unpack an archive; refuse a foreign, newer, differently parsed or damaged one."""
     try:
         with tarfile.open(source, "r:") as archive:
             manifest = _manifest(archive)
@@ -79,7 +79,7 @@ def unpack(source: Path, folder: Path) -> Manifest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Packed:
+class ArchivedFacts:
     """A file's facts as an archive holds them."""
 
     path: bytes
@@ -87,8 +87,8 @@ class Packed:
     facts: bytes
 
 
-def packed_facts(folder: Path) -> Iterator[Packed]:
-    """Every file of an unpacked archive; the database is read as data alone."""
+def read_facts(folder: Path) -> Iterator[ArchivedFacts]:
+    """Yield the facts of every file in an unpacked archive; the database is opened read-only and untrusted."""
     uri = f"{(folder / _FACTS).as_uri()}?mode=ro&immutable=1"
     try:
         with closing(sqlite3.connect(uri, uri=True)) as connection:
@@ -97,7 +97,7 @@ def packed_facts(folder: Path) -> Iterator[Packed]:
             if kinds.get("parsed") != "table":
                 raise ArchiveRefused("the archive's facts are not tables")
             for path, digest, facts in connection.execute("SELECT path, hex(digest), facts FROM parsed"):
-                yield Packed(path=bytes(path), digest=str(digest).lower(), facts=bytes(facts))
+                yield ArchivedFacts(path=bytes(path), digest=str(digest).lower(), facts=bytes(facts))
     except (sqlite3.Error, TypeError) as error:
         raise ArchiveRefused(f"the archive's facts cannot be read: {error}") from error
 
@@ -119,16 +119,18 @@ def _manifest(archive: tarfile.TarFile) -> Manifest:
         raise ValueError("no manifest")
     file = archive.extractfile(head)
     assert file is not None
-    found = json.loads(file.read())
-    if int(found["format"]) > FORMAT:
-        raise ArchiveRefused(f"the archive has format {found['format']}, newer than {FORMAT}", hint="update CodePlane")
+    document = json.loads(file.read())
+    if int(document["format"]) > FORMAT:
+        raise ArchiveRefused(
+            f"the archive has format {document['format']}, newer than {FORMAT}", hint="update CodePlane"
+        )
     manifest = Manifest(
-        format=int(found["format"]),
-        tables=int(found["tables"]),
-        commit=found["commit"],
-        files=int(found["files"]),
-        model=found["model"],
-        digests={str(name): str(digest) for name, digest in found["digests"].items()},
+        format=int(document["format"]),
+        tables=int(document["tables"]),
+        commit=document["commit"],
+        files=int(document["files"]),
+        model=document["model"],
+        digests={str(name): str(digest) for name, digest in document["digests"].items()},
     )
     if manifest.tables != tables_version():
         raise ArchiveRefused(
@@ -152,8 +154,8 @@ def _extract(archive: tarfile.TarFile, name: str, target: Path) -> None:
 
 
 def _digest(path: Path) -> str:
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     with path.open("rb") as file:
         while block := file.read(_CHUNK):
-            found.update(block)
-    return found.hexdigest()
+            digest.update(block)
+    return digest.hexdigest()

@@ -1,4 +1,4 @@
-"""`index.export` and `index.import`: an index made once, and carried to a fresh clone."""
+"""The `index.export` and `index.import` operations."""
 
 import asyncio
 import shutil
@@ -69,16 +69,16 @@ class ImportResult(Result):
     still_to_parse: int
 
     def text(self) -> str:
-        said = (
+        text = (
             f"{self.matching} of {counted(self.files, 'file')} taken over, made at {(self.commit or 'no commit')[:9]}"
         )
         differing = counted(self.still_to_parse, "file", verbs=("differs here and is", "differ here and are"))
         rest = f"; {differing} parsed now" if self.still_to_parse else ""
-        return f"{said}, vectors of {self.vectors} contents{rest}"
+        return f"{text}, vectors of {self.vectors} contents{rest}"
 
 
-class PortableOperations:
-    """Archives of the index, in the one folder that is there for files which leave or enter."""
+class ArchiveOperations:
+    """Exports and imports archives of the index below `.codeplane/exports`."""
 
     def __init__(self, *, index: IndexService, folder: Path) -> None:
         self._index = index
@@ -118,7 +118,7 @@ class PortableOperations:
             files = self._index.store.copy_to(folder / "facts.db")
             vectors = self._index.vectors
             model = vectors.copy_to(folder) if vectors is not None else None
-            archive.write(target, folder=folder, commit=snapshot.commit, files=files, model=model)
+            archive.write_archive(target, folder=folder, commit=snapshot.commit, files=files, model=model)
         return ExportResult(
             path=str(target), bytes=target.stat().st_size, files=files, commit=snapshot.commit, model=model
         )
@@ -129,8 +129,8 @@ class PortableOperations:
             room = shutil.disk_usage(folder).free
             if source.stat().st_size * 2 > room:
                 raise ArchiveRefused(f"{source.name} needs more room than there is", hint="free some disk space")
-            manifest = archive.unpack(source, folder)
-            matching, files = self._index.adopt(snapshot, archive.packed_facts(folder))
+            manifest = archive.unpack_archive(source, folder)
+            matching, files = self._index.adopt(snapshot, archive.read_facts(folder))
             if files and not matching:
                 raise ArchiveRefused(
                     "no file here has a content that the archive speaks of: it is of another repository"

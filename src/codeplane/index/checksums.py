@@ -1,4 +1,4 @@
-"""Whether the files of a Tantivy index are as they were written: each ends with a checksum nobody looked at."""
+"""Verify the checksum that Tantivy writes at the end of each index file."""
 
 import json
 import struct
@@ -10,14 +10,14 @@ _MAGIC = 1337
 _CHUNK = 1024 * 1024
 
 
-def must_be_whole(folder: Path) -> None:
-    """ValueError where a file of a segment that counts is not what was written."""
+def verify_checksums(folder: Path) -> None:
+    """Raise ValueError if a file of a live segment is damaged."""
     try:
         segments = json.loads((folder / "meta.json").read_bytes())["segments"]
     except FileNotFoundError:
         return
     # What a writer left that was ended is of no segment.
-    names = {str(one["segment_id"]).replace("-", "") for one in segments}
+    names = {str(segment["segment_id"]).replace("-", "") for segment in segments}
     for file in sorted(folder.iterdir()):
         if file.name.partition(".")[0] in names and not _is_whole(file):
             raise ValueError(f"{file.name} is damaged: its checksum differs")
@@ -36,8 +36,8 @@ def _is_whole(file: Path) -> bool:
         opened.seek(left)
         footer = json.loads(opened.read(length))
         opened.seek(0)
-        found = 0
+        checksum = 0
         while left:
             block = opened.read(min(left, _CHUNK))
-            found, left = zlib.crc32(block, found), left - len(block)
-        return bool(found == footer["crc"])
+            checksum, left = zlib.crc32(block, checksum), left - len(block)
+        return bool(checksum == footer["crc"])

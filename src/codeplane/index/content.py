@@ -1,4 +1,4 @@
-"""The text of all files in one contiguous file, mapped into memory: what makes exact search fast."""
+"""The text of all files in one memory-mapped file, which makes exact search fast."""
 
 import mmap
 import os
@@ -12,32 +12,31 @@ SEPARATOR = b"\n\0\n"
 
 
 class ContentMap(mmap.mmap):
-    """The committed bytes of a content file in memory, and parts of them as they are on the disk."""
+    """The committed bytes of a content file, mapped into memory or read from the disk."""
 
     _descriptor: int
 
     def __new__(cls, descriptor: int, length: int) -> Self:
-        made = super().__new__(cls, descriptor, length, access=mmap.ACCESS_READ)
-        made._descriptor = os.dup(descriptor)
-        return made
+        mapped = super().__new__(cls, descriptor, length, access=mmap.ACCESS_READ)
+        mapped._descriptor = os.dup(descriptor)
+        return mapped
 
     def part(self, offset: int, length: int) -> bytes:
-        """Some bytes, read from the file: IndexNotReady where somebody cut it off, which to read in memory would end
-        the process."""
-        found = os.pread(self._descriptor, length, offset)
-        if len(found) != length:
+        """Read bytes from the file; IndexNotReady if it was truncated, which would crash a read of the map."""
+        data = os.pread(self._descriptor, length, offset)
+        if len(data) != length:
             raise IndexNotReady("the content of the index was cut off by others, and is read anew")
-        return found
+        return data
 
     def __del__(self) -> None:
         os.close(self._descriptor)
 
 
 class ContentFile:
-    """An append-only file of contents; what lies beyond the last committed length does not count."""
+    """An append-only file of contents; bytes beyond the last committed length are ignored."""
 
     def __init__(self, path: Path, *, length: int) -> None:
-        """Open or create the file and forget what was never committed."""
+        """Open or create the file and drop uncommitted bytes."""
         self.path = path
         # Not with its parents: a folder of ours that was removed while it is served is not made again.
         path.parent.mkdir(exist_ok=True)
@@ -49,7 +48,7 @@ class ContentFile:
         self._written_ns = os.fstat(self._file.fileno()).st_mtime_ns
 
     def append(self, content: bytes) -> int:
-        """Write a file's bytes and return where they begin."""
+        """Append a file's bytes and return their offset."""
         if self.length == 0:
             self._file.write(SEPARATOR)
             self.length = len(SEPARATOR)
@@ -65,24 +64,24 @@ class ContentFile:
         What somebody deleted is there for us, but not for those who parse it; what somebody wrote over is another's.
         """
         try:
-            found = os.fstat(self._file.fileno())
+            status = os.fstat(self._file.fileno())
         except ValueError:
             return True  # closed meanwhile: another file took its place
         # While more is appended the time is ours, and unknown until that is mapped, too.
-        is_ours = self.length != self._on_disk or found.st_mtime_ns == self._written_ns
-        return found.st_size >= self._on_disk and found.st_nlink > 0 and is_ours
+        is_ours = self.length != self._on_disk or status.st_mtime_ns == self._written_ns
+        return status.st_size >= self._on_disk and status.st_nlink > 0 and is_ours
 
     def flush(self) -> None:
-        """Let others read what was appended so far."""
+        """Make appended bytes visible to other readers."""
         self._file.flush()
 
     def sync(self) -> None:
-        """Bring what was appended to the disk, before the epoch that speaks of it."""
+        """Flush appended bytes to the disk, before the epoch that refers to them."""
         self._file.flush()
         os.fsync(self._file.fileno())
 
     def map(self) -> "ContentMap | bytes":
-        """The committed bytes, as they are now."""
+        """Map the committed bytes."""
         self._file.flush()
         self._written_ns = os.fstat(self._file.fileno()).st_mtime_ns
         self._on_disk = self.length

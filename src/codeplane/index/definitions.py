@@ -1,4 +1,4 @@
-"""Every definition, found by its name, by its id and by its file, in as few bytes as that takes.
+"""The table of definitions, found by name, id or file, in few bytes.
 
 Its number holds its file's and its place there. What it is inside of is the place of the definition that it is inside
 of, if there is one; of its id a part is kept, which is enough to look for it, as the whole is made of all the rest.
@@ -15,7 +15,7 @@ import msgspec
 from codeplane.code.facts.assembly import MAX_DEFINITIONS
 from codeplane.code.languages.registry import languages
 from codeplane.index import terms
-from codeplane.index.parse_worker import Row, uid_of
+from codeplane.index.parse_worker import DefinitionRow, uid_of
 
 SCHEMA = """CREATE TABLE definitions(
     id INTEGER PRIMARY KEY, uid INTEGER, name TEXT, kind INTEGER, inside, signature BLOB, ordinal INTEGER,
@@ -43,11 +43,11 @@ _FROM_DEFINITION = f"definitions JOIN parsed ON file_id = id >> {_BITS}"
 _FROM_FILE = f"parsed CROSS JOIN definitions ON {_OF_FILE.format('file_id')}"
 
 _Said = tuple[int, str, "int | str | None", *tuple[object, ...]]
-"""Of a definition its number, its name and what it is inside of, and more."""
+"""The first columns of a definition's row: number, name and container."""
 
 
 class Symbol(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A definition as it is looked up: enough to list it, and where its facts are."""
+    """A definition as stored: enough to list it and to find its facts."""
 
     name: str
     kind: str
@@ -67,8 +67,8 @@ class Symbol(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         return uid_of(language.family or language.name, os.fsencode(self.file).decode("latin-1"), self).hex()
 
 
-def may_be_kept(rows: Sequence[Row]) -> bool:
-    """Whether they are as those are that come of parsing: who carries an archive here may have changed it."""
+def are_plausible(rows: Sequence[DefinitionRow]) -> bool:
+    """Whether rows from an archive could come from our parser; the archive may have been altered."""
     numbers = [number for row in rows for number in (row.line, row.ordinal)]
     return (
         len(rows) <= MAX_DEFINITIONS
@@ -77,8 +77,8 @@ def may_be_kept(rows: Sequence[Row]) -> bool:
     )
 
 
-def add(connection: sqlite3.Connection, files: Sequence[tuple[int, Sequence[Row]]]) -> None:
-    """Write the definitions of new files, by their numbers."""
+def add(connection: sqlite3.Connection, files: Sequence[tuple[int, Sequence[DefinitionRow]]]) -> None:
+    """Insert the definitions of new files, by file number."""
     kinds = terms.numbered(connection, {row.kind for _, rows in files for row in rows})
     connection.executemany(
         "INSERT INTO definitions VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -86,7 +86,7 @@ def add(connection: sqlite3.Connection, files: Sequence[tuple[int, Sequence[Row]
     )
 
 
-def _kept(first: int, rows: Sequence[Row], kinds: dict[str, int]) -> Iterable[tuple[object, ...]]:
+def _kept(first: int, rows: Sequence[DefinitionRow], kinds: dict[str, int]) -> Iterable[tuple[object, ...]]:
     places: dict[str, int] = {}
     for position, row in enumerate(rows):
         # Only what came before: so nothing is inside of itself, whatever a file says.
@@ -98,18 +98,18 @@ def _kept(first: int, rows: Sequence[Row], kinds: dict[str, int]) -> Iterable[tu
 
 
 def remove(connection: sqlite3.Connection, file_id: int) -> None:
-    """Take a file's definitions out."""
+    """Delete a file's definitions."""
     first = file_id << _BITS
     connection.execute("DELETE FROM definitions WHERE id BETWEEN ? AND ?", (first, first + _FILE - 1))
 
 
 def named(connection: sqlite3.Connection, name: str, *, limit: int) -> list[Symbol]:
-    """Definitions of a name, in the order of files and places."""
+    """Definitions with a name, ordered by file and position."""
     return _symbols(connection, _SYMBOLS.format(_FROM_DEFINITION, "name = ?"), (name, limit))
 
 
 def named_any(connection: sqlite3.Connection, wanted: Sequence[str]) -> list[Symbol]:
-    """The same for many names, asked for at once."""
+    """Definitions with any of several names, in one query."""
     where = "name IN (SELECT value FROM json_each(?))"
     return _symbols(connection, _SYMBOLS.format(_FROM_DEFINITION, where), (listed(wanted), -1))
 
@@ -123,16 +123,16 @@ def with_uid(connection: sqlite3.Connection, uid: str) -> Symbol | None:
     if len(raw) != _UID_BYTES:
         return None
     alike = _symbols(connection, _SYMBOLS.format(_FROM_DEFINITION, "uid = ?"), (_shortened(raw), -1))
-    return next((one for one in alike if one.uid == raw.hex()), None)
+    return next((symbol for symbol in alike if symbol.uid == raw.hex()), None)
 
 
 def in_file(connection: sqlite3.Connection, file_id: int, *, limit: int) -> list[Symbol]:
-    """Definitions of a file, in their order."""
+    """Definitions of a file, in order."""
     return _symbols(connection, _SYMBOLS.format(_FROM_FILE, "file_id = ?"), (file_id, limit))
 
 
 def names_in(connection: sqlite3.Connection, file_id: int) -> list[str]:
-    """The names a file defines, in their order."""
+    """Names a file defines, in order."""
     first = file_id << _BITS
     rows = connection.execute(
         "SELECT name FROM definitions WHERE id BETWEEN ? AND ? ORDER BY id", (first, first + _FILE - 1)
@@ -141,7 +141,7 @@ def names_in(connection: sqlite3.Connection, file_id: int) -> list[str]:
 
 
 def names_after(connection: sqlite3.Connection, names: list[str], *, gone: set[str], new: set[str]) -> list[str]:
-    """All names, sorted, after some files changed theirs; the same list where no name came or went."""
+    """The sorted names after some files changed; the same list object if no name came or went."""
     there = connection.execute(
         "SELECT value FROM json_each(?) WHERE value IN (SELECT name FROM definitions WHERE name = value)",
         (listed(sorted(gone)),),
@@ -168,8 +168,11 @@ def outline(connection: sqlite3.Connection, files: Iterable[int], limit: int) ->
 
 
 def snapshot(connection: sqlite3.Connection, file_id: int) -> list[tuple[str, str, str, str, int]]:
-    """A file's definitions as they are: (kind, name, lexical path, signature, line)."""
-    return [(one.kind, one.name, one.path, one.signature, one.line) for one in in_file(connection, file_id, limit=-1)]
+    """A file's current definitions: (kind, name, lexical path, signature, line)."""
+    return [
+        (symbol.kind, symbol.name, symbol.path, symbol.signature, symbol.line)
+        for symbol in in_file(connection, file_id, limit=-1)
+    ]
 
 
 def _symbols(connection: sqlite3.Connection, statement: str, values: tuple[object, ...]) -> list[Symbol]:
@@ -193,24 +196,24 @@ def _symbols(connection: sqlite3.Connection, statement: str, values: tuple[objec
 
 
 def _paths(connection: sqlite3.Connection, rows: Sequence[_Said]) -> dict[int, str]:
-    """The lexical path of each definition, by its number; what they are inside of is asked for as far as it lacks."""
-    said = {row[0]: row for row in rows}
+    """The lexical path of each definition by number; missing containers are fetched."""
+    rows_by_id = {row[0]: row for row in rows}
     further = rows
-    while wanted := {(row[0] & _OF_ITS_FILE) + row[2] for row in further if type(row[2]) is int} - said.keys():
+    while wanted := {(row[0] & _OF_ITS_FILE) + row[2] for row in further if type(row[2]) is int} - rows_by_id.keys():
         further = connection.execute(
             "SELECT id, name, inside FROM definitions WHERE id IN (SELECT value FROM json_each(?))", (listed(wanted),)
         ).fetchall()
-        said |= {row[0]: row for row in further}
+        rows_by_id |= {row[0]: row for row in further}
     paths: dict[int, str] = {}
-    for number in sorted(said):
-        _, name, inside, *_ = said[number]
+    for number in sorted(rows_by_id):
+        _, name, inside, *_ = rows_by_id[number]
         outer = paths.get((number & _OF_ITS_FILE) + inside) if type(inside) is int else inside
         paths[number] = f"{outer}.{name}" if outer else name
     return paths
 
 
 def listed(values: Iterable[int] | Iterable[str]) -> str:
-    """Values as `json_each` takes them."""
+    """Encode values for `json_each`."""
     return msgspec.json.encode(list(values)).decode()
 
 

@@ -1,4 +1,4 @@
-"""SQLite files of derived data: thrown away and begun anew when they do not fit, with the reason."""
+"""SQLite files of derived data, recreated when damaged or of another version."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 class DerivedDatabase:
-    """A database that holds nothing that cannot be made again."""
+    """A database of data that can be derived again; `remade` says why it was recreated."""
 
     def __init__(self, path: Path, *, version: int, schema: Sequence[str]) -> None:
         self._path = path
@@ -15,20 +15,20 @@ class DerivedDatabase:
         self.remade: str | None = None
         try:
             self.connection = self.connect()
-            (found,) = self.connection.execute("PRAGMA user_version").fetchone()
+            (version_found,) = self.connection.execute("PRAGMA user_version").fetchone()
             (sound,) = self.connection.execute("PRAGMA quick_check(1)").fetchone()
             if sound != "ok":
                 raise sqlite3.DatabaseError(sound)
         except sqlite3.DatabaseError as error:
             self.remake(str(error))
             return
-        if found not in (0, version):
-            self.remake(f"schema {found} is not {version}")
-        elif found == 0:
+        if version_found not in (0, version):
+            self.remake(f"schema {version_found} is not {version}")
+        elif version_found == 0:
             self._create()
 
     def connect(self) -> sqlite3.Connection:
-        """One more connection to the file."""
+        """Open another connection to the file."""
         connection = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
         connection.execute("PRAGMA journal_mode=WAL")
         # Derived data: after a power cut an older state is fine, and the next pass brings it up to date.
@@ -36,7 +36,7 @@ class DerivedDatabase:
         return connection
 
     def remake(self, why: str) -> None:
-        """Throw everything away and begin anew."""
+        """Delete everything and start over."""
         self.remade = why
         if hasattr(self, "connection"):
             self.connection.close()

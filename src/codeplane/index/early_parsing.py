@@ -1,4 +1,4 @@
-"""The first files of a first build: they are parsed while the others are still being read."""
+"""Parsing of the first files of a first build while the others are still being read."""
 
 import os
 import threading
@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 from codeplane.code.languages.language import Language
 from codeplane.code.languages.registry import languages
 from codeplane.index.content import ContentFile
+from codeplane.index.parse_job import ParseJob
 from codeplane.index.parse_worker import Source
-from codeplane.index.parser_pool import Parsers, Parsing
-from codeplane.index.snapshot import Known, Snapshot
+from codeplane.index.parser_pool import ParserPool
+from codeplane.index.snapshot import IndexedFile, Snapshot
 
 # Handed over in such groups, and no more in all: what was parsed waits for somebody to take it.
 _GROUP_BYTES = 1024 * 1024
@@ -18,26 +19,26 @@ _MOST_BYTES = 2 * 1024 * 1024
 _FEW_BYTES = 64 * 1024
 
 
-class Early:
-    """Parses what it sees being read, up to a limit; whoever follows the snapshot goes on with it."""
+class EarlyParsing:
+    """Parses files as they are read, up to a limit; the first update of the derived index takes over the job."""
 
-    def __init__(self, parsers: Parsers) -> None:
+    def __init__(self, parsers: ParserPool) -> None:
         self._parsers = parsers
         # Files are read in one thread and followed in another.
         self._lock = threading.RLock()
         self._content: ContentFile | None = None
-        self._begun: list[Known] = []
-        self._group: list[Known] = []
+        self._begun: list[IndexedFile] = []
+        self._group: list[IndexedFile] = []
         self._size = self._grouped = 0
-        self._parsing: Parsing | None = None
+        self._parsing: ParseJob | None = None
         self._all_started = False
 
-    def saw(self, content: ContentFile, known: Known) -> None:
-        """A file was read into the content, whose facts nobody has."""
+    def saw(self, content: ContentFile, known: IndexedFile) -> None:
+        """Note that a file without facts was read into the content."""
         with self._lock:
             self._take(content, known)
 
-    def _take(self, content: ContentFile, known: Known) -> None:
+    def _take(self, content: ContentFile, known: IndexedFile) -> None:
         if content is not self._content:
             self.close()
             self._content = content
@@ -50,19 +51,19 @@ class Early:
             self._parsers.warm()
         if self._grouped >= _GROUP_BYTES:
             content.flush()
-            spoken = [languages().of(one.path) for one in self._group]
+            spoken = [languages().of(file.path) for file in self._group]
             sources = sources_of(self._group, spoken, first=len(self._begun))
             self._parsing = self._parsers.begin(content.path, sources, after=self._parsing, more=True)
             self._begun += self._group
             self._size += self._grouped
             self._group, self._grouped = [], 0
 
-    def taken(self, snapshot: Snapshot) -> tuple[Sequence[Known], Parsing | None]:
-        """The files whose parsing has begun, by their keys, if they are those of the snapshot; once."""
+    def taken(self, snapshot: Snapshot) -> tuple[Sequence[IndexedFile], ParseJob | None]:
+        """Hand over the files being parsed and their job, if they belong to the snapshot."""
         with self._lock:
             return self._given(snapshot)
 
-    def _given(self, snapshot: Snapshot) -> tuple[Sequence[Known], Parsing | None]:
+    def _given(self, snapshot: Snapshot) -> tuple[Sequence[IndexedFile], ParseJob | None]:
         content, begun, parsing = self._content, self._begun, self._parsing
         same = content is not None and content.path == snapshot.content_file
         if not same or any(snapshot.files.get(known.path) is not known for known in begun):
@@ -72,7 +73,7 @@ class Early:
         return begun, parsing
 
     def close(self) -> None:
-        """Give up what was begun."""
+        """Cancel the job."""
         with self._lock:
             if self._parsing is not None:
                 self._parsing.close()
@@ -84,8 +85,8 @@ class Early:
         self._size = self._grouped = 0
 
 
-def sources_of(files: Iterable[Known], spoken: Iterable[Language | None], *, first: int = 0) -> list[Source]:
-    """Files with a language as workers are asked for them, by their number."""
+def sources_of(files: Iterable[IndexedFile], spoken: Iterable[Language | None], *, first: int = 0) -> list[Source]:
+    """The parse sources of files with a language; keys are their positions."""
     return [
         Source(
             key=key,

@@ -1,4 +1,4 @@
-"""The facts of all files, found by name, by id and by file; kept by content digest, so they need no epoch."""
+"""The store of all files' facts, found by name, id or file, and keyed by content digest."""
 
 import os
 import sqlite3
@@ -7,38 +7,32 @@ import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
 from codeplane.code.facts.version import tables_version
 from codeplane.code.model import Facts, unpacked
-from codeplane.index import definitions, feed_record, name_postings, terms
+from codeplane.index import definition_history, definitions, feed_record, name_postings, parsed_table, terms
 from codeplane.index.definitions import Symbol as Symbol
 from codeplane.index.derived_database import DerivedDatabase
-from codeplane.index.facts_cache import UnpackedFacts
+from codeplane.index.facts_cache import FactsCache
 from codeplane.index.files.paths import shown
-from codeplane.index.name_postings import Mentions
-from codeplane.index.page_packing import fitted
-from codeplane.index.parse_worker import LEFT_OUT, SYNTAX_ERROR, Parsed
+from codeplane.index.name_postings import NamePostings
+from codeplane.index.parse_worker import LEFT_OUT, SYNTAX_ERROR
+from codeplane.index.parsed_table import ParsedFile
 from codeplane.index.path_key import AT, at
 from codeplane.kernel.errors import StorageFailed
 
 _SCHEMA = (
-    """CREATE TABLE parsed(
-        file_id INTEGER PRIMARY KEY, path_key INTEGER, path BLOB, digest BLOB, language INTEGER, epoch INTEGER,
-        problem TEXT, facts BLOB)""",
-    "CREATE INDEX parsed_by_path ON parsed(path_key)",
+    *parsed_table.SCHEMA,
     definitions.SCHEMA,
     *definitions.INDEXES.values(),
     terms.SCHEMA,
     name_postings.SCHEMA,
     *feed_record.SCHEMA,
-    """CREATE TABLE snapshots(
-        file_path BLOB, since INTEGER, until INTEGER, rows BLOB, PRIMARY KEY(file_path, since)) WITHOUT ROWID""",
+    definition_history.SCHEMA,
 )
-_KEPT_EPOCHS = 1000
 _CACHED_BYTES = 96 * 1024 * 1024
 # What is unpacked before anyone asks leaves room for what they ask for.
 _WARM_BYTES = _CACHED_BYTES * 9 // 10
@@ -46,30 +40,18 @@ _AT_ONCE, _PAUSE_SEC = 16, 0.02
 # What facts take in memory, with what is derived of them, to what they are packed.
 _UNPACKED = 8
 _MANY = 200
-# What a row of a file holds beside its path and its facts.
-_BESIDE = 35
 _PROBLEMS = {"not parsed": "", "with syntax errors": SYNTAX_ERROR, "with definitions left out": LEFT_OUT}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileParsed:
-    """A file's parse with what the asker knows of the file."""
-
-    path: str
-    digest: str
-    language: str
-    parsed: Parsed
-
-
 class FactStore:
-    """SQLite with every file's facts; one writer, any number of readers."""
+    """SQLite with every file's facts; one writer, many readers."""
 
     def __init__(self, path: Path) -> None:
         self._database = DerivedDatabase(path, version=tables_version(), schema=_SCHEMA)
         self._reader = self._database.connect()
         self._lock = threading.Lock()
-        self._unpacked = UnpackedFacts(max_bytes=_CACHED_BYTES)
-        self._mentions = Mentions()
+        self._unpacked = FactsCache(max_bytes=_CACHED_BYTES)
+        self._mentions = NamePostings()
         self._is_filling = False
         # Why what is kept cannot be read, once that was noticed, until it is made again.
         self.damaged: str | None = None
@@ -81,11 +63,11 @@ class FactStore:
 
     @property
     def remade(self) -> str | None:
-        """Why the file was begun anew, if it was."""
+        """Why the file was recreated, if it was."""
         return self._database.remade
 
     def remake(self, why: str) -> None:
-        """Throw everything away and begin anew."""
+        """Delete everything and start over."""
         with self._lock:
             self._reader.close()
             self._database.remake(why)
@@ -102,20 +84,20 @@ class FactStore:
         self._database.close()
 
     def digests(self) -> dict[str, str]:
-        """Each parsed file and the content its facts speak of."""
+        """The digest of each parsed file's content."""
         rows = self._database.connection.execute("SELECT path, digest FROM parsed")
         return {os.fsdecode(path): digest.hex() for path, digest in rows}
 
     def fed(self, epoch: int | None) -> dict[str, str]:
-        """What the full text holds if its last commit was this one; nothing if it was another."""
-        return feed_record.fed(self._database.connection, epoch)
+        """The files in the full text if its last commit was this epoch; empty otherwise."""
+        return feed_record.load_feed(self._database.connection, epoch)
 
     def feed(self, added: Mapping[str, str], removed: Iterable[str], *, epoch: int, anew: bool) -> None:
-        """Note what was fed, after the full text has committed it."""
+        """Record what the full text has committed."""
         connection = self._database.connection
         connection.execute("BEGIN IMMEDIATE")
         try:
-            feed_record.feed(connection, added, removed, epoch=epoch, anew=anew)
+            feed_record.record_feed(connection, added, removed, epoch=epoch, anew=anew)
             connection.execute("COMMIT")
         except BaseException:
             if connection.in_transaction:
@@ -123,18 +105,18 @@ class FactStore:
             raise
 
     def names_in(self, path: str) -> list[str]:
-        """The names a file defines, in their order."""
+        """Names a file defines, in order."""
         connection = self._database.connection
-        found = _number(connection, os.fsencode(path))
-        return definitions.names_in(connection, found) if found is not None else []
+        file_id = parsed_table.file_id_of(connection, os.fsencode(path))
+        return definitions.names_in(connection, file_id) if file_id is not None else []
 
     def problems(self) -> dict[str, str]:
-        """The files whose facts are partial or none, and why."""
+        """Files with partial or no facts, and why."""
         rows = self._read("SELECT path, problem FROM parsed WHERE problem != ''")
         return {os.fsdecode(path): problem for path, problem in rows}
 
     def problem_counts(self) -> dict[str, int]:
-        """How many files are known only in part or not at all, by why; kept until something changes."""
+        """The number of files with partial or no facts, by reason; cached until something changes."""
         version, held = self._problems
         if version != self.version:
             version, held = self.version, {}
@@ -149,7 +131,7 @@ class FactStore:
         return held
 
     def definition_count(self) -> int:
-        """How many definitions are known; kept until something changes."""
+        """The number of definitions; cached until something changes."""
         version, count = self._definitions
         if version != self.version:
             version = self.version
@@ -166,28 +148,28 @@ class FactStore:
             )
         ]
 
-    def put(self, files: Sequence[FileParsed], *, removed: Iterable[str] = (), epoch: int) -> None:
+    def put(self, files: Sequence[ParsedFile], *, removed: Iterable[str] = (), epoch: int) -> None:
         """Replace the facts of some files in one transaction."""
         connection = self._database.connection
         version, held = self._names
         follows = version == self.version and len(files) < _MANY
         connection.execute("BEGIN IMMEDIATE")
         try:
-            paths = [*removed, *(one.path for one in files)]
+            paths = [*removed, *(file.path for file in files)]
             before = {name for path in paths for name in self.names_in(path)} if follows else set()
             for path in paths:
-                self._forget(os.fsencode(path), epoch)
+                parsed_table.remove(connection, os.fsencode(path), epoch)
             if files:
-                files = _fitted(files)
+                files = parsed_table.packed(files)
                 # A number is never given twice, since segments of names go on speaking of the dead.
                 (first,) = connection.execute("SELECT 1 + COALESCE(MAX(last), 0) FROM names").fetchone()
                 with self.filling(len(files)):
-                    self._write(files, first, epoch)
-                name_postings.add(connection, [(first + place, one.parsed.names) for place, one in enumerate(files)])
+                    parsed_table.add(connection, files, first=first, epoch=epoch)
+                name_postings.add(connection, [(first + place, file.parsed.names) for place, file in enumerate(files)])
             if follows:
-                after = {row.name for one in files for row in one.parsed.rows}
+                after = {row.name for file in files for row in file.parsed.rows}
                 held = definitions.names_after(connection, held, gone=before - after, new=after - before)
-            connection.execute("DELETE FROM snapshots WHERE until <= ?", (epoch - _KEPT_EPOCHS,))
+            definition_history.prune(connection, epoch)
             connection.execute("COMMIT")
         except BaseException:
             if connection.in_transaction:
@@ -199,7 +181,7 @@ class FactStore:
 
     @contextmanager
     def filling(self, files: int) -> Iterator[None]:
-        """Where most of the files are still to be written, do it without indexes, which are made once they are there.
+        """Drop the indexes while most of the files are being written, and create them afterwards.
 
         Until then who asks by name or id reads the whole table. What is left without them, by an error or by a process
         that ended, gets them when it is opened or filled again.
@@ -221,14 +203,14 @@ class FactStore:
             yield
 
     def copy_to(self, path: Path) -> int:
-        """Write a copy of everything to a new file, and say how many files it speaks of."""
+        """Copy the database to a new file and return the number of parsed files."""
         with self._lock:
             self._reader.execute("VACUUM INTO ?", (str(path),))
             (count,) = self._reader.execute("SELECT COUNT(*) FROM parsed").fetchone()
         return int(count)
 
     def facts(self, path: str, digest: str, *, keep: bool = True) -> Facts | None:
-        """The facts of a file with this very content, or None while there are none; kept for the next who asks."""
+        """The facts of a file with this content, or None; cached unless `keep` is false."""
         if (held := self._unpacked.get(path, digest)) is not None:
             return held
         rows = self._read(
@@ -246,7 +228,7 @@ class FactStore:
         return facts
 
     def warm(self, files: Iterable[tuple[str, str]], *, stop: Callable[[], bool]) -> None:
-        """Unpack the facts of some files before anyone asks, until there is no more room for them.
+        """Unpack the facts of some files into the cache ahead of use, until it is nearly full.
 
         A few at a time: questions that come meanwhile wait for no more than these.
         """
@@ -261,24 +243,24 @@ class FactStore:
 
     @property
     def unpacked(self) -> int:
-        """Of how many files the facts are ready to be read."""
+        """The number of files whose facts are cached."""
         return len(self._unpacked)
 
     def named(self, name: str, *, limit: int) -> list[Symbol]:
-        """Definitions of a name, in the order of files and places."""
+        """Definitions with a name, ordered by file and position."""
         with self._reading():
             return definitions.named(self._reader, name, limit=limit)
 
     def named_any(self, wanted: Sequence[str], *, limit: int) -> dict[str, list[Symbol]]:
-        """The same for many names, asked for at once: up to so many of each that is defined."""
+        """Definitions of several names in one query, up to `limit` each."""
         with self._reading():
             symbols = definitions.named_any(self._reader, wanted)
-        found: dict[str, list[Symbol]] = {}
-        for one in symbols:
-            listed = found.setdefault(one.name, [])
+        by_name: dict[str, list[Symbol]] = {}
+        for symbol in symbols:
+            listed = by_name.setdefault(symbol.name, [])
             if len(listed) < limit:
-                listed.append(one)
-        return found
+                listed.append(symbol)
+        return by_name
 
     def with_uid(self, uid: str) -> Symbol | None:
         """The definition with this id."""
@@ -286,13 +268,13 @@ class FactStore:
             return definitions.with_uid(self._reader, uid)
 
     def in_file(self, path: str, *, limit: int) -> list[Symbol]:
-        """Definitions of a file, in their order."""
+        """Definitions of a file, in order."""
         with self._reading():
-            found = _number(self._reader, os.fsencode(path))
-            return definitions.in_file(self._reader, found, limit=limit) if found is not None else []
+            file_id = parsed_table.file_id_of(self._reader, os.fsencode(path))
+            return definitions.in_file(self._reader, file_id, limit=limit) if file_id is not None else []
 
     def all_names(self) -> list[str]:
-        """Every name that is defined somewhere, sorted; the same list until a name comes or goes."""
+        """All defined names, sorted; the same list object until a name comes or goes."""
         version, held = self._names
         if version != self.version:
             version = self.version
@@ -301,7 +283,7 @@ class FactStore:
         return held
 
     def files_with(self, name: str) -> list[tuple[str, str]]:
-        """The code files in which an identifier occurs, with the content that was looked at."""
+        """The code files in which an identifier occurs, with their digests."""
         with self._reading():
             (ids,) = self._mentions.of(self._reader, (name,))
             rows = self._reader.execute(
@@ -311,7 +293,7 @@ class FactStore:
         return sorted((os.fsdecode(path), digest.hex()) for path, digest in rows)
 
     def parsed_files(self) -> list[tuple[int, str, str]]:
-        """Every parsed file: its number here, its path and the content its facts speak of; in the order of paths."""
+        """Every parsed file's number, path and digest, ordered by path."""
         rows = self._read("SELECT file_id, path, digest FROM parsed ORDER BY path")
         return [(file_id, os.fsdecode(path), digest.hex()) for file_id, path, digest in rows]
 
@@ -330,13 +312,13 @@ class FactStore:
         return [name for (name,) in rows]
 
     def postings(self, wanted: Sequence[str]) -> list[tuple[str, bytes]]:
-        """Of each name that occurs, the numbers of its files, as packed unsigned 32-bit integers.
+        """For each name that occurs, its files' numbers as packed unsigned 32-bit integers.
 
         Among them are numbers that files had before they were written again: nobody has those now.
         """
         with self._reading():
-            found = self._mentions.of(self._reader, wanted)
-        return [(name, ids.tobytes()) for name, ids in zip(wanted, found, strict=True) if len(ids)]
+            postings = self._mentions.of(self._reader, wanted)
+        return [(name, ids.tobytes()) for name, ids in zip(wanted, postings, strict=True) if len(ids)]
 
     def snapshot(self, path: str, epoch: int) -> tuple[tuple[object, ...], ...] | None:
         """A file's definitions as they were at an epoch: (kind, name, lexical path, signature, line), or None."""
@@ -347,27 +329,17 @@ class FactStore:
             ).fetchone()
             if row is not None:
                 return tuple(definitions.snapshot(self._reader, row[0]))
-        past = self._read(
-            "SELECT rows FROM snapshots WHERE file_path = ? AND since <= ? AND until > ?", (raw, epoch, epoch)
-        )
-        if not past:
-            return None
-        return tuple(map(tuple, msgspec.json.decode(zlib.decompress(past[0][0]))))
+            return definition_history.load(self._reader, raw, epoch)
 
     def first_epoch(self, epoch: int) -> int:
-        """The first epoch that can still be told of at this one; a later one when there is none."""
-        ((known, past),) = self._read("SELECT (SELECT MIN(epoch) FROM parsed), (SELECT MIN(since) FROM snapshots)")
-        first = min((one for one in (known, past) if one is not None), default=epoch + 1)
-        return max(int(first), epoch - _KEPT_EPOCHS + 1)
+        """The earliest epoch with stored definitions; a later one than `epoch` if there is none."""
+        with self._reading():
+            return definition_history.first_epoch(self._reader, epoch)
 
     def at_epoch(self, epoch: int) -> dict[str, tuple[int, str]]:
-        """The files that had definitions at an epoch: since when they were so, and their language now or empty."""
-        rows = self._read(
-            "SELECT file_path, since, '' FROM snapshots WHERE since <= ? AND until > ?"
-            " UNION ALL SELECT path, epoch, term FROM parsed JOIN terms ON term_id = language WHERE epoch <= ?",
-            (epoch, epoch, epoch),
-        )
-        return {os.fsdecode(path): (since, language) for path, since, language in rows}
+        """Files with definitions at an epoch: the epoch they date from, and their present language or nothing."""
+        with self._reading():
+            return definition_history.files_at(self._reader, epoch)
 
     def _index(self) -> None:
         for statement in definitions.INDEXES.values():
@@ -375,7 +347,7 @@ class FactStore:
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        """Let several questions of the reader see the same state; what turns out damaged is noted."""
+        """Give several reads one transaction, and note damage."""
         with self._lock:
             try:
                 self._reader.execute("BEGIN")
@@ -391,58 +363,11 @@ class FactStore:
                     raise
                 raise self._broken(str(error)) from error
 
-    def _write(self, files: Sequence[FileParsed], first: int, epoch: int) -> None:
-        connection = self._database.connection
-        spoken = terms.numbered(connection, {one.language for one in files})
-        connection.executemany(
-            "INSERT INTO parsed VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                (
-                    number,
-                    *at(os.fsencode(one.path)),
-                    bytes.fromhex(one.digest),
-                    spoken[one.language],
-                    epoch,
-                    one.parsed.problem,
-                    one.parsed.facts,
-                )
-                for number, one in enumerate(files, first)
-            ),
-        )
-        definitions.add(connection, [(number, one.parsed.rows) for number, one in enumerate(files, first)])
-
-    def _forget(self, path: bytes, epoch: int) -> None:
-        """Take a file's facts out and keep its definitions as what they were until now."""
-        connection = self._database.connection
-        row = connection.execute(f"SELECT file_id, epoch FROM parsed WHERE {AT}", at(path)).fetchone()
-        if row is None:
-            return
-        file_id, since = row
-        if since < epoch:
-            rows = definitions.snapshot(connection, file_id)
-            connection.execute(
-                "INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?)",
-                (path, since, epoch, zlib.compress(msgspec.json.encode(rows), 1)),
-            )
-        feed_record.part(connection, file_id)
-        definitions.remove(connection, file_id)
-        connection.execute("DELETE FROM parsed WHERE file_id = ?", (file_id,))
-
     def _read(self, statement: str, values: Sequence[object] = ()) -> list[tuple]:  # type: ignore[type-arg]
         with self._reading():
             return self._reader.execute(statement, tuple(values)).fetchall()
 
     def _broken(self, why: str) -> StorageFailed:
-        """Note that what is kept cannot be read, for whoever can make it again; what a question is told."""
+        """Note that the store is damaged, and return the error for the caller."""
         self.damaged = why
         return StorageFailed(f"the facts are damaged and are made again: {why}", hint="call again in a moment")
-
-
-def _number(connection: sqlite3.Connection, path: bytes) -> int | None:
-    row = connection.execute(f"SELECT file_id FROM parsed WHERE {AT}", at(path)).fetchone()
-    return None if row is None else int(row[0])
-
-
-def _fitted(files: Sequence[FileParsed]) -> list[FileParsed]:
-    """The files in an order in which their facts fill pages: they are what takes most room."""
-    return [files[place] for place in fitted([len(one.parsed.facts) + len(one.path) + _BESIDE for one in files])]

@@ -1,4 +1,4 @@
-"""Facts that are unpacked already: as many as fit, of each file those of its newest contents."""
+"""A cache of unpacked facts, bounded in size."""
 
 from dataclasses import dataclass
 
@@ -16,8 +16,8 @@ class _Held:
     facts: Facts
 
 
-class UnpackedFacts:
-    """The facts of files by path and content; those that nobody asked for longest go first."""
+class FactsCache:
+    """Facts by path and content, evicted least recently used first."""
 
     def __init__(self, *, max_bytes: int) -> None:
         self._held = BoundedCache[str, tuple[_Held, ...]](max_weight=max_bytes, weigh=_size)
@@ -31,22 +31,22 @@ class UnpackedFacts:
         return self._held.weight
 
     def get(self, path: str, digest: str) -> Facts | None:
-        """Those of a file with this very content, or None."""
+        """The facts of a file with this content, or None."""
         for held in self._held.get(path) or ():
             if held.digest == digest:
                 return held.facts
         return None
 
     def put(self, path: str, digest: str, facts: Facts, *, size: int) -> None:
-        """Keep them; those of older contents of the file go."""
+        """Store facts, dropping those of the file's older contents."""
         # Two threads may do this at once: the facts that one of them forgets are unpacked again when asked for.
         others = [held for held in self._held.get(path) or () if held.digest != digest][1 - _CONTENTS :]
         self._held.put(path, (*others, _Held(digest, size, facts)))
 
     def clear(self) -> None:
-        """Forget all."""
+        """Drop everything."""
         self._held.clear()
 
 
 def _size(held: tuple[_Held, ...]) -> int:
-    return sum(one.size for one in held)
+    return sum(entry.size for entry in held)

@@ -1,4 +1,4 @@
-"""What the full text was fed: of files that have facts their numbers, of others their paths and contents."""
+"""The record of what the full text contains: numbers of files with facts, paths and digests of others."""
 
 import os
 import sqlite3
@@ -15,8 +15,8 @@ SCHEMA = (
 _WITH_FACTS = f"FROM parsed WHERE {AT} AND digest = ?"
 
 
-def fed(connection: sqlite3.Connection, epoch: int | None) -> dict[str, str]:
-    """What the full text holds if its last commit was this one; nothing if it was another."""
+def load_feed(connection: sqlite3.Connection, epoch: int | None) -> dict[str, str]:
+    """The files in the full text if its last commit was this epoch; empty otherwise."""
     if epoch is None or connection.execute("SELECT epoch FROM fed_until").fetchone() != (epoch,):
         return {}
     rows = connection.execute(
@@ -25,10 +25,10 @@ def fed(connection: sqlite3.Connection, epoch: int | None) -> dict[str, str]:
     return {os.fsdecode(path): digest.hex() for path, digest in rows}
 
 
-def feed(
+def record_feed(
     connection: sqlite3.Connection, added: Mapping[str, str], removed: Iterable[str], *, epoch: int, anew: bool
 ) -> None:
-    """Note what was fed, after the full text has committed it."""
+    """Record what the full text has committed."""
     connection.execute("DELETE FROM fed_until")
     if anew:
         connection.execute("DELETE FROM fed")
@@ -39,15 +39,15 @@ def feed(
     apart = []
     for path, digest in added.items():
         raw, content = os.fsencode(path), bytes.fromhex(digest)
-        found = connection.execute(f"INSERT OR IGNORE INTO fed SELECT file_id {_WITH_FACTS}", (*at(raw), content))
-        if not found.rowcount:
+        inserted = connection.execute(f"INSERT OR IGNORE INTO fed SELECT file_id {_WITH_FACTS}", (*at(raw), content))
+        if not inserted.rowcount:
             apart.append((raw, content))
     connection.executemany("INSERT INTO fed_apart VALUES (?, ?)", apart)
     connection.execute("INSERT INTO fed_until VALUES (?)", (epoch,))
 
 
-def part(connection: sqlite3.Connection, file_id: int) -> None:
-    """A file is about to lose its facts: what was fed of it is noted by its path from now on."""
+def detach_file(connection: sqlite3.Connection, file_id: int) -> None:
+    """Record a file by path and digest because its facts are about to be deleted."""
     connection.execute(
         "INSERT OR REPLACE INTO fed_apart SELECT path, digest FROM fed JOIN parsed USING (file_id) WHERE file_id = ?",
         (file_id,),

@@ -1,4 +1,4 @@
-"""Answers that are fresh or say that they are not: whole walks, watcher's hints, and a look at what an answer names."""
+"""Freshness of answers: snapshots verified by walks, the watcher's hints and checks of named files."""
 
 import asyncio
 from collections.abc import Iterable
@@ -13,15 +13,15 @@ _LOOKS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Freshness:
-    """How far an answer can be trusted to speak of the present."""
+    """How current an answer is."""
 
     stale: tuple[str, ...]
     verified_sec_ago: float
     watched: bool
 
 
-class Fresh:
-    """Gives queries a snapshot to look at, and checks afterwards that it still holds."""
+class SnapshotSource:
+    """Gives queries a snapshot, and checks afterwards that it is still current."""
 
     def __init__(self, *, indexer: Indexer, clock: Clock, verify_after_sec: float) -> None:
         self._indexer = indexer
@@ -31,7 +31,7 @@ class Fresh:
         self.watching = False
 
     async def snapshot(self, *, strict: bool) -> Snapshot:
-        """The newest state; `strict`, or nobody watching the disk for us, walks everything first."""
+        """The newest snapshot; walks the disk first if `strict` or unwatched."""
         current = self._indexer.snapshot
         if current is None or strict or not self.watching:
             return await self.verify()
@@ -41,13 +41,13 @@ class Fresh:
         return current
 
     async def verify(self) -> Snapshot:
-        """Walk everything; those who ask at the same time share a walk that began after they asked."""
+        """Walk the disk; concurrent callers share a walk that started after their call."""
         if self._walk is not None and not self._walk.done():
             await asyncio.wait({self._walk})
         return await asyncio.shield(self._begin_walk())
 
     async def recheck(self, snapshot: Snapshot, paths: Iterable[str]) -> Snapshot | None:
-        """A newer snapshot when files that an answer names have changed; None when it can leave as it is."""
+        """A newer snapshot if any of the paths changed, else None."""
         return await asyncio.to_thread(self._rechecked, snapshot, list(paths))
 
     def _rechecked(self, snapshot: Snapshot, paths: list[str]) -> Snapshot | None:
@@ -55,20 +55,20 @@ class Fresh:
         return self._indexer.refresh(changed) if changed else None
 
     def changed(self, snapshot: Snapshot, paths: Iterable[str]) -> list[str]:
-        """Those of the files that are no longer as the snapshot knows them; for who is off the event loop already."""
+        """The paths that changed since the snapshot; blocks."""
         return self._indexer.differing(snapshot, paths)
 
     async def refreshed(self, paths: list[str]) -> Snapshot:
-        """A newer snapshot, after files that have changed were read again."""
+        """Re-read changed files and return the new snapshot."""
         return await asyncio.to_thread(self._indexer.refresh, paths)
 
     def of(self, snapshot: Snapshot, stale: Iterable[str] = ()) -> Freshness:
-        """What an answer from this snapshot can say of itself."""
+        """The freshness of an answer from this snapshot."""
         return Freshness(stale=tuple(stale), verified_sec_ago=round(self._age_sec(snapshot), 1), watched=self.watching)
 
     @property
     def looks(self) -> int:
-        """How often a query looks again before it answers with a flag."""
+        """How often a query retries before it answers as stale."""
         return _LOOKS
 
     def _age_sec(self, snapshot: Snapshot) -> float:

@@ -1,4 +1,4 @@
-"""Ranked full text: which files speak of some words, kept in a Tantivy index beside the content."""
+"""Ranked full-text search in a Tantivy index beside the content."""
 
 import json
 import os
@@ -14,10 +14,10 @@ from typing import Literal
 
 import tantivy
 
-from codeplane.index.checksums import must_be_whole
+from codeplane.index.checksums import verify_checksums
 from codeplane.index.words import parts as parts
-from codeplane.index.words import places as places
-from codeplane.index.words import prepared, with_parts
+from codeplane.index.words import path_names as path_names
+from codeplane.index.words import split_camel_case, with_parts
 
 Field = Literal["content", "names", "path_words"]
 
@@ -34,9 +34,9 @@ _PADS = tuple(f"\0pad{number}" for number in range(8))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """A file as full text takes it; `names` are what it defines.
+    """A file as indexed; `names` are what it defines.
 
-    `pieces` is what `prepared` made of its text, and `named` what `with_parts` made of its names, where that was done.
+    `pieces` are the camelCase parts of its text and `named` its names with their parts, where already computed.
     """
 
     path: str
@@ -49,7 +49,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Term:
-    """A word to look for in one field, and how much it counts; `flat` is the same in short files and in long ones."""
+    """A weighted word in one field; `flat` ignores the file's length."""
 
     field: Field
     word: str
@@ -59,14 +59,14 @@ class Term:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """A file that holds some of the words."""
+    """A file with some of the words."""
 
     path: str
     score: float
 
 
 class _Seen:
-    """One state of the index as its readers see it, and the paths of the documents they were shown."""
+    """One searcher, with the paths of documents already read."""
 
     def __init__(self, index: tantivy.Index) -> None:
         self.searcher = index.searcher()
@@ -81,13 +81,13 @@ class _Seen:
         return int(self.searcher.num_docs) - len(self.searcher.search(query, len(own), count=False).hits)
 
     def path(self, address: tantivy.DocAddress) -> str:
-        """The path of a document, read and kept."""
-        found = self.paths[address.segment_ord, address.doc] = _path(self.searcher.doc(address)["path"][0])
-        return found
+        """Read and cache a document's path."""
+        path = self.paths[address.segment_ord, address.doc] = _path(self.searcher.doc(address)["path"][0])
+        return path
 
 
 class FullText:
-    """One Tantivy index; derived, so it is made anew when it does not fit. Any thread may search while one writes."""
+    """A Tantivy index, recreated when damaged. Any thread may search while one writes."""
 
     def __init__(self, folder: Path, *, heap_bytes: int = HEAP_BYTES, threads: int = 1) -> None:
         self._folder, self._heap_bytes, self._threads = folder, heap_bytes, threads
@@ -121,16 +121,16 @@ class FullText:
 
     @property
     def count(self) -> int:
-        """How many files are in it."""
+        """The number of files."""
         return self._seen.count
 
     @property
     def deleted(self) -> int:
-        """How many removed or replaced files still count in how rare a word is."""
+        """The number of deleted files that still affect word frequencies."""
         return sum((segment["deletes"] or {}).get("num_deleted_docs", 0) for segment in self._segments())
 
     def add(self, documents: Iterable[Document], *, fresh: bool = False) -> None:
-        """Add files, or replace those of the same path; nothing is seen before the commit.
+        """Add or replace files; visible after the commit.
 
         `fresh`: none of them is in it, as after `clear`, so nothing has to be looked for and replaced.
         """
@@ -143,20 +143,20 @@ class FullText:
                 writer.add_document(_entry(document, key))
 
     def remove(self, paths: Iterable[str]) -> None:
-        """Take files out, at the next commit."""
+        """Remove files at the next commit."""
         with self._lock:
             writer = self._writing()
             for path in paths:
                 writer.delete_documents_by_term("path", _key(path))
 
     def clear(self) -> None:
-        """Take everything out, at the next commit: for feeding anew."""
+        """Remove everything at the next commit."""
         with self._lock:
             self._writing().delete_all_documents()
             self._padded = False
 
     def commit(self, epoch: int) -> None:
-        """Make everything since the last commit visible and durable, in one step with the epoch it belongs to."""
+        """Commit everything together with its epoch."""
         with self._lock:
             writer = self._writing()
             if not self._padded:
@@ -167,13 +167,13 @@ class FullText:
             self._reload()
 
     def reached(self, epoch: int) -> None:
-        """Note that it holds all of an epoch: committing comes after the facts, and not every epoch changes it."""
+        """Note that the full text contains all of an epoch."""
         with self._moved:
             self._until = epoch
             self._moved.notify_all()
 
     def wait(self, epoch: int, timeout_sec: float) -> bool:
-        """Wait, bounded, until it holds all of an epoch, and say whether it does."""
+        """Wait, bounded, until it contains all of an epoch; return whether it does."""
         with self._moved:
             if self._until < epoch:
                 self._wanted = max(self._wanted, epoch)
@@ -182,12 +182,12 @@ class FullText:
 
     @property
     def is_awaited(self) -> bool:
-        """Whether somebody waits, or waited, for more than it holds."""
+        """Whether a caller waits for a later epoch."""
         with self._moved:
             return self._wanted > self._until
 
     def compact(self) -> bool:
-        """After a commit, merge so that removed files no longer count; False when the index is too large for that."""
+        """Merge segments so that deleted files no longer count; False if the index is too large."""
         with self._lock:
             epoch = self.epoch
             if epoch is None:
@@ -204,12 +204,12 @@ class FullText:
             return self.deleted == 0
 
     def search(self, terms: Sequence[Term], *, limit: int, language: str | None = None) -> list[Hit]:
-        """The files that hold any of the words, best first, equals in the order of their paths."""
-        found = self.found(terms, limit=limit, language=language)
-        return [Hit(path=path, score=-lower) for lower, path in sorted((-score, path) for score, path in found)]
+        """Files with any of the words, best first, ties by path."""
+        scored = self.found(terms, limit=limit, language=language)
+        return [Hit(path=path, score=-lower) for lower, path in sorted((-score, path) for score, path in scored)]
 
     def found(self, terms: Sequence[Term], *, limit: int, language: str | None = None) -> list[tuple[float, str]]:
-        """The same as pairs, in no order that equals can rely on: for who weighs them anew."""
+        """The same as (score, path) pairs, unordered among ties, for re-ranking."""
         seen, query = self._seen, self._query(terms)
         if language is not None:
             only = tantivy.Query.term_query(self._index.schema, "language", language, index_option="basic")
@@ -218,26 +218,26 @@ class FullText:
         hits = seen.searcher.search(query, limit, count=False).hits
         # Written out: it runs for hundreds of files a question, and nearly all of them were seen before.
         held, path = seen.paths, seen.path
-        return [(score, held.get((one.segment_ord, one.doc)) or path(one)) for score, one in hits]
+        return [(score, held.get((address.segment_ord, address.doc)) or path(address)) for score, address in hits]
 
     def frequencies(self, field: Field, words: Iterable[str]) -> dict[str, int]:
-        """In how many files each word is."""
+        """The number of files with each word."""
         files = self._seen.searcher.doc_freq
         return {word: files(field, word) for word in words}
 
     def has(self, path: str) -> bool:
-        """Whether a file is in it; one that was removed may count until it is compacted."""
+        """Whether a file is indexed; a removed one may count until compaction."""
         return bool(self._seen.searcher.doc_freq("path", _key(path)))
 
     def release(self) -> None:
-        """Give back what writing holds in memory, after pending merges; what was not committed is lost."""
+        """Free the writer's memory after pending merges; uncommitted documents are lost."""
         with self._lock:
             writer, self._writer = self._writer, None
             if writer is not None:
                 writer.wait_merging_threads()
 
     def close(self) -> None:
-        """End writing; what was not committed is lost."""
+        """Close the writer; uncommitted documents are lost."""
         # What a full disk did to a thread of the writer is no reason not to end: all of this can be made again.
         with suppress(ValueError):
             self.release()
@@ -269,7 +269,7 @@ class FullText:
 
     def _open(self) -> tantivy.Index:
         self._folder.mkdir(parents=True, exist_ok=True)
-        must_be_whole(self._folder)
+        verify_checksums(self._folder)
         index = tantivy.Index(_schema(), str(self._folder), reuse=True)
         for name, split in (("words", tantivy.Tokenizer.simple()), ("spaced", tantivy.Tokenizer.whitespace())):
             analyzer = tantivy.TextAnalyzerBuilder(split).filter(tantivy.Filter.remove_long(LONGEST_WORD + 1))
@@ -299,12 +299,12 @@ class FullText:
 
     def _segments(self) -> list[dict[str, dict[str, int] | None]]:
         try:
-            found: list[dict[str, dict[str, int] | None]] = json.loads((self._folder / "meta.json").read_bytes())[
+            segments: list[dict[str, dict[str, int] | None]] = json.loads((self._folder / "meta.json").read_bytes())[
                 "segments"
             ]
         except (OSError, ValueError, KeyError):
             return []
-        return found
+        return segments
 
     @staticmethod
     def _pad(writer: tantivy.IndexWriter) -> None:
@@ -336,7 +336,7 @@ def _entry(document: Document, key: str) -> tantivy.Document:
     entry = tantivy.Document()
     entry.add_text("path", key)
     entry.add_text("content", document.text.decode("utf-8", "replace"))
-    pieces = prepared(document.text) if document.pieces is None else document.pieces
+    pieces = split_camel_case(document.text) if document.pieces is None else document.pieces
     if pieces:
         # One field for whole words and pieces, so that both count in one frequency and one length.
         entry.add_text("content", pieces)
@@ -347,7 +347,7 @@ def _entry(document: Document, key: str) -> tantivy.Document:
         entry.add_text("names", named)
     path = _readable(document.path)
     # Each path comes once: remembering its parts would only hold memory.
-    entry.add_text("path_words", " ".join((*parts.__wrapped__(path), *places(path))))
+    entry.add_text("path_words", " ".join((*parts.__wrapped__(path), *path_names(path))))
     return entry
 
 
@@ -359,7 +359,7 @@ def _epoch_of(index: tantivy.Index) -> int | None:
 
 
 def _key(path: str) -> str:
-    """A path as Tantivy can hold it: one character a byte, whatever the bytes."""
+    """A path as Latin-1 text, one character per byte."""
     return os.fsencode(path).decode("latin-1")
 
 

@@ -1,20 +1,22 @@
-"""Keeping the index in step with the disk: list, stat, read what changed, publish an epoch."""
+"""The indexer: lists files, reads what changed, and publishes epochs."""
 
 import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from codeplane.index.content import ContentFile
-from codeplane.index.files.file import FileRead, identity_of, read, stamp_of, text_digest
-from codeplane.index.files.file_clock import Ticks
+from codeplane.index.content_reader import ContentReader
+from codeplane.index.files.file import identity_of
+from codeplane.index.files.file_clock import FileClock
 from codeplane.index.files.ignore import says_what_belongs
 from codeplane.index.files.include import NOTHING_INCLUDED, IncludeRules
 from codeplane.index.files.listing import GitAt, Listing, list_files
-from codeplane.index.snapshot import Known, LeftOut, Snapshot
+from codeplane.index.index_changes import Changes, ReconcileRecord, find_renames
+from codeplane.index.snapshot import IndexedFile, LeftOut, Snapshot
 from codeplane.index.store import Epoch, IndexStore
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.errors import IndexNotReady
@@ -22,7 +24,6 @@ from codeplane.kernel.ports import RepoState
 from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
 from codeplane.kernel.trace import span
 
-_LOOKS = 3
 # What is derived of the repository, in the folder that is CodePlane's own.
 _KEPT = ("index.db", "facts.db", "content", "tantivy", "vectors")
 _DEAD_SHARE = 0.5
@@ -30,34 +31,11 @@ _DEAD_BYTES = 4 * 1024 * 1024
 _LEFT_OUT_NAMED = 200
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Changes:
-    """What an update found."""
-
-    changed: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
-    renamed: tuple[tuple[str, str], ...] = ()
-    # `Snapshot.state` after it, where that was found from what changed alone.
-    state: int | None = None
-
-    def __bool__(self) -> bool:
-        return bool(self.changed or self.removed)
-
-
-Told = Callable[[Snapshot, Changes], None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reconcile:
-    """When the index was last compared with the disk, how (`walk`, `files` or `rebuild`) and for how long."""
-
-    kind: str
-    at_ns: int
-    spent_ns: int
+OnPublish = Callable[[Snapshot, Changes], None]
 
 
 class Indexer:
-    """The one writer of the index; its methods block and run off the event loop, one at a time."""
+    """The only writer of the index; its methods block and run off the event loop, one at a time."""
 
     def __init__(
         self,
@@ -68,10 +46,10 @@ class Indexer:
         repo: RepoState,
         clock: Clock,
         max_file_bytes: int,
-        published: Told,
+        published: OnPublish,
         secrets: SecretRules = NOTHING_SHOWN,
         include: IncludeRules = NOTHING_INCLUDED,
-        saw: Callable[[ContentFile, Known], None] = lambda content, known: None,
+        saw: Callable[[ContentFile, IndexedFile], None] = lambda content, known: None,
         reconciled: Callable[[str, int], None] = lambda kind, spent_ns: None,
     ) -> None:
         self._root = root
@@ -81,25 +59,24 @@ class Indexer:
         self._include = include
         self._repo = repo
         self._clock = clock
-        self._max_file_bytes = max_file_bytes
         self._published = published
         self._saw = saw
         self._reconciled = reconciled
         self._lock = threading.Lock()
-        self._ticks = Ticks.of(root, home)
+        self._reader = ContentReader(root=root, clock=FileClock.of(root, home), max_file_bytes=max_file_bytes)
         self.store = IndexStore(home / "index.db")
         self._content: ContentFile | None = None
         self._generation = 0
         self._snapshot: Snapshot | None = None
-        self.last_reconcile: Reconcile | None = None
+        self.last_reconcile: ReconcileRecord | None = None
 
     @property
     def snapshot(self) -> Snapshot | None:
-        """The state in force, or None before the first one."""
+        """The current snapshot, or None before the first."""
         return self._snapshot
 
     def start(self) -> Snapshot:
-        """Take up the last epoch if it is whole, and bring it up to date."""
+        """Resume the last epoch if it is intact, and update it."""
         with self._lock:
             try:
                 resumed = self._resume()
@@ -111,17 +88,17 @@ class Indexer:
         return self.reconcile()
 
     def rebuild(self) -> Snapshot:
-        """Read everything anew."""
+        """Read every file again."""
         with self._lock:
             return self._rebuild()
 
     def is_whole(self) -> bool:
-        """Whether the content that answers are read from is all there, as far as a look at its size and time tells."""
+        """Whether the content file is intact, judged by its size and time."""
         content = self._content
         return content is None or content.is_whole()
 
     def mend(self) -> bool:
-        """Read everything anew if somebody else changed the content; whether that was so."""
+        """Read every file again if the content was changed from outside; return whether it was."""
         with self._lock:
             if self.is_whole():
                 return False
@@ -129,7 +106,7 @@ class Indexer:
             return True
 
     def reconcile(self) -> Snapshot:
-        """Look at every file's stamp and read what changed."""
+        """Check every file's stamp and read what changed."""
         with self._lock, self._timed("walk"):
             if not self.is_whole():
                 return self._rebuild()
@@ -137,7 +114,7 @@ class Indexer:
             return self._updated(listing.paths, listing)
 
     def refresh(self, paths: Iterable[str]) -> Snapshot:
-        """Look again at these files only; at all, when one of them says which files belong."""
+        """Check only these files; all of them if one is an ignore file."""
         paths = list(paths)
         if any(map(says_what_belongs, paths)):
             return self.reconcile()
@@ -147,16 +124,16 @@ class Indexer:
             return self._updated(paths, None)
 
     def differing(self, snapshot: Snapshot, paths: Iterable[str]) -> list[str]:
-        """Those of the files whose stamp on disk is not the one the snapshot knows."""
+        """The paths whose stamp on disk differs from the snapshot's."""
         different = []
         for path in paths:
             known = snapshot.files.get(path)
-            if known is None or stamp_of(self._file(path)) != known.stamp:
+            if known is None or self._reader.stamp_of(path) != known.stamp:
                 different.append(path)
         return different
 
     def size_bytes(self) -> int:
-        """What the index takes on the disk, with everything that is derived of it."""
+        """The bytes of the index on disk, with everything derived from it."""
         return sum(_size(self._home / name) for name in _KEPT)
 
     def close(self) -> None:
@@ -189,7 +166,7 @@ class Indexer:
 
     @staticmethod
     def _is_sound(snapshot: Snapshot) -> bool:
-        """Whether the content is what its digests say: it lay on a disk, and others may have been at it."""
+        """Whether the content matches its digests."""
         try:
             return all(identity_of(snapshot.text(known)) == known.digest for known in snapshot.texts)
         except IndexNotReady:
@@ -201,7 +178,7 @@ class Indexer:
         with span("index.refresh", kind=kind):
             yield
         spent_ns = self._clock.monotonic_ns() - began
-        self.last_reconcile = Reconcile(kind=kind, at_ns=self._clock.now_ns(), spent_ns=spent_ns)
+        self.last_reconcile = ReconcileRecord(kind=kind, at_ns=self._clock.now_ns(), spent_ns=spent_ns)
         self._reconciled(kind, spent_ns)
 
     def _rebuild(self) -> Snapshot:
@@ -215,16 +192,16 @@ class Indexer:
         path = self._content_path(generation)
         path.unlink(missing_ok=True)
         content = ContentFile(path, length=0)
-        files: dict[str, Known] = {}
+        files: dict[str, IndexedFile] = {}
         for name in listing.paths:
-            known = self._read(name, name in listing.tracked, content)
+            known = self._reader.read(name, content, tracked=name in listing.tracked)
             if known is not None:
                 files[name] = known
                 self._saw(content, known)
         return self._adopt(content, generation, files, listing, Changes(changed=tuple(files)), whole=True)
 
     def _updated(self, paths: Iterable[str], listing: Listing | None) -> Snapshot:
-        """Update, or read everything anew where somebody damaged what the update is written to."""
+        """Update, or rebuild if the database is damaged."""
         try:
             return self._update(paths, listing)
         except sqlite3.OperationalError:
@@ -242,11 +219,11 @@ class Indexer:
         files = dict(snapshot.files)
         listed = set(wanted)
         removed = [path for path in files if path not in listed] if listing is not None else []
-        changed: list[Known] = []
-        touched: list[Known] = []
+        changed: list[IndexedFile] = []
+        touched: list[IndexedFile] = []
         for path in wanted:
             known = files.get(path)
-            stamp = stamp_of(self._file(path))
+            stamp = self._reader.stamp_of(path)
             if known is not None and stamp == known.stamp:
                 continue
             if stamp is None:
@@ -254,26 +231,26 @@ class Indexer:
                     removed.append(path)
                 continue
             tracked = path in listing.tracked if listing is not None else known is not None and known.tracked
-            found = self._read(path, tracked, content, unless=known)
-            if found is None:
+            file_read = self._reader.read(path, content, tracked=tracked, known=known, snapshot=snapshot)
+            if file_read is None:
                 removed += [path] if known is not None else []
-            elif known is not None and (found.offset, found.skipped) == (known.offset, known.skipped):
-                touched.append(found)
+            elif known is not None and (file_read.offset, file_read.skipped) == (known.offset, known.skipped):
+                touched.append(file_read)
             else:
-                changed.append(found)
-        replaced = dict.fromkeys((*removed, *(one.path for one in (*touched, *changed))))
+                changed.append(file_read)
+        replaced = dict.fromkeys((*removed, *(file.path for file in (*touched, *changed))))
         gone = [files[path] for path in replaced if path in files]
         state = snapshot.state_with(gone, (*touched, *changed))
         for path in removed:
             files.pop(path, None)
         # What is replaced keeps its place; new names have to find theirs.
-        new = any(found.path not in files for found in changed)
-        files |= {found.path: found for found in (*touched, *changed)}
+        new = any(file_read.path not in files for file_read in changed)
+        files |= {file_read.path: file_read for file_read in (*touched, *changed)}
         files = _sorted(files) if new else files
         changes = Changes(
-            changed=tuple(found.path for found in changed),
+            changed=tuple(file_read.path for file_read in changed),
             removed=tuple(removed),
-            renamed=_renames(snapshot, removed, changed),
+            renamed=find_renames(snapshot, removed, changed),
             state=state,
         )
         if changes:
@@ -295,9 +272,9 @@ class Indexer:
         self,
         snapshot: Snapshot,
         content: ContentFile,
-        files: dict[str, Known],
+        files: dict[str, IndexedFile],
         listing: Listing | None,
-        changed: list[Known],
+        changed: list[IndexedFile],
         changes: Changes,
     ) -> Snapshot:
         if content.length > _DEAD_BYTES and _live_bytes(files) < content.length * _DEAD_SHARE:
@@ -311,17 +288,17 @@ class Indexer:
         self,
         snapshot: Snapshot,
         content: ContentFile,
-        files: dict[str, Known],
+        files: dict[str, IndexedFile],
         listing: Listing | None,
         changes: Changes,
     ) -> Snapshot:
-        """Write the live texts into a new file, sorted again."""
+        """Write the live texts into a new, sorted file."""
         everything = content.map()
         generation = self._generation + 1
         path = self._content_path(generation)
         path.unlink(missing_ok=True)
         fresh = ContentFile(path, length=0)
-        moved: dict[str, Known] = {}
+        moved: dict[str, IndexedFile] = {}
         for name, known in _sorted(files).items():
             if known.skipped is None:
                 text = everything[known.offset : known.offset + known.length]
@@ -333,7 +310,7 @@ class Indexer:
         self,
         content: ContentFile,
         generation: int,
-        files: dict[str, Known],
+        files: dict[str, IndexedFile],
         listing: Listing | None,
         changes: Changes,
         *,
@@ -354,7 +331,7 @@ class Indexer:
         self,
         epoch: Epoch,
         content: ContentFile,
-        files: dict[str, Known],
+        files: dict[str, IndexedFile],
         listing: Listing | None,
         changes: Changes,
         *,
@@ -379,50 +356,6 @@ class Indexer:
         self._published(taken, changes)
         return taken
 
-    def _read(self, path: str, tracked: bool, content: ContentFile, unless: Known | None = None) -> Known | None:
-        """Read a file into the content; one whose digest is as before keeps its place."""
-        found = self._read_whole(path)
-        stamp = found.stamp
-        if stamp is None:
-            return None
-        if found.skipped is not None:
-            return Known(
-                path=path, stamp=stamp, digest=found.digest, offset=-1, length=0, tracked=tracked, skipped=found.skipped
-            )
-        if unless is not None and unless.skipped is None and unless.length == len(found.content):
-            same = unless.digest == found.digest
-            if same and self._same_bytes(unless, found.content):
-                return replace(unless, stamp=stamp, tracked=tracked)
-        return Known(
-            path=path,
-            stamp=stamp,
-            digest=found.digest,
-            offset=content.append(found.content),
-            length=len(found.content),
-            tracked=tracked,
-        )
-
-    def _read_whole(self, path: str) -> FileRead:
-        """Read a file, again when it was written meanwhile: what was read may be half of each."""
-        file = self._file(path)
-        for _ in range(_LOOKS):
-            began = self._ticks.now()
-            found = read(file, max_bytes=self._max_file_bytes)
-            if found.stamp is None:
-                break
-            if found.stamp.ctime_ns >= began:
-                self._ticks.wait(found.stamp)
-            elif stamp_of(file) == found.stamp:
-                break
-        return found
-
-    def _same_bytes(self, known: Known, content: bytes) -> bool:
-        snapshot = self._snapshot
-        try:
-            return snapshot is not None and snapshot.text(known) == content
-        except IndexNotReady:
-            return False
-
     def _last_epoch(self) -> int:
         newest = self.store.newest()
         return newest.epoch_id if newest else 0
@@ -437,49 +370,31 @@ class Indexer:
             sorted_until=sorted_until,
         )
 
-    def _file(self, path: str) -> str:
-        # Text, not a Path: this runs for every file of the repository.
-        return f"{self._root}/{path}"
-
     def _content_path(self, generation: int) -> Path:
         return self._home / "content" / f"{generation:06d}.bin"
 
 
-def _live_bytes(files: dict[str, Known]) -> int:
+def _live_bytes(files: dict[str, IndexedFile]) -> int:
     return sum(known.length for known in files.values())
 
 
-def _sorted(files: dict[str, Known]) -> dict[str, Known]:
+def _sorted(files: dict[str, IndexedFile]) -> dict[str, IndexedFile]:
     return dict(sorted(files.items(), key=lambda item: os.fsencode(item[0])))
 
 
 def _size(place: Path) -> int:
-    """The bytes of a file, of what SQLite keeps beside it, or of everything in a folder."""
+    """The bytes of a file with SQLite's files beside it, or of a folder."""
     files = place.rglob("*") if place.is_dir() else place.parent.glob(f"{place.name}*")
-    found = 0
-    for one in files:
+    total = 0
+    for entry in files:
         try:
-            found += one.lstat().st_size if one.is_file() else 0
+            total += entry.lstat().st_size if entry.is_file() else 0
         except OSError:
             continue
-    return found
+    return total
 
 
 def _left_out(listing: Listing) -> dict[str, LeftOut]:
     return {
         reason: LeftOut(count=len(paths), paths=paths[:_LEFT_OUT_NAMED]) for reason, paths in listing.skipped.items()
     }
-
-
-def _renames(snapshot: Snapshot, removed: list[str], changed: list[Known]) -> tuple[tuple[str, str], ...]:
-    """A file that went and one that came with the same content are one that moved."""
-    gone: dict[str, list[str]] = {}
-    for path in removed:
-        known = snapshot.files.get(path)
-        if known is not None and known.digest:
-            gone.setdefault(text_digest(known.digest), []).append(path)
-    pairs = []
-    for found in changed:
-        if found.path not in snapshot.files and (before := gone.get(text_digest(found.digest))):
-            pairs.append((before.pop(0), found.path))
-    return tuple(pairs)

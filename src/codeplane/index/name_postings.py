@@ -1,4 +1,4 @@
-"""In which files each identifier occurs: the numbers of the files, by a hash of the name, in segments.
+"""Postings of identifiers: the numbers of the files in which each occurs, by a hash of the name, in segments.
 
 A segment is of the files that were written together and never changes. A file that is written again gets a new number,
 so what a segment says of its old one is dead: nobody has that number, and merging leaves it out.
@@ -20,7 +20,7 @@ _LARGEST = 1_000_000
 
 
 def key_of(name: str) -> int:
-    """What a name is known by: that two of a million share it is unlikely, and then their files are looked at too."""
+    """The hash of a name; a rare collision only costs a look at more files."""
     return xxhash.xxh3_64_intdigest(name.encode("utf-8", "surrogateescape")) & _MASK
 
 
@@ -31,7 +31,7 @@ def packed_keys(names: Iterable[bytes]) -> bytes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Segment:
-    """The names of the files from one number to another; the files of a name are those between two starts."""
+    """The names in a range of file numbers; a name's files lie between two starts."""
 
     first: int
     last: int
@@ -41,11 +41,13 @@ class Segment:
 
     @classmethod
     def of(cls, files: Sequence[tuple[int, bytes]]) -> "Segment":
-        """The names of some files, by their numbers, which ascend, and packed keys."""
-        every = [_wide(packed) for _, packed in files]
+        """Build a segment of files with ascending numbers and packed keys."""
+        key_arrays = [_wide(packed) for _, packed in files]
         numbers = np.array([number for number, _ in files], np.uint32)
         first, last = int(numbers.min()), int(numbers.max())
-        return cls._sorted(first, last, np.concatenate(every), np.repeat(numbers, [len(one) for one in every]))
+        return cls._sorted(
+            first, last, np.concatenate(key_arrays), np.repeat(numbers, [len(keys) for keys in key_arrays])
+        )
 
     @classmethod
     def _sorted(cls, first: int, last: int, keys: NDArray[np.uint64], numbers: NDArray[np.uint32]) -> "Segment":
@@ -60,16 +62,18 @@ class Segment:
         return cls(first=first, last=last, keys=keys[new], starts=starts, files=files)
 
     def merged(self, later: "Segment", living: NDArray[np.uint32]) -> "Segment":
-        """Both as one, without the files that live no more."""
-        keys = np.concatenate([np.repeat(one.keys, np.diff(one.starts)) for one in (self, later)])
-        numbers = np.concatenate([one.files.astype(np.uint32) + np.uint32(one.first) for one in (self, later)])
+        """Merge with a later segment, without deleted files."""
+        keys = np.concatenate([np.repeat(segment.keys, np.diff(segment.starts)) for segment in (self, later)])
+        numbers = np.concatenate(
+            [segment.files.astype(np.uint32) + np.uint32(segment.first) for segment in (self, later)]
+        )
         if len(living) <= later.last - self.first:
-            kept = np.isin(numbers, living)
-            keys, numbers = keys[kept], numbers[kept]
+            is_living = np.isin(numbers, living)
+            keys, numbers = keys[is_living], numbers[is_living]
         return self._sorted(self.first, later.last, keys, numbers)
 
     def having(self, keys: NDArray[np.uint64]) -> list[NDArray[np.uint32]]:
-        """The files of each of the keys."""
+        """The files of each key."""
         at = self.keys.searchsorted(keys)
         begins, ends = self.starts[at], self.starts[np.minimum(at + 1, len(self.keys))]
         # A key behind the last one is unlike it as well.
@@ -81,14 +85,14 @@ class Segment:
         ]
 
     def row(self) -> tuple[int, int, int, bytes, bytes, bytes]:
-        """As it is kept."""
+        """The segment as a database row."""
         counts = np.diff(self.starts)
         narrow = counts.astype(np.min_scalar_type(int(counts.max(initial=0))))
         return self.first, self.last, len(self.files), _narrow(self.keys), narrow.tobytes(), self.files.tobytes()
 
     @classmethod
     def from_row(cls, row: tuple[int, int, int, bytes, bytes, bytes]) -> "Segment":
-        """As it was kept."""
+        """Read a segment from a database row."""
         first, last, size, packed, counts, files = row
         keys = _wide(packed)
         counted = np.frombuffer(counts, f"<u{len(counts) // len(keys)}" if len(keys) else "<u1")
@@ -103,7 +107,7 @@ class Segment:
 
 
 def add(connection: sqlite3.Connection, files: Sequence[tuple[int, bytes]]) -> None:
-    """Write the names of new files, merging the segments of what came shortly before, so that they stay few."""
+    """Add the names of new files, merging recent segments to keep them few."""
     made = Segment.of(files)
     for first, size in connection.execute("SELECT first, size FROM names ORDER BY first DESC").fetchall():
         if size > 2 * len(made.files) or size + len(made.files) > _LARGEST:
@@ -117,25 +121,25 @@ def add(connection: sqlite3.Connection, files: Sequence[tuple[int, bytes]]) -> N
     connection.execute("INSERT INTO names VALUES (?, ?, ?, ?, ?, ?)", made.row())
 
 
-class Mentions:
-    """The segments as a reader holds them; not for several threads at once."""
+class NamePostings:
+    """A reader's cache of the segments; not thread-safe."""
 
     def __init__(self) -> None:
         self._held: dict[tuple[int, int], Segment] = {}
 
     def clear(self) -> None:
-        """Forget them: their numbers begin anew."""
+        """Drop the cached segments."""
         self._held = {}
 
     def of(self, connection: sqlite3.Connection, names: Sequence[str]) -> list[NDArray[np.uint32]]:
-        """The numbers of the files of each name, those of dead ones included."""
+        """The file numbers of each name, including deleted files."""
         wanted = connection.execute("SELECT first, last FROM names ORDER BY first").fetchall()
         held = self._held
         self._held = {place: held.get(place) or _read(connection, place[0]) for place in wanted}
         keys = np.array([key_of(name) for name in names], np.uint64)
-        found = [one.having(keys) for one in self._held.values()]
+        postings = [one.having(keys) for one in self._held.values()]
         nothing = np.zeros(0, np.uint32)
-        return [np.concatenate(parts) for parts in zip(*found, strict=True)] if found else [nothing] * len(names)
+        return [np.concatenate(parts) for parts in zip(*postings, strict=True)] if postings else [nothing] * len(names)
 
 
 def _read(connection: sqlite3.Connection, first: int) -> Segment:

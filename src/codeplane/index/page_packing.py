@@ -1,4 +1,4 @@
-"""The order in which rows fill the pages of a table best: what is too long for the rest of a page begins another."""
+"""An order of rows that fills SQLite pages best."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -14,8 +14,8 @@ _CELL = 2 + 2 + 4
 _LINK = 4
 
 
-def fitted(sizes: Sequence[int]) -> list[int]:
-    """The places of rows of such lengths, each page with the longest that still fit, from the longest on."""
+def packing_order(sizes: Sequence[int]) -> list[int]:
+    """Positions of rows by size: each page takes the longest rows that still fit."""
     left = sorted((_on_page(size), place) for place, size in enumerate(sizes))
     order = []
     room = 0
@@ -30,7 +30,7 @@ def fitted(sizes: Sequence[int]) -> list[int]:
 
 
 def _on_page(size: int) -> int:
-    """How much of a row is on its page; the rest has pages of its own, which are full."""
+    """The bytes of a row on its own page; the rest goes to overflow pages."""
     if size <= _LONGEST:
         return size + _CELL
     rest = _LEAST + (size - _LEAST) % _FURTHER

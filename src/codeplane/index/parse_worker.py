@@ -1,4 +1,4 @@
-"""A process that parses: asked over its standard input, answering on its standard output, ending with its parent."""
+"""The parse worker process: reads batches on standard input, answers on standard output, ends with its parent."""
 
 import gc
 import os
@@ -18,7 +18,7 @@ from codeplane.code.languages.language import Language
 from codeplane.code.languages.registry import languages
 from codeplane.code.model import Facts, packed
 from codeplane.index.name_postings import packed_keys
-from codeplane.index.words import Vocabulary, prepared, with_parts
+from codeplane.index.words import Vocabulary, split_camel_case, with_parts
 
 _HEAD = struct.Struct("<I")
 _MAX_CHECKED = 50_000
@@ -30,7 +30,7 @@ SYNTAX_ERROR, LEFT_OUT = "syntax error", "definitions left out"
 
 
 class Source(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
-    """A file to parse, by its place in the content; the key is the asker's, the name is the path's bytes as Latin-1."""
+    """A file to parse, by its place in the content; `key` is the caller's, `name` the path's bytes as Latin-1."""
 
     key: int
     name: str
@@ -40,15 +40,15 @@ class Source(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
 
 
 class Batch(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
-    """Files of one content file; `check` asks only whether they parse."""
+    """Sources in one content file; `check` only tests whether they parse."""
 
     content: str
     sources: tuple[Source, ...]
     check: bool = False
 
 
-class Row(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
-    """What is looked up of a definition without unpacking its file."""
+class DefinitionRow(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
+    """The columns of a definition that are stored outside its facts."""
 
     uid: bytes
     name: str
@@ -60,7 +60,7 @@ class Row(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
 
 
 class Identified(Protocol):
-    """What the identity of a definition is made of, beside its family and its file."""
+    """The parts of a definition's identity beside its family and file."""
 
     @property
     def kind(self) -> str: ...
@@ -72,15 +72,15 @@ class Identified(Protocol):
     def ordinal(self) -> int: ...
 
 
-class Parsed(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
-    """A file's facts, packed, and what finds them; with a problem there may be none.
+class ParseResult(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
+    """A file's packed facts with their lookup data; a file with a problem may have none.
 
     `pieces` and `named` are what full text is fed beside the text; pieces are None where they are still to be made.
     """
 
     key: int
     facts: bytes = b""
-    rows: tuple[Row, ...] = ()
+    rows: tuple[DefinitionRow, ...] = ()
     names: bytes = b""
     problem: str = ""
     pieces: str | None = None
@@ -90,79 +90,81 @@ class Parsed(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
     has_content: bool = False
 
 
-def uid_of(family: str, file: str, one: Identified) -> bytes:
-    """The identity of a definition (002 §7.4); its unit is the family and its lexical path begins with its file."""
-    return sha256(f"{family}:{one.kind}:{file}:{one.path}:{one.signature}:{one.ordinal}".encode()).digest()[:8]
+def uid_of(family: str, file: str, definition: Identified) -> bytes:
+    """The id of a definition (002 §7.4), from its family, file, kind, lexical path, signature and ordinal."""
+    return sha256(
+        f"{family}:{definition.kind}:{file}:{definition.path}:{definition.signature}:{definition.ordinal}".encode()
+    ).digest()[:8]
 
 
-def parse(source: Source, text: bytes, vocabulary: Vocabulary | None = None) -> Parsed:
-    """One file's facts; what cannot be parsed says why."""
+def parse_source(source: Source, text: bytes, vocabulary: Vocabulary | None = None) -> ParseResult:
+    """Parse one file; a failure says why."""
     vocabulary = vocabulary or Vocabulary()
     language = languages().by_name[source.language]
     try:
         names, pieces = vocabulary.of(text) if len(text) <= MAX_PARSED else (set(), "")
         facts = extractor(language).facts(text, names)
     except Exception as error:  # one file never stops the pass, whatever is wrong with it
-        return Parsed(key=source.key, problem=str(error) or type(error).__name__)
-    return Parsed(
+        return ParseResult(key=source.key, problem=str(error) or type(error).__name__)
+    return ParseResult(
         key=source.key,
         facts=zlib.compress(packed(facts), _LEVEL),
         rows=rows_of(language, source.name, facts),
         names=packed_keys(names),
         problem=problem_of(facts),
-        pieces=pieces if len(text) <= MAX_FED else prepared(text[:MAX_FED]),
-        named=with_parts(one.name for one in facts.definitions),
+        pieces=pieces if len(text) <= MAX_FED else split_camel_case(text[:MAX_FED]),
+        named=with_parts(definition.name for definition in facts.definitions),
     )
 
 
-def rows_of(language: Language, file: str, facts: Facts) -> tuple[Row, ...]:
-    """What is looked up of a file's definitions; its name is the path's bytes as Latin-1."""
+def rows_of(language: Language, file: str, facts: Facts) -> tuple[DefinitionRow, ...]:
+    """The rows of a file's definitions; `file` is the path's bytes as Latin-1."""
     family = language.family or language.name
     return tuple(
-        Row(
-            uid=uid_of(family, file, one),
-            name=one.name,
-            kind=one.kind,
-            path=one.path,
-            signature=one.signature,
-            ordinal=one.ordinal,
-            line=one.line,
+        DefinitionRow(
+            uid=uid_of(family, file, definition),
+            name=definition.name,
+            kind=definition.kind,
+            path=definition.path,
+            signature=definition.signature,
+            ordinal=definition.ordinal,
+            line=definition.line,
         )
-        for one in facts.definitions
+        for definition in facts.definitions
     )
 
 
 def problem_of(facts: Facts) -> str:
-    """Why a file's facts are not all there are, if so."""
+    """Why a file's facts are incomplete, or an empty string."""
     broken = f"{SYNTAX_ERROR} at line {facts.errors}" if facts.errors else ""
     clipped = f"{LEFT_OUT}: there are more than {MAX_DEFINITIONS}" if facts.clipped else ""
     return "; ".join(why for why in (broken, clipped) if why)
 
 
-def checked(source: Source, text: bytes) -> Parsed:
-    """Whether a file parses: its nodes, those that are errors, and whether anything is in it."""
+def check_source(source: Source, text: bytes) -> ParseResult:
+    """Count a file's nodes and errors, and test whether it has content."""
     try:
         nodes, errors, has_content = extractor(languages().by_name[source.language]).check(text, limit=_MAX_CHECKED)
     except Exception as error:  # a file that cannot even be checked has failed its check
-        return Parsed(key=source.key, problem=str(error), nodes=1, errors=1)
-    return Parsed(key=source.key, nodes=nodes, errors=errors, has_content=has_content)
+        return ParseResult(key=source.key, problem=str(error), nodes=1, errors=1)
+    return ParseResult(key=source.key, nodes=nodes, errors=errors, has_content=has_content)
 
 
-def parse_all(batch: Batch, vocabulary: Vocabulary) -> list[Parsed]:
-    """The facts of a batch's files; none when their content was replaced or cut off, and they are asked for again."""
+def parse_batch(batch: Batch, vocabulary: Vocabulary) -> list[ParseResult]:
+    """Parse a batch; empty if its content was replaced or truncated."""
     try:
         file = Path(batch.content).open("rb")  # noqa: SIM115
     except OSError:
         return []
     with file:
-        found: list[Parsed] = []
-        for one in batch.sources:
+        results: list[ParseResult] = []
+        for source in batch.sources:
             # Not mapped: whoever reads a map of what was cut off meanwhile is killed, and the file is blamed for it.
-            text = os.pread(file.fileno(), one.length, one.offset)
-            if len(text) != one.length:
+            text = os.pread(file.fileno(), source.length, source.offset)
+            if len(text) != source.length:
                 return []
-            found.append(checked(one, text) if batch.check else parse(one, text, vocabulary))
-        return found
+            results.append(check_source(source, text) if batch.check else parse_source(source, text, vocabulary))
+        return results
 
 
 def send(stream: BinaryIO, message: bytes) -> None:
@@ -182,14 +184,14 @@ def receive(stream: BinaryIO) -> bytes | None:
 
 
 def main(arguments: Sequence[str] = ()) -> None:
-    """Answer until the other end closes."""
+    """Answer until the input closes."""
     os.nice(5)
     # Facts are made and sent away: the collector finds hardly anything, and looking would be a sixth of the work.
     gc.disable()
     decoder, encoder = msgspec.msgpack.Decoder(Batch), msgspec.msgpack.Encoder()
     vocabulary = Vocabulary()
     while (message := receive(sys.stdin.buffer)) is not None:
-        send(sys.stdout.buffer, encoder.encode(parse_all(decoder.decode(message), vocabulary)))
+        send(sys.stdout.buffer, encoder.encode(parse_batch(decoder.decode(message), vocabulary)))
         gc.collect(1)
 
 

@@ -1,4 +1,4 @@
-"""A number that a path is found by in a table: an index of paths themselves would hold each of them once more."""
+"""A short hash of a path, indexed instead of the path itself to save space."""
 
 import xxhash
 
@@ -7,10 +7,10 @@ _BITS = 24
 
 
 def at(path: bytes) -> tuple[int, bytes]:
-    """What `AT` is asked with: paths that share a number are told apart by themselves."""
+    """The values for `AT`; paths with the same hash differ in the path itself."""
     return path_key(path), path
 
 
 def path_key(path: bytes) -> int:
-    """As small as SQLite keeps a number in three bytes."""
+    """A 24-bit hash, which SQLite stores in three bytes."""
     return (xxhash.xxh3_64_intdigest(path) & ((1 << _BITS) - 1)) - (1 << (_BITS - 1))

@@ -1,4 +1,4 @@
-"""What a file is by where it lies and what it is called: a test, or a copy of something."""
+"""The kind of a file by its path: a test, or a copy."""
 
 import re
 
@@ -11,10 +11,10 @@ _COPY = re.compile(r"(^|/)(dist|build|out|lib/cjs|lib/esm|vendor|third_party|nod
 
 
 def is_test(path: str) -> bool:
-    """Whether a file is a test by where it lies or what it is called."""
+    """Whether a path names a test."""
     return _TEST.search(path) is not None
 
 
 def is_copy(path: str) -> bool:
-    """Whether a file is built, bundled or brought along, so that its source lies elsewhere."""
+    """Whether a file is built, bundled or vendored."""
     return _COPY.search(path) is not None

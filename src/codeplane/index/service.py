@@ -1,21 +1,23 @@
-"""The index as a running part of CodePlane: built at the start, kept fresh, told about, rebuilt on request."""
+"""The index as a service: built at startup, kept fresh, reported and rebuilt on request."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Protocol
 
-from codeplane.index.archive import Packed
+from codeplane.index.archive import ArchivedFacts
 from codeplane.index.content import ContentFile
-from codeplane.index.derived_index import Follower, Progress
+from codeplane.index.derived_index import DerivedIndex
 from codeplane.index.fact_store import FactStore
 from codeplane.index.files.paths import shown
-from codeplane.index.freshness import Fresh
+from codeplane.index.freshness import SnapshotSource
 from codeplane.index.fulltext import FullText
-from codeplane.index.indexer import Changes, Indexer
-from codeplane.index.parser_pool import Parsers
-from codeplane.index.snapshot import Known, Snapshot
-from codeplane.index.update_loop import Behind, Following
-from codeplane.index.vector_index import Filler
+from codeplane.index.index_changes import Changes
+from codeplane.index.indexer import Indexer
+from codeplane.index.parser_pool import ParserPool
+from codeplane.index.snapshot import IndexedFile, Snapshot
+from codeplane.index.update_loop import ParseBacklog, UpdateLoop
+from codeplane.index.update_progress import Progress
+from codeplane.index.vector_index import VectorIndex
 from codeplane.kernel.call import Call
 from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.counted import counted
@@ -33,7 +35,7 @@ _RETRY_SEC = 5.0
 
 
 class Watcher(Protocol):
-    """Hints about files that were touched."""
+    """Reports touched files."""
 
     def touched(self) -> AsyncIterator[set[str]]: ...
 
@@ -55,15 +57,15 @@ class RebuildResult(Result):
 
 
 class IndexService:
-    """Runs the indexer off the event loop and keeps it in step with the disk."""
+    """Runs the indexer off the event loop and keeps it up to date with the disk."""
 
     def __init__(
         self,
         *,
-        indexer: Callable[[Callable[[Snapshot, Changes], None], Callable[[ContentFile, Known], None]], Indexer],
-        fresh: Callable[[Indexer], Fresh],
-        follower: Callable[[Callable[[Progress], None]], Follower],
-        vectors: Callable[[FactStore], Filler] | None,
+        indexer: Callable[[Callable[[Snapshot, Changes], None], Callable[[ContentFile, IndexedFile], None]], Indexer],
+        fresh: Callable[[Indexer], SnapshotSource],
+        follower: Callable[[Callable[[Progress], None]], DerivedIndex],
+        vectors: Callable[[FactStore], VectorIndex] | None,
         watcher: Watcher | None,
         log: EventLog,
         wait_sec: float,
@@ -77,7 +79,7 @@ class IndexService:
         self._watcher = watcher
         self._indexer = indexer(self._published, lambda *read: self._following.follower.saw(*read))
         self._fresh = fresh(self._indexer)
-        self._following = Following(
+        self._following = UpdateLoop(
             follower=follower,
             vectors=vectors,
             newest=lambda: self._indexer.snapshot,
@@ -92,7 +94,7 @@ class IndexService:
         self._tasks: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
-        """Begin to index and to watch, unless that has begun already."""
+        """Start indexing and watching, once."""
         if self._tasks:
             return
         self._tasks = [
@@ -102,7 +104,7 @@ class IndexService:
         ]
 
     async def stop(self) -> None:
-        """End both and close the files."""
+        """Stop both and close the files."""
         for task in self._tasks:
             task.cancel()
         if self._tasks:
@@ -110,8 +112,8 @@ class IndexService:
         await self._following.close()
         await asyncio.to_thread(self._indexer.close)
 
-    async def ready(self) -> Fresh:
-        """What questions are answered from, when there is something; IndexNotReady when that takes too long."""
+    async def ready(self) -> SnapshotSource:
+        """The source of snapshots once the index is ready; IndexNotReady after a timeout."""
         self.start()
         try:
             await asyncio.wait_for(self._ready.wait(), self._wait_sec)
@@ -121,14 +123,14 @@ class IndexService:
         return self._fresh
 
     async def _mend(self) -> bool:
-        """Read everything anew if others changed the content that is kept; whether that was so."""
+        """Rebuild if the content was changed from outside; return whether it was."""
         if self._indexer.is_whole() or not await asyncio.to_thread(self._indexer.mend):
             return False
         self._said("the index was remade", {"reason": "others changed its content"})
         return True
 
     def newest(self) -> Snapshot | None:
-        """The newest state that was compared with the disk since the start; None while there is none."""
+        """The newest snapshot verified since startup, or None."""
         return self._indexer.snapshot if self._ready.is_set() else None
 
     @property
@@ -138,47 +140,47 @@ class IndexService:
 
     @property
     def text(self) -> FullText:
-        """The full text of all files, ranked."""
+        """The ranked full text of all files."""
         return self._following.follower.text
 
     @property
-    def parsers(self) -> Parsers:
-        """The processes that parse."""
+    def parsers(self) -> ParserPool:
+        """The pool of parser processes."""
         return self._following.follower.parsers
 
     @property
-    def vectors(self) -> Filler | None:
-        """The vectors, unless they are switched off."""
+    def vectors(self) -> VectorIndex | None:
+        """The vectors, unless switched off."""
         return self._following.vectors
 
-    async def behind(self, snapshot: Snapshot) -> Behind:
-        """Wait, bounded, until a snapshot's facts are there."""
+    async def behind(self, snapshot: Snapshot) -> ParseBacklog:
+        """Wait, bounded, for a snapshot's facts."""
         return await self._following.behind(snapshot)
 
     async def filled(self) -> None:
-        """Wait a little for the vectors."""
+        """Wait briefly for the vectors."""
         await self._following.filled()
 
-    def adopt(self, snapshot: Snapshot, packed: Iterator[Packed]) -> tuple[int, int]:
-        """Take over facts that an archive has of the same contents."""
+    def adopt(self, snapshot: Snapshot, packed: Iterator[ArchivedFacts]) -> tuple[int, int]:
+        """Adopt an archive's facts of equal contents."""
         return self._following.follower.adopt(snapshot, packed)
 
     def still_to_parse(self, snapshot: Snapshot) -> int:
-        """How many files of a snapshot have no facts yet."""
+        """The number of files of a snapshot without facts."""
         return len(self._following.follower.pending(snapshot))
 
     def problems(self) -> list[str]:
-        """Why questions cannot be answered yet."""
+        """Why queries cannot be answered yet."""
         if self._ready.is_set() or not self._tasks:
             return []
         return [f"INDEX_NOT_READY: {self._failure or 'the first index is being built'}"]
 
     def state(self, call: Call) -> JsonObject:
-        """The index in the words of `status`."""
+        """The index in the form of `status`."""
         return self.told()
 
     def told(self) -> JsonObject:
-        """The same, for who is not in a call."""
+        """The state of the index outside a call."""
         snapshot, last = self._indexer.snapshot, self._indexer.last_reconcile
         if snapshot is None:
             return {"version": 0, "healthy": self._failure is None, "state": self._failure or "building"}

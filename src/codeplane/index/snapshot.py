@@ -1,4 +1,4 @@
-"""One published state of the index: what every query of one answer looks at."""
+"""One published state of the index; all queries of an answer read the same one."""
 
 import mmap
 import os
@@ -20,8 +20,8 @@ _STATES = 1 << (8 * _STATE_BYTES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
-    """A file as the index knows it; `skipped` says why its text is not kept."""
+class IndexedFile:
+    """A file in the index; `skipped` says why its text is not stored."""
 
     path: str
     stamp: Stamp
@@ -34,7 +34,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """What was not read for one reason: how much, and the first of it."""
+    """Files left out for one reason: their count and the first paths."""
 
     count: int
     paths: tuple[str, ...]
@@ -42,11 +42,11 @@ class LeftOut:
 
 @dataclass(frozen=True, kw_only=True)
 class Snapshot:
-    """The files and their contents at one epoch; never changes once it is published."""
+    """The files and contents at one epoch; immutable once published."""
 
     epoch: int
     commit: str | None
-    files: Mapping[str, Known]
+    files: Mapping[str, IndexedFile]
     content: "mmap.mmap | bytes"
     content_file: Path
     sorted_until: int
@@ -57,33 +57,33 @@ class Snapshot:
 
     @cached_property
     def state(self) -> int:
-        """A number for the paths, contents and executable bits of all files, whatever their order."""
+        """An order-independent hash of all paths, contents and executable bits."""
         return sum(map(_state_of, self.files.values())) % _STATES
 
-    def state_with(self, gone: Iterable[Known], came: Iterable[Known]) -> int:
-        """That number once some files have taken the place of others."""
+    def state_with(self, gone: Iterable[IndexedFile], came: Iterable[IndexedFile]) -> int:
+        """The hash after replacing some files by others."""
         return (self.state - sum(map(_state_of, gone)) + sum(map(_state_of, came))) % _STATES
 
     @cached_property
-    def texts(self) -> tuple[Known, ...]:
-        """The files whose text is kept, in the order of their paths."""
+    def texts(self) -> tuple[IndexedFile, ...]:
+        """The files with stored text, ordered by path."""
         return tuple(known for known in self.files.values() if known.skipped is None)
 
     @cached_property
-    def _by_offset(self) -> tuple[NDArray[np.int64], tuple[Known, ...]]:
+    def _by_offset(self) -> tuple[NDArray[np.int64], tuple[IndexedFile, ...]]:
         texts = self.texts
         offsets = np.fromiter([known.offset for known in texts], dtype=np.int64, count=len(texts))
         order = np.argsort(offsets, kind="stable")
         return offsets[order], tuple([texts[index] for index in order.tolist()])
 
     def verified(self, *, commit: str | None, at_ns: int, left_out: Mapping[str, LeftOut], included: int) -> "Snapshot":
-        """The same files and contents, looked at again; what was derived of them need not be found out anew."""
-        found = replace(self, commit=commit, verified_at_ns=at_ns, left_out=left_out, included=included)
-        found.__dict__.update({name: value for name, value in self.__dict__.items() if name in _DERIVED})
-        return found
+        """The same snapshot, verified again; cached properties are kept."""
+        snapshot = replace(self, commit=commit, verified_at_ns=at_ns, left_out=left_out, included=included)
+        snapshot.__dict__.update({name: value for name, value in self.__dict__.items() if name in _DERIVED})
+        return snapshot
 
-    def at(self, position: int) -> Known | None:
-        """The file whose live text is at a position of the content, or None where it is dead."""
+    def at(self, position: int) -> IndexedFile | None:
+        """The file whose live text is at a position of the content, or None."""
         offsets, files = self._by_offset
         index = int(np.searchsorted(offsets, position, side="right")) - 1
         if index < 0:
@@ -92,7 +92,7 @@ class Snapshot:
         return known if position < known.offset + known.length else None
 
     def first_offset(self, path: str) -> int:
-        """Where the sorted part begins to hold files that are not before a path."""
+        """The offset in the sorted part of the first file at or after a path."""
         wanted = os.fsencode(path)
         for known in self.texts:
             if known.offset < self.sorted_until and os.fsencode(known.path) >= wanted:
@@ -100,24 +100,24 @@ class Snapshot:
         return self.sorted_until
 
     def next_offset(self, position: int) -> int:
-        """Where the next live text after a position begins."""
+        """The offset of the next live text after a position."""
         offsets, _ = self._by_offset
         index = int(np.searchsorted(offsets, position, side="right"))
         return int(offsets[index]) if index < len(offsets) else len(self.content)
 
-    def recent(self) -> Iterable[Known]:
-        """The files whose text was appended after the sorted part, in the order of their paths."""
+    def recent(self) -> Iterable[IndexedFile]:
+        """Files appended after the sorted part, ordered by path."""
         return (known for known in self.texts if known.offset >= self.sorted_until)
 
-    def text(self, known: Known, *, most: int | None = None) -> bytes:
-        """A file's bytes, or the first of them; IndexNotReady where the content was cut off."""
+    def text(self, known: IndexedFile, *, most: int | None = None) -> bytes:
+        """A file's bytes, or the first `most`; IndexNotReady if the content was truncated."""
         length = known.length if most is None else min(known.length, most)
         if isinstance(self.content, ContentMap):
             return self.content.part(known.offset, length)
         return bytes(self.content[known.offset : known.offset + length])
 
     def skipped(self) -> dict[str, int]:
-        """How many files are not searched, by reason."""
+        """The number of unsearched files by reason."""
         counts = {reason: those.count for reason, those in self.left_out.items()}
         for known in self.files.values():
             if known.skipped is not None:
@@ -125,7 +125,7 @@ class Snapshot:
         return counts
 
 
-def _state_of(known: Known) -> int:
+def _state_of(known: IndexedFile) -> int:
     # What is too large, or cannot be read, has no digest: its size and time stand for its content.
     content = known.digest or f"{known.stamp.size} {known.stamp.mtime_ns}"
     text = f"{known.path}\0{content}\0{known.stamp.mode & 0o111:o}"

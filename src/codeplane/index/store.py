@@ -1,4 +1,4 @@
-"""The index's own database: which files are where in the content, and the epoch that says so."""
+"""The index's database: where each file's text lies in the content, and the epochs."""
 
 import os
 import sqlite3
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from codeplane.index.derived_database import DerivedDatabase
 from codeplane.index.files.file import Stamp
-from codeplane.index.snapshot import Known
+from codeplane.index.snapshot import IndexedFile
 
 SCHEMA_VERSION = 3
 _SCHEMA = (
@@ -24,7 +24,7 @@ _KEPT_EPOCHS = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Epoch:
-    """The commit point: nothing of an update counts before its epoch is written."""
+    """The commit point of an update."""
 
     epoch_id: int
     at_ns: int
@@ -35,14 +35,14 @@ class Epoch:
 
 
 class IndexStore:
-    """SQLite with the files and epochs of one workspace; derived, so it is remade when it does not fit."""
+    """SQLite with the files and epochs of one workspace, recreated when damaged."""
 
     def __init__(self, path: Path) -> None:
         self._database = DerivedDatabase(path, version=SCHEMA_VERSION, schema=_SCHEMA)
 
     @property
     def remade(self) -> str | None:
-        """Why the file was begun anew, if it was."""
+        """Why the file was recreated, if it was."""
         return self._database.remade
 
     @property
@@ -50,7 +50,7 @@ class IndexStore:
         return self._database.connection
 
     def newest(self) -> Epoch | None:
-        """The epoch in force."""
+        """The current epoch."""
         row = self._connection.execute("SELECT * FROM epochs ORDER BY epoch_id DESC LIMIT 1").fetchone()
         if row is None:
             return None
@@ -64,9 +64,9 @@ class IndexStore:
             sorted_until=sorted_until,
         )
 
-    def files(self) -> dict[str, Known]:
-        """Every file of the epoch in force, in the order of their paths."""
-        found: dict[str, Known] = {}
+    def files(self) -> dict[str, IndexedFile]:
+        """All files of the current epoch, ordered by path."""
+        files: dict[str, IndexedFile] = {}
         for (
             path,
             size,
@@ -81,7 +81,7 @@ class IndexStore:
             skipped,
         ) in self._connection.execute("SELECT * FROM files ORDER BY path"):
             name = os.fsdecode(path)
-            found[name] = Known(
+            files[name] = IndexedFile(
                 path=name,
                 stamp=Stamp(size, mtime_ns, inode, mode, mtime_ns + changed_after_ns),
                 digest=digest.hex(),
@@ -90,10 +90,12 @@ class IndexStore:
                 tracked=bool(tracked),
                 skipped=skipped,
             )
-        return found
+        return files
 
-    def publish(self, epoch: Epoch, *, changed: Iterable[Known], removed: Iterable[str], whole: bool = False) -> None:
-        """Write an update and its epoch in one transaction; `whole` replaces everything that was there."""
+    def publish(
+        self, epoch: Epoch, *, changed: Iterable[IndexedFile], removed: Iterable[str], whole: bool = False
+    ) -> None:
+        """Write an update and its epoch in one transaction; `whole` replaces all files."""
         connection = self._connection
         connection.execute("BEGIN IMMEDIATE")
         try:
@@ -121,8 +123,8 @@ class IndexStore:
                 connection.execute("ROLLBACK")
             raise
 
-    def touch(self, known: Iterable[Known]) -> None:
-        """Note new stamps of files whose content is the same; no epoch is needed for that."""
+    def touch(self, known: Iterable[IndexedFile]) -> None:
+        """Store new stamps of unchanged files, without a new epoch."""
         self._connection.executemany(
             "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", map(_row, known)
         )
@@ -132,11 +134,11 @@ class IndexStore:
         self._database.close()
 
     def remake(self, why: str) -> None:
-        """Throw everything away and begin anew: it is all derived."""
+        """Delete everything and start over; all of it is derived."""
         self._database.remake(why)
 
 
-def _row(known: Known) -> tuple[object, ...]:
+def _row(known: IndexedFile) -> tuple[object, ...]:
     stamp = known.stamp
     return (
         os.fsencode(known.path),

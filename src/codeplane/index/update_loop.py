@@ -1,4 +1,4 @@
-"""The follower as a running part: awake when there is a new epoch, waited for by those who need its facts."""
+"""The loop that updates the derived index at each new epoch, and lets callers wait for it."""
 
 import asyncio
 import gc
@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from codeplane.code.languages.registry import languages
-from codeplane.index.derived_index import Follower, Progress
+from codeplane.index.derived_index import DerivedIndex
 from codeplane.index.fact_store import FactStore
 from codeplane.index.snapshot import Snapshot
-from codeplane.index.vector_index import Filler
+from codeplane.index.update_progress import Progress
+from codeplane.index.vector_index import VectorIndex
 from codeplane.kernel.counted import ARE, counted
 from codeplane.kernel.errors import IndexNotReady, StorageFailed
 from codeplane.kernel.event import Draft
@@ -37,28 +38,28 @@ _SETTLINGS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Behind:
-    """How much of a snapshot is not parsed yet; nothing when `files` is 0."""
+class ParseBacklog:
+    """How many files of a snapshot are not parsed yet."""
 
     files: int
     eta_sec: float | None = None
 
     def line(self) -> str:
-        """What an answer says of it."""
+        """The backlog as one line of an answer."""
         if not self.files:
             return ""
         eta = f", about {self.eta_sec:.0f} s more" if self.eta_sec is not None else ""
         return f"PARTIAL: {counted(self.files, 'file', verbs=ARE)} not parsed yet{eta}"
 
 
-class Following:
-    """Runs the follower off the event loop, one pass at a time, until it has caught up."""
+class UpdateLoop:
+    """Runs updates off the event loop, one at a time, until the index is up to date."""
 
     def __init__(
         self,
         *,
-        follower: Callable[[Callable[[Progress], None]], Follower],
-        vectors: Callable[[FactStore], Filler] | None,
+        follower: Callable[[Callable[[Progress], None]], DerivedIndex],
+        vectors: Callable[[FactStore], VectorIndex] | None,
         newest: Callable[[], Snapshot | None],
         mend: Callable[[], Awaitable[bool]],
         log: EventLog,
@@ -92,22 +93,22 @@ class Following:
         self._vectors_wanted = asyncio.Event()
 
     @property
-    def follower(self) -> Follower:
-        """The follower itself, with its stores."""
+    def follower(self) -> DerivedIndex:
+        """The derived index with its stores."""
         return self._follower
 
     @property
     def epoch(self) -> int:
-        """The newest epoch whose facts are all there; its full text may still be to come."""
+        """The newest epoch with complete facts; its full text may still be pending."""
         return self._epoch
 
     def wake(self) -> None:
-        """There may be something to follow; from any thread."""
+        """Wake the loop; callable from any thread."""
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._awake.set)
 
     async def run(self) -> None:
-        """Follow until cancelled."""
+        """Update until cancelled."""
         self._loop = asyncio.get_running_loop()
         self._awake.set()
         for what, why in (("symbols are", self._follower.facts.remade), ("full text is", self._follower.text.remade)):
@@ -130,7 +131,7 @@ class Following:
                 await self._commit_text()
 
     async def _until_awake(self) -> None:
-        """Wait until there is something to follow or to commit."""
+        """Wait until there is something to update or commit."""
         due_sec = self._committed_sec + _COMMIT_EVERY_SEC - time.monotonic()
         with suppress(TimeoutError):
             async with asyncio.timeout(max(due_sec, _SOON_SEC) if self._follower.is_text_behind else None):
@@ -138,7 +139,7 @@ class Following:
         self._awake.clear()
 
     def _commits(self) -> bool:
-        """Whether the full text is committed now: somebody waits for it, or the last time is a while ago."""
+        """Whether to commit the full text now: a caller waits for it, or the last commit is old."""
         return (
             self._closing
             or self._follower.text.is_awaited
@@ -154,8 +155,8 @@ class Following:
             self._awake.set()
         self._committed_sec = time.monotonic()
 
-    async def behind(self, snapshot: Snapshot) -> Behind:
-        """Wait, bounded, for a snapshot's facts; what is missing after that is said."""
+    async def behind(self, snapshot: Snapshot) -> ParseBacklog:
+        """Wait, bounded, for a snapshot's facts, and return the backlog."""
         if self._follower.facts.damaged is not None:
             self._epoch = 0
             self._awake.set()
@@ -168,11 +169,11 @@ class Following:
                 raise IndexNotReady(f"symbols cannot be indexed: {self._failure}") from None
             pending = await asyncio.to_thread(self._follower.pending, snapshot)
             progress = self._follower.progress
-            return Behind(files=len(pending), eta_sec=progress.eta_sec if progress else None)
-        return Behind(files=0)
+            return ParseBacklog(files=len(pending), eta_sec=progress.eta_sec if progress else None)
+        return ParseBacklog(files=0)
 
     async def filled(self) -> None:
-        """Wait a little for the vectors; what is missing after that is said by those who search them."""
+        """Wait briefly for the vectors; the search reports what is still missing."""
         newest, longest = self._newest(), min(self._wait_sec, _FILL_SEC)
         self._vectors_wanted.set()
         if newest is not None:
@@ -186,14 +187,14 @@ class Following:
             await asyncio.wait({self._filling}, timeout=longest)
 
     async def warmed(self) -> None:
-        """Wait until the facts that are unpacked before anyone asks are."""
+        """Wait until the cache of facts is warm."""
         async with self._caught_up:
             await self._caught_up.wait_for(lambda: self._followed > 0)
         if self._warming is not None:
             await asyncio.wait({self._warming})
 
     async def close(self) -> None:
-        """End the workers and close the stores."""
+        """Stop the workers and close the stores."""
         self._closing = True
         self._vectors_wanted.set()
         if self._filling is not None:
@@ -205,19 +206,19 @@ class Following:
             await asyncio.to_thread(self.vectors.close)
 
     def state(self) -> JsonObject:
-        """The words of `status`."""
+        """The state in the form of `status`."""
         progress = self._follower.progress
-        found: JsonObject = {"epoch": self._epoch}
+        state: JsonObject = {"epoch": self._epoch}
         if self._failure is not None:
-            found["failure"] = self._failure
+            state["failure"] = self._failure
         if progress is not None:
-            found |= _told(progress)
+            state |= _told(progress)
         if self.vectors is not None:
             vectors: JsonObject = {"model": self.vectors.model, "waiting": self.vectors.waiting}
             if self.vectors.failure is not None:
                 vectors["failure"] = self.vectors.failure
-            found["vectors"] = vectors
-        return found
+            state["vectors"] = vectors
+        return state
 
     async def _pass(self, snapshot: Snapshot) -> None:
         short_until_sec = time.monotonic() + _SHORT_SEC
@@ -269,12 +270,12 @@ class Following:
             self._tell("index.symbols_ready", {"epoch": snapshot.epoch})
 
     async def _mended(self) -> None:
-        """Have content read anew that others changed; where it is whole, it is tried again a little later."""
+        """Re-read content that was changed from outside; if it is intact, wait before the retry."""
         if not await self._mend():
             await asyncio.sleep(_AGAIN_SEC)
 
     async def _remake(self, why: str) -> None:
-        """Have all facts made again; where the disk does not even let them be thrown away, that is tried again."""
+        """Delete all facts so that they are rebuilt; retry if the disk refuses."""
         self._epoch = self._followed = 0
         try:
             await asyncio.to_thread(self._follower.remake, why)
@@ -284,7 +285,7 @@ class Following:
             self._awake.set()
 
     def _parsed(self, epoch: int) -> None:
-        """The facts of an epoch are there, and its full text is to come; from the thread that follows."""
+        """Announce that an epoch's facts are complete; called from the update's thread."""
 
         def told() -> None:
             self._notifying = asyncio.create_task(self._reached(epoch))
@@ -298,11 +299,11 @@ class Following:
             self._caught_up.notify_all()
 
     def _fill(self) -> None:
-        """Begin to fill in vectors behind everything else, unless that goes on already."""
+        """Start filling in vectors in the background, unless already running."""
         if self.vectors is not None and (self._filling is None or self._filling.done()):
             self._filling = asyncio.create_task(self._filled(self.vectors))
 
-    async def _filled(self, vectors: Filler) -> None:
+    async def _filled(self, vectors: VectorIndex) -> None:
         # A thread of its own: it may lower its priority for good, and the others answer questions.
         apart = ThreadPoolExecutor(1, thread_name_prefix="vectors")
         try:
@@ -310,7 +311,7 @@ class Following:
         finally:
             apart.shutdown(wait=False)
 
-    async def _fill_all(self, vectors: Filler, apart: ThreadPoolExecutor) -> None:
+    async def _fill_all(self, vectors: VectorIndex, apart: ThreadPoolExecutor) -> None:
         filled, told = None, vectors.remade
         loop = asyncio.get_running_loop()
         while not self._closing and (snapshot := self._newest()) is not None and snapshot.epoch != filled:
@@ -333,7 +334,7 @@ class Following:
                 self._said("vectors are made again", {"reason": told})
 
     async def _paused(self) -> bool:
-        """Wait a while after vectors were made, unless somebody wants more; False if there was nothing to wait for."""
+        """Pause between fills unless vectors are wanted; return whether it paused."""
         wait_sec = self._filled_sec + _FILL_EVERY_SEC - time.monotonic()
         if wait_sec <= 0 or self._vectors_wanted.is_set():
             self._vectors_wanted.clear()
@@ -344,18 +345,18 @@ class Following:
         return True
 
     async def _warm(self, snapshot: Snapshot) -> None:
-        """Unpack facts of a large index behind everything else: a question about uses needs those of many files."""
+        """Warm the cache of a large index in the background; finding references needs many files' facts."""
         if len(snapshot.texts) < _LARGE:
             return
         if self._filling is not None:
             await asyncio.wait({self._filling})
-        files = ((one.path, one.digest) for one in snapshot.texts if languages().of(one.path) is not None)
+        files = ((file.path, file.digest) for file in snapshot.texts if languages().of(file.path) is not None)
         # Whoever asks for what cannot be read is told of it.
         with suppress(sqlite3.Error, StorageFailed):
             await asyncio.to_thread(self._follower.facts.warm, files, stop=lambda: self._closing)
 
     def _settle(self, snapshot: Snapshot) -> None:
-        """Let the collector of cycles pass over what is there once a large index stands, and once its vectors do.
+        """Freeze the objects of a large index, so that garbage collection skips them.
 
         It would look at all of it now and then while questions are answered, which takes longer than most of them. Not
         at every epoch: what is passed over and becomes a cycle later is never freed.

@@ -1,4 +1,4 @@
-"""Giving every file its vectors, behind everything else: the newest text first asks, the rest fills in."""
+"""The vectors of a workspace, filled in the background."""
 
 import contextlib
 import os
@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 
 from codeplane.code.languages.registry import languages
 from codeplane.code.model import Facts
-from codeplane.index.snapshot import Known, Snapshot
+from codeplane.index.snapshot import IndexedFile, Snapshot
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.vectors.chunks import REVISION, Chunk, chunk
 from codeplane.vectors.embedder import Embedder
@@ -24,55 +24,55 @@ _MANY = 100
 _SMALL = 1000
 
 
-class Near(NamedTuple):
-    """A chunk of a file, by the content that has it, and how near to the question it is."""
+class Neighbour(NamedTuple):
+    """A chunk of a file near to a query."""
 
     path: str
     hit: Hit
 
     @property
     def score(self) -> float:
-        """The cosine, at most one."""
+        """The cosine similarity."""
         return self.hit.score
 
 
-class FactsOf(Protocol):
-    """Where the facts of a file are asked for; `keep` is for who will ask again."""
+class FactLookup(Protocol):
+    """Looks up a file's facts; `keep` caches them."""
 
     def __call__(self, path: str, digest: str, *, keep: bool) -> Facts | None: ...
 
 
-class Filler:
-    """The vectors of a workspace; the model is loaded when first needed."""
+class VectorIndex:
+    """The vectors of a workspace; the model is loaded on first use."""
 
     def __init__(
         self,
         folder: Path,
         *,
         embedder: Callable[[], Embedder],
-        facts: FactsOf,
+        facts: FactLookup,
     ) -> None:
         self._folder = folder
         self._make = embedder
         self._facts = facts
         self._opening = threading.Lock()
         self._opened: tuple[Embedder, VectorStore] | None = None
-        self._live: tuple[Mapping[str, Known], tuple[str, ...], dict[str, list[Known]]] | None = None
+        self._live: tuple[Mapping[str, IndexedFile], tuple[str, ...], dict[str, list[IndexedFile]]] | None = None
         self.failure: str | None = None
         self.waiting = 0
 
     @property
     def model(self) -> str | None:
-        """The model that speaks, once it is loaded."""
+        """The model's name, once loaded."""
         return self._opened[0].name if self._opened else None
 
     @property
     def remade(self) -> str | None:
-        """Why vectors that were there are made again, if they are."""
+        """Why the vectors were recreated, if they were."""
         return self._opened[1].remade if self._opened else None
 
     def fill(self, snapshot: Snapshot, *, stop: Callable[[], bool]) -> None:
-        """Embed what has no vectors yet; leaves early, with what it has committed, when told to stop."""
+        """Embed files without vectors; `stop` ends it early and keeps what is committed."""
         embedder, store = self._open()
         digests, files = self._of(snapshot)
         there = store.has(digests)
@@ -89,7 +89,7 @@ class Filler:
                 break
             text = snapshot.text(known)
             chunks = self._chunks(known, text)
-            store.add(known.digest, chunks, embedder.embed([_worded(text, one) for one in chunks]))
+            store.add(known.digest, chunks, embedder.embed([_worded(text, chunk) for chunk in chunks]))
             self.waiting -= 1
             added += len(chunks)
             if added >= _COMMIT_CHUNKS:
@@ -99,29 +99,31 @@ class Filler:
         if not self.waiting and store.rows > 2 * max(_SMALL, store.rows_of(digests)):
             store.compact(digests)
 
-    def near(self, snapshot: Snapshot, text: str, *, keep: Callable[[str], bool] | None, limit: int) -> list[Near]:
-        """The chunks nearest to a text, best first."""
+    def near(self, snapshot: Snapshot, text: str, *, keep: Callable[[str], bool] | None, limit: int) -> list[Neighbour]:
+        """Find the chunks nearest to a text, best first."""
         embedder, store = self._open()
         digests, files = self._of(snapshot)
         if keep is not None:
-            files = {digest: kept for digest in digests if (kept := [one for one in files[digest] if keep(one.path)])}
+            files = {
+                digest: kept for digest in digests if (kept := [file for file in files[digest] if keep(file.path)])
+            }
             digests = tuple(files)
         (query,) = embedder.embed([text])
         hits = [hit for hit in store.search(query, digests, limit) if hit.score > 0]
-        return [Near(one.path, hit) for hit in hits for one in files[hit.digest]][:limit]
+        return [Neighbour(file.path, hit) for hit in hits for file in files[hit.digest]][:limit]
 
-    def chunks_of(self, some: Sequence[Near]) -> list[Chunk | None]:
-        """Where chunks are in their files, for those that are shown; None where vectors were dropped meanwhile."""
+    def chunks_of(self, some: Sequence[Neighbour]) -> list[Chunk | None]:
+        """The chunks of neighbours; None where vectors were dropped meanwhile."""
         return self._open()[1].chunks([near.hit for near in some])
 
     def missing(self, snapshot: Snapshot) -> int:
-        """How many files still have no vectors."""
+        """The number of files without vectors."""
         _, store = self._open()
         digests, _ = self._of(snapshot)
         return store.lacking(digests)
 
     def copy_to(self, folder: Path) -> str | None:
-        """Write a copy of the vectors and name the model; nothing while no model was needed yet."""
+        """Copy the vectors to a folder and return the model's name, or None if no model is loaded."""
         if self._opened is None:
             return None
         embedder, store = self._opened
@@ -129,7 +131,7 @@ class Filler:
         return embedder.name
 
     def take_from(self, folder: Path, model: str, snapshot: Snapshot) -> int:
-        """Take over vectors that the same model made of contents that are here; how many contents that were."""
+        """Import vectors of the same model for contents in the snapshot, and return how many contents."""
         embedder, store = self._open()
         if model != embedder.name:
             return 0
@@ -160,29 +162,29 @@ class Filler:
                 self.failure = None
             return self._opened
 
-    def _of(self, snapshot: Snapshot) -> tuple[tuple[str, ...], dict[str, list[Known]]]:
-        """The contents worth a vector, each once, and the files that have it; kept while the files are the same."""
+    def _of(self, snapshot: Snapshot) -> tuple[tuple[str, ...], dict[str, list[IndexedFile]]]:
+        """The digests worth a vector and the files with each; cached while the files are the same."""
         held = self._live
         if held is None or held[0] is not snapshot.files:
-            files: dict[str, list[Known]] = {}
+            files: dict[str, list[IndexedFile]] = {}
             for known in snapshot.texts:
                 if 0 < known.length <= _MAX_FILE and _speaks(known.path):
                     files.setdefault(known.digest, []).append(known)
             held = self._live = (snapshot.files, tuple(files), files)
         return held[1], held[2]
 
-    def _chunks(self, known: Known, text: bytes) -> list[Chunk]:
+    def _chunks(self, known: IndexedFile, text: bytes) -> list[Chunk]:
         facts = self._facts(known.path, known.digest, keep=False)
-        bounds = [(one.start, one.end) for one in facts.definitions] if facts else []
+        bounds = [(definition.start, definition.end) for definition in facts.definitions] if facts else []
         return chunk(text, [(start, end) for start, end in bounds if 0 <= start <= end <= len(text)])
 
 
 @lru_cache(maxsize=65_536)
 def _speaks(path: str) -> bool:
-    """Whether a file's words mean something: code and prose do, data and catalogues of texts do not."""
+    """Whether a file is code or prose rather than data."""
     language = languages().of(path)
     return (language is not None and language.kind not in ("data", "markup")) or path.lower().endswith(_PROSE)
 
 
-def _worded(text: bytes, one: Chunk) -> str:
-    return text[one.start : one.end].decode("utf-8", "replace")
+def _worded(text: bytes, chunk: Chunk) -> str:
+    return text[chunk.start : chunk.end].decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""The words of a text: its identifiers, the parts of identifiers and paths, and what a file can be called by."""
+"""Words of a text: identifiers, their parts, and the names of a path."""
 
 import re
 from collections import Counter
@@ -30,8 +30,8 @@ def _kinds() -> NDArray[np.uint8]:
 _KINDS = _kinds()
 
 
-def prepared(text: bytes) -> str:
-    """The parts of the camelCase identifiers in a text; the tokenizer splits everything else by itself."""
+def split_camel_case(text: bytes) -> str:
+    """The parts of the camelCase identifiers in a text; the tokenizer splits everything else."""
     # Arrays, since most words have no hump: twice as fast as the best regular expression.
     kinds = _KINDS[np.frombuffer(text + b" ", np.uint8)]
     humps = np.flatnonzero(kinds[1:] == _UPPER) + 1
@@ -49,14 +49,14 @@ def prepared(text: bytes) -> str:
 
 @lru_cache(maxsize=65_536)
 def parts(identifier: str) -> tuple[str, ...]:
-    """The words an identifier or path is made of, in lower case."""
+    """The words of an identifier or path, in lower case."""
     if identifier.islower() and identifier.isascii() and identifier.isidentifier():
         return tuple(part for part in identifier.split("_") if part)
     return tuple(part.lower() for part in _EDGE.split(identifier) if part)
 
 
 def with_parts(names: Iterable[str]) -> str:
-    """Names as full text takes them: each whole, and the words it is made of."""
+    """Names for the full text: each whole, followed by its words."""
     return " ".join(map(_with_parts, names))
 
 
@@ -65,8 +65,8 @@ def _with_parts(name: str) -> str:
     return " ".join((name, *parts.__wrapped__(name)))
 
 
-def places(path: str) -> tuple[str, ...]:
-    """What a file can be called by: its name, and its path without the ending from any folder on."""
+def path_names(path: str) -> tuple[str, ...]:
+    """The names of a file: its file name, and each suffix of its path without the extension."""
     folders, _, name = path.lower().rpartition("/")
     stem = name[: name.find(".", 1)] if "." in name[1:] else name
     steps = folders.split("/") if folders else []
@@ -76,16 +76,16 @@ def places(path: str) -> tuple[str, ...]:
 
 
 class Vocabulary:
-    """The words of many texts: what was found of a word in one is remembered for the next."""
+    """Splits the words of many texts, caching what it learned of each word."""
 
     def __init__(self) -> None:
         self._plain: set[bytes] = set()
         self._pieces: dict[bytes, bytes] = {}
 
     def of(self, text: bytes) -> tuple[set[bytes], str]:
-        """The identifiers of a text, each once, and what `prepared` makes of it, in no order."""
-        found = Counter(text.translate(_SPACED).split())
-        names = set(found)
+        """The distinct identifiers of a text, and its camelCase parts, unordered."""
+        counts = Counter(text.translate(_SPACED).split())
+        names = set(counts)
         plain, known = self._plain, self._pieces
         if len(plain) + len(known) > _REMEMBERED:
             plain.clear()
@@ -100,7 +100,7 @@ class Vocabulary:
                     continue
                 known[word] = piece
             if piece:
-                pieces.append(piece * found[word])
+                pieces.append(piece * counts[word])
             if word[:1] in _DIGITS:
                 names.discard(word)
                 names.add(word.lstrip(_DIGITS))
@@ -109,6 +109,6 @@ class Vocabulary:
 
 
 def _pieces(word: bytes) -> bytes:
-    """The parts of what has humps in a word, each with a blank behind it."""
-    humped = [one for one in _HUMPED.findall(word) if _HUMP.search(one)]
-    return b"".join([part + b" " for one in humped for part in _AT_HUMP.split(one)])
+    """The camelCase parts of a word, each followed by a blank."""
+    humped = [run for run in _HUMPED.findall(word) if _HUMP.search(run)]
+    return b"".join([part + b" " for run in humped for part in _AT_HUMP.split(run)])

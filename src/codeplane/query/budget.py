@@ -1,12 +1,12 @@
-"""As much of a text as there is room for."""
+"""A character budget for lines of text."""
 
 from collections.abc import Sequence
 
 from codeplane.kernel.counted import counted
 
 
-def fitting(lines: Sequence[str], room: int, *, more: str = "raise budget") -> list[str]:
-    """As many whole lines as there is room for, and word of the rest."""
+def fit_lines(lines: Sequence[str], room: int, *, more: str = "raise budget") -> list[str]:
+    """The whole lines that fit, and a note on the rest."""
     for count, line in enumerate(lines):
         room -= len(line) + 1
         if room < 0:

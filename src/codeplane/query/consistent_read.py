@@ -1,4 +1,4 @@
-"""An answer from one snapshot and its facts, looked at again until the files it names are as it says."""
+"""A consistent read: an answer from one snapshot, repeated until the files it names are unchanged."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -13,8 +13,8 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settled(Generic[T]):
-    """What was found, in which state, and what is not known of it."""
+class ConsistentRead(Generic[T]):
+    """An answer with its snapshot, and what is partial or stale."""
 
     answer: T
     snapshot: Snapshot
@@ -22,23 +22,23 @@ class Settled(Generic[T]):
     stale: tuple[str, ...] = ()
 
     def line(self) -> str:
-        """How an answer ends: what it speaks of, and how far it can be trusted."""
-        said = f"[epoch {self.snapshot.epoch} at {(self.snapshot.commit or 'no commit')[:9]}]"
+        """The snapshot and its caveats as one line."""
+        text = f"[epoch {self.snapshot.epoch} at {(self.snapshot.commit or 'no commit')[:9]}]"
         if self.partial:
-            said += f" {self.partial}"
+            text += f" {self.partial}"
         if self.stale:
-            said += f" STALE: changed meanwhile: {', '.join(self.stale[:5])}"
-        return said
+            text += f" STALE: changed meanwhile: {', '.join(self.stale[:5])}"
+        return text
 
 
-async def settled(
+async def read_consistently(
     knowledge: Knowledge,
     look: Callable[[Snapshot], T],
     named: Callable[[T], Iterable[str]],
     *,
     facts: bool = True,
-) -> Settled[T]:
-    """Look off the event loop, and once more whenever a file the answer names has changed; flagged in the end.
+) -> ConsistentRead[T]:
+    """Run `look` off the event loop, again whenever a file it names has changed; then return it as stale.
 
     Without `facts` nobody waits for the parsers.
     """
@@ -50,6 +50,8 @@ async def settled(
         paths = set(named(answer))
         newer = await fresh.recheck(snapshot, paths)
         if newer is None:
-            return Settled(answer=answer, snapshot=snapshot, partial=behind or None)
+            return ConsistentRead(answer=answer, snapshot=snapshot, partial=behind or None)
         snapshot = newer
-    return Settled(answer=answer, snapshot=snapshot, partial=behind or None, stale=tuple(sorted(map(shown, paths))))
+    return ConsistentRead(
+        answer=answer, snapshot=snapshot, partial=behind or None, stale=tuple(sorted(map(shown, paths)))
+    )

@@ -1,9 +1,9 @@
-"""The folders of a snapshot: what is in them, directly and below."""
+"""The folder tree of a snapshot."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from codeplane.index.snapshot import Known
+from codeplane.index.snapshot import IndexedFile
 
 
 @dataclass(slots=True)
@@ -12,7 +12,7 @@ class Folder:
 
     path: str
     folders: dict[str, "Folder"] = field(default_factory=dict)
-    files: list[Known] = field(default_factory=list)
+    files: list[IndexedFile] = field(default_factory=list)
     file_count: int = 0
     size_bytes: int = 0
 
@@ -22,17 +22,17 @@ class Folder:
         return self.path.rpartition("/")[2]
 
     def at(self, path: str) -> "Folder | None":
-        """The folder below this one with that path, counted from here; itself for the empty path."""
-        found: Folder | None = self
+        """The folder at a relative path, or None; itself for an empty path."""
+        folder: Folder | None = self
         for part in filter(None, path.split("/")):
-            found = found.folders.get(part) if found else None
-        return found
+            folder = folder.folders.get(part) if folder else None
+        return folder
 
-    def below(self, depth: int) -> Iterator["tuple[int, Folder | Known]"]:
-        """Folders, then files, of each level in the order of names, with how deep they are; 1 is what is right here."""
+    def below(self, depth: int) -> Iterator["tuple[int, Folder | IndexedFile]"]:
+        """Yield folders, then files, of each level by name, with their depth from 1."""
         yield from self._below(1, depth)
 
-    def _below(self, level: int, depth: int) -> Iterator["tuple[int, Folder | Known]"]:
+    def _below(self, level: int, depth: int) -> Iterator["tuple[int, Folder | IndexedFile]"]:
         for name in sorted(self.folders):
             yield level, self.folders[name]
             if level < depth:
@@ -41,28 +41,28 @@ class Folder:
             yield level, known
 
 
-def folders_of(files: Mapping[str, Known], keep: Iterable[str] | None = None) -> Folder:
-    """The tree of a snapshot's files, which come in the order of their paths."""
+def folders_of(files: Mapping[str, IndexedFile], keep: Iterable[str] | None = None) -> Folder:
+    """Build the tree of a snapshot's files, which are ordered by path."""
     root = Folder("")
     seen: dict[str, Folder] = {"": root}
     for path in files if keep is None else keep:
         known = files[path]
         folder = path.rpartition("/")[0]
-        found = seen.get(folder) or _grown(seen, folder)
-        found.files.append(known)
-    for path in sorted(seen, key=lambda one: -one.count("/") if one else 1):
-        one = seen[path]
-        one.file_count += len(one.files)
-        one.size_bytes += sum(known.stamp.size for known in one.files)
+        parent = seen.get(folder) or _grown(seen, folder)
+        parent.files.append(known)
+    for path in sorted(seen, key=lambda folder_path: -folder_path.count("/") if folder_path else 1):
+        folder_path = seen[path]
+        folder_path.file_count += len(folder_path.files)
+        folder_path.size_bytes += sum(known.stamp.size for known in folder_path.files)
         if path:
             above = seen[path.rpartition("/")[0]]
-            above.file_count += one.file_count
-            above.size_bytes += one.size_bytes
+            above.file_count += folder_path.file_count
+            above.size_bytes += folder_path.size_bytes
     return root
 
 
 def _grown(seen: dict[str, Folder], path: str) -> Folder:
     above, _, name = path.rpartition("/")
     parent = seen.get(above) or _grown(seen, above)
-    found = seen[path] = parent.folders[name] = Folder(path)
-    return found
+    folder = seen[path] = parent.folders[name] = Folder(path)
+    return folder

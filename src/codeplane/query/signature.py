@@ -1,4 +1,4 @@
-"""A definition in one line, and the first words its author wrote about it."""
+"""Signatures of definitions, and their documentation."""
 
 import re
 
@@ -19,59 +19,59 @@ _OPENING = re.compile(r"\s*(?:=>|[:{=])\s*$")
 _VALUES = frozenset({"variable", "constant", "field", "property"})
 
 
-def signature(facts: Facts, text: bytes, one: Definition) -> str:
-    """What stands before a definition's body, on one line and without comments."""
-    end = one.body if one.body > one.name_at and one.kind not in _VALUES else one.end
+def signature(facts: Facts, text: bytes, definition: Definition) -> str:
+    """A definition's header on one line, without comments."""
+    end = definition.body if definition.body > definition.name_at and definition.kind not in _VALUES else definition.end
     # A value may go on for pages; what it is called and how it begins is enough.
-    end = min(end, one.start + 4 * MAX_SIGNATURE)
-    if one.kind in _VALUES and (stop := text.find(b"\n", one.start, end)) >= 0:
+    end = min(end, definition.start + 4 * MAX_SIGNATURE)
+    if definition.kind in _VALUES and (stop := text.find(b"\n", definition.start, end)) >= 0:
         end = stop
-    kept, at = b"", one.start
-    for first, last in facts.text_spans(one.start, end):
+    kept, at = b"", definition.start
+    for first, last in facts.text_spans(definition.start, end):
         if text.startswith(_COMMENT, first):
             kept += text[at:first]
             at = max(at, last)
     line = " ".join(decoded(kept + text[at:end]).split())
-    if one.kind not in _VALUES:
+    if definition.kind not in _VALUES:
         line = _OPENING.sub("", line)
     line = re.sub(r"(?<=[(\[]) | (?=[)\]])|,(?= ?[)\]])", "", line)
     return line if len(line) <= MAX_SIGNATURE else f"{line[:MAX_SIGNATURE]}…"
 
 
-def doc(facts: Facts, text: bytes, one: Definition) -> str:
-    """The first paragraph of a definition's docstring, or of the comment right above it; empty when there is none."""
+def doc(facts: Facts, text: bytes, definition: Definition) -> str:
+    """The first paragraph of a definition's docstring or comment, or an empty string."""
     if LANGUAGES[facts.language].docstrings:
-        return _inside(text, one) if one.kind not in _VALUES else ""
-    return _above(facts, text, one)
+        return _inside(text, definition) if definition.kind not in _VALUES else ""
+    return _above(facts, text, definition)
 
 
-def opening(facts: Facts, text: bytes, one: Definition, *, most: int) -> tuple[str, ...]:
-    """The first lines of a definition's body that do something, each cut to what is read at a glance."""
-    start = one.body
-    if LANGUAGES[facts.language].docstrings and (said := _DOCSTRING.match(text, start, one.end)):
-        start = said.end()
-    written = decoded(text[start : min(one.end, start + _MAX_OPENING)]).splitlines()
+def opening(facts: Facts, text: bytes, definition: Definition, *, most: int) -> tuple[str, ...]:
+    """The first lines of a definition's body, each clipped."""
+    start = definition.body
+    if LANGUAGES[facts.language].docstrings and (docstring := _DOCSTRING.match(text, start, definition.end)):
+        start = docstring.end()
+    written = decoded(text[start : min(definition.end, start + _MAX_OPENING)]).splitlines()
     lines = [line.strip() for line in written if line.strip()]
     return tuple(line if len(line) <= MAX_SIGNATURE else f"{line[:MAX_SIGNATURE]}…" for line in lines[:most])
 
 
 def first_words(facts: Facts, text: bytes) -> str:
-    """The first paragraph of a module's docstring; above other languages' code licences stand, which say nothing."""
+    """The first paragraph of a Python module's docstring, or an empty string."""
     match = _DOCSTRING.match(text, 0, 8 * _MAX_DOC) if LANGUAGES[facts.language].docstrings else None
     return _paragraph(decoded(match["text"]).splitlines()) if match else ""
 
 
-def _inside(text: bytes, one: Definition) -> str:
-    match = _DOCSTRING.match(text, one.body, min(one.end, one.body + 8 * _MAX_DOC))
+def _inside(text: bytes, definition: Definition) -> str:
+    match = _DOCSTRING.match(text, definition.body, min(definition.end, definition.body + 8 * _MAX_DOC))
     return _paragraph(decoded(match["text"]).splitlines()) if match else ""
 
 
-def _above(facts: Facts, text: bytes, one: Definition) -> str:
-    start = text.rfind(b"\n", 0, one.start) + 1
-    if not _PREFIX.match(text, start, one.start):
+def _above(facts: Facts, text: bytes, definition: Definition) -> str:
+    start = text.rfind(b"\n", 0, definition.start) + 1
+    if not _PREFIX.match(text, start, definition.start):
         return ""
     comments: list[str] = []
-    for first, last in reversed(facts.texts[facts.texts[:, 1] <= one.start][-60:].tolist()):
+    for first, last in reversed(facts.texts[facts.texts[:, 1] <= definition.start][-60:].tolist()):
         if not text.startswith(_COMMENT, first):
             break
         # Attributes and decorators may stand between the comment and what it is about.
@@ -90,5 +90,5 @@ def _paragraph(lines: list[str]) -> str:
             break
         if line:
             kept.append(line)
-    said = " ".join(kept)
-    return said if len(said) <= _MAX_DOC else f"{said[:_MAX_DOC]}…"
+    text = " ".join(kept)
+    return text if len(text) <= _MAX_DOC else f"{text[:_MAX_DOC]}…"

@@ -15,7 +15,7 @@ from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.config import RefactorConfig
 from codeplane.kernel.errors import Cancelled, CodePlaneError, IndexNotReady, InvalidArgument, PlanNotFound
 from codeplane.kernel.ids import new_id
-from codeplane.query.consistent_read import settled
+from codeplane.query.consistent_read import read_consistently
 from codeplane.query.knowledge import Knowledge
 from codeplane.refactor.divergence import find_conflicts
 from codeplane.refactor.draft import Danger, Draft, Edit
@@ -97,7 +97,7 @@ class PlanBuilder:
         planner = self._questions.planner(asked)
         abandoned = threading.Event()
         try:
-            found = await settled(
+            found = await read_consistently(
                 self._knowledge,
                 lambda snapshot: self._look(snapshot, asked, planner, plan_id, router, abandoned),
                 lambda plan: plan.texts,

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from codeplane.code.languages.registry import languages
 from codeplane.index.files.paths import shown
-from codeplane.index.snapshot import Known
+from codeplane.index.snapshot import IndexedFile
 from codeplane.kernel.config import CustomRunner, TestsConfig
 from codeplane.kernel.errors import ConfigInvalid
 from codeplane.testing.runner import Marker, Runner, glob_regex, runners
@@ -49,12 +49,12 @@ class FileTree(Protocol):
     """The files of a repository: a snapshot of the index, or the disk where there is none."""
 
     @property
-    def files(self) -> Mapping[str, Known]: ...
+    def files(self) -> Mapping[str, IndexedFile]: ...
 
     @property
-    def texts(self) -> tuple[Known, ...]: ...
+    def texts(self) -> tuple[IndexedFile, ...]: ...
 
-    def text(self, known: Known) -> bytes: ...
+    def text(self, known: IndexedFile) -> bytes: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +133,7 @@ class Discovery:
         # Only their existence counts, not their content.
         return frozenset(found | {(path, "") for path in filter(_is_crate_root, files)})
 
-    def _target(self, known: Known) -> Target | None:
+    def _target(self, known: IndexedFile) -> Target | None:
         path = known.path
         if _NEVER.search(path) or any(pattern.fullmatch(path) for pattern in self._excluded):
             return None
@@ -149,7 +149,7 @@ class Discovery:
         library, program = (_join(root, one) in self.snapshot.files for one in _CRATE_ROOTS)
         return _known_target(runner, root, known, name, self._text(known), only_program=program and not library)
 
-    def _choice(self, known: Known, language: str, family: str) -> tuple[Runner, str] | None:
+    def _choice(self, known: IndexedFile, language: str, family: str) -> tuple[Runner, str] | None:
         """Return the runner of a file and the folder it runs in; None when it is no test."""
         can: list[tuple[Runner, str, int]] = []
         for runner in runners().values():
@@ -253,7 +253,7 @@ class Discovery:
                     found += _NAMES.findall(match[1])
         return tuple(found)
 
-    def _custom_target(self, known: Known, custom: CustomRunner) -> Target:
+    def _custom_target(self, known: IndexedFile, custom: CustomRunner) -> Target:
         language = languages().of(known.path)
         runner = runners().get(custom.runner)
         return Target(
@@ -281,12 +281,12 @@ class Discovery:
     def _excluded(self) -> tuple[re.Pattern[str], ...]:
         return tuple(glob_regex(pattern) for pattern in self.config.exclude)
 
-    def _text(self, known: Known) -> str:
+    def _text(self, known: IndexedFile) -> str:
         return self.snapshot.text(known).decode(errors="replace")
 
 
 def _known_target(
-    runner: Runner, root: str, known: Known, language: str, text: str, *, only_program: bool = False
+    runner: Runner, root: str, known: IndexedFile, language: str, text: str, *, only_program: bool = False
 ) -> Target:
     """Build the target of a file; `only_program`: its crate has no library."""
     path = known.path

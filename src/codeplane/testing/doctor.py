@@ -8,7 +8,7 @@ from pathlib import Path
 
 from codeplane.git.read.git_error import name_first
 from codeplane.index.files.file import Stamp, read
-from codeplane.index.snapshot import Known
+from codeplane.index.snapshot import IndexedFile
 from codeplane.kernel.config import TestsConfig
 from codeplane.testing.discovery import Discovery
 from codeplane.testing.program import Programs
@@ -84,14 +84,14 @@ class _Disk:
     def __init__(self, root: Path, paths: Sequence[str]) -> None:
         self._root = root
         self.files = {
-            path: Known(path=path, stamp=_UNREAD, digest="", offset=0, length=0, tracked=True) for path in paths
+            path: IndexedFile(path=path, stamp=_UNREAD, digest="", offset=0, length=0, tracked=True) for path in paths
         }
 
     @cached_property
-    def texts(self) -> tuple[Known, ...]:
+    def texts(self) -> tuple[IndexedFile, ...]:
         return tuple(self.files.values())
 
-    def text(self, known: Known) -> bytes:
+    def text(self, known: IndexedFile) -> bytes:
         return read(str(self._root / known.path), max_bytes=_MAX_FILE_BYTES).content
 
 

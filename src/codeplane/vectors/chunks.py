@@ -1,4 +1,4 @@
-"""Chunks: the pieces of a file that get a vector each, cut where definitions begin and end."""
+"""Chunks: the pieces of a file that get a vector each, cut at definitions."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ REVISION = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunk:
-    """Bytes of a file, and its lines counted from one, the last included."""
+    """A byte range of a file with its first and last line, counted from 1."""
 
     start: int
     end: int
@@ -27,7 +27,7 @@ class Chunk:
 
 
 class _Part(NamedTuple):
-    """A stretch between two of the places where cutting is allowed, and the definitions inside it."""
+    """A range between two allowed cuts, and the definitions inside it."""
 
     low: int
     high: int
@@ -37,7 +37,7 @@ class _Part(NamedTuple):
 
 
 def chunk(text: bytes, boundaries: Sequence[tuple[int, int]]) -> list[Chunk]:
-    """The whole text in chunks, in order and without overlap; `boundaries` are the byte ranges of definitions.
+    """Cut a text into chunks, in order and without overlap; `boundaries` are the byte ranges of definitions.
 
     A definition of up to `MAX` bytes stays whole, a longer one is cut at those inside it; others by lines.
     Neighbours under `MIN` bytes go together. A line is cut only if it alone is longer than `MAX`.
@@ -66,7 +66,7 @@ def _line_starts(text: bytes) -> list[int]:
 
 
 def _places(text: bytes, lines: list[int]) -> list[int]:
-    """Where cutting is allowed: where lines begin, and inside of lines that are too long."""
+    """Allowed cuts: line starts, and places inside overlong lines."""
     if np.diff(lines, append=len(text)).max() <= MAX:
         return [*lines, len(text)]
     places: list[int] = []
@@ -82,12 +82,12 @@ def _places(text: bytes, lines: list[int]) -> list[int]:
 
 
 def _snapped(places: list[int], start: int, end: int) -> tuple[int, int]:
-    """The range widened to places, as indexes of them."""
+    """A range widened to allowed cuts, as indexes into them."""
     return bisect_right(places, start) - 1, bisect_left(places, end)
 
 
 def _cuts(places: list[int], ranges: list[tuple[int, int]], length: int) -> list[int]:
-    """Where chunks begin, before small ones are put together."""
+    """Chunk starts before small ones are merged."""
     begins = [start for start, _ in ranges]
     cuts: list[int] = []
     # A stack and not recursion: nesting is as deep as whoever wrote the file likes.
@@ -105,7 +105,7 @@ def _cuts(places: list[int], ranges: list[tuple[int, int]], length: int) -> list
 
 
 def _inner(part: _Part, begins: list[int], ranges: list[tuple[int, int]]) -> list[_Part]:
-    """The outermost definitions of a part and what lies between them."""
+    """The outermost definitions of a part, and the stretches between them."""
     parts: list[_Part] = []
     at, index = part.low, part.first
     while index < part.last:
@@ -131,24 +131,24 @@ def _by_lines(places: list[int], low: int, high: int) -> list[int]:
 
 
 def _merged(cuts: list[int], length: int) -> list[int]:
-    """Chunks under the least size joined to the following one, or to the one before where that is too long."""
+    """Merge chunks under the minimum size into the next one, or the previous one."""
     ends = [*cuts[1:], length]
-    kept: list[int] = []
+    starts: list[int] = []
     for index, (start, end) in enumerate(zip(cuts, ends, strict=True)):
-        previous = kept[-1] if kept else None
+        previous = starts[-1] if starts else None
         if previous is not None and end - previous <= MAX and (start - previous < MIN or end - start < MIN):
             # A small one ahead of a definition is its comment or decorator: it waits for what follows, if that fits.
             if start - previous >= MIN and index + 1 < len(cuts) and ends[index + 1] - start <= MAX:
-                kept.append(start)
+                starts.append(start)
             continue
-        kept.append(start)
-    return _joined_back(kept, length)
+        starts.append(start)
+    return _joined_back(starts, length)
 
 
 def _joined_back(cuts: list[int], length: int) -> list[int]:
-    """What waited for a following one that did not fit after all, and is still small, goes to the one before."""
-    kept: list[int] = []
+    """Merge chunks that are still small into the previous one."""
+    starts: list[int] = []
     for start, end in zip(cuts, [*cuts[1:], length], strict=True):
-        if not kept or end - start >= MIN or end - kept[-1] > MAX:
-            kept.append(start)
-    return kept
+        if not starts or end - start >= MIN or end - starts[-1] > MAX:
+            starts.append(start)
+    return starts

@@ -1,4 +1,4 @@
-"""What turns text into vectors, whichever model does it."""
+"""The embedder protocol, and helpers of its implementations."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -11,27 +11,27 @@ MAX_CHARACTERS = 8192
 
 
 class Embedder(Protocol):
-    """A model: the same text gives the same vector, whatever else is asked along with it."""
+    """A model; the same text always gives the same vector, whatever else is in the batch."""
 
     @property
     def name(self) -> str:
-        """The model and its version; vectors of two names are never compared."""
+        """The model and its version; vectors of different names are never compared."""
 
     @property
     def dimensions(self) -> int:
-        """How long each vector is."""
+        """The length of each vector."""
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """A row of length one for each text, or of zeros where the model knows nothing of it."""
+        """Embed texts as rows of length one, or of zeros for unknown text."""
 
 
-def bounded(text: str) -> str:
-    """What a model reads of a text: its beginning, without halves of characters that no encoding carries."""
+def clip_text(text: str) -> str:
+    """Clip a text to what a model reads, without lone surrogates."""
     return text[:MAX_CHARACTERS].encode("utf-8", "replace").decode()
 
 
-def normalised(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Rows brought to length one; rows of zeros stay."""
+def normalise(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Scale rows to length one; rows of zeros stay."""
     lengths = np.sqrt(np.einsum("ij,ij->i", matrix, matrix))
     lengths[lengths == 0] = 1
     scaled: NDArray[np.float32] = matrix / lengths[:, None]

@@ -1,4 +1,4 @@
-"""The model that the settings name."""
+"""The loader of the embedding model that the settings name."""
 
 from pathlib import Path
 
@@ -7,12 +7,12 @@ from codeplane.kernel.errors import ConfigInvalid
 from codeplane.vectors.embedder import Embedder
 
 
-def embedder(config: EmbeddingsConfig, *, key: str | None) -> Embedder:
-    """Load the model; what it needs is imported only now. `key` opens an endpoint."""
+def load_embedder(config: EmbeddingsConfig, *, key: str | None) -> Embedder:
+    """Load the configured model, importing only what it needs; `key` authenticates an endpoint."""
     if config.model == "wordllama":
-        from codeplane.vectors.wordllama import wordllama
+        from codeplane.vectors.static_vectors import load_wordllama
 
-        return wordllama()
+        return load_wordllama()
     if config.model == "endpoint":
         from codeplane.vectors.endpoint import EndpointEmbedder, EndpointSettings
 
@@ -31,9 +31,9 @@ def embedder(config: EmbeddingsConfig, *, key: str | None) -> Embedder:
             f"embeddings.model is {config.model}, but no folder is set", hint="set embeddings.folder to its files"
         )
     if config.model == "model2vec":
-        from codeplane.vectors.model2vec import model2vec
+        from codeplane.vectors.static_vectors import load_model2vec
 
-        return model2vec(Path(config.folder))
+        return load_model2vec(Path(config.folder))
     from codeplane.vectors.onnx import OnnxEmbedder
 
     return OnnxEmbedder(Path(config.folder))

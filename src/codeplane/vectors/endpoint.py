@@ -1,4 +1,4 @@
-"""A model behind an endpoint that speaks OpenAI's `/v1/embeddings`, on this machine or elsewhere."""
+"""An embedder for endpoints with OpenAI's `/v1/embeddings` API."""
 
 import http.client
 import json
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codeplane.kernel.errors import ConfigInvalid, EmbedderFailed
-from codeplane.vectors.embedder import bounded, normalised
+from codeplane.vectors.embedder import clip_text, normalise
 
 _BATCH = 64
 _ATTEMPTS = 3
@@ -22,7 +22,7 @@ _LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndpointSettings:
-    """Where the endpoint is, what to ask it for, and how long to wait."""
+    """The endpoint's address, model, key and timeout."""
 
     base_url: str
     model: str
@@ -32,10 +32,10 @@ class EndpointSettings:
 
 
 class EndpointEmbedder:
-    """Asks in small batches and believes nothing it has not checked."""
+    """Sends small batches and validates every answer."""
 
     def __init__(self, settings: EndpointSettings, *, pause: Callable[[float], None] = time.sleep) -> None:
-        """`pause` waits between attempts."""
+        """`pause` sleeps between attempts."""
         self._settings, self._pause = settings, pause
         url = urlsplit(settings.base_url)
         if url.scheme not in ("http", "https") or not url.hostname or url.username or url.query or url.fragment:
@@ -54,23 +54,23 @@ class EndpointEmbedder:
 
     @property
     def name(self) -> str:
-        """The model and where it runs; a service may change it behind its name, which nobody can see from here."""
+        """The model and its host; a service may change the model behind its name."""
         return f"{self._settings.model} at {self._host}"
 
     @property
     def dimensions(self) -> int:
-        """How long each vector is."""
+        """The length of each vector."""
         return self._settings.dimensions
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """A row of length one for each text, or of zeros where it is blank."""
+        """Embed texts as rows of length one, or of zeros for blank text."""
         rows = np.zeros((len(texts), self.dimensions), np.float32)
         # Endpoints refuse empty input, and some answer it with a vector that means nothing.
         asked = [index for index, text in enumerate(texts) if text.strip()]
         for begin in range(0, len(asked), _BATCH):
             batch = asked[begin : begin + _BATCH]
-            rows[batch] = self._vectors(self._ask([bounded(texts[index]) for index in batch]), len(batch))
-        return normalised(rows)
+            rows[batch] = self._vectors(self._ask([clip_text(texts[index]) for index in batch]), len(batch))
+        return normalise(rows)
 
     def _ask(self, texts: Sequence[str]) -> bytes:
         asked = {"model": self._settings.model, "input": list(texts), "encoding_format": "float"}

@@ -1,4 +1,4 @@
-"""A few characters that tell one version of a model's files from another."""
+"""A short fingerprint of a model's files."""
 
 from hashlib import file_digest, sha256
 from pathlib import Path
@@ -7,7 +7,7 @@ from codeplane.kernel.errors import EmbedderFailed
 
 
 def fingerprint(*paths: Path) -> str:
-    """Twelve hexadecimal digits that depend on every byte of the files."""
+    """Twelve hexadecimal digits of a hash over the files."""
     whole = sha256()
     try:
         for path in paths:

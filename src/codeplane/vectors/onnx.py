@@ -1,4 +1,4 @@
-"""Sentence transformers such as MiniLM, run by onnxruntime from a folder on this machine."""
+"""Sentence transformers such as MiniLM, run by onnxruntime from a local folder."""
 
 from collections.abc import Sequence
 from importlib import import_module
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codeplane.kernel.errors import EmbedderFailed
-from codeplane.vectors.embedder import bounded, normalised
+from codeplane.vectors.embedder import clip_text, normalise
 from codeplane.vectors.fingerprint import fingerprint
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class _Argument(Protocol):
 
 
 class _Session(Protocol):
-    """What is used of onnxruntime, which need not be installed."""
+    """The part of onnxruntime's API in use; it need not be installed."""
 
     def get_inputs(self) -> Sequence[_Argument]: ...
 
@@ -36,7 +36,7 @@ class _Session(Protocol):
 
 
 class OnnxEmbedder:
-    """`model.onnx` and `tokenizer.json`: the mean over a text's tokens of what the model says of each.
+    """Embeds with `model.onnx` and `tokenizer.json`: the mean of the token vectors.
 
     One text at a time and one thread: padding to a batch's longest text would change the last bits of the others, and
     this fills in behind at low priority.
@@ -58,24 +58,24 @@ class OnnxEmbedder:
 
     @property
     def name(self) -> str:
-        """The model and a fingerprint of its files."""
+        """The model and its files' fingerprint."""
         return self._name
 
     @property
     def dimensions(self) -> int:
-        """How long each vector is."""
+        """The length of each vector."""
         return self._dimensions
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """A row of length one for each text, or of zeros where it is blank."""
+        """Embed texts as rows of length one, or of zeros for blank text."""
         rows = np.zeros((len(texts), self._dimensions), np.float32)
         for row, text in zip(rows, texts, strict=True):
             if text.strip():
                 row[:] = self._mean(text)
-        return normalised(rows)
+        return normalise(rows)
 
     def _mean(self, text: str) -> NDArray[np.float32]:
-        ids = np.array([self._tokenizer.encode(bounded(text)).ids], np.int64)
+        ids = np.array([self._tokenizer.encode(clip_text(text)).ids], np.int64)
         if not ids.size:
             return np.zeros(self._dimensions, np.float32)
         given = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}

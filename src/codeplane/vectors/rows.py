@@ -1,4 +1,4 @@
-"""Vectors as they lie on disk, a byte for each dimension and a scale for each row, and their scores."""
+"""Vectors on disk, one byte per dimension and a scale per row, and their scores."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,12 +11,12 @@ _BLOCK = 1024
 
 
 def row_type(dimensions: int) -> np.dtype[np.void]:
-    """One row: the scale and the vector in units of it."""
+    """The type of a row: a scale, and the vector in units of it."""
     return np.dtype([("scale", "<f4"), ("vector", "i1", (dimensions,))])
 
 
-def quantised(matrix: NDArray[np.float32]) -> NDArray[np.void]:
-    """Rows of eight bits a dimension, each with a scale of its own so that all eight are used."""
+def quantise(matrix: NDArray[np.float32]) -> NDArray[np.void]:
+    """Quantise rows to eight bits per dimension, each with its own scale."""
     scales = np.abs(matrix).max(axis=1, initial=0) / np.float32(127)
     rows = np.zeros(len(matrix), row_type(matrix.shape[1]))
     rows["scale"] = scales
@@ -25,15 +25,15 @@ def quantised(matrix: NDArray[np.float32]) -> NDArray[np.void]:
     return rows
 
 
-def mapped(path: Path, dimensions: int, rows: int) -> NDArray[np.void]:
-    """The first rows of a file, read by the system as they are needed."""
+def map_rows(path: Path, dimensions: int, rows: int) -> NDArray[np.void]:
+    """Memory-map the first rows of a file."""
     kind = row_type(dimensions)
     # As a plain array: slices of a memmap are objects that cost more to make.
     return np.asarray(np.memmap(path, kind, mode="r", shape=(rows,))) if rows else np.empty(0, kind)
 
 
 class Scorer:
-    """Dot products of a query with many rows, block by block through one small buffer."""
+    """Computes dot products of a query with many rows, block by block in one buffer."""
 
     def __init__(self, dimensions: int) -> None:
         self._buffer = np.empty((_BLOCK, dimensions), np.float32)
@@ -41,7 +41,7 @@ class Scorer:
     def score(
         self, rows: NDArray[np.void], wanted: NDArray[np.intp], query: NDArray[np.float32]
     ) -> NDArray[np.float32]:
-        """The score of each wanted row, in their order."""
+        """Score the wanted rows, in order."""
         scores = np.empty(len(rows), np.float32)
         vectors, scales = rows["vector"], rows["scale"]
         for low, high in _blocks(wanted, len(rows)):
@@ -53,7 +53,7 @@ class Scorer:
 
 
 def _blocks(wanted: NDArray[np.intp], rows: int) -> Iterator[tuple[int, int]]:
-    """The blocks that hold a wanted row."""
+    """The blocks with a wanted row."""
     held = np.zeros(rows // _BLOCK + 1, np.bool_)
     held[wanted // _BLOCK] = True
     for block in np.flatnonzero(held).tolist():
@@ -61,15 +61,15 @@ def _blocks(wanted: NDArray[np.intp], rows: int) -> Iterator[tuple[int, int]]:
 
 
 def contenders(scores: NDArray[np.float32], limit: int, margin: float) -> NDArray[np.intp]:
-    """Where scores are that may be among the highest, if each of them is off by less than half of the margin."""
+    """Indexes of scores that may be among the highest, given an error of half the margin."""
     if limit >= len(scores):
         return np.arange(len(scores))
     least = np.partition(scores, len(scores) - limit)[len(scores) - limit]
     return np.flatnonzero(scores >= least - np.float32(margin))
 
 
-def rescored(rows: NDArray[np.void], query: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Scores that depend on a row alone; the fast ones differ in their last bits by where in a block the row is."""
+def rescore(rows: NDArray[np.void], query: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Exact scores, independent of a row's place in a block."""
     scores = np.empty(len(rows))
     for low in range(0, len(rows), _BLOCK):
         block = rows[low : low + _BLOCK]

@@ -1,4 +1,4 @@
-"""Where the chunks of a content are, in as few bytes as that takes."""
+"""A compact encoding of the chunks of a content."""
 
 from collections.abc import Sequence
 from operator import sub
@@ -9,8 +9,8 @@ from codeplane.vectors.chunks import Chunk
 _COLUMNS = 4
 
 
-def packed(spans: Sequence[Chunk]) -> bytes:
-    """Chunks as columns: where they start, how long they are, and the same of their lines."""
+def pack_spans(spans: Sequence[Chunk]) -> bytes:
+    """Pack chunks as columns: starts, lengths, first lines and line counts."""
     starts, lines = [span.start for span in spans], [span.start_line for span in spans]
     return packed_columns(
         starts,
@@ -20,14 +20,14 @@ def packed(spans: Sequence[Chunk]) -> bytes:
     )
 
 
-def unpacked(raw: bytes) -> list[Chunk]:
-    """The chunks that were packed."""
+def unpack_spans(raw: bytes) -> list[Chunk]:
+    """Unpack all chunks."""
     columns = [column.tolist() for column in unpacked_columns(raw, _COLUMNS)]
     return [_chunk(*numbers) for numbers in zip(*columns, strict=True)]
 
 
-def unpacked_one(raw: bytes, place: int) -> Chunk | None:
-    """One of them, without looking at the others; None if there are not so many."""
+def unpack_span(raw: bytes, place: int) -> Chunk | None:
+    """Unpack one chunk by position, or None."""
     widths = raw[:_COLUMNS]
     rows = (len(raw) - _COLUMNS) // (sum(widths) or 1)
     if not 0 <= place < rows:
@@ -41,7 +41,7 @@ def unpacked_one(raw: bytes, place: int) -> Chunk | None:
 
 
 def may_be(size: int, count: int) -> bool:
-    """Whether so many chunks may have taken so many bytes."""
+    """Whether `count` chunks can take `size` bytes."""
     return size >= _COLUMNS and (size - _COLUMNS) % max(count, 1) == 0
 
 

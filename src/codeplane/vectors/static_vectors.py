@@ -1,10 +1,12 @@
-"""Static vectors: every word has one, and a text is the sum of its words, weighed by how often they occur."""
+"""Static word vectors: a text is the weighted sum of its words' vectors."""
 
 import json
 import re
 import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codeplane.kernel.errors import EmbedderFailed
-from codeplane.vectors.embedder import MAX_CHARACTERS, normalised
+from codeplane.vectors.embedder import MAX_CHARACTERS, normalise
+from codeplane.vectors.fingerprint import fingerprint
+from codeplane.vectors.tensors import tensors
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -24,10 +28,15 @@ _WORD = re.compile(r"[A-Z]?[^\W\d_A-Z]{1,32}|[A-Z]{1,32}(?![^\W\d_A-Z])|\d{1,8}"
 # Spellings kept with their vectors, at a kilobyte each at most; Django has half as many.
 _MAX_SPELLINGS = 49_152
 _BATCH_CHARACTERS = 131_072
+_WORDLLAMA_TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
+_WORDLLAMA_WEIGHTS = "weights/l2_supercat_256.safetensors"
+# Raised when the same text would get another vector than before.
+_WORDLLAMA_REVISION = 1
+_MODEL2VEC_REVISION = 1
 
 
 class StaticVectors:
-    """Words are cut out, tokenised once each and remembered, so that a repository costs little more than a scan.
+    """Embeds texts by word; each word is tokenised once and cached.
 
     A word that occurs n times weighs √n. Asked for Django's functions by their docstrings, that and the cutting raise
     the mean reciprocal rank from .23, with the plain average over all tokens, to .35.
@@ -51,29 +60,29 @@ class StaticVectors:
 
     @property
     def name(self) -> str:
-        """The model and its version."""
+        """The model's name and version."""
         return self._name
 
     @property
     def dimensions(self) -> int:
-        """How long each vector is."""
+        """The length of each vector."""
         return int(self._matrix.shape[1])
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """A row of length one for each text, or of zeros where it has no known word."""
+        """Embed texts as rows of length one, or of zeros without a known word."""
         rows = np.zeros((len(texts), self.dimensions), np.float32)
         done = 0
         for batch in _batches(texts):
             with self._lock:
                 self._sum(batch, rows[done : done + len(batch)])
             done += len(batch)
-        return normalised(rows)
+        return normalise(rows)
 
     def _sum(self, texts: Sequence[str], rows: NDArray[np.float32]) -> None:
-        found = [_WORD.findall(text, 0, MAX_CHARACTERS) for text in texts]
-        self._learn(set().union(*found))
+        words_of_texts = [_WORD.findall(text, 0, MAX_CHARACTERS) for text in texts]
+        self._learn(set().union(*words_of_texts))
         place = self._places.__getitem__
-        counts = [Counter(map(place, words)) for words in found]
+        counts = [Counter(map(place, words)) for words in words_of_texts]
         filled = [index for index, count in enumerate(counts) if count]
         if not filled:
             return
@@ -106,7 +115,7 @@ class StaticVectors:
             self._words = grown
 
     def _vectors(self, words: Sequence[str]) -> NDArray[np.float32]:
-        """The sum of each word's tokens."""
+        """The sum of the token vectors of each word."""
         # One sentence of many words rather than a batch: a batch would start threads of its own.
         encoding = self._tokenizer.encode(words, is_pretokenized=True, add_special_tokens=False)
         tokens = np.array(encoding.ids, np.intp)
@@ -133,7 +142,7 @@ def _batches(texts: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 def _tokenizer(path: Path) -> "tuple[Tokenizer, int]":
-    """The tokenizer of the file, and the number of the token that stands for what it does not know."""
+    """Load a tokenizer, with the id of its unknown token or -1."""
     from tokenizers import Tokenizer
 
     try:
@@ -148,3 +157,54 @@ def _tokenizer(path: Path) -> "tuple[Tokenizer, int]":
     tokenizer.no_truncation()
     unknown = model.get("unk_id") if model.get("unk_token") is None else tokenizer.token_to_id(model["unk_token"])
     return tokenizer, -1 if unknown is None else unknown
+
+
+def load_model2vec(folder: Path) -> StaticVectors:
+    """Load `model.safetensors` and `tokenizer.json` from a folder; nothing is downloaded."""
+    weights, tokenizer = folder / "model.safetensors", folder / "tokenizer.json"
+    arrays = tensors(weights)
+    if "embeddings" not in arrays:
+        raise EmbedderFailed(
+            f"{folder.name} holds no Model2Vec model", hint="name a folder that StaticModel.save_pretrained wrote"
+        )
+    return StaticVectors(
+        name=f"model2vec {folder.name} {fingerprint(weights, tokenizer)} r{_MODEL2VEC_REVISION}",
+        tokenizer_file=tokenizer,
+        matrix=_matrix(folder, arrays),
+    )
+
+
+def load_wordllama() -> StaticVectors:
+    """Load the model without importing the package, which is slow and may use the network."""
+    try:
+        spec, release = find_spec("wordllama"), version("wordllama")
+    except PackageNotFoundError:
+        spec, release = None, ""
+    if spec is None or not spec.submodule_search_locations:
+        raise EmbedderFailed("WordLlama is not installed", hint="pip install wordllama, then: cpl down && cpl up")
+    folder = Path(next(iter(spec.submodule_search_locations)))
+    weights = tensors(folder / _WORDLLAMA_WEIGHTS).get("embedding.weight")
+    if weights is None:
+        raise EmbedderFailed(f"WordLlama {release} has no vectors where they were", hint="pip install 'wordllama<0.5'")
+    matrix = weights[:, :256]
+    return StaticVectors(
+        name=f"wordllama-{matrix.shape[1]} {release} r{_WORDLLAMA_REVISION}",
+        tokenizer_file=folder / _WORDLLAMA_TOKENIZER,
+        matrix=matrix,
+    )
+
+
+def _matrix(folder: Path, arrays: dict[str, NDArray[np.generic]]) -> NDArray[np.generic]:
+    """The row of each token; newer models share rows between tokens and store weights apart."""
+    matrix = arrays["embeddings"]
+    mapping, weights = arrays.get("mapping"), arrays.get("weights")
+    try:
+        if mapping is not None:
+            matrix = matrix[mapping.astype(np.intp)]
+        if weights is not None:
+            matrix = matrix.astype(np.float32) * weights.astype(np.float32)[:, None]
+    except (IndexError, ValueError) as error:
+        raise EmbedderFailed(
+            f"the arrays of {folder.name} do not fit each other: {error}", hint="save the model again"
+        ) from error
+    return matrix

@@ -1,4 +1,4 @@
-"""Where vectors are kept: rows in a mapped file, and a table that says which content they belong to."""
+"""The store of vectors: rows in a mapped file, and a table of the contents they belong to."""
 
 import os
 import sqlite3
@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.vectors.chunks import Chunk
-from codeplane.vectors.rows import Scorer, contenders, mapped, quantised, rescored, row_type
-from codeplane.vectors.spans import packed, unpacked, unpacked_one
+from codeplane.vectors.rows import Scorer, contenders, map_rows, quantise, rescore, row_type
+from codeplane.vectors.spans import pack_spans, unpack_span, unpack_spans
 from codeplane.vectors.table import Entry, VectorTable, checksum
 
 # More than a float32 sum over thousands of dimensions is off, for vectors of length one.
@@ -22,7 +22,7 @@ _MARGIN = 1e-4
 
 
 class Hit(NamedTuple):
-    """A chunk of some content, and how near it is: the cosine, at most one."""
+    """A chunk of a content with its cosine similarity."""
 
     digest: str
     chunk: int
@@ -31,7 +31,7 @@ class Hit(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _View:
-    """What readers see; replaced as a whole, so that each of them sees one state."""
+    """One state of the store, replaced as a whole at each commit."""
 
     generation: int
     entries: Mapping[str, Entry]
@@ -40,7 +40,7 @@ class _View:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Chosen:
-    """The digests of a search that have rows, those rows, and where each digest's begin among them."""
+    """The rows of the digests in a search."""
 
     view: _View
     asked: Sequence[str]
@@ -50,7 +50,7 @@ class _Chosen:
 
 
 class VectorStore:
-    """The vectors of one model by the digest of the content they were made of.
+    """The vectors of one model, by the digest of their content.
 
     Vectors are a function of content and model, so nothing here speaks of paths or epochs: who asks names the digests
     that live. One thread adds, commits and compacts; any number search meanwhile. Derived, so it is remade when it does
@@ -58,7 +58,7 @@ class VectorStore:
     """
 
     def __init__(self, folder: Path, *, model: str, dimensions: int) -> None:
-        """Open the folder, or begin anew; `model` names everything the vectors depend on but the content."""
+        """Open or recreate the folder; `model` names everything the vectors depend on beside the content."""
         folder.mkdir(parents=True, exist_ok=True)
         self._folder, self._model, self._dimensions = folder, model, dimensions
         self._kind = row_type(dimensions)
@@ -86,21 +86,21 @@ class VectorStore:
 
     @property
     def rows(self) -> int:
-        """How many vectors are committed, those of dead content included."""
+        """The number of committed vectors, including dead content."""
         return len(self._view.rows)
 
     def rows_of(self, digests: Iterable[str]) -> int:
-        """How many of the committed vectors belong to these contents."""
+        """The number of committed vectors of these contents."""
         entries = self._view.entries
         return sum(entries[digest].rows for digest in digests if digest in entries)
 
     def has(self, digests: Iterable[str]) -> set[str]:
-        """Those of the digests whose vectors are here, committed or about to be."""
+        """The digests with vectors, committed or pending."""
         entries, pending = self._view.entries, self._pending
         return {digest for digest in digests if digest in entries or digest in pending}
 
     def lacking(self, digests: tuple[str, ...]) -> int:
-        """How many of the digests have no vectors; asked with the same tuple again, they are counted once."""
+        """The number of digests without vectors, cached for the same tuple."""
         view, pending = self._view, self._pending
         held = self._lacking
         if held is not None and held[0] is view and held[1] is digests and not pending:
@@ -111,7 +111,7 @@ class VectorStore:
         return count
 
     def add(self, digest: str, spans: Sequence[Chunk], matrix: NDArray[np.float32]) -> None:
-        """Keep a row of the matrix for each chunk; nobody sees them before `commit`."""
+        """Add a content's vectors; visible after `commit`."""
         if matrix.shape != (len(spans), self._dimensions):
             raise InvalidArgument(
                 f"{len(spans)} chunks and a matrix of {matrix.shape}, in a store of {self._dimensions} dimensions",
@@ -122,7 +122,7 @@ class VectorStore:
         with self._writing:
             if digest in self._view.entries or digest in self._pending:
                 return
-            rows, chunks = quantised(matrix).tobytes(), packed(spans)
+            rows, chunks = quantise(matrix).tobytes(), pack_spans(spans)
             try:
                 self._file.write(rows)
             except OSError:
@@ -134,7 +134,7 @@ class VectorStore:
             self._written += len(spans)
 
     def commit(self) -> None:
-        """Bring what was added to the disk, rows first, and let readers see it."""
+        """Flush added rows to the disk and publish them."""
         with self._writing:
             if not self._pending:
                 return
@@ -155,7 +155,7 @@ class VectorStore:
             self._pending = {}
 
     def search(self, query: NDArray[np.float32], digests: Sequence[str], limit: int) -> list[Hit]:
-        """The chunks nearest to the query among those digests, exactly; of equal ones the earlier digest and chunk.
+        """Find the chunks nearest to a query among the digests, exactly; ties by digest and chunk order.
 
         Ask with the same tuple of digests again and again, and choosing their rows is done once.
         """
@@ -179,24 +179,24 @@ class VectorStore:
         finally:
             self._scorers.append(scorer)
         near = contenders(scores, limit, _MARGIN * float(np.linalg.norm(query)))
-        exact = rescored(view.rows[chosen.rows[near]], query)
+        exact = rescore(view.rows[chosen.rows[near]], query)
         order = np.argsort(-exact, kind="stable")[:limit]
-        found = near[order]
-        files = np.searchsorted(chosen.begins, found, side="right") - 1
+        nearest = near[order]
+        files = np.searchsorted(chosen.begins, nearest, side="right") - 1
         return [
             Hit(chosen.digests[file], chunk, score)
             for file, chunk, score in zip(
-                files.tolist(), (found - chosen.begins[files]).tolist(), exact[order].tolist(), strict=True
+                files.tolist(), (nearest - chosen.begins[files]).tolist(), exact[order].tolist(), strict=True
             )
         ]
 
     def _chosen(self, view: _View, digests: Sequence[str]) -> _Chosen:
-        """The rows of the digests; remembered for a tuple, which nobody can change, until another is asked for."""
+        """The rows of the digests, cached for the last tuple."""
         last = self._last
         if last is not None and last.view is view and last.asked is digests:
             return last
-        found = [(digest, view.entries.get(digest)) for digest in dict.fromkeys(digests)]
-        live = [(digest, entry) for digest, entry in found if entry is not None and entry.rows]
+        entries = [(digest, view.entries.get(digest)) for digest in dict.fromkeys(digests)]
+        live = [(digest, entry) for digest, entry in entries if entry is not None and entry.rows]
         firsts = np.array([entry.first for _, entry in live], np.intp)
         counts = np.array([entry.rows for _, entry in live], np.intp)
         begins = np.cumsum(counts) - counts
@@ -207,23 +207,23 @@ class VectorStore:
         return chosen
 
     def spans(self, digest: str) -> list[Chunk]:
-        """The chunks of a content, in their order; none if it is not here."""
+        """The chunks of a content, in order; none if it is unknown."""
         raw = self._spans({digest}).get(digest)
-        return [] if raw is None else unpacked(raw)
+        return [] if raw is None else unpack_spans(raw)
 
     def chunks(self, hits: Sequence[Hit]) -> list[Chunk | None]:
-        """The chunk of each hit; None where its content is not here any more."""
+        """The chunk of each hit; None if its content is gone."""
         spans = self._spans({hit.digest for hit in hits})
-        return [unpacked_one(spans.get(hit.digest, b""), hit.chunk) for hit in hits]
+        return [unpack_span(spans.get(hit.digest, b""), hit.chunk) for hit in hits]
 
     def _spans(self, digests: Iterable[str]) -> dict[str, bytes]:
-        """The packed chunks of those contents that are here."""
+        """The packed chunks of the known contents."""
         entries = self._view.entries
         numbers = {entries[digest].number: digest for digest in digests if digest in entries}
         return {numbers[number]: raw for number, raw in self._table.spans_of(numbers).items()}
 
     def take_from(self, other: "VectorStore", digests: Iterable[str]) -> int:
-        """Copy the vectors of some contents from a store of the same model; how many contents that were."""
+        """Copy the vectors of some contents from a store of the same model; return how many contents."""
         taken = 0
         for digest in digests:
             entry = other._view.entries.get(digest)
@@ -236,14 +236,14 @@ class VectorStore:
         return taken
 
     def copy_to(self, folder: Path) -> None:
-        """Write a copy of everything committed to another folder, in which it opens as a store."""
+        """Copy everything committed to another folder, which opens as a store."""
         with self._writing:
             view = self._view
             self._table.copy_to(folder / "vectors.db", generation=1)
             (folder / "000001.bin").write_bytes(view.rows.tobytes())
 
     def compact(self, live: Collection[str]) -> int:
-        """Drop the vectors of all other contents into a new file, and say how many rows that were."""
+        """Rewrite the store with only the live contents, and return the number of dropped rows."""
         self.commit()
         with self._writing:
             view = self._view
@@ -270,12 +270,12 @@ class VectorStore:
             return len(view.rows) - rows
 
     def close(self) -> None:
-        """Close the files; what was not committed is forgotten."""
+        """Close the files; uncommitted vectors are lost."""
         self._file.close()
         self._table.close()
 
     def _sound(self, view: _View) -> _View:
-        """What is as it was written; the rest is forgotten, so that it is made again."""
+        """Drop damaged entries, so that they are made again."""
         raw = view.rows.view(np.uint8).data
         damaged = self._table.damaged(view.entries, raw, self._kind.itemsize)
         if not damaged:
@@ -297,7 +297,7 @@ class VectorStore:
         return file
 
     def _roll_back(self) -> None:
-        """Forget what was added since the last commit, whatever part of it is in the file."""
+        """Drop everything added since the last commit."""
         rows = len(self._view.rows)
         self._pending, self._written = {}, rows
         try:
@@ -307,7 +307,7 @@ class VectorStore:
         self._file = self._open(self._view.generation, rows)
 
     def _mapped(self, generation: int, rows: int) -> NDArray[np.void]:
-        return mapped(self._path(generation), self._dimensions, rows)
+        return map_rows(self._path(generation), self._dimensions, rows)
 
     def _path(self, generation: int) -> Path:
         return self._folder / f"{generation:06}.bin"

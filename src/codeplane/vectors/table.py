@@ -1,4 +1,4 @@
-"""The table beside the rows: which content has which of them, and how many of them count."""
+"""The table of contents beside the rows: which rows belong to which content."""
 
 import json
 import sqlite3
@@ -22,7 +22,7 @@ _SCHEMA = (
 
 
 class Entry(NamedTuple):
-    """Where the rows of a content are, and the checksum of its chunks and them; its number is never given twice."""
+    """The rows of a content, and a checksum of its chunks and rows; numbers are never reused."""
 
     number: int
     first: int
@@ -31,12 +31,12 @@ class Entry(NamedTuple):
 
 
 def checksum(chunks: bytes, rows: bytes | memoryview) -> int:
-    """What tells that the vectors of a content are still those that were made of it."""
+    """The checksum of a content's chunks and rows."""
     return zlib.crc32(rows, zlib.crc32(chunks))
 
 
 class VectorTable:
-    """SQLite with an entry for each content; what it does not speak of does not count."""
+    """SQLite with an entry per content; rows without an entry are ignored."""
 
     def __init__(self, path: Path, *, model: str, dimensions: int) -> None:
         self._path, self._model, self._dimensions = path, model, dimensions
@@ -55,7 +55,7 @@ class VectorTable:
             self.remake(why)
 
     def state(self) -> tuple[int, int]:
-        """The file in use and how many of its rows are committed."""
+        """The current generation and its number of committed rows."""
         row = self._connection.execute("SELECT generation, rows FROM state").fetchone()
         if row is None:
             raise ValueError("the table has no state")
@@ -65,39 +65,42 @@ class VectorTable:
         return generation, rows
 
     def entries(self) -> dict[str, Entry]:
-        """All contents and their rows, in the order of the rows."""
+        """All entries by digest, ordered by row."""
         _, rows = self.state()
-        found: dict[str, Entry] = {}
+        entries: dict[str, Entry] = {}
         (sound,) = self._connection.execute("PRAGMA quick_check(1)").fetchone()
         if sound != "ok":
             raise ValueError(f"the table is damaged: {sound}")
-        for number, kept, first, count, size, total in self._connection.execute(
+        for number, raw_digest, first, count, size, total in self._connection.execute(
             "SELECT number, digest, first_row, rows, length(spans), sum FROM vectors ORDER BY first_row, number"
         ):
-            digest = kept.hex() if isinstance(kept, bytes) else str(kept)
+            digest = raw_digest.hex() if isinstance(raw_digest, bytes) else str(raw_digest)
             numbers = isinstance(first, int) and isinstance(count, int) and isinstance(total, int)
             if not numbers or not 0 <= first <= first + count <= rows or not spans.may_be(size or 0, count):
                 raise ValueError(f"the entry of {digest} does not fit the rows")
-            found[digest] = Entry(number=number, first=first, rows=count, sum=total)
-        return found
+            entries[digest] = Entry(number=number, first=first, rows=count, sum=total)
+        return entries
 
     def damaged(self, entries: Mapping[str, Entry], rows: memoryview, size: int) -> list[str]:
-        """The contents whose chunks or rows, each of that size, are not those that were written."""
-        said = dict(self._connection.execute("SELECT number, spans FROM vectors"))
+        """Digests whose chunks or rows do not match their checksum."""
+        spans_by_number = dict(self._connection.execute("SELECT number, spans FROM vectors"))
         return [
             digest
-            for digest, one in entries.items()
-            if checksum(bytes(said[one.number]), rows[one.first * size : (one.first + one.rows) * size]) != one.sum
+            for digest, entry in entries.items()
+            if checksum(
+                bytes(spans_by_number[entry.number]), rows[entry.first * size : (entry.first + entry.rows) * size]
+            )
+            != entry.sum
         ]
 
     def drop(self, numbers: Iterable[int]) -> None:
-        """Forget some contents."""
+        """Delete some contents."""
         with self._lock, self._connection:
             self._connection.execute("BEGIN IMMEDIATE")
             self._connection.executemany("DELETE FROM vectors WHERE number = ?", ((number,) for number in numbers))
 
     def spans_of(self, numbers: Iterable[int]) -> dict[int, bytes]:
-        """The packed chunks of those contents that are here, in one question."""
+        """The packed chunks of some contents, in one query."""
         statement = "SELECT number, spans FROM vectors WHERE number IN (SELECT value FROM json_each(?))"
         try:
             with self._lock:
@@ -106,7 +109,7 @@ class VectorTable:
             raise StorageFailed(f"the vectors' table cannot be read: {error}", hint="cpl down && cpl up") from error
 
     def add(self, entries: Mapping[str, tuple[Entry, bytes]], *, rows: int) -> None:
-        """Make rows count that are on the disk already."""
+        """Insert entries for rows that are on the disk."""
         with self._lock, self._connection:
             self._connection.execute("BEGIN IMMEDIATE")
             self._connection.executemany(
@@ -119,7 +122,7 @@ class VectorTable:
             self._connection.execute("UPDATE state SET rows = ?", (rows,))
 
     def replace(self, entries: Iterable[Entry], *, generation: int, rows: int) -> None:
-        """Drop all other contents and point these to another file."""
+        """Keep only these entries and point them to a new file."""
         with self._lock, self._connection:
             self._connection.execute("BEGIN IMMEDIATE")
             firsts = {entry.number: entry.first for entry in entries}
@@ -134,14 +137,14 @@ class VectorTable:
             self._connection.execute("UPDATE state SET generation = ?, rows = ?", (generation, rows))
 
     def copy_to(self, path: Path, *, generation: int) -> None:
-        """Write a copy of the table whose rows are in the file of that number."""
+        """Copy the table for rows in another generation's file."""
         with self._lock:
             self._connection.execute("VACUUM INTO ?", (str(path),))
         with closing(sqlite3.connect(path)) as copy, copy:
             copy.execute("UPDATE state SET generation = ?", (generation,))
 
     def remake(self, why: str) -> None:
-        """Throw everything away and begin anew: it is all derived."""
+        """Delete everything and start over; all of it is derived."""
         self.remade = why
         if hasattr(self, "_connection"):
             self._connection.close()
@@ -177,7 +180,7 @@ class VectorTable:
 
 
 def _kept(digest: str) -> bytes | str:
-    """A digest in half as many bytes as it has digits; what has none stays as it is."""
+    """A digest as bytes if it is hexadecimal, else unchanged."""
     try:
         raw = bytes.fromhex(digest)
     except ValueError:

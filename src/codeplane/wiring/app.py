@@ -10,8 +10,8 @@ from codeplane.adapters.file_lock import FileLock
 from codeplane.adapters.home import prepare_home, refuse_foreign
 from codeplane.adapters.secret_files import SecretFiles
 from codeplane.adapters.yaml_config import LoadedConfig, load_workspace_config
-from codeplane.index.parser_pool import Workers
 from codeplane.index.service import IndexService
+from codeplane.index.worker_process import Workers
 from codeplane.index.workspaces.workspaces import Workspaces
 from codeplane.kernel.call import Call
 from codeplane.kernel.catalogue import Catalogue

@@ -40,7 +40,7 @@ from codeplane.git.write.reversal import GitReversal
 from codeplane.git.write.writer import Writer
 from codeplane.index.contexts.operations import ContextOperations
 from codeplane.index.files.include import IncludeRules
-from codeplane.index.parser_pool import Parsers
+from codeplane.index.parser_pool import ParserPool
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.config import TestsConfig
 from codeplane.kernel.errors import CodePlaneError, GitRefused, NotGit
@@ -134,7 +134,7 @@ def build_edits(
     home: Path,
     knowledge: Knowledge,
     contexts: ContextOperations,
-    parsers: Parsers,
+    parsers: ParserPool,
 ) -> Edits:
     """Build the operations; what the last run left half-changed is put right at once, before anybody reads."""
     config = foundation.config

@@ -11,7 +11,7 @@ from codeplane.adapters.hook_sandbox import HookSandbox
 from codeplane.adapters.pygit2_repo import GitRepo
 from codeplane.adapters.secret_files import EMPTY, SecretFiles
 from codeplane.adapters.yaml_config import LoadedConfig
-from codeplane.index.parser_pool import Workers
+from codeplane.index.worker_process import Workers
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.config import Config

@@ -17,17 +17,17 @@ from codeplane.git.read.reader import Before, GitReader
 from codeplane.git.read.state_hash import StateHash
 from codeplane.git.safety.guarded_programs import GuardedPrograms
 from codeplane.git.safety.recovery_secrets import clear_and_log
-from codeplane.index.archive_operations import PortableOperations
+from codeplane.index.archive_operations import ArchiveOperations
 from codeplane.index.contexts.operations import ContextOperations
-from codeplane.index.derived_index import Follower
+from codeplane.index.derived_index import DerivedIndex
 from codeplane.index.fact_store import FactStore
 from codeplane.index.files.include import NOTHING_INCLUDED, IncludeRules
-from codeplane.index.freshness import Fresh
+from codeplane.index.freshness import SnapshotSource
 from codeplane.index.fulltext import FullText
 from codeplane.index.indexer import Indexer
-from codeplane.index.parser_pool import Parsers
+from codeplane.index.parser_pool import ParserPool
 from codeplane.index.service import STREAM, IndexService
-from codeplane.index.vector_index import Filler
+from codeplane.index.vector_index import VectorIndex
 from codeplane.kernel.config import EmbeddingsConfig
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.secret_files import SecretRules
@@ -43,7 +43,7 @@ from codeplane.query.search.search import SearchOperations
 from codeplane.refactor.decisions.table import DecisionTable
 from codeplane.refactor.scip.store import newest_by_language
 from codeplane.refactor.structural.operations import StructuralOperations
-from codeplane.vectors.embedder_loader import embedder
+from codeplane.vectors.embedder_loader import load_embedder
 from codeplane.wiring.edit import Edits, build_edits
 from codeplane.wiring.foundation import Foundation
 from codeplane.wiring.last_run import LastRun
@@ -124,7 +124,7 @@ def build_repository(
         edits=edits,
         operations=(
             index,
-            PortableOperations(index=index, folder=exports),
+            ArchiveOperations(index=index, folder=exports),
             contexts,
             SearchOperations(root=root, knowledge=knowledge, cursors=foundation.cursors),
             StructuralOperations(root=root, knowledge=knowledge, cursors=foundation.cursors),
@@ -203,11 +203,13 @@ def _index(
             saw=saw,
             reconciled=foundation.reconciles.reconciled,
         ),
-        fresh=lambda indexer: Fresh(indexer=indexer, clock=foundation.clock, verify_after_sec=config.verify_after_sec),
-        follower=lambda told: Follower(
+        fresh=lambda indexer: SnapshotSource(
+            indexer=indexer, clock=foundation.clock, verify_after_sec=config.verify_after_sec
+        ),
+        follower=lambda told: DerivedIndex(
             facts=FactStore(home / "facts.db"),
             text=FullText(home / "tantivy"),
-            parsers=Parsers(
+            parsers=ParserPool(
                 processes=config.processes or min(os.cpu_count() or 1, 4),
                 memory_bytes=config.memory_mb * 1024 * 1024,
                 workers=foundation.workers,
@@ -223,11 +225,13 @@ def _index(
     )
 
 
-def _vectors(home: Path, config: EmbeddingsConfig) -> Callable[[FactStore], Filler] | None:
+def _vectors(home: Path, config: EmbeddingsConfig) -> Callable[[FactStore], VectorIndex] | None:
     if config.model == "none":
         return None
     key = os.environ.get(config.key_variable) if config.key_variable else None
-    return lambda store: Filler(home / "vectors", embedder=lambda: embedder(config, key=key), facts=store.facts)
+    return lambda store: VectorIndex(
+        home / "vectors", embedder=lambda: load_embedder(config, key=key), facts=store.facts
+    )
 
 
 class RepositoryWiring(PlaneWiring):

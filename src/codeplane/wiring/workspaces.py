@@ -14,7 +14,7 @@ from codeplane.index.service import STREAM
 from codeplane.index.workspaces.folders import Folders
 from codeplane.index.workspaces.leases import Leases
 from codeplane.index.workspaces.operations import WorkspaceOperations
-from codeplane.index.workspaces.register import Attached, Register
+from codeplane.index.workspaces.register import AttachedWorkspace, Register
 from codeplane.index.workspaces.workspaces import CHECKOUT, Workspaces
 from codeplane.kernel.call import Call
 from codeplane.kernel.catalogue import Catalogue
@@ -50,7 +50,7 @@ def build_workspaces(foundation: Foundation) -> tuple[Workspaces, WorkspaceOpera
     folder = workspace.workspaces.resolve()
     folders = Folders(serving=workspace.root.resolve(), home=Path.home().resolve(), roots=config.roots)
 
-    def opened(attached: Attached, home: Path) -> _Opened:
+    def opened(attached: AttachedWorkspace, home: Path) -> _Opened:
         built = build_repository(
             foundation,
             root=attached.root,

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from codeplane.code.resolve.given_members import GivenMembers
 from codeplane.index.files.file import Stamp
-from codeplane.index.snapshot import Known
+from codeplane.index.snapshot import IndexedFile
 from tests.interaction.requirements import requirement
 
 pytestmark = requirement("RES-41")
@@ -12,9 +12,9 @@ pytestmark = requirement("RES-41")
 TEXT = b"self.name = 1\nprint(self.name)\nsetattr(self, 'name', 2)\n"
 
 
-def known(path: str) -> Known:
+def known(path: str) -> IndexedFile:
     stamp = Stamp(1, 1, 1, 1, 1)
-    return Known(path=path, stamp=stamp, digest="same", offset=0, length=len(TEXT), tracked=True)
+    return IndexedFile(path=path, stamp=stamp, digest="same", offset=0, length=len(TEXT), tracked=True)
 
 
 class Reading:

@@ -8,17 +8,17 @@ from pathlib import Path
 
 from codeplane.code.resolve.references import references
 from codeplane.code.resolve.world import SharedModules, World
-from codeplane.index.derived_index import Follower
+from codeplane.index.derived_index import DerivedIndex
 from codeplane.index.fact_store import FactStore
 from codeplane.index.fulltext import FullText
-from codeplane.index.parser_pool import Parsers
+from codeplane.index.parser_pool import ParserPool
 from codeplane.index.snapshot import Snapshot
 from codeplane.query.search.symbols import targets
 from tests.harness import git, make_repo
 from tests.index.indexed import Indexed
 
 
-class _Kept(Parsers):
+class _Kept(ParserPool):
     """Parsers that stay for the next repository: starting them costs more than parsing a few lines."""
 
     def close(self) -> None:
@@ -26,7 +26,7 @@ class _Kept(Parsers):
 
 
 @cache
-def _parsers() -> Parsers:
+def _parsers() -> ParserPool:
     return _Kept(processes=1)
 
 
@@ -37,7 +37,7 @@ class Written:
     snapshot: Snapshot
     store: FactStore
     indexer: Indexed
-    follower: Follower
+    follower: DerivedIndex
 
     def world(self) -> World:
         """A world for one question."""
@@ -66,7 +66,7 @@ def written(root: Path, files: Mapping[str, str]) -> Iterator[Written]:
     home = root.parent / f"{root.name}-home"
     indexer = Indexed(root, home)
     snapshot = indexer.start()
-    follower = Follower(
+    follower = DerivedIndex(
         facts=FactStore(home / "facts.db"),
         text=FullText(home / "tantivy"),
         parsers=_parsers(),

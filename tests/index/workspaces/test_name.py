@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplane.index.workspaces.workspace_name import checked, is_name, suggested
+from codeplane.index.workspaces.workspace_name import check_name, is_name, suggest_name
 from codeplane.kernel.errors import InvalidArgument
 from tests.interaction.requirements import requirement
 
@@ -16,7 +16,7 @@ from tests.interaction.requirements import requirement
 def test_a_name_is_one_plain_folder(text: str) -> None:
     if not is_name(text):
         with pytest.raises(InvalidArgument):
-            checked(text)
+            check_name(text)
         return
     assert text.isascii()
     assert text == text.lower()
@@ -29,7 +29,7 @@ def test_a_name_is_one_plain_folder(text: str) -> None:
 @given(st.text(max_size=80))
 def test_what_is_suggested_is_a_name(text: str) -> None:
     try:
-        assert is_name(suggested(text))
+        assert is_name(suggest_name(text))
     except InvalidArgument as refused:
         assert "give it a name" in refused.hint
 
@@ -40,11 +40,11 @@ def test_what_is_suggested_is_a_name(text: str) -> None:
     [("Django", "django"), ("my project", "my-project"), ("Café", "cafe"), ("..a..b..", "a.b"), ("x" * 99, "x" * 64)],
 )
 def test_names_are_made_from_folders(text: str, name: str) -> None:
-    assert suggested(text) == name
+    assert suggest_name(text) == name
 
 
 @requirement("WSP-04")
 @pytest.mark.parametrize("text", ["", "..", "日本", "-", "../.."])
 def test_nothing_is_made_of_nothing(text: str) -> None:
     with pytest.raises(InvalidArgument):
-        suggested(text)
+        suggest_name(text)

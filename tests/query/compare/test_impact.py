@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from codeplane.query.compare.impact import Impacts
-from codeplane.query.compare.summary import every
+from codeplane.query.compare.summary import flatten
 from tests.code.resolve.written import written
 from tests.interaction.requirements import requirement
 from tests.query.compare.versions import compared
@@ -20,7 +20,7 @@ FILES = {
 
 
 def test_rare_names_first_and_what_is_left_is_said(tmp_path: Path) -> None:
-    changes = every(compared("pkg/sums.py", NOW.replace("(a)", "()"), NOW))
+    changes = flatten(compared("pkg/sums.py", NOW.replace("(a)", "()"), NOW))
     rare, often = sorted(changes, key=lambda one: one.pair.now.name, reverse=True)
     with written(tmp_path, FILES) as repo:
         few = Impacts(repo.world(), repo.store, is_present=True)
@@ -48,7 +48,7 @@ def test_two_of_one_name_are_told_apart(tmp_path: Path) -> None:
         "pkg/a.py": "class A:\n    def go(self, x): return x\n\n\nclass B:\n    def go(self, x): return x\n",
         "pkg/use.py": "from pkg.a import A, B\n\nA().go(1)\nA().go(2)\nB().go(3)\n",
     }
-    changes = every(compared("pkg/a.py", files["pkg/a.py"].replace("self, x", "self"), files["pkg/a.py"]))
+    changes = flatten(compared("pkg/a.py", files["pkg/a.py"].replace("self, x", "self"), files["pkg/a.py"]))
     with written(tmp_path, files) as repo:
         impacts = Impacts(repo.world(), repo.store, is_present=True)
         impacts.look(changes)

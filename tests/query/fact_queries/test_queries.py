@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from codeplane.code.resolve.world import SharedModules, World
-from codeplane.index.fact_store import FactStore, FileParsed
-from codeplane.index.parse_worker import Source, parse
+from codeplane.index.fact_store import FactStore
+from codeplane.index.parse_worker import Source, parse_source
+from codeplane.index.parsed_table import ParsedFile
 from codeplane.kernel.errors import DeadlineExceeded
 from codeplane.query.fact_queries.queries import FactQueries
 from tests.harness import make_repo
@@ -24,8 +25,8 @@ def asked(tmp_path: Path) -> tuple[World, FactStore]:
     for known in snapshot.texts:
         if known.path.endswith(".py"):
             source = Source(key=0, name=known.path, language="python", offset=0, length=known.length)
-            found = parse(source, snapshot.text(known))
-            parsed.append(FileParsed(path=known.path, digest=known.digest, language="python", parsed=found))
+            found = parse_source(source, snapshot.text(known))
+            parsed.append(ParsedFile(path=known.path, digest=known.digest, language="python", parsed=found))
     store.put(parsed, epoch=snapshot.epoch)
     return World(snapshot, store, SharedModules()), store
 

@@ -8,10 +8,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplane.index.fact_store import FactStore, FileParsed
+from codeplane.index.fact_store import FactStore
 from codeplane.index.files.file import digest_of
-from codeplane.index.parse_worker import Source, parse
-from codeplane.query.overview.focus import Words, focused
+from codeplane.index.parse_worker import Source, parse_source
+from codeplane.index.parsed_table import ParsedFile
+from codeplane.query.overview.focus import Words, find_focus
 from codeplane.query.overview.graph import Graph, graph_of
 from tests.interaction.requirements import requirement
 
@@ -20,11 +21,11 @@ from tests.interaction.requirements import requirement
 def stored(folder: Path, files: Mapping[str, str]) -> Iterator[FactStore]:
     store = FactStore(folder / "facts.db")
     parsed = [
-        FileParsed(
+        ParsedFile(
             path=path,
             digest=digest_of(text.encode()),
             language="python",
-            parsed=parse(_source(key, path, text), text.encode()),
+            parsed=parse_source(_source(key, path, text), text.encode()),
         )
         for key, (path, text) in enumerate(files.items())
     ]
@@ -65,9 +66,9 @@ def test_a_focus_moves_the_rank(tmp_path: Path) -> None:
         graph = graph_of(store)
         words = Words.of(graph)
         for text in ("SeldomUsed", "what is seldom used"):
-            focus = focused(graph, words, [text])
+            focus = find_focus(graph, words, [text])
             assert best(graph, graph.rank(focus.files, focus.names).definitions) == "SeldomUsed", text
-        nothing = focused(graph, words, ["zzyzx"])
+        nothing = find_focus(graph, words, ["zzyzx"])
         assert not nothing.files and not nothing.names
         assert graph.rank(nothing.files, nothing.names) is graph.plain
 

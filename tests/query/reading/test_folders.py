@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codeplane.index.files.file import Stamp
-from codeplane.index.snapshot import Known
+from codeplane.index.snapshot import IndexedFile
 from codeplane.query.folders import Folder, folders_of
 from tests.interaction.requirements import requirement
 
@@ -12,9 +12,9 @@ _NAME = st.text(st.sampled_from("abc."), min_size=1, max_size=3)
 _PATHS = st.sets(st.lists(_NAME, min_size=1, max_size=4).map("/".join), max_size=20)
 
 
-def known(path: str, size: int) -> Known:
+def known(path: str, size: int) -> IndexedFile:
     stamp = Stamp(size=size, mtime_ns=0, inode=0, mode=0, ctime_ns=0)
-    return Known(path=path, stamp=stamp, digest="", offset=0, length=size, tracked=True)
+    return IndexedFile(path=path, stamp=stamp, digest="", offset=0, length=size, tracked=True)
 
 
 @requirement("MAP-01")

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codeplane.query.search.needles import required_texts
 from codeplane.query.search.pattern import Regex
-from codeplane.query.search.required import required
 from tests.interaction.requirements import requirement
 
 LINES = st.lists(st.sampled_from(["abc", "abcd", "xabcx", "ab", "", "abc def", "def", "a-b_c", "abcabc"]), max_size=12)
@@ -42,7 +42,7 @@ LINES = st.lists(st.sampled_from(["abc", "abcd", "xabcx", "ab", "", "abc def", "
     ],
 )
 def test_what_every_match_holds(text: str, held: tuple[tuple[bytes, ...], ...]) -> None:
-    assert required(text) == held
+    assert required_texts(text) == held
 
 
 @requirement("SRC-11")

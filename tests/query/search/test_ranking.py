@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from codeplane.index.fulltext import Document, FullText
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.query.search.best_line import best_lines
-from codeplane.query.search.question import MAX_QUESTION, parsed, variants
+from codeplane.query.search.question import MAX_QUESTION, parse_question, variants
 from codeplane.query.search.ranking import Ranked, rank, reasons, weigh
 from tests.interaction.requirements import requirement
 
@@ -110,8 +110,8 @@ def test_only_what_is_kept_is_ranked_however_far_behind(tmp_path: Path) -> None:
 
 
 def test_words_that_say_nothing_are_left_out_unless_there_is_nothing_else(shop: FullText) -> None:
-    assert parsed("the cart of the user").title == {"cart"}
-    assert parsed("the").title == {"the"}
+    assert parse_question("the cart of the user").title == {"cart"}
+    assert parse_question("the").title == {"the"}
     assert paths(rank(shop, "the", limit=1)) != []
     assert rank(shop, "zyzzyva", limit=5) == []
 
@@ -124,7 +124,7 @@ def test_a_question_of_nothing_or_too_much_is_refused(shop: FullText) -> None:
 
 
 def test_code_blocks_are_told_from_prose() -> None:
-    question = parsed("Title words\nprose here\n```python\nimport wheel\n```\nagain prose")
+    question = parse_question("Title words\nprose here\n```python\nimport wheel\n```\nagain prose")
     assert question.title == {"title", "words"}
     assert question.prose == {"prose": 2}
     assert question.code == {"python": 1, "import": 1, "wheel": 1}
@@ -133,7 +133,7 @@ def test_code_blocks_are_told_from_prose() -> None:
 @given(st.text(max_size=400))
 def test_any_text_is_a_question_or_is_refused(text: str) -> None:
     try:
-        question = parsed(text)
+        question = parse_question(text)
     except InvalidArgument:
         return
     assert question.title or question.prose or question.code
@@ -159,7 +159,7 @@ def test_no_index_is_no_answer(tmp_path: Path) -> None:
 
 
 def test_the_telling_line_has_the_rare_words_and_opens_a_definition(shop: FullText) -> None:
-    words = weigh(shop, parsed("slugify strips the value")).words
+    words = weigh(shop, parse_question("slugify strips the value")).words
     (line,) = best_lines(FILES["shop/text.py"][0], words)
     assert (line.number, line.text) == (1, "def slugify(value):")
     both = best_lines(FILES["shop/text.py"][0], words, limit=2)

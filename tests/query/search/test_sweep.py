@@ -6,7 +6,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplane.query.search.byte_search import find, finding
+from codeplane.query.search.byte_search import find, make_finder
 from tests.interaction.requirements import requirement
 
 HAY = (b"ab\0c\n" * 30_000) + b"needle" + (b"xyz\xff" * 30_000) + b"needle"
@@ -29,7 +29,7 @@ def test_as_python_finds_it(needle: bytes, start: int, length: int) -> None:
     start=st.integers(0, 3000),
 )
 def test_one_text_looked_through_again_and_again(text: bytes, needle: bytes, start: int) -> None:
-    seek = finding(text)
+    seek = make_finder(text)
     assert seek(needle, start) == text.find(needle, start)
     assert seek(needle) == text.find(needle)
 

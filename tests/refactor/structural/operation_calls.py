@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 from codeplane.code.resolve.world import SharedModules
-from codeplane.index.freshness import Fresh
+from codeplane.index.freshness import SnapshotSource
 from codeplane.index.snapshot import Snapshot
-from codeplane.index.update_loop import Behind
+from codeplane.index.update_loop import ParseBacklog
 from codeplane.kernel.actor import Actor, ActorKind, Caller
 from codeplane.kernel.call import Call
 from codeplane.kernel.catalogue import Catalogue
@@ -24,14 +24,14 @@ Asking = Callable[..., Awaitable[Result]]
 
 def knowledge_of(repo: Written) -> Knowledge:
     """What the operations answer from; nobody watches the disk, so every question walks it."""
-    fresh = Fresh(indexer=repo.indexer, clock=SystemClock(), verify_after_sec=60.0)
+    fresh = SnapshotSource(indexer=repo.indexer, clock=SystemClock(), verify_after_sec=60.0)
 
-    async def ready() -> Fresh:
+    async def ready() -> SnapshotSource:
         return fresh
 
-    async def behind(snapshot: Snapshot) -> Behind:
+    async def behind(snapshot: Snapshot) -> ParseBacklog:
         await asyncio.to_thread(repo.follower.follow, snapshot, newer=lambda: False)
-        return Behind(files=0)
+        return ParseBacklog(files=0)
 
     async def filled() -> None:
         return None

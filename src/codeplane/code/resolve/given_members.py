@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from codeplane.code.resolve.given_places import members_given, set_by_name
-from codeplane.index.snapshot import Known
+from codeplane.index.snapshot import IndexedFile
 from codeplane.kernel.bounded_cache import BoundedCache
 
 # Names in files: beyond so many, those that were asked for longest ago are forgotten.
@@ -21,10 +21,10 @@ class GivenMembers:
 
     def __init__(self, *, most: int = _MOST) -> None:
         self._most = most
-        self._held = BoundedCache[tuple[str, str], tuple[Known, Places]](most)
+        self._held = BoundedCache[tuple[str, str], tuple[IndexedFile, Places]](most)
         self._without: set[str] = set()
 
-    def places(self, name: str, known: Known, text: Callable[[], bytes]) -> Places:
+    def places(self, name: str, known: IndexedFile, text: Callable[[], bytes]) -> Places:
         """The places of a file where something's member of a name is assigned, or set by its name in quotes."""
         found = self._held.get((name, known.path))
         if found is not None and found[0] is known:

@@ -17,7 +17,7 @@ from codeplane.code.languages.registry import LANGUAGES, languages
 from codeplane.code.model import Facts
 from codeplane.code.resolve.given_members import GivenMembers
 from codeplane.index.fact_store import FactStore
-from codeplane.index.snapshot import Known, Snapshot
+from codeplane.index.snapshot import IndexedFile, Snapshot
 
 
 @dataclass(slots=True, kw_only=True)
@@ -135,7 +135,7 @@ class SharedModules:
 
     def __init__(self) -> None:
         self.given = GivenMembers()
-        self._modules: dict[str, tuple[Mapping[str, Known], Modules]] = {}
+        self._modules: dict[str, tuple[Mapping[str, IndexedFile], Modules]] = {}
 
     def of_family(self, family: str | None, snapshot: Snapshot) -> Modules | None:
         """The modules of a family of languages; None for one that has none."""
@@ -178,7 +178,7 @@ def _found(layout: ModuleLayout, snapshot: Snapshot) -> Modules:
     return layout.find_all(snapshot.files, lambda path: _text(snapshot, path))
 
 
-def _same(before: Mapping[str, Known], now: Mapping[str, Known], layout: ModuleLayout) -> bool:
+def _same(before: Mapping[str, IndexedFile], now: Mapping[str, IndexedFile], layout: ModuleLayout) -> bool:
     """Whether the paths are the same, and so are the contents that decide."""
     if layout.manifests is None or before.keys() != now.keys():
         return False

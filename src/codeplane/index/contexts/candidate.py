@@ -12,7 +12,7 @@ Order: TypeAlias = tuple[int, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A family's root as discovery found it: `tier` 1 fences a workspace, 2 is a package, 0 needs no marker."""
+    """A language family's root as discovered; `tier` 1 marks a workspace, 2 a package, 0 needs no marker."""
 
     family: str
     root: str
@@ -25,13 +25,13 @@ class Candidate:
 
     @property
     def id(self) -> str:
-        """The name a person gave it, or one that only family and root decide."""
+        """The pinned name, or an id made of family and root."""
         return self.pinned or context_id(self.family, self.root)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """A namespace of definitions: a family's files below a root, less what is punched out."""
+    """A namespace of definitions: a family's files below a root, without excluded folders."""
 
     id: str
     family: str | None
@@ -47,12 +47,12 @@ class Context:
 
 
 def context_id(family: str, root: str) -> str:
-    """A text that stays the same for as long as family and root do, e.g. `python:apps/api` or `go:.`."""
+    """A stable id made of family and root, such as `python:apps/api` or `go:.`."""
     return f"{family}:{written(root) or '.'}"
 
 
 def fallback(family: str | None) -> Context:
-    """What owns the files that no context owns: `python` for a family, `none` for files without one."""
+    """The fallback context for files without an owner: `python` for a family, `none` without one."""
     return Context(id=family or "none", family=family, root="", tier=0, status="valid", reason="no context owns these")
 
 
@@ -62,10 +62,10 @@ def is_inside(path: str, root: str) -> bool:
 
 
 def relative(path: str, root: str) -> str:
-    """A path below a root, as seen from it."""
+    """A path relative to a root above it."""
     return path[len(root) + 1 :] if root else path
 
 
 def parent(root: str) -> str:
-    """The folder around a folder; the repository's root is its own."""
+    """The parent folder; the root is its own parent."""
     return root.rpartition("/")[0]

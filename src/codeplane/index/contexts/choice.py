@@ -1,4 +1,4 @@
-"""What a person decided about contexts: to name or add one, to detach one, or to ignore its markers."""
+"""The owner's choices about contexts: pin, detach or ignore one."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -21,20 +21,20 @@ class _Part(BaseModel):
 
 
 class Indexer(_Part):
-    """The tool that makes a semantic index of a context."""
+    """The tool that builds a semantic index of a context."""
 
     name: str
 
 
 class Defaults(_Part):
-    """What holds for every context."""
+    """Defaults for every context."""
 
     max_parallel_contexts: int = Field(4, ge=1, le=64, strict=True)
     divergence_behavior: Literal["fail"] = "fail"
 
 
 class Choice(_Part):
-    """One entry: `pin` makes roots contexts, `detach` keeps their files out, `ignore` leaves them to what is around."""
+    """One entry: `pin` makes roots contexts, `detach` drops their files, `ignore` leaves them to the outer context."""
 
     id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
     language: str
@@ -71,12 +71,12 @@ class Choice(_Part):
         return family_of_language(self.language) or ""
 
     def id_at(self, root: str) -> str:
-        """The entry's own id, told apart by root when it names several."""
+        """The entry's id at a root; the root is appended if the entry names several."""
         return self.id if len(self.workspace_roots) == 1 else f"{self.id}:{written(root) or '.'}"
 
 
 class ContextsDocument(_Part):
-    """The whole of contexts.yaml; `discovered` is for people and is not read back."""
+    """The whole contexts.yaml; `discovered` is informational and not read back."""
 
     version: Literal[1] = 1
     contexts: tuple[Choice, ...] = ()
@@ -96,20 +96,20 @@ class ContextsDocument(_Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
-    """Everything decided in one contexts.yaml."""
+    """All choices in one contexts.yaml."""
 
     entries: tuple[Choice, ...] = ()
     defaults: Defaults = field(default_factory=Defaults)
 
     def applied(self, candidates: Iterable[Candidate]) -> list[Candidate]:
-        """The candidates as a person wants them."""
+        """Apply the choices to candidates."""
         by_root = {(each.family, each.root): each for each in candidates}
         for entry in self.entries:
             for root in entry.workspace_roots:
                 key = (entry.family, root)
-                found = by_root.pop(key, None) or Candidate(family=entry.family, root=root, tier=0)
+                candidate = by_root.pop(key, None) or Candidate(family=entry.family, root=root, tier=0)
                 if entry.use == "pin":
-                    by_root[key] = replace(found, status="pending", reason="", pinned=entry.id_at(root))
+                    by_root[key] = replace(candidate, status="pending", reason="", pinned=entry.id_at(root))
                 elif entry.use == "detach":
-                    by_root[key] = replace(found, status="detached", reason="detached in contexts.yaml")
+                    by_root[key] = replace(candidate, status="detached", reason="detached in contexts.yaml")
         return sorted(by_root.values(), key=lambda each: (each.family, each.root))

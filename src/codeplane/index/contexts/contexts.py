@@ -1,4 +1,4 @@
-"""All contexts of one repository, found, probed and ready to be asked."""
+"""All contexts of one repository, discovered and probed."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,14 +8,14 @@ from codeplane.index.contexts.candidate import Context
 from codeplane.index.contexts.choice import Choices, Defaults
 from codeplane.index.contexts.contexts_file import NAME, ContextsFile
 from codeplane.index.contexts.discovery import Read, discover, is_marker
-from codeplane.index.contexts.probe import Parse, order_of, probed
+from codeplane.index.contexts.probe import Parse, order_of, probe_candidates
 from codeplane.index.contexts.router import Router
 from codeplane.kernel.errors import CodePlaneError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contexts:
-    """One discovery's outcome; `problem` says why contexts.yaml was not heeded or not written."""
+    """The result of one discovery; `problem` says why contexts.yaml was not read or written."""
 
     all: tuple[Context, ...]
     router: Router
@@ -24,7 +24,7 @@ class Contexts:
 
     @classmethod
     def discover(cls, paths: Iterable[str], read: Read, parse: Parse, file: ContextsFile | None = None) -> "Contexts":
-        """Find, filter and probe every context; a broken contexts.yaml stops nothing, is said, and stays as it is."""
+        """Discover, filter and probe every context; a broken contexts.yaml is reported and left unchanged."""
         listed = list(paths)
         choices, problem = Choices(), None
         if file is not None:
@@ -32,7 +32,7 @@ class Contexts:
                 choices = file.load()
             except CodePlaneError as error:
                 problem = error
-        contexts = probed(choices.applied(discover(listed, read)), listed, read, parse)
+        contexts = probe_candidates(choices.applied(discover(listed, read)), listed, read, parse)
         if file is not None and problem is None:
             try:
                 file.write(contexts)
@@ -41,16 +41,16 @@ class Contexts:
         return cls(all=contexts, router=Router(contexts), defaults=choices.defaults, problem=problem)
 
     def valid(self, family: str | None = None) -> tuple[Context, ...]:
-        """The contexts that own files, of one family or of all."""
+        """The valid contexts, of one family or of all."""
         return tuple(each for each in self.all if each.status == "valid" and family in (None, each.family))
 
     def mode_of(self, family: str) -> Literal["none", "single", "multiple"]:
-        """Whether answers for a family come from one context or have to agree between several."""
+        """Whether a family has no, one or several valid contexts."""
         count = len(self.valid(family))
         return "none" if count == 0 else "single" if count == 1 else "multiple"
 
     def changed(self, paths: Iterable[str]) -> bool:
-        """Whether files that were added, edited or removed can change any context, so that discovery must run again."""
+        """Whether changed files can affect any context, so that discovery must run again."""
         return any(is_marker(path) or path == f".codeplane/{NAME}" or self._is_evidence(path) for path in paths)
 
     def _is_evidence(self, path: str) -> bool:

@@ -1,4 +1,4 @@
-"""`.codeplane/contexts.yaml`: what was discovered, for people to read, and what they decided, kept as they wrote it."""
+"""`.codeplane/contexts.yaml`: discovered contexts for people to read, and their choices, preserved as written."""
 
 import os
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from codeplane.index.contexts.candidate import Context
 from codeplane.index.contexts.choice import VERSION, Choices, ContextsDocument
-from codeplane.index.contexts.yaml_depth import TooDeep, must_be_shallow
+from codeplane.index.contexts.yaml_depth import TooDeep, check_depth
 from codeplane.index.files.paths import written
 from codeplane.kernel.errors import ConfigInvalid, SchemaTooNew, StorageFailed
 
@@ -41,17 +41,17 @@ _Path: TypeAlias = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class ContextsFile:
-    """One contexts.yaml; a broken one is refused with its line, and never overwritten."""
+    """One contexts.yaml; a broken file is reported with its line and never overwritten."""
 
     path: Path
 
     def load(self) -> Choices:
-        """What a person decided; nothing when there is no file."""
+        """Load the owner's choices; none without a file."""
         text = self._text()
         return _Reading(self.path.name, text).choices() if text else Choices()
 
     def write(self, contexts: Iterable[Context]) -> bool:
-        """Put what was discovered into the file and leave the rest as it is; whether anything changed."""
+        """Replace the discovered list in the file and return whether anything changed."""
         text = self._text() or _HEAD
         reading = _Reading(self.path.name, text)
         choices = reading.choices()
@@ -102,21 +102,21 @@ class ContextsFile:
 
 
 class _Reading:
-    """One text, composed; every complaint names a line."""
+    """A composed YAML text; every error names a line."""
 
     def __init__(self, name: str, text: str) -> None:
         self._name = name
         self._text = text
         self._lines: dict[_Path, int] = {}
         try:
-            must_be_shallow(text)
+            check_depth(text)
             self._root: yaml.Node | None = yaml.compose(text, Loader=_LOADER)
         except TooDeep as error:
             self._refuse(error.line, "nested too deeply")
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
-            said = ", ".join(part for part in (error.context, error.problem) if part)
-            self._refuse(mark.line + 1 if mark else 1, f"not YAML: {said}")
+            message = ", ".join(part for part in (error.context, error.problem) if part)
+            self._refuse(mark.line + 1 if mark else 1, f"not YAML: {message}")
         except yaml.YAMLError as error:
             self._refuse(1, f"not YAML: {' '.join(str(error).split())[:200]}")
         if self._root is not None:
@@ -129,17 +129,17 @@ class _Reading:
         if isinstance(value, dict) and isinstance(value.get("version"), int) and value["version"] > VERSION:
             raise SchemaTooNew(f"{self._name} has version {value['version']}; this CodePlane knows {VERSION}")
         try:
-            found = ContextsDocument.model_validate(value)
+            document = ContextsDocument.model_validate(value)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             where = ".".join(str(part) for part in first["loc"])
             unknown = first["type"] == "extra_forbidden"
-            said = "there is no such key here" if unknown else first["msg"].removeprefix("Value error, ")
-            self._refuse(self._line(first["loc"]), f"{where}: {said}" if where else said)
-        return Choices(entries=found.contexts, defaults=found.defaults)
+            message = "there is no such key here" if unknown else first["msg"].removeprefix("Value error, ")
+            self._refuse(self._line(first["loc"]), f"{where}: {message}" if where else message)
+        return Choices(entries=document.contexts, defaults=document.defaults)
 
     def discovered(self) -> tuple[int, int]:
-        """From where to where the old list stands, in characters; the end of the text when there is none."""
+        """The character range of the old list; the end of the text without one."""
         if isinstance(self._root, yaml.MappingNode):
             for key, value in self._root.value:
                 if key.value == "discovered":
@@ -158,12 +158,12 @@ class _Reading:
         if isinstance(node, yaml.SequenceNode):
             return [self._plain(each, (*path, at), seen) for at, each in enumerate(node.value)]
         if isinstance(node, yaml.MappingNode):
-            found: dict[str, object] = {}
+            mapping: dict[str, object] = {}
             for key, value in node.value:
-                if not isinstance(key, yaml.ScalarNode) or key.value in found:
+                if not isinstance(key, yaml.ScalarNode) or key.value in mapping:
                     self._refuse(key.start_mark.line + 1, f"the key {str(key.value)[:80]!r} is not plain, or not new")
-                found[key.value] = self._plain(value, (*path, key.value), seen)
-            return found
+                mapping[key.value] = self._plain(value, (*path, key.value), seen)
+            return mapping
         return _scalar(node)
 
     def _line(self, path: _Path) -> int:
@@ -176,7 +176,7 @@ class _Reading:
 
 
 def _scalar(node: yaml.Node) -> object:
-    """Text, or what a plain scalar stands for as far as this file needs it."""
+    """The value of a scalar: None, a small integer, or text."""
     kind = node.tag.rpartition(":")[2]
     if kind == "null":
         return None
@@ -186,7 +186,7 @@ def _scalar(node: yaml.Node) -> object:
 
 
 def _last(node: yaml.Node) -> yaml.Node:
-    """The node a value ends with; a block ends where its last part does, not where the next key begins."""
+    """The last node of a value; a block ends with its last part, not where the next key starts."""
     while isinstance(node, yaml.CollectionNode) and node.value and not node.flow_style:
         last = node.value[-1]
         node = last[1] if isinstance(last, tuple) else last

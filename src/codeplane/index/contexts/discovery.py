@@ -1,4 +1,4 @@
-"""Where contexts may be: roots that markers name, less those that a workspace file leaves out."""
+"""Discovery of candidate roots by their marker files, without those a workspace file leaves out."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -32,7 +32,7 @@ _BY_FOLDER = {name[:-1]: marker for name, marker in _MARKERS.items() if name.end
 
 @dataclass(slots=True)
 class _Root:
-    """What was found in one folder for one family."""
+    """The markers of one family in one folder."""
 
     tier: int = 2
     markers: dict[str, None] = field(default_factory=dict)
@@ -41,12 +41,12 @@ class _Root:
 
 
 def is_marker(path: str) -> bool:
-    """Whether a file's coming, going or change can move the roots."""
+    """Whether adding, removing or changing a file can change the roots."""
     return any(not is_excluded(folder) for _marker, folder, _at in _markers_in(path))
 
 
 def discover(paths: Iterable[str], read: Read) -> list[Candidate]:
-    """Every root that may become a context, pending or detached with the reason, sorted by family and root."""
+    """Every candidate root, pending or detached with a reason, sorted by family and root."""
     roots: dict[tuple[str, str], _Root] = {}
     for path in sorted(set(paths)):
         for marker, folder, at in _markers_in(path):
@@ -60,7 +60,7 @@ def discover(paths: Iterable[str], read: Read) -> list[Candidate]:
                 if at == path and path[path.rfind("/") + 1 :] in READ:
                     _read_into(found, path, marker.tier, read)
     candidates = [_judged(family, root, roots) for family, root in roots]
-    named = {path[path.rfind("/") + 1 :] for found in roots.values() for path in found.markers}
+    named = {path[path.rfind("/") + 1 :] for root in roots.values() for path in root.markers}
     for family in FAMILIES:
         if family.ambient and (family.name, "") not in roots and not named & set(family.ambient_unless):
             candidates.append(Candidate(family=family.name, root="", tier=0))
@@ -68,47 +68,47 @@ def discover(paths: Iterable[str], read: Read) -> list[Candidate]:
 
 
 def _markers_in(path: str) -> list[tuple[_Marker, str, str]]:
-    """Each marker a path stands for, with the folder it marks and the path of the marker itself."""
+    """The markers in a path, each with the folder it marks and its own path."""
     folder, _, name = path.rpartition("/")
-    found: list[tuple[_Marker, str, str]] = []
+    marks: list[tuple[_Marker, str, str]] = []
     marker = _MARKERS.get(name)
     if marker is None and (dot := name.rfind(".")) >= 0:
         marker = _BY_SUFFIX.get(name[dot:])
     if marker is not None:
-        found.append((marker, folder, path))
+        marks.append((marker, folder, path))
     for inner, marker in _BY_FOLDER.items():
         if f"{inner}/" in path and (at := f"/{path}".find(f"/{inner}/")) >= 0:
-            found.append((marker, path[: max(at - 1, 0)], path[: at + len(inner)]))
-    return found
+            marks.append((marker, path[: max(at - 1, 0)], path[: at + len(inner)]))
+    return marks
 
 
-def _read_into(found: _Root, path: str, tier: int, read: Read) -> None:
+def _read_into(root: _Root, path: str, tier: int, read: Read) -> None:
     marked = read_marker(path, read(path))
     if marked.problem:
-        found.problems.append(marked.problem)
+        root.problems.append(marked.problem)
         if tier == 1:
             # A workspace whose members are not known leaves nobody out.
-            found.fences.append(Fence(marker=path, permissive=True, reason=marked.problem))
+            root.fences.append(Fence(marker=path, permissive=True, reason=marked.problem))
     if marked.fence is not None:
-        found.tier = 1
-        found.fences.append(marked.fence)
+        root.tier = 1
+        root.fences.append(marked.fence)
         if marked.fence.permissive:
-            found.problems.append(f"{path[path.rfind('/') + 1 :]}: {marked.fence.reason}; all roots below are kept")
+            root.problems.append(f"{path[path.rfind('/') + 1 :]}: {marked.fence.reason}; all roots below are kept")
 
 
 def _judged(family: str, root: str, roots: dict[tuple[str, str], _Root]) -> Candidate:
-    found = roots[family, root]
+    own = roots[family, root]
     candidate = Candidate(
         family=family,
         root=root,
-        tier=found.tier,
-        markers=tuple(sorted(found.markers)),
-        reason="; ".join(found.problems),
+        tier=own.tier,
+        markers=tuple(sorted(own.markers)),
+        reason="; ".join(own.problems),
     )
-    if found.fences:
-        unlisted = all(fence.lists_itself and not fence.admits("") for fence in found.fences)
-        is_package = any(_is_package(family, marker) for marker in found.markers)
-        return _detached(candidate, found.fences[0]) if unlisted and is_package else candidate
+    if own.fences:
+        unlisted = all(fence.lists_itself and not fence.admits("") for fence in own.fences)
+        is_package = any(_is_package(family, marker) for marker in own.markers)
+        return _detached(candidate, own.fences[0]) if unlisted and is_package else candidate
     above = root
     while above:
         above = parent(above)
@@ -126,5 +126,5 @@ def _is_package(family: str, marker: str) -> bool:
 
 
 def _detached(candidate: Candidate, fence: Fence) -> Candidate:
-    said = f"not a member of the workspace in {shown(fence.marker)}"
-    return replace(candidate, status="detached", reason="; ".join(filter(None, (said, candidate.reason))))
+    reason = f"not a member of the workspace in {shown(fence.marker)}"
+    return replace(candidate, status="detached", reason="; ".join(filter(None, (reason, candidate.reason))))

@@ -123,20 +123,20 @@ _BY_LANGUAGE = {language: family.name for family in FAMILIES for language in (fa
 
 
 def family_of(path: str) -> str | None:
-    """The family a file is counted to: by its whole name first (`docker-compose.yml` is docker's), then its suffix."""
+    """The family of a file, by its whole name first (`docker-compose.yml` is docker's), then its suffix."""
     name = path[path.rfind("/") + 1 :]
-    found = _BY_NAME.get(name)
-    if found is None and (dot := name.rfind(".")) >= 0:
+    family = _BY_NAME.get(name)
+    if family is None and (dot := name.rfind(".")) >= 0:
         return _BY_SUFFIX.get(name[dot:])
-    return found
+    return family
 
 
 def families_of(path: str) -> tuple[str, ...]:
-    """Every family whose include globs match a file: none, one or two."""
+    """Every family whose globs include a file: none, one or two."""
     name = path[path.rfind("/") + 1 :]
     dot = name.rfind(".")
-    found = (_BY_NAME.get(name), _BY_SUFFIX.get(name[dot:]) if dot >= 0 else None)
-    return tuple(dict.fromkeys(each for each in found if each))
+    names = (_BY_NAME.get(name), _BY_SUFFIX.get(name[dot:]) if dot >= 0 else None)
+    return tuple(dict.fromkeys(each for each in names if each))
 
 
 def family_of_language(language: str) -> str | None:

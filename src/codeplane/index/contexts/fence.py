@@ -1,4 +1,4 @@
-"""What a workspace file says about which packages below it belong to the workspace."""
+"""A workspace file's rules for which packages below it are members."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,7 +8,7 @@ from codeplane.index.contexts.glob import FolderGlob
 
 @dataclass(frozen=True, kw_only=True)
 class Fence:
-    """The authority of one workspace root; a permissive one keeps everything, and `reason` says why."""
+    """The membership rules of one workspace root; a permissive fence admits everything, and `reason` says why."""
 
     marker: str
     members: tuple[FolderGlob, ...] = ()
@@ -21,11 +21,11 @@ class Fence:
 
     @cached_property
     def named(self) -> frozenset[str]:
-        """The folders that are named outright."""
+        """Member folders named without a glob."""
         return frozenset(member.literal for member in self.members if member.is_literal)
 
     def admits(self, folder: str) -> bool:
-        """Whether a package belongs, by its folder as seen from the fence's root."""
+        """Whether a package is a member, by its folder relative to the fence's root."""
         if self.permissive:
             return True
         if folder in self.named:
@@ -36,16 +36,16 @@ class Fence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Marked:
-    """What reading one marker file gave: perhaps a fence, perhaps a reason why it could not be read."""
+class MarkerContent:
+    """The parsed content of a marker file: a fence, or the problem with the file."""
 
     fence: Fence | None = None
     problem: str = ""
 
 
 def _outwards(folder: str) -> list[str]:
-    found = [folder]
+    folders = [folder]
     while "/" in folder:
         folder = folder.rpartition("/")[0]
-        found.append(folder)
-    return found
+        folders.append(folder)
+    return folders

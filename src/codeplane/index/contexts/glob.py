@@ -1,4 +1,4 @@
-"""The globs that workspace files name their members with; a whole folder matches or it does not."""
+"""The globs in which workspace files name member folders."""
 
 import re
 from itertools import pairwise
@@ -9,7 +9,7 @@ SPECIAL = frozenset("*?[{")
 
 
 class NotAGlob(ValueError):
-    """A pattern that cannot be read as one."""
+    """A pattern that is not a valid glob."""
 
 
 class FolderGlob:
@@ -24,11 +24,11 @@ class FolderGlob:
 
     @classmethod
     def named(cls, folder: str) -> "FolderGlob":
-        """A folder by exactly its name, whatever characters are in it."""
+        """A glob that matches exactly one folder name."""
         return cls(folder, is_literal=True)
 
     def matches(self, folder: str) -> bool:
-        """Whether a folder is meant; a folder whose name has brackets is also meant by exactly that name."""
+        """Whether a folder matches; a name with brackets also matches literally."""
         return folder == self.literal or (self._matches is not None and self._matches(folder))
 
 
@@ -51,7 +51,7 @@ class _Regex:
 
 
 def tidy(path: str) -> str:
-    """A relative path without `./`, empty segments or a slash at the end; `..` is kept unless it can be resolved."""
+    """Normalise a relative path: no `./`, empty segments or trailing slash; `..` only where it cannot be resolved."""
     parts: list[str] = []
     for part in path.replace("\\", "/").split("/"):
         if part == ".." and parts and parts[-1] != "..":

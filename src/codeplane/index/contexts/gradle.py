@@ -1,4 +1,4 @@
-"""Gradle settings, scanned: the projects they include, as far as they are plain strings."""
+"""A scanner of Gradle settings for the projects they include as plain strings."""
 
 import re
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _Token = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradleSettings:
-    """The folders that are included; `dynamic` says why there may be others that a scan cannot see."""
+    """Included folders; `dynamic` says why there may be more that a scan cannot see."""
 
     folders: tuple[str, ...]
     dynamic: str = ""
@@ -46,39 +46,39 @@ def gradle_settings(text: str) -> GradleSettings:
 
 
 def _arguments(tokens: list[_Token], at: int) -> list[str] | None:
-    """The strings of one call, or None when anything else is among them."""
+    """The string arguments of a call, or None if any argument is not a string."""
     bracketed = at < len(tokens) and tokens[at][1] == "("
     at += bracketed
-    found: list[str] = []
+    literals: list[str] = []
     wants_value = True
     while at < len(tokens):
         kind, token = tokens[at]
         at += 1
         if kind == "newline":
             if not bracketed and not wants_value:
-                return found
+                return literals
         elif wants_value:
-            if token == ")" and bracketed and found:
+            if token == ")" and bracketed and literals:
                 break
             literal = _literal(token) if kind == "string" else None
             if literal is None:
                 return None
-            found.append(literal)
+            literals.append(literal)
             wants_value = False
         elif token == ",":
             wants_value = True
         elif bracketed and token == ")":
             break
         elif not bracketed and token in (";", "}"):
-            return found
+            return literals
         else:
             return None
     else:
-        return found if found and not bracketed and not wants_value else None
+        return literals if literals and not bracketed and not wants_value else None
     # include('a' + x), include('a').each …: what follows the bracket on its line can still compute.
     if at < len(tokens) and tokens[at][0] == "other" and tokens[at][1] in "+.":
         return None
-    return found
+    return literals
 
 
 def _literal(token: str) -> str | None:
@@ -91,7 +91,7 @@ def _literal(token: str) -> str | None:
 
 
 def _folders(word: str, named: str) -> list[str]:
-    """The folders of a project path; the projects it passes through are projects too."""
+    """The folders of a project path, including the projects above it."""
     if word == "includeBuild":
         return [named]
     if word == "includeFlat":

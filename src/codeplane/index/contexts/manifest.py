@@ -1,4 +1,4 @@
-"""Workspace files, read: package.json, pnpm-workspace.yaml, go.work and Cargo.toml.
+"""Parsers of workspace files: package.json, pnpm-workspace.yaml, go.work, Cargo.toml and Gradle settings.
 
 A file that cannot be read never raises and never detaches anything: it gives no fence, and says why.
 """
@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable
 
 import yaml
 
-from codeplane.index.contexts.fence import Fence, Marked
+from codeplane.index.contexts.fence import Fence, MarkerContent
 from codeplane.index.contexts.glob import SPECIAL, FolderGlob, NotAGlob
 from codeplane.index.contexts.gradle import gradle_settings
-from codeplane.index.contexts.yaml_depth import must_be_shallow
+from codeplane.index.contexts.yaml_depth import check_depth
 
 MAX_BYTES = 500_000
 MAX_GLOBS = 500
@@ -23,28 +23,28 @@ _YAML: type = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
 class Malformed(ValueError):
-    """A marker file that does not hold what its name promises."""
+    """A marker file with unexpected content."""
 
 
-def read_marker(path: str, content: bytes | None) -> Marked:
-    """What one marker file says; only the files in the table below are opened at all."""
+def read_marker(path: str, content: bytes | None) -> MarkerContent:
+    """Parse a marker file; only files in the table below are opened."""
     name = path[path.rfind("/") + 1 :]
     if content is None:
-        return Marked(problem=f"{name} could not be read")
+        return MarkerContent(problem=f"{name} could not be read")
     if len(content) > MAX_BYTES:
-        return Marked(problem=f"{name} is larger than {MAX_BYTES} bytes and was not read")
+        return MarkerContent(problem=f"{name} is larger than {MAX_BYTES} bytes and was not read")
     try:
-        return Marked(fence=READ[name](path, content.decode("utf-8-sig")))
+        return MarkerContent(fence=READ[name](path, content.decode("utf-8-sig")))
     except UnicodeDecodeError:
-        return Marked(problem=f"{name} is not UTF-8")
+        return MarkerContent(problem=f"{name} is not UTF-8")
     except RecursionError:
-        return Marked(problem=f"{name} is nested too deeply")
+        return MarkerContent(problem=f"{name} is nested too deeply")
     except yaml.MarkedYAMLError as error:
         line = f" at line {error.problem_mark.line + 1}" if error.problem_mark else ""
-        return Marked(problem=f"{name} is not YAML{line}")
+        return MarkerContent(problem=f"{name} is not YAML{line}")
     except (ValueError, yaml.YAMLError) as error:
-        said = " ".join(str(error).split())[:200]
-        return Marked(problem=f"{name}: {said}")
+        message = " ".join(str(error).split())[:200]
+        return MarkerContent(problem=f"{name}: {message}")
 
 
 def _package_json(path: str, text: str) -> Fence | None:
@@ -58,7 +58,7 @@ def _package_json(path: str, text: str) -> Fence | None:
 
 
 def _pnpm(path: str, text: str) -> Fence | None:
-    must_be_shallow(text)
+    check_depth(text)
     value = yaml.load(text, Loader=_YAML)  # nosec B506  # a safe loader
     if value in (None, ""):
         return None

@@ -1,4 +1,4 @@
-"""What is punched out of a context: the roots inside it, and folders that are never anybody's source."""
+"""Membership of folders in contexts: inner roots and folders such as node_modules are excluded."""
 
 from collections.abc import Iterable
 
@@ -11,12 +11,12 @@ _SPECIAL = str.maketrans({char: f"\\{char}" for char in "\\*?[]!# "})
 
 
 def is_excluded(folder: str) -> bool:
-    """Whether a segment of a folder is excluded by name."""
+    """Whether any segment of a folder is excluded by name."""
     return not _NAMES.isdisjoint(folder.split("/"))
 
 
 class Territory:
-    """The roots of each family; the deepest one around a folder has it, and the holes it makes in others follow."""
+    """The roots of each family; a folder belongs to the deepest root above it."""
 
     def __init__(self, roots: Iterable[tuple[str, str]]) -> None:
         self._roots: dict[str, set[str]] = {}
@@ -24,7 +24,7 @@ class Territory:
             self._roots.setdefault(family, set()).add(root)
 
     def root_of(self, folder: str, family: str) -> str | None:
-        """The root that a family's files in a folder fall to, or None below none and in excluded folders."""
+        """The root that owns a family's files in a folder, or None."""
         roots = self._roots.get(family)
         if roots is None:
             return None
@@ -37,7 +37,7 @@ class Territory:
 
 
 def exclude_specs(candidates: Iterable[Candidate]) -> dict[tuple[str, str], tuple[str, ...]]:
-    """For each candidate's (family, root): the universal globs, and one for each candidate inside, as seen from it.
+    """The exclude globs of each (family, root): the universal ones, and one for each candidate inside.
 
     Every candidate punches, whatever became of it: the files of a detached one belong to no context around it.
     """
@@ -53,5 +53,5 @@ def exclude_specs(candidates: Iterable[Candidate]) -> dict[tuple[str, str], tupl
 
 
 def escaped(folder: str) -> str:
-    """A folder's name as a glob that means only itself."""
+    """Escape a folder's name as a literal glob."""
     return folder.translate(_SPECIAL)

@@ -1,4 +1,4 @@
-"""Contexts of the repository as it is now, and the operations that show them."""
+"""The `context.` operations: discovery and listing of contexts."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
@@ -14,9 +14,9 @@ from codeplane.index.contexts.family import families_of
 from codeplane.index.contexts.probe import ParseCheck
 from codeplane.index.files.file import Stamp, stamp_of
 from codeplane.index.files.paths import canonical, shown
-from codeplane.index.freshness import Fresh
+from codeplane.index.freshness import SnapshotSource
 from codeplane.index.parse_worker import Source
-from codeplane.index.parser_pool import Parsers
+from codeplane.index.parser_pool import ParserPool
 from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.call import Call
 from codeplane.kernel.counted import counted
@@ -61,7 +61,7 @@ class ListResult(Result):
     problem: str | None = None
 
     def text(self) -> str:
-        lines = [one.line() for one in self.contexts]
+        lines = [context.line() for context in self.contexts]
         if len(lines) < self.total:
             lines.append(f"[{len(lines)} of {self.total}; narrow with family]")
         if self.problem:
@@ -87,15 +87,15 @@ class OfResult(Result):
 
 
 class ContextOperations:
-    """Discovers contexts when something that decides about them changed, and answers from the last discovery."""
+    """Runs discovery when a relevant file changed, and answers from the last result."""
 
     def __init__(
         self,
         *,
         home: Path,
         root: Path,
-        fresh: Callable[[], Awaitable[Fresh]],
-        parsers: Parsers,
+        fresh: Callable[[], Awaitable[SnapshotSource]],
+        parsers: ParserPool,
         is_indexed: Callable[[], bool] = lambda: True,
     ) -> None:
         self._root = root
@@ -113,7 +113,7 @@ class ContextOperations:
             return snapshot, await asyncio.to_thread(self._of, snapshot)
 
     async def state(self, call: Call) -> JsonObject:
-        """The words of `status`; contexts that nobody has asked for yet are looked for a moment."""
+        """The contexts in the form of `status`; discovery is tried briefly if it has not run yet."""
         if self._last is None and self._is_indexed():
             with suppress(TimeoutError, CodePlaneError):
                 async with asyncio.timeout(_DISCOVERY_SEC):
@@ -122,9 +122,9 @@ class ContextOperations:
             return {"discovered": False}
         contexts = self._last[2]
         valid = contexts.valid()
-        active: list[JsonValue] = [one.id for one in valid[:_SHOWN]]
-        found: JsonObject = {"discovered": True, "active": active, "valid": len(valid), "all": len(contexts.all)}
-        return found | ({"problem": str(contexts.problem)} if contexts.problem else {})
+        active: list[JsonValue] = [context.id for context in valid[:_SHOWN]]
+        state: JsonObject = {"discovered": True, "active": active, "valid": len(valid), "all": len(contexts.all)}
+        return state | ({"problem": str(contexts.problem)} if contexts.problem else {})
 
     @operation("context.list", risk=Risk.READ)
     async def list(self, call: Call, request: ListRequest) -> ListResult:
@@ -135,16 +135,16 @@ class ContextOperations:
             counts[home] = counts.get(home, 0) + 1
         chosen = [
             ContextInfo(
-                id=one.id,
-                family=one.family,
-                root=shown(one.root),
-                tier=one.tier,
-                status=one.status,
-                reason=one.reason,
-                files=counts.get(one.id, 0),
+                id=context.id,
+                family=context.family,
+                root=shown(context.root),
+                tier=context.tier,
+                status=context.status,
+                reason=context.reason,
+                files=counts.get(context.id, 0),
             )
-            for one in contexts.all
-            if (request.all or one.status == "valid") and request.family in (None, one.family)
+            for context in contexts.all
+            if (request.all or context.status == "valid") and request.family in (None, context.family)
         ]
         problem = str(contexts.problem) if contexts.problem else None
         return ListResult(contexts=tuple(chosen[:_SHOWN]), total=len(chosen), problem=problem)
@@ -169,14 +169,14 @@ class ContextOperations:
         if last is not None and last[1] == written and not last[2].changed(_differing(last[0], snapshot)):
             self._last = (snapshot, written, last[2])
             return last[2]
-        found = Contexts.discover(
+        contexts = Contexts.discover(
             snapshot.files,
             lambda path: _text(snapshot, path),
             lambda path, content: self._checked(snapshot, path),
             ContextsFile(self._file),
         )
-        self._last = (snapshot, stamp_of(str(self._file)), found)
-        return found
+        self._last = (snapshot, stamp_of(str(self._file)), contexts)
+        return contexts
 
     def _checked(self, snapshot: Snapshot, path: str) -> ParseCheck | None:
         known = snapshot.files[path]
@@ -185,13 +185,13 @@ class ContextOperations:
             return None
         source = Source(key=0, name="", language=language.name, offset=known.offset, length=known.length)
         for batch in self._parsers.parse(snapshot.content_file, [source], check=True):
-            for one in batch:
-                return ParseCheck(nodes=one.nodes, errors=one.errors, has_content=one.has_content)
+            for result in batch:
+                return ParseCheck(nodes=result.nodes, errors=result.errors, has_content=result.has_content)
         return ParseCheck(nodes=0, errors=0, has_content=False)
 
 
 def _differing(before: Snapshot, after: Snapshot) -> Iterable[str]:
-    """The files that were added, edited or removed between two snapshots."""
+    """Files added, edited or removed between two snapshots."""
     if before.files is after.files:
         return ()
     gone = before.files.keys() - after.files.keys()

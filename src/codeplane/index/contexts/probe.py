@@ -1,4 +1,4 @@
-"""Whether a candidate holds what its markers promise: a few of its files, parsed."""
+"""The probe of a candidate: parse a few files to see whether it holds code of its family."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ ERROR_SHARE = 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParseCheck:
-    """What a parse gave; whoever parses may stop counting `nodes` and `errors` at a limit of its own.
+    """The counts of a parse; the parser may stop counting `nodes` and `errors` at its own limit.
 
     `nodes` counts the root too. `has_content`: at least one named node that is neither extra nor an error.
     """
@@ -41,8 +41,10 @@ class _Verdict:
     edge: Order | None = None
 
 
-def probed(candidates: Iterable[Candidate], paths: Iterable[str], read: Read, parse: Parse) -> tuple[Context, ...]:
-    """Every candidate resolved to valid, failed, empty or detached; the same input gives the same answer."""
+def probe_candidates(
+    candidates: Iterable[Candidate], paths: Iterable[str], read: Read, parse: Parse
+) -> tuple[Context, ...]:
+    """Resolve every candidate to valid, failed, empty or detached; deterministic for the same input."""
     listed = sorted(candidates, key=lambda each: (each.family, each.root))
     specs = exclude_specs(listed)
     files = _files(listed, paths)
@@ -68,12 +70,12 @@ def probed(candidates: Iterable[Candidate], paths: Iterable[str], read: Read, pa
 
 
 def order_of(path: str) -> Order:
-    """Shortest path first, then by name: what is near the root is seldom a fixture or generated."""
+    """Shortest path first, then by name: files near the root are seldom fixtures or generated."""
     return len(path), path
 
 
 def passes(check: ParseCheck, *, code: bool) -> bool:
-    """Whether one file counts as its family's: code may have a few errors, data none."""
+    """Whether a file passes as its family's: code may have a few errors, data none."""
     if code:
         return check.has_content and (check.errors == 0 or check.errors < ERROR_SHARE * check.nodes)
     return check.errors == 0 and check.nodes > 1

@@ -1,4 +1,4 @@
-"""Which context a file belongs to: the one answer for everything that is stored or asked per context."""
+"""The router from files to the contexts that own them."""
 
 from collections.abc import Iterable
 
@@ -9,7 +9,7 @@ from codeplane.kernel.errors import IndexNotReady
 
 
 class Router:
-    """Answers only once every candidate is resolved; before that, an answer could change under its reader."""
+    """Maps files to contexts; answers only once every candidate is resolved."""
 
     def __init__(self, contexts: Iterable[Context]) -> None:
         listed = list(contexts)
@@ -23,25 +23,25 @@ class Router:
         return self._pending == 0
 
     def context_of(self, path: str, family: str) -> Context | None:
-        """The one valid context that owns a file for a family; None where nobody does."""
+        """The valid context that owns a file for a family, or None."""
         self._must_be_ready()
         return self._owner(path.rpartition("/")[0], family) if family in families_of(path) else None
 
     def claims_on(self, path: str) -> list[Context]:
-        """The deepest context around a file for each of its families, whatever became of it."""
+        """The deepest context around a file for each of its families, valid or not."""
         folder = path.rpartition("/")[0]
-        found = ((family, self._territory.root_of(folder, family)) for family in families_of(path))
-        return [self._by_root[family, root] for family, root in found if root is not None]
+        roots = ((family, self._territory.root_of(folder, family)) for family in families_of(path))
+        return [self._by_root[family, root] for family, root in roots if root is not None]
 
     def home_of(self, path: str) -> Context:
-        """The context a file's facts are kept under: its owner, else the fallback of its family."""
+        """The context a file's facts are stored under: its owner, or its family's fallback."""
         self._must_be_ready()
         family = family_of(path)
         owner = self._owner(path.rpartition("/")[0], family) if family else None
         return owner or fallback(family)
 
     def assign(self, paths: Iterable[str]) -> dict[str, str]:
-        """For every path the id of its home; folders are decided once, files by their name alone."""
+        """The home context's id of every path; each folder is looked up once."""
         self._must_be_ready()
         homes: dict[tuple[str | None, str], str] = {}
         assigned: dict[str, str] = {}
@@ -56,7 +56,7 @@ class Router:
         return assigned
 
     def _owner(self, folder: str, family: str) -> Context | None:
-        """The deepest root decides even when it is not valid: it has punched itself out of those around it."""
+        """The valid context at the deepest root; an invalid root still excludes its files from outer contexts."""
         root = self._territory.root_of(folder, family)
         context = None if root is None else self._by_root[family, root]
         return context if context is not None and context.status == "valid" else None

@@ -1,4 +1,4 @@
-"""YAML from a repository, refused before its nesting can exhaust the stack of those who compose it."""
+"""A depth limit for YAML from a repository, so that composing it cannot exhaust the stack."""
 
 import yaml
 
@@ -7,15 +7,15 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class TooDeep(ValueError):
-    """Nested more deeply than anybody means to."""
+    """YAML nested beyond the limit."""
 
     def __init__(self, line: int) -> None:
         super().__init__(f"nested too deeply at line {line}")
         self.line = line
 
 
-def must_be_shallow(text: str) -> None:
-    """Go through the events, which are read without recursion; raises TooDeep with the line."""
+def check_depth(text: str) -> None:
+    """Raise TooDeep with the line if a text nests too deeply; events are read without recursion."""
     depth = 0
     for event in yaml.parse(text, Loader=_LOADER):
         if isinstance(event, yaml.CollectionStartEvent):

@@ -1,4 +1,4 @@
-"""How a file's bytes are read as text: by its mark, as UTF-8, or byte by byte."""
+"""The text encoding of a file: by its byte order mark, UTF-8, or Latin-1."""
 
 BOMS = (
     (b"\xef\xbb\xbf", "utf-8-sig"),
@@ -9,7 +9,7 @@ LATIN = "latin-1 (not valid UTF-8)"
 
 
 def decode(raw: bytes) -> tuple[str, str]:
-    """The text and what it is encoded in; every byte of what is not UTF-8 stays what it is."""
+    """Decode bytes and name the encoding; invalid UTF-8 is read as Latin-1."""
     for mark, name in BOMS:
         if raw.startswith(mark):
             try:
@@ -23,7 +23,7 @@ def decode(raw: bytes) -> tuple[str, str]:
 
 
 def encode(text: str, encoding: str, *, mark: bytes = b"") -> bytes:
-    """The bytes of a text, behind the mark its file had; UnicodeEncodeError where the encoding lacks a character."""
+    """Encode a text behind its file's byte order mark."""
     if encoding == "utf-16":
         return mark + text.encode("utf-16-be" if mark == b"\xfe\xff" else "utf-16-le")
     if encoding == LATIN:
@@ -32,5 +32,5 @@ def encode(text: str, encoding: str, *, mark: bytes = b"") -> bytes:
 
 
 def mark_of(raw: bytes, encoding: str) -> bytes:
-    """The mark in front of a file's text."""
+    """The byte order mark of a file."""
     return next((mark for mark, name in BOMS if name == encoding and raw.startswith(mark)), b"")

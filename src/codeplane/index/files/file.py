@@ -1,4 +1,4 @@
-"""One file as it is on disk: its stamp, its bytes, and whether it is text we keep."""
+"""A file on disk: its stamp, its bytes, and whether its text is indexed."""
 
 import os
 import stat
@@ -18,7 +18,7 @@ _DIGEST_LENGTH = 32
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What stat says of a file; equal stamps mean that nobody wrote it since."""
+    """A file's stat data; equal stamps mean an unchanged file."""
 
     size: int
     mtime_ns: int
@@ -30,7 +30,7 @@ class Stamp:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileRead:
-    """A file that was read, or the reason why it was not kept."""
+    """A file's content, or the reason why it was skipped."""
 
     stamp: Stamp | None
     content: bytes
@@ -39,16 +39,16 @@ class FileRead:
 
 
 def stamp_of(path: str) -> Stamp | None:
-    """The file's stamp, or None when it is gone."""
+    """A file's stamp, or None if it is gone."""
     try:
-        found = os.lstat(path)
+        status = os.lstat(path)
     except OSError:
         return None
-    return Stamp(found.st_size, found.st_mtime_ns, found.st_ino, found.st_mode, found.st_ctime_ns)
+    return Stamp(status.st_size, status.st_mtime_ns, status.st_ino, status.st_mode, status.st_ctime_ns)
 
 
 def read(path: str, *, max_bytes: int) -> FileRead:
-    """Read a file once, without following a link; what is not text we keep says why."""
+    """Read a file once, without following links; a skipped file says why."""
     stamp = stamp_of(path)
     if stamp is None:
         return FileRead(stamp=None, content=b"", digest="", skipped=GONE)
@@ -85,7 +85,7 @@ def read(path: str, *, max_bytes: int) -> FileRead:
 
 
 def _whole(descriptor: int, *, expected: int, most: int) -> bytes:
-    """What a file holds, up to so many bytes; it may have grown since its stamp was taken."""
+    """Read a file up to `most` bytes; it may have grown since its stamp was taken."""
     # Without a file object around it: that costs as much as the reading of a small file.
     content = os.read(descriptor, min(expected + 1, most))
     if len(content) == expected:
@@ -100,7 +100,7 @@ def _whole(descriptor: int, *, expected: int, most: int) -> bytes:
 
 
 def _is_itself(descriptor: int, path: str) -> bool:
-    """Whether what was opened is at the path by name, with no link on the way, whoever changed what meanwhile."""
+    """Whether the open file is at the path, with no link on the way."""
     try:
         # Text, not a Path: this runs for every file of the repository.
         return os.readlink(f"/proc/self/fd/{descriptor}") == path  # noqa: PTH115
@@ -109,17 +109,17 @@ def _is_itself(descriptor: int, path: str) -> bool:
 
 
 def digest_of(content: bytes) -> str:
-    """Equal for contents that differ only in how their lines end."""
+    """A digest that ignores line endings."""
     return xxhash.xxh3_128_hexdigest(content.replace(b"\r\n", b"\n"))
 
 
 def identity_of(content: bytes) -> str:
-    """Equal for equal bytes alone, which is what offsets into them need; it begins with the digest of the text."""
+    """A digest of the exact bytes; it starts with the digest of the text."""
     text = content.replace(b"\r\n", b"\n")
     digest = xxhash.xxh3_128_hexdigest(text)
     return digest if len(text) == len(content) else digest + xxhash.xxh3_128_hexdigest(content)
 
 
 def text_digest(identity: str) -> str:
-    """The digest in an identity: equal however the lines end."""
+    """The part of an identity that ignores line endings."""
     return identity[:_DIGEST_LENGTH]

@@ -1,4 +1,4 @@
-"""The clock that stamps are taken from: where it goes in ticks, two writes within one leave the same stamp.
+"""The file system's clock: within one tick, two writes leave the same stamp.
 
 A file that is read in the tick it was written in may be written once more in it, and nothing would tell. So such a file
 is read when the tick is over. Newer systems give every write a stamp of its own once somebody looked at the one before
@@ -25,39 +25,39 @@ _AHEAD_NS = 1_000_000_000
 _ALWAYS = 1 << 62
 
 
-class Ticks:
-    """Tells whether what a file holds can be known by its stamp."""
+class FileClock:
+    """Tells whether a stamp identifies a file's content."""
 
     def __init__(self, *, fine: bool) -> None:
         self._fine = fine
 
     @classmethod
-    def of(cls, root: Path, home: Path) -> "Ticks":
-        """Those of a root, tried out in a folder of ours; if that is on another disk, nothing is taken for granted."""
+    def of(cls, root: Path, home: Path) -> "FileClock":
+        """The clock of a root, measured in our own folder; coarse if that is on another disk."""
         try:
-            return cls(fine=root.stat().st_dev == home.stat().st_dev and tells_apart(home))
+            return cls(fine=root.stat().st_dev == home.stat().st_dev and has_fine_stamps(home))
         except OSError:
             return cls(fine=False)
 
     def now(self) -> int:
-        """The time before which a stamp has to be, so that whoever reads now sees all that has it."""
+        """The time before which stamps are final."""
         if self._fine:
             return _ALWAYS
         return time.clock_gettime_ns(_COARSE) if sys.platform == "linux" else time.time_ns() - _LONGEST_NS
 
     def wait(self, stamp: Stamp) -> None:
-        """Let the tick of a stamp go by."""
+        """Wait until a stamp's tick is over."""
         until = time.monotonic() + _LONGEST_SEC
         while self.now() <= stamp.ctime_ns < self.now() + _AHEAD_NS and time.monotonic() < until:
             time.sleep(_STEP_SEC)
 
 
-def tells_apart(folder: Path) -> bool:
-    """Whether writes right after each other leave different stamps in a folder, if one looks at them in between."""
+def has_fine_stamps(folder: Path) -> bool:
+    """Whether consecutive writes in a folder leave different stamps."""
     with tempfile.TemporaryFile(dir=folder) as file:
         seen = set()
         for number in range(_TRIES):
             os.pwrite(file.fileno(), b"%d" % number, 0)
-            found = os.fstat(file.fileno())
-            seen.add((found.st_mtime_ns, found.st_ctime_ns))
+            status = os.fstat(file.fileno())
+            seen.add((status.st_mtime_ns, status.st_ctime_ns))
     return len(seen) == _TRIES

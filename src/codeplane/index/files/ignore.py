@@ -1,4 +1,4 @@
-"""What is never indexed: secrets, noise by default, and whatever `.cplignore` says."""
+"""Ignore rules: secrets, default noise, and `.cplignore`."""
 
 import os
 import stat
@@ -44,22 +44,22 @@ class IgnoreRules:
 
     @classmethod
     def of(cls, root: Path, secrets: SecretRules = NOTHING_SHOWN) -> "IgnoreRules":
-        """The rules in force at a root: the defaults, then its `.cplignore`, which has no say about secrets."""
+        """The rules of a root: the defaults, then its `.cplignore`, which cannot reveal secrets."""
         return _kept(_own(root / _OWN), secrets)
 
     def is_withheld(self, path: str) -> bool:
-        """Whether a path is one of those that stay out, tracked or not."""
+        """Whether a path is excluded even if tracked."""
         return self._secrets.covers(path) or self._tracked.match_file(as_text(path))
 
     def kept(self, paths: Iterable[str], *, tracked: bool) -> tuple[list[str], list[str]]:
-        """The paths to index, and those that the rules leave out."""
+        """Split paths into those to index and those left out."""
         spec, covers = self._tracked if tracked else self._untracked, self._secrets.covers
         listed = list(paths)
         left_out = {path for path in listed if covers(path) or spec.match_file(as_text(path))}
         return [path for path in listed if path not in left_out], sorted(left_out)
 
     def refusal(self, path: str, *, said: str = "") -> PathDenied | None:
-        """Why nobody may read or write a path, where that is so; `said` names it for the reader."""
+        """The error for reading or writing an excluded path, or None; `name` is its name in the message."""
         said = said or shown(path)
         if self._secrets.covers(path):
             return PathDenied(
@@ -72,37 +72,37 @@ class IgnoreRules:
 
 
 def says_what_belongs(path: str) -> bool:
-    """Whether other files come in or go out when this one changes."""
+    """Whether a file decides which files are indexed."""
     return path.rpartition("/")[2] in RULES
 
 
 class Patterns:
-    """Patterns with git's meaning, in as many parts as the engine needs; the last that says something decides."""
+    """Git patterns, split into as many specs as the engine needs; the last match decides."""
 
     def __init__(self, parts: Sequence[GitIgnoreSpec]) -> None:
         self._parts = parts
 
     def match_file(self, path: str) -> bool:
-        """Whether a path is matched, and no later pattern takes that back."""
+        """Whether a path matches and no later pattern negates it."""
         if len(self._parts) == 1:
             return self._parts[0].match_file(path)
-        said = (part.check_file(path).include for part in reversed(self._parts))
-        return next((one for one in said if one is not None), False)
+        verdicts = (part.check_file(path).include for part in reversed(self._parts))
+        return next((verdict for verdict in verdicts if verdict is not None), False)
 
 
 def compiled(lines: Sequence[str]) -> Patterns:
-    """The rules; a line that is no pattern counts for nothing, as git has it."""
+    """Compile patterns; invalid lines are ignored, as git does."""
     return Patterns(list(_parts(lines)))
 
 
 @lru_cache(maxsize=8)
 def _kept(own: str, secrets: SecretRules) -> IgnoreRules:
-    """The rules of a text: it is asked for at every walk and hardly ever another."""
+    """Cached rules of a text, which seldom changes between walks."""
     return IgnoreRules(own=own, secrets=secrets)
 
 
 def _own(file: Path) -> str:
-    """The text of a workspace's own rules; what cannot be honoured is not passed over."""
+    """Read `.cplignore`; an unreadable file is an error."""
     try:
         # Not waiting on a FIFO that is called so.
         descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -121,7 +121,7 @@ def _own(file: Path) -> str:
 
 
 def _parts(lines: Sequence[str]) -> Iterable[GitIgnoreSpec]:
-    """Halved until the engine takes it: it holds only so much at once."""
+    """Split the patterns in halves until the engine accepts them."""
     try:
         yield GitIgnoreSpec.from_lines(lines)
     except Exception:  # the library and its engines each refuse in their own way
@@ -132,7 +132,7 @@ def _parts(lines: Sequence[str]) -> Iterable[GitIgnoreSpec]:
 
 
 def is_pattern(line: str) -> bool:
-    """Whether a line can be matched at all."""
+    """Whether a line is a valid pattern."""
     try:
         GitIgnoreSpec.from_lines([line]).match_file("any/name")
     except Exception:
@@ -141,5 +141,5 @@ def is_pattern(line: str) -> bool:
 
 
 def as_text(path: str) -> str:
-    """A path that matchers can take: bytes that are not UTF-8 become a stand-in."""
+    """A path as valid text, with replacement characters for other bytes."""
     return path if path.isascii() else os.fsencode(path).decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""Git-ignored files that the owner wants in the index: `index.include`."""
+"""`index.include`: git-ignored files that the owner wants indexed."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -16,7 +16,7 @@ _NOISE = compiled(DEFAULTS.splitlines())
 
 
 class IncludeRules:
-    """Patterns, with git's meaning, of files that belong though git ignores them or they are noise by default."""
+    """Git patterns of files to index although they are ignored."""
 
     def __init__(self, patterns: Iterable[str] = ()) -> None:
         self._lines = tuple(patterns)
@@ -25,13 +25,13 @@ class IncludeRules:
         return bool(self._lines)
 
     def covers(self, path: str) -> bool:
-        """Whether a file is named; what belongs to git or to CodePlane never is."""
+        """Whether a file is included; files of git and CodePlane never are."""
         if not self._lines or not _OURS.isdisjoint(path.split("/")):
             return False
         return self._patterns.match_file(as_text(path))
 
     def below(self, root: Path, entries: Iterable[str]) -> Iterator[str]:
-        """The named files among entries that git ignores: files, and folders that end in `/`."""
+        """The included files among ignored entries; folders end in `/`."""
         walked = 0
         folders: list[str] = []
         for entry in entries:
@@ -42,11 +42,11 @@ class IncludeRules:
         while folders and walked < _MAX_WALKED:
             folder = folders.pop()
             try:
-                found = sorted(os.scandir(root / folder), key=lambda one: one.name)
+                children = sorted(os.scandir(root / folder), key=lambda one: one.name)
             except OSError:
                 continue
-            walked += len(found)
-            for one in found:
+            walked += len(children)
+            for one in children:
                 path = f"{folder}{one.name}"
                 if one.is_dir(follow_symlinks=False):
                     if one.name not in _OURS and self._may_lie_in(f"{path}/"):
@@ -55,7 +55,7 @@ class IncludeRules:
                     yield path
 
     def _may_lie_in(self, folder: str) -> bool:
-        """Whether it is worth looking into a folder: into packages and caches only where a pattern leads there."""
+        """Whether a folder may hold included files; packages and caches only if a pattern leads there."""
         leads = any(folder.startswith(start) or start.startswith(folder) for start in self._starts if start)
         return leads or ("" in self._starts and not _NOISE.match_file(as_text(folder)))
 
@@ -72,7 +72,7 @@ NOTHING_INCLUDED = IncludeRules()
 
 
 def _literal_start(line: str) -> str:
-    """The folders that every match of a pattern lies in, ending in `/`; nothing where it matches at any depth."""
+    """The folder prefix of every match of a pattern, ending in `/`; empty if it matches at any depth."""
     if "/" not in line.rstrip("/"):
         return ""
     parts: list[str] = []

@@ -1,4 +1,4 @@
-"""The files that belong to the repository, and those that do not, with the reason."""
+"""The listing of a workspace's files, and of those left out with the reason."""
 
 import os
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ _MAX_DEPTH = 400
 
 
 class Git(Protocol):
-    """What listing asks of git."""
+    """The git queries of a listing."""
 
     def tracked(self) -> list[tuple[str, int]]: ...
 
@@ -33,7 +33,7 @@ class GitAt(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """Every path, sorted as bytes; `skipped` maps a reason to what was left out for it."""
+    """All paths, sorted as bytes; `skipped` maps a reason to the paths left out."""
 
     tracked: frozenset[str]
     paths: tuple[str, ...]
@@ -47,7 +47,7 @@ def list_files(
     secrets: SecretRules = NOTHING_SHOWN,
     include: IncludeRules = NOTHING_INCLUDED,
 ) -> Listing:
-    """The files of a workspace: git's, the untracked ones that no rule excludes, and ignored ones that are included."""
+    """List a workspace's files: tracked, untracked without a rule against them, and included ones."""
     rules = IgnoreRules.of(root, secrets)
     if (root / ".git").exists():
         tracked, untracked, ignored, apart = _from_git(root, git_at, prefix="")
@@ -99,8 +99,8 @@ def _from_git(root: Path, git_at: GitAt, *, prefix: str) -> tuple[list[str], lis
 
 
 def _walk(root: Path) -> list[str]:
-    """Every file below a folder without git; links are files, and are not followed."""
-    found: list[str] = []
+    """All files below a folder without git; links are not followed."""
+    paths: list[str] = []
     folders = [("", 0)]
     while folders:
         folder, depth = folders.pop()
@@ -114,5 +114,5 @@ def _walk(root: Path) -> list[str]:
                 if entry.name not in (".git", ".codeplane", "node_modules", "__pycache__") and depth < _MAX_DEPTH:
                     folders.append((f"{path}/", depth + 1))
             elif entry.is_file(follow_symlinks=False) or entry.is_symlink():
-                found.append(path)
-    return found
+                paths.append(path)
+    return paths

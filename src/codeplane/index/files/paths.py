@@ -1,4 +1,4 @@
-"""Paths as callers name them: POSIX, relative to the root, never outside it."""
+"""Paths from callers: POSIX, relative to the root, never outside it."""
 
 import os
 import re
@@ -14,7 +14,7 @@ _OURS = frozenset({".git", ".codeplane"})
 
 
 def canonical(path: str, *, root: Path) -> str:
-    """The path relative to the root with nothing superfluous; PathDenied when it leaves the repository."""
+    """Normalise a path relative to the root; PathDenied if it leaves the repository."""
     if "\0" in path:
         raise PathDenied("a path cannot hold NUL")
     if "\\x" in path and not os.path.lexists(root / path):
@@ -33,14 +33,14 @@ def canonical(path: str, *, root: Path) -> str:
             parts.pop()
         elif part not in ("", "."):
             parts.append(part)
-    found = "/".join(parts)
-    if is_ours(found, root=root):
+    plain = "/".join(parts)
+    if is_ours(plain, root=root):
         raise PathDenied(f"{path!r} belongs to git or to CodePlane")
-    return found
+    return plain
 
 
 def inside(root: Path, path: str) -> Path:
-    """The file a canonical path names, with no link on the way that leads outside the root."""
+    """The file at a canonical path; PathDenied if a link leads outside the root."""
     target = root / path
     if is_free_of_links(str(root), path) and not is_ours(path, root=root):
         return target
@@ -55,23 +55,23 @@ def inside(root: Path, path: str) -> Path:
 
 
 def is_ours(path: str, *, root: Path) -> bool:
-    """Whether a path below a root leads into what belongs to git, wherever git keeps it, or to CodePlane."""
+    """Whether a path leads into git's or CodePlane's own folders."""
     return any(part.casefold() in _OURS for part in path.split("/")) or git_folders(root).cover(path)
 
 
 def _unwritten(path: str) -> str:
-    """A path from the form answers show it in: what `shown` writes out, and nothing else."""
+    """Reverse the escapes that `shown` writes."""
     raw = _WRITTEN.sub(lambda match: bytes([int(match[1], 16)]), os.fsencode(path))
     return os.fsdecode(raw)
 
 
 def written(path: str) -> str:
-    """A path as text: bytes that are not UTF-8 are written out, and nothing else."""
+    """A path as text, with non-UTF-8 bytes escaped."""
     return path if path.isascii() else os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def shown(path: str) -> str:
-    """A path as an answer can carry it: as text, with control characters written out too."""
+    """A path as text for answers, with control characters escaped too."""
     if path.isascii() and path.isprintable():
         return path
     return "".join(char if char >= " " else f"\\x{ord(char):02x}" for char in written(path))

@@ -1,4 +1,4 @@
-"""Which folders may be attached: never what holds everything, nor what is git's or CodePlane's own."""
+"""The folders that may be attached: no home folders, none of git's or CodePlane's."""
 
 import os
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ _OURS = frozenset({".git", ".codeplane"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folders:
-    """The folders around one serving repository, judged by where they really lie."""
+    """Judges folders by where they really lie, relative to the serving repository."""
 
     serving: Path
     home: Path
     roots: tuple[str, ...]
 
     def real(self, path: str) -> Path:
-        """Where a path leads: absolute, from `~`, or relative to the repository; nothing is said of what is there."""
+        """Resolve a path: absolute, from `~`, or relative to the repository; it need not exist."""
         if "\0" in path:
             raise PathDenied("a path cannot hold NUL")
         if path == "~" or path.startswith("~/"):
@@ -30,7 +30,7 @@ class Folders:
         return Path(os.path.realpath(self.serving / path))
 
     def is_allowed(self, real: Path) -> bool:
-        """Whether the owner's settings open this folder; hidden folders below a root stay shut."""
+        """Whether the owner's settings allow this folder; hidden folders below a root are not."""
         for root in map(self.real, self.roots):
             if real == root:
                 return True
@@ -39,7 +39,7 @@ class Folders:
         return False
 
     def checked(self, path: str) -> Path:
-        """The folder that a path leads to, or why it is none that can be attached."""
+        """The folder at a path, or an error if it cannot be attached."""
         real = self.real(path)
         self.refuse(real)
         if not os.access(real, os.F_OK):
@@ -55,25 +55,25 @@ class Folders:
         return real
 
     def refuse(self, real: Path) -> None:
-        """PathDenied for folders that nobody can open: too large a part of the machine, or not for reading."""
-        said = repr(shown(str(real)))
+        """Raise PathDenied for folders that may never be attached."""
+        name = repr(shown(str(real)))
         if real == real.parent or real == self.home or real in self.home.parents:
             what = "the whole machine" if real == real.parent else "a home directory or what holds it"
             raise PathDenied(
-                f"{said} is {what}, far more than a project: it is never opened to agents",
+                f"{name} is {what}, far more than a project: it is never opened to agents",
                 hint="attach one project's folder by its own path",
             )
         if real == self.serving:
             raise PathDenied("that is the repository itself", hint="leave workspace out to ask about it")
         if real in self.serving.parents:
-            raise PathDenied(f"{said} contains the repository and its .codeplane", hint="attach one project's folder")
+            raise PathDenied(f"{name} contains the repository and its .codeplane", hint="attach one project's folder")
         if any(map(is_secret_name, real.parts)):
             # By their names in there nobody could tell what these files are.
-            raise PathDenied(f"{said} holds secrets by its name", hint="attach a project's folder")
+            raise PathDenied(f"{name} holds secrets by its name", hint="attach a project's folder")
         if self._is_gits(real) or any(part.casefold() in _OURS for part in real.parts):
-            raise PathDenied(f"{said} belongs to git or to CodePlane", hint="attach the folder around it")
+            raise PathDenied(f"{name} belongs to git or to CodePlane", hint="attach the folder around it")
 
     def _is_gits(self, real: Path) -> bool:
-        """Whether a folder lies where git keeps the serving repository and is no work tree, which can lie there too."""
+        """Whether a folder lies inside the serving repository's git folder and is not a work tree."""
         inside = not git_places(self.serving).isdisjoint(map(str, (real, *real.parents)))
         return inside and not os.path.lexists(real / ".git")

@@ -1,4 +1,4 @@
-"""Who is being answered by a workspace: it is closed only when nobody is, or when that takes too long."""
+"""Leases on a workspace: it closes when its calls have ended, or after a timeout."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -21,7 +21,7 @@ class Leases:
         self._idle.set()
 
     def around(self, handler: Handler) -> Handler:
-        """The handler, counted while it runs and refused when the workspace is closed."""
+        """Wrap a handler: count it while it runs, refuse it once the workspace is closed."""
 
         async def held(call: Call, request: Request) -> Result:
             if self._closed:
@@ -38,7 +38,7 @@ class Leases:
         return held
 
     async def close(self) -> None:
-        """Take no new calls, and wait for those under way; bounded, since a caller may wait for ever."""
+        """Refuse new calls and wait, bounded, for running ones."""
         self._closed = True
         try:
             await asyncio.wait_for(self._idle.wait(), _PATIENCE_SEC)

@@ -11,9 +11,9 @@ from pydantic import Field
 
 from codeplane.index.files.paths import shown
 from codeplane.index.workspaces.folders import Folders
-from codeplane.index.workspaces.register import Attached
+from codeplane.index.workspaces.register import AttachedWorkspace
 from codeplane.index.workspaces.remote import MAX_URL, Remote
-from codeplane.index.workspaces.workspace_name import checked, suggested
+from codeplane.index.workspaces.workspace_name import check_name, suggest_name
 from codeplane.index.workspaces.workspaces import CHECKOUT, PARTIAL, Workspaces
 from codeplane.kernel.call import Call
 from codeplane.kernel.counted import counted
@@ -25,12 +25,12 @@ _NAME = Field("", max_length=100, description="made from the folder's or remote'
 
 
 class Cloner(Protocol):
-    """Git's way of fetching a whole repository."""
+    """Clones repositories with git."""
 
     async def clone(
         self, remote: Remote, target: Path, *, branch: str, recurse_submodules: bool, fetch_lfs: bool, call: Call
     ) -> None:
-        """Clone into a folder that is not there yet; after any failure nothing is left of it."""
+        """Clone into a new folder, which is removed on failure."""
         ...
 
 
@@ -83,7 +83,7 @@ class WorkspaceList(Result):
     workspaces: tuple[WorkspaceInfo, ...]
 
     def text(self) -> str:
-        return "\n".join(one.text() for one in self.workspaces) or "[no further workspaces]"
+        return "\n".join(workspace.text() for workspace in self.workspaces) or "[no further workspaces]"
 
 
 class DetachResult(Result):
@@ -99,7 +99,7 @@ class DetachResult(Result):
 
 
 class WorkspaceOperations:
-    """Attaches folders and clones, each a workspace that other operations are given by name."""
+    """Attaches folders and clones as workspaces that other operations take by name."""
 
     def __init__(self, *, workspaces: Workspaces, folders: Folders, cloner: Cloner, max_attached: int) -> None:
         self._workspaces = workspaces
@@ -115,18 +115,18 @@ class WorkspaceOperations:
         Nothing is written into the folder. Folders outside `workspaces.roots` need the owner's leave.
         """
         root = await asyncio.to_thread(self._folders.checked, request.path)
-        name = checked(request.name) if request.name else suggested(root.name)
+        name = check_name(request.name) if request.name else suggest_name(root.name)
         with self._taken(name):
             if same := self._workspaces.at(root):
                 raise InvalidArgument(f"that folder is attached already, as {same.name}", hint="use it as it is")
-            attached = Attached(name=name, root=root)
+            attached = AttachedWorkspace(name=name, root=root)
             self._workspaces.add(attached)
         await call.record([("workspaces", "workspace.attached", {"name": name, "root": shown(str(root))})])
         return self._info(call, attached)
 
     @assesses("workspace.attach")
     def assess_attach(self, request: AttachRequest) -> Assessment:
-        """Reading another folder is harmless where the owner said so beforehand, and grave elsewhere.
+        """Reading another folder is a write where the owner allowed it, else exfiltration.
 
         What nobody can open is refused before anyone is asked: no leave would help.
         """
@@ -138,14 +138,14 @@ class WorkspaceOperations:
 
     @previews("workspace.attach")
     async def preview_attach(self, request: AttachRequest) -> Preview:
-        """The folder where it really lies."""
+        """Show where the folder really lies."""
         root = await asyncio.to_thread(self._folders.checked, request.path)
-        name = checked(request.name) if request.name else suggested(root.name)
-        said = "is inside" if self._folders.is_allowed(root) else "is OUTSIDE"
+        name = check_name(request.name) if request.name else suggest_name(root.name)
+        position = "is inside" if self._folders.is_allowed(root) else "is OUTSIDE"
         facts = [
             f"folder: {shown(str(root))}",
             f"asked for as: {shown(request.path)}",
-            f"it {said} workspaces.roots",
+            f"it {position} workspaces.roots",
             "its files can be searched and read by agents then; nothing is written into it",
         ]
         return Preview(summary=f"attach {shown(str(root))} as {name}", body="\n".join(facts))
@@ -173,7 +173,7 @@ class WorkspaceOperations:
     @operation("workspace.list", risk=Risk.READ)
     async def list(self, call: Call, request: ListRequest) -> WorkspaceList:
         """The workspaces that can be named beside the repository itself."""
-        return WorkspaceList(workspaces=tuple(self._info(call, one) for one in self._workspaces.all()))
+        return WorkspaceList(workspaces=tuple(self._info(call, workspace) for workspace in self._workspaces.all()))
 
     @operation("git.clone", risk=Risk.EXFILTRATION, budget=Budget.MUTATION, capability="execute_tools", timeout_sec=0)
     async def clone(self, call: Call, request: CloneRequest) -> WorkspaceInfo:
@@ -184,7 +184,7 @@ class WorkspaceOperations:
         remote = self._remote(request)
         if request.branch.startswith("-") or not request.branch.isprintable():
             raise InvalidArgument("that is no branch's name", hint="leave branch out for the remote's own")
-        name = checked(request.name) if request.name else suggested(remote.last)
+        name = check_name(request.name) if request.name else suggest_name(remote.last)
         with self._taken(name):
             home = self._workspaces.home(name)
             partial, target = home / PARTIAL, home / CHECKOUT
@@ -199,7 +199,7 @@ class WorkspaceOperations:
                     call=call,
                 )
                 partial.rename(target)
-                attached = Attached(name=name, root=target, url=remote.shown)
+                attached = AttachedWorkspace(name=name, root=target, url=remote.shown)
                 self._workspaces.add(attached)
             except BaseException:
                 await asyncio.shield(asyncio.to_thread(shutil.rmtree, target, ignore_errors=True))
@@ -209,15 +209,15 @@ class WorkspaceOperations:
 
     @assesses("git.clone")
     def assess_clone(self, request: CloneRequest) -> Assessment:
-        """It reaches another machine, whichever; a bad address is refused before anyone is asked."""
+        """Cloning reaches another machine; a bad address is refused before approval."""
         remote = self._remote(request)
         return Assessment(risk=Risk.EXFILTRATION, effects=(f"it fetches from {remote.shown}",), remotes=(remote.shown,))
 
     @previews("git.clone")
     async def preview_clone(self, request: CloneRequest) -> Preview:
-        """What is fetched from where into which folder."""
+        """Show what is cloned from where into which folder."""
         remote = self._remote(request)
-        name = checked(request.name) if request.name else suggested(remote.last)
+        name = check_name(request.name) if request.name else suggest_name(remote.last)
         facts = [
             f"from: {remote.shown}",
             f"branch: {shown(request.branch) or 'the one of the remote'}",
@@ -239,9 +239,9 @@ class WorkspaceOperations:
 
     @contextmanager
     def _taken(self, name: str) -> Iterator[None]:
-        """Hold a name that is free while it is being attached."""
+        """Reserve a free name while it is being attached."""
         self._refuse_busy(name)
-        if any(one.name == name for one in self._workspaces.all()):
+        if any(workspace.name == name for workspace in self._workspaces.all()):
             raise InvalidArgument(f"a workspace is called {name} already", hint="give another name, or detach it first")
         if len(self._workspaces) + len(self._busy) >= self._max_attached:
             raise TooLarge(
@@ -259,7 +259,7 @@ class WorkspaceOperations:
         if name in self._busy:
             raise InvalidArgument(f"{name} is just being attached or detached", hint="call again when that has ended")
 
-    def _info(self, call: Call, attached: Attached) -> WorkspaceInfo:
+    def _info(self, call: Call, attached: AttachedWorkspace) -> WorkspaceInfo:
         state = self._workspaces.state(attached.name, call)
         return WorkspaceInfo(
             name=attached.name, root=shown(str(attached.root)), url=attached.url, index=state and _index(state)
@@ -277,7 +277,7 @@ def _index(state: JsonObject) -> dict[str, int | str | bool | None]:
 
 
 def _clear(home: Path, *leftovers: Path) -> None:
-    """Make room for a clone: what an interrupted or detached one left would be in its way."""
+    """Remove leftovers of an earlier clone."""
     home.mkdir(parents=True, exist_ok=True)
     for leftover in leftovers:
         shutil.rmtree(leftover, ignore_errors=True)

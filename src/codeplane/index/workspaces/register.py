@@ -1,11 +1,11 @@
-"""Which workspaces are attached, kept in one small file that survives a restart."""
+"""The register of attached workspaces, a small file."""
 
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from codeplane.index.workspaces.workspace_name import checked
+from codeplane.index.workspaces.workspace_name import check_name
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.json import JsonObject
 
@@ -13,8 +13,8 @@ _VERSION = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attached:
-    """One attached workspace: a folder of this machine, or a clone of a remote."""
+class AttachedWorkspace:
+    """An attached workspace: a local folder, or a clone of a remote."""
 
     name: str
     root: Path
@@ -22,7 +22,7 @@ class Attached:
 
 
 class Register:
-    """The file; what cannot be read in it is said, and never keeps the server from starting."""
+    """Reads and writes the register; unreadable entries are logged and never prevent the start."""
 
     def __init__(
         self,
@@ -39,8 +39,8 @@ class Register:
         self._refuse = refuse
         self._said = said
 
-    def load(self) -> dict[str, Attached]:
-        """Everything attached, by name."""
+    def load(self) -> dict[str, AttachedWorkspace]:
+        """All attached workspaces, by name."""
         try:
             document = json.loads(self._path.read_bytes())
             entries = document["workspaces"]
@@ -52,36 +52,39 @@ class Register:
             self._said("workspaces.json cannot be read; nothing is attached", {"reason": f"{error}"[:300]})
             self._set_aside()
             return {}
-        found: dict[str, Attached] = {}
+        workspaces: dict[str, AttachedWorkspace] = {}
         for entry in entries:
             try:
                 attached = self._read(entry)
             except (ValueError, KeyError, TypeError, CodePlaneError) as error:
                 self._said("an entry of workspaces.json was left out", {"reason": f"{error}"[:300]})
                 continue
-            found[attached.name] = attached
-        return found
+            workspaces[attached.name] = attached
+        return workspaces
 
-    def save(self, attached: Iterable[Attached]) -> None:
-        """Write them all, as a whole or not at all."""
+    def save(self, attached: Iterable[AttachedWorkspace]) -> None:
+        """Write all workspaces atomically."""
         # A clone lies where its name says, so that the repository can be moved with it.
-        entries = [{"name": one.name, **({"url": one.url} if one.url else {"root": str(one.root)})} for one in attached]
+        entries = [
+            {"name": workspace.name, **({"url": workspace.url} if workspace.url else {"root": str(workspace.root)})}
+            for workspace in attached
+        ]
         self._write(self._path, json.dumps({"version": _VERSION, "workspaces": entries}, indent=1) + "\n")
 
-    def _read(self, entry: JsonObject) -> Attached:
+    def _read(self, entry: JsonObject) -> AttachedWorkspace:
         name, root, url = entry["name"], entry.get("root"), entry.get("url")
         if not isinstance(name, str):
             raise TypeError("a name is a string")
-        checked(name)
+        check_name(name)
         if isinstance(url, str):
-            return Attached(name=name, root=self._clone_at(name), url=url)
+            return AttachedWorkspace(name=name, root=self._clone_at(name), url=url)
         if not isinstance(root, str) or not Path(root).is_absolute() or "\0" in root:
             raise ValueError(f"the root of {name} is no absolute path")
         self._refuse(Path(root))
-        return Attached(name=name, root=Path(root))
+        return AttachedWorkspace(name=name, root=Path(root))
 
     def _set_aside(self) -> None:
-        """Keep a broken file for whoever wants to mend it: the next save would write over it."""
+        """Move a broken file aside before the next save overwrites it."""
         try:
             self._path.replace(self._path.with_name(f"{self._path.name}.broken"))
         except OSError as error:

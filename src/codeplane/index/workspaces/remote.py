@@ -1,4 +1,4 @@
-"""Where a clone comes from: the few transports that are taken, and an address that can be shown."""
+"""The remote of a clone: accepted transports, and an address safe to show."""
 
 import re
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _HINT = "use https://…, ssh://…, git@host:path, git://… or file:///…"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remote:
-    """A remote's address as it was given, and without what is secret in it."""
+    """A remote's address as given, and without its secrets."""
 
     url: str
     shown: str
@@ -23,17 +23,17 @@ class Remote:
 
     @classmethod
     def of(cls, url: str) -> "Remote":
-        """The remote that an address means; InvalidArgument, without the address, when it is none that is taken."""
+        """Parse an address; InvalidArgument, without the address, if it is not accepted."""
         if len(url) > MAX_URL or not url.isprintable() or any(map(str.isspace, url)):
             raise InvalidArgument("the url is too long, or holds spaces or signs that no address has", hint=_HINT)
         if url.startswith("-"):
             raise InvalidArgument("a url cannot begin with -", hint=_HINT)
         if "://" in url:
             return cls._by_scheme(url)
-        found = _SCP.fullmatch(url)
-        if found is None:
+        match = _SCP.fullmatch(url)
+        if match is None:
             raise InvalidArgument("the url names no transport that is taken", hint=_HINT)
-        return cls(url=url, shown=url, last=_last(found["path"]))
+        return cls(url=url, shown=url, last=_last(match["path"]))
 
     @classmethod
     def _by_scheme(cls, url: str) -> "Remote":
@@ -62,7 +62,7 @@ class Remote:
         return cls(url=url, shown=shown, last=_last(parts.path))
 
     def redacted(self, text: str) -> str:
-        """What git said, without what is secret in the address."""
+        """Git's output without the secrets of the address."""
         text = text.replace(self.url, self.shown)
         if self.url != self.shown and "://" in self.url:
             parts = urlsplit(self.url)

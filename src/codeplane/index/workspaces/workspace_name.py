@@ -1,4 +1,4 @@
-"""What a workspace can be called: the name is also a folder's, on disks that ignore case too."""
+"""Valid workspace names, which are also folder names on case-insensitive disks."""
 
 import re
 import unicodedata
@@ -9,20 +9,20 @@ _NAME = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9_-])?")
 _HINT = "use up to 64 small letters, digits and . _ - between them"
 
 
-def checked(name: str) -> str:
-    """The name, or InvalidArgument."""
+def check_name(name: str) -> str:
+    """Return the name, or raise InvalidArgument."""
     if not is_name(name):
         raise InvalidArgument(f"{name[:100]!r} cannot be a workspace's name", hint=_HINT)
     return name
 
 
 def is_name(name: str) -> bool:
-    """Whether a workspace can be called so."""
+    """Whether a name is valid."""
     return _NAME.fullmatch(name) is not None and ".." not in name
 
 
-def suggested(text: str) -> str:
-    """The name that a folder or remote suggests; InvalidArgument when nothing of it can be used."""
+def suggest_name(text: str) -> str:
+    """Derive a name from a folder or remote; InvalidArgument if none can be."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
     name = re.sub(r"\.{2,}", ".", re.sub(r"[^a-z0-9._-]+", "-", plain)).strip("._-")[:64].rstrip("._-")
     if not is_name(name):

@@ -65,7 +65,7 @@ class StructuralChange(Result):
     nested_changes: "tuple[StructuralChange, ...] | None" = None
 
     def lines(self, depth: int = 0) -> Iterator[str]:
-        """It and what is inside it, a line each."""
+        """The change and its nested changes, one line each."""
         broken = self.structural_severity == "breaking"
         mark = "!" if broken and not self._only_inside else _MARKS[self.change]
         if self._only_inside:
@@ -78,8 +78,8 @@ class StructuralChange(Result):
         if self.old_path:
             name += f" (from {self.old_path})"
         yield f"{'  ' * depth}{mark} {where}{word}{self.kind} {name}{self._said}"
-        for one in self.nested_changes or ():
-            yield from one.lines(depth + 1)
+        for change in self.nested_changes or ():
+            yield from change.lines(depth + 1)
 
     @property
     def _only_inside(self) -> bool:
@@ -87,21 +87,21 @@ class StructuralChange(Result):
 
     @property
     def _said(self) -> str:
-        told = f": {'; '.join(self.why)}" if self.why else ""
-        found = []
+        reasons = f": {'; '.join(self.why)}" if self.why else ""
+        details = []
         if self.lines_changed:
-            found.append(f"{self.lines_changed} line{'s' * (self.lines_changed != 1)}")
+            details.append(f"{self.lines_changed} line{'s' * (self.lines_changed != 1)}")
         if self.change == "body_changed" and self.behavior_change_risk == "high":
-            found.append("high risk")
+            details.append("high risk")
         if self.impact is not None and self.impact.reference_count is None and self.change != "added":
-            found.append("references not looked at")
+            details.append("references not looked at")
         if self.impact is not None and self.impact.reference_count:
             more = "+" * (self.impact.reference_basis == "ref_facts_partial")
             files = len(self.impact.referencing_files or ())
-            found.append(
+            details.append(
                 f"{counted(self.impact.reference_count, 'ref', more)} in {counted(files, 'file', '+' * (files >= 20))}"
             )
-        return told + (f" ({', '.join(found)})" if found else "")
+        return reasons + (f" ({', '.join(details)})" if details else "")
 
 
 class FileChangeInfo(Result):
@@ -149,11 +149,11 @@ class SemanticDiffResult(Result):
         if self.non_structural_changes:
             lines.append(f"other files ({self.non_structural_count}):")
             by: dict[str, list[str]] = {}
-            for one in self.non_structural_changes:
-                by.setdefault(one.category, []).append(one.text())
-            for name, said in by.items():
-                more = f", and {len(said) - _NAMED} more" if len(said) > _NAMED else ""
-                lines.append(f"  {name}: {', '.join(said[:_NAMED])}{more}")
+            for file in self.non_structural_changes:
+                by.setdefault(file.category, []).append(file.text())
+            for name, entries in by.items():
+                more = f", and {len(entries) - _NAMED} more" if len(entries) > _NAMED else ""
+                lines.append(f"  {name}: {', '.join(entries[:_NAMED])}{more}")
         lines += [f"note: {note}" for note in self.notes]
         if self.partial:
             lines.append(f"partial: {self.partial}")

@@ -1,4 +1,4 @@
-"""What became of a definition between two states."""
+"""A change of a definition between two states."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -15,14 +15,14 @@ Risk = Literal["low", "medium", "high", "unknown"]
 
 @dataclass(slots=True, kw_only=True)
 class Change:
-    """One definition that changed; `itself` unless only what is inside it did."""
+    """A changed definition; `itself` is false if only its members changed."""
 
     pair: Pair
     change: Kind
     breaking: bool = False
     why: tuple[str, ...] = ()
     keeps_calls: bool = False
-    """Of another signature: every call stays valid as it is written."""
+    """Of a changed signature: every existing call stays valid."""
     tags: list[str] = field(default_factory=list)
     risk: Risk = "low"
     visibility: Visibility = "public"
@@ -33,24 +33,24 @@ class Change:
 
     @property
     def is_broken(self) -> bool:
-        """Whether it, or anything inside it, breaks users."""
-        return self.breaking or any(one.is_broken for one in self.nested)
+        """Whether it or a nested change is breaking."""
+        return self.breaking or any(change.is_broken for change in self.nested)
 
     def every(self) -> Iterator["Change"]:
-        """Each definition that changed itself, in here."""
+        """Yield every change below that is not only of members."""
         if self.itself:
             yield self
-        for one in self.nested:
-            yield from one.every()
+        for change in self.nested:
+            yield from change.every()
 
     @property
     def is_module(self) -> bool:
-        """Whether it is a file itself that has another name."""
+        """Whether it is a renamed or moved module."""
         return self.pair.new_place < 0 and self.pair.old_place < 0
 
     @property
     def path(self) -> str:
-        """The file it is in, or was."""
+        """The file it is or was in."""
         outline = self.pair.new or self.pair.old
         assert outline is not None
         return outline.path
@@ -76,6 +76,6 @@ Order = tuple[bool, int, str, int]
 
 
 def order(change: Change) -> Order:
-    """What breaks users first, then by what happened and where."""
+    """The sort key: breaking changes first, then by kind and place."""
     line = 0 if change.is_module else change.pair.now.line
     return (not change.is_broken, _FIRST[change.change], change.path, line)

@@ -1,4 +1,4 @@
-"""Which files differ between two states of git, with renames told as such."""
+"""The changed files between two states of git, with renames detected."""
 
 import asyncio
 import os
@@ -22,8 +22,8 @@ _ALIKE = 0.6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Differing:
-    """A file that differs; objects are None where there is no file, or where it lies in the work tree."""
+class ChangedFile:
+    """A changed file; an object is None without a file or in the work tree."""
 
     path: str
     status: Status
@@ -36,40 +36,40 @@ class Differing:
 
     @property
     def before(self) -> str:
-        """What it was called."""
+        """Its old path."""
         return self.old_path or self.path
 
 
-async def differing(
+async def list_changed_files(
     reading: GitReader, base: GitState, target: GitState | WorkTree, paths: Sequence[str]
-) -> list[Differing]:
-    """The files that differ, in the order of their paths; of the work tree also those that git has not."""
+) -> list[ChangedFile]:
+    """List changed files, ordered by path; of the work tree also untracked ones."""
     # Neither needs the other, and a process takes its time.
     changed, new = await asyncio.gather(
         _changed(reading, base, target, paths), _untracked(reading, base, target, paths)
     )
-    found = {one.path: one for one in changed}
+    files = {file.path: file for file in changed}
     for path in new:
-        if path not in found or found[path].status == "deleted":
-            found[path] = Differing(path=path, status="added", new_mode="100644", untracked=True)
-    return [found[path] for path in sorted(found)]
+        if path not in files or files[path].status == "deleted":
+            files[path] = ChangedFile(path=path, status="added", new_mode="100644", untracked=True)
+    return [files[path] for path in sorted(files)]
 
 
 async def _untracked(
     reading: GitReader, base: GitState, target: GitState | WorkTree, paths: Sequence[str]
 ) -> list[str]:
-    """The files of the work tree that the state does not know and no rule of git's leaves out."""
+    """Untracked files of the work tree that git does not ignore."""
     if isinstance(target, GitState):
         return []
     tracked = () if base.commit is not None else ("--cached",)
     done = await reading.run("ls-files", "-z", *tracked, "--others", "--exclude-standard", "--", *paths)
     # A folder is a repository of its own.
-    return sorted({os.fsdecode(one) for one in done.records() if not one.endswith(b"/")})
+    return sorted({os.fsdecode(record) for record in done.records() if not record.endswith(b"/")})
 
 
 async def _changed(
     reading: GitReader, base: GitState, target: GitState | WorkTree, paths: Sequence[str]
-) -> list[Differing]:
+) -> list[ChangedFile]:
     if base.commit is None:
         return []
     commits = [base.commit, *([target.commit] if isinstance(target, GitState) and target.commit else [])]
@@ -77,23 +77,23 @@ async def _changed(
     return list(_parsed(done.records(), in_tree=isinstance(target, GitState)))
 
 
-def with_renames(
-    files: Sequence[Differing], old_text: Callable[[Differing], bytes], new_text: Callable[[Differing], bytes]
-) -> list[Differing]:
-    """The same with files that were moved without telling git joined: what is gone and what is new and alike."""
-    gone = [one for one in files if one.status == "deleted" and one.old_mode not in (LINK, MODULE)]
-    come = [one for one in files if one.untracked]
+def join_renames(
+    files: Sequence[ChangedFile], old_text: Callable[[ChangedFile], bytes], new_text: Callable[[ChangedFile], bytes]
+) -> list[ChangedFile]:
+    """Join deleted and untracked files of similar content as renames."""
+    gone = [file for file in files if file.status == "deleted" and file.old_mode not in (LINK, MODULE)]
+    come = [file for file in files if file.untracked]
     if not gone or not come or len(gone) > _MOST_TRIED or len(come) > _MOST_TRIED:
         return list(files)
-    lines = {one.path: Counter(old_text(one).split(b"\n")) for one in gone}
-    others = {one.path: Counter(new_text(one).split(b"\n")) for one in come}
+    lines = {file.path: Counter(old_text(file).split(b"\n")) for file in gone}
+    others = {file.path: Counter(new_text(file).split(b"\n")) for file in come}
     ranked = sorted(
         (
-            (score, one.path, other.path)
-            for one in gone
+            (score, file.path, other.path)
+            for file in gone
             for other in come
-            if _ending(one.path) == _ending(other.path)
-            and (score := _likeness(lines[one.path], others[other.path])) >= _ALIKE
+            if _ending(file.path) == _ending(other.path)
+            and (score := _likeness(lines[file.path], others[other.path])) >= _ALIKE
         ),
         key=lambda scored: (-scored[0], scored[1], scored[2]),
     )
@@ -103,17 +103,17 @@ def with_renames(
         if before not in taken and after not in joined:
             joined[after] = before
             taken.add(before)
-    by_path = {one.path: one for one in gone}
-    return [_joined(one, by_path.get(joined.get(one.path, ""))) for one in files if one.path not in taken]
+    by_path = {file.path: file for file in gone}
+    return [_joined(file, by_path.get(joined.get(file.path, ""))) for file in files if file.path not in taken]
 
 
-def _joined(one: Differing, before: Differing | None) -> Differing:
+def _joined(file: ChangedFile, before: ChangedFile | None) -> ChangedFile:
     if before is None:
-        return one
-    return replace(one, status="renamed", old_path=before.path, old_mode=before.old_mode, old_object=before.old_object)
+        return file
+    return replace(file, status="renamed", old_path=before.path, old_mode=before.old_mode, old_object=before.old_object)
 
 
-def _parsed(records: Sequence[bytes], *, in_tree: bool) -> Iterable[Differing]:
+def _parsed(records: Sequence[bytes], *, in_tree: bool) -> Iterable[ChangedFile]:
     items = iter(records)
     unmerged: set[str] = set()
     for item in items:
@@ -127,7 +127,7 @@ def _parsed(records: Sequence[bytes], *, in_tree: bool) -> Iterable[Differing]:
                 continue
             unmerged.add(path)
         copied = letter[0] == "C"
-        yield Differing(
+        yield ChangedFile(
             path=path,
             status="added" if copied else _STATUS.get(letter[0], "modified"),
             old_path=None if copied else old_path,
@@ -142,6 +142,6 @@ def _ending(path: str) -> str:
     return path.rpartition(".")[2] if "." in path.rpartition("/")[2] else ""
 
 
-def _likeness(one: Counter[bytes], other: Counter[bytes]) -> float:
-    total = one.total() + other.total()
-    return 2 * (one & other).total() / total if total > 4 else float(one == other)
+def _likeness(lines: Counter[bytes], other_lines: Counter[bytes]) -> float:
+    total = lines.total() + other_lines.total()
+    return 2 * (lines & other_lines).total() / total if total > 4 else float(lines == other_lines)

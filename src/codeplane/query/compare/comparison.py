@@ -1,19 +1,20 @@
-"""The changes between two states, nested as what changed is nested, each judged."""
+"""The comparison of two states: nested changes, each judged."""
 
 import re
 from collections.abc import Sequence
 
 from codeplane.code.languages.contract import Visibility
 from codeplane.query.compare.change import Change, FileOutlines, Kind, Risk, order
-from codeplane.query.compare.compatibility import layout_breaks, on_added, on_changed
+from codeplane.query.compare.compatibility import judge_change, layout_breaks, reasons_added_breaks
 from codeplane.query.compare.constructors import is_constructor, needs_nothing
 from codeplane.query.compare.lines import line_change
 from codeplane.query.compare.outline import Entity, Outline
-from codeplane.query.compare.overloads import Side, is_hidden, joined
+from codeplane.query.compare.overloads import Side, is_hidden, join_overloads
 from codeplane.query.compare.pairing import Pair, Pairing
-from codeplane.query.compare.reexports import Known, Passing
+from codeplane.query.compare.reexports import Known, PackageReexports
 from codeplane.query.compare.rules import CALLABLES, VALUES
 from codeplane.query.compare.tokens import words
+from codeplane.query.compare.visibility import visibility_of
 
 _SEEN = ("public", "protected")
 _MINOR, _MAJOR = 3, 20
@@ -25,35 +26,37 @@ _FLOW = words(
 
 
 class Comparison:
-    """Compares files; what was not looked at is in `notes`."""
+    """Compares files; `notes` says what was not compared."""
 
     def __init__(self, files: Sequence[FileOutlines], known: Known = lambda path: None) -> None:
-        """`known` knows the facts of files that did not change."""
+        """`known` looks up the facts of unchanged files."""
         self.notes: list[str] = []
-        self._passing = _passing([one.new for one in files], known)
-        _passing([one.old for one in files], known)
-        self._together = {(one.old.path if one.old else None, one.new.path if one.new else None) for one in files}
-        self._files = {one.old.path: one for one in files if one.old is not None}
-        self._files |= {one.new.path: one for one in files if one.new is not None}
-        self._now = {one.new.path: one.new for one in files if one.new is not None}
-        self._implemented = frozenset[tuple[str, str]]().union(*(one.implemented for one in self._now.values()))
+        self._passing = _passing([file.new for file in files], known)
+        _passing([file.old for file in files], known)
+        self._together = {(file.old.path if file.old else None, file.new.path if file.new else None) for file in files}
+        self._files = {file.old.path: file for file in files if file.old is not None}
+        self._files |= {file.new.path: file for file in files if file.new is not None}
+        self._now = {file.new.path: file.new for file in files if file.new is not None}
+        self._implemented = frozenset[tuple[str, str]]().union(*(file.implemented for file in self._now.values()))
         self._classes: dict[str, list[tuple[Outline, int]]] = {}
-        for one in files:
-            for place, entity in enumerate(one.new.entities) if one.new is not None else ():
+        for file in files:
+            for place, entity in enumerate(file.new.entities) if file.new is not None else ():
                 if entity.kind in ("class", "interface", "trait"):
-                    assert one.new is not None
-                    self._classes.setdefault(entity.name, []).append((one.new, place))
-        pairing = Pairing([(one.old, one.new) for one in files])
+                    assert file.new is not None
+                    self._classes.setdefault(entity.name, []).append((file.new, place))
+        pairing = Pairing([(file.old, file.new) for file in files])
         if pairing.tired:
             self.notes.append("too many definitions came and went to look for all that were renamed")
-        found = joined([change for pair in pairing.pairs if (change := self._of(pair)) is not None], self._sides)
-        found += [change for one in files if (change := self._of_module(one)) is not None]
-        self.changes = sorted(found, key=order)
+        changes = join_overloads(
+            [change for pair in pairing.pairs if (change := self._of(pair)) is not None], self._sides
+        )
+        changes += [change for file in files if (change := self._of_module(file)) is not None]
+        self.changes = sorted(changes, key=order)
 
     def _sides(self, change: Change) -> tuple[Side, Side]:
-        """The file that a definition came to, or went from, in both states."""
-        one = self._files[change.path]
-        return (one.old, -1), (one.new, -1)
+        """Both states of the file a definition was added to or removed from."""
+        file = self._files[change.path]
+        return (file.old, -1), (file.new, -1)
 
     def _of(self, pair: Pair) -> Change | None:
         if pair.new is None:
@@ -61,41 +64,46 @@ class Comparison:
         if pair.old is None:
             return self._added(pair)
         nested = [change for inner in pair.inside if (change := self._of(inner)) is not None]
-        nested = joined(nested, lambda _: ((pair.old, pair.old_place), (pair.new, pair.new_place)))
-        found = self._changed(pair)
+        nested = join_overloads(nested, lambda _: ((pair.old, pair.old_place), (pair.new, pair.new_place)))
+        change_of_pair = self._changed(pair)
         held = [pair.old.children.get(pair.old_place), pair.new.children.get(pair.new_place)]
         if pair.old.entities[pair.old_place].kind != pair.now.kind and not all(held):
             # All in it came with what it has become, or went with what it was.
             nested = []
-        if found is None:
+        if change_of_pair is None:
             if not nested:
                 return None
-            found = Change(
+            change_of_pair = Change(
                 pair=pair, change="body_changed", itself=False, tags=["members_changed"], visibility=_seen(pair)
             )
-        found.nested = sorted(nested, key=order)
-        return found
+        change_of_pair.nested = sorted(nested, key=order)
+        return change_of_pair
 
     def _removed(self, pair: Pair) -> Change | None:
         old = pair.old
         assert old is not None
-        seen, one = old.visibility(pair.old_place), pair.now
+        seen, entity = visibility_of(old, pair.old_place), pair.now
         why: tuple[str, ...] = ()
-        if one.name == "__all__":
+        if entity.name == "__all__":
             return None
         breaking = seen in _SEEN and not old.is_test
         now = self._now.get(old.path)
-        kept = now is not None and not _was_overload(one, now) and self._is_given(now, frozenset({one.name}))
-        if one.kind == "export" and kept:
+        kept = now is not None and not _was_overload(entity, now) and self._is_given(now, frozenset({entity.name}))
+        if entity.kind == "export" and kept:
             # The same name, given away in another way.
             return None
-        if breaking and one.parent < 0 and kept:
+        if breaking and entity.parent < 0 and kept:
             breaking, why = False, ("its name is still to be had here",)
-        elif breaking and one.parent < 0 and old.is_private_module and self._passing.still_gives(old.path, one.name):
+        elif (
+            breaking
+            and entity.parent < 0
+            and old.is_private_module
+            and self._passing.still_gives(old.path, entity.name)
+        ):
             breaking, why = False, ("its package still gives it away",)
-        elif breaking and one.parent >= 0 and self._is_inherited(old, one.parent, one.name):
+        elif breaking and entity.parent >= 0 and self._is_inherited(old, entity.parent, entity.name):
             breaking, why = False, ("still there through what its class builds on",)
-        elif breaking and one.parent >= 0 and self._did_nothing(old, pair.old_place):
+        elif breaking and entity.parent >= 0 and self._did_nothing(old, pair.old_place):
             breaking, why = False, ("made with nothing all the same",)
         return Change(
             pair=pair,
@@ -108,7 +116,7 @@ class Comparison:
         )
 
     def _did_nothing(self, old: Outline, place: int) -> bool:
-        """Whether a constructor that went asked for nothing, and none of another class takes its place."""
+        """Whether a removed constructor took no arguments and no inherited one replaces it."""
         if not old.known or not is_constructor(old, place) or not needs_nothing(old, place):
             return False
         now = self._now.get(old.path)
@@ -123,19 +131,19 @@ class Comparison:
         assert new is not None
         if pair.now.name == "__all__":
             return None
-        why = on_added(new, pair.new_place, self._files[new.path].old) if not new.is_test else []
+        why = reasons_added_breaks(new, pair.new_place, self._files[new.path].old) if not new.is_test else []
         return Change(
             pair=pair,
             change="added",
             breaking=bool(why),
             why=tuple(why),
             tags=["symbol_added"],
-            visibility=new.visibility(pair.new_place),
+            visibility=visibility_of(new, pair.new_place),
             risk="medium" if why else "low",
         )
 
     def _changed(self, pair: Pair) -> Change | None:
-        """What a definition that is in both states has become, or None when it says what it said."""
+        """The change of a definition in both states, or None if unchanged."""
         old, new = pair.old, pair.new
         assert old is not None and new is not None
         before, after = old.entities[pair.old_place], new.entities[pair.new_place]
@@ -146,7 +154,7 @@ class Comparison:
         tested = old.is_test or new.is_test
         kind: Kind = "moved" if moved and not renamed else "renamed"
         change = Change(pair=pair, change=kind, moved=moved, visibility=_seen(pair))
-        seen = old.visibility(pair.old_place) in _SEEN and not tested
+        seen = visibility_of(old, pair.old_place) in _SEEN and not tested
         self._compare(change, seen=seen)
         if seen and not renamed and not moved and (gone := self._no_longer_called(pair)):
             change.tags.append("visibility_changed")
@@ -163,7 +171,7 @@ class Comparison:
         return change
 
     def _compare(self, change: Change, *, seen: bool) -> None:
-        """Judge another head and another body."""
+        """Judge changes of the header and the body."""
         pair = change.pair
         old, new = pair.old, pair.new
         assert old is not None and new is not None
@@ -174,22 +182,22 @@ class Comparison:
                 change.breaking = seen
                 change.why = ("what exactly changed is not known",)
             return
-        if old.raw(pair.old_place) == new.raw(pair.new_place) and old.visibility(pair.old_place) == new.visibility(
-            pair.new_place
+        if old.raw(pair.old_place) == new.raw(pair.new_place) and visibility_of(old, pair.old_place) == visibility_of(
+            new, pair.new_place
         ):
             return
-        one, two = old.parts(pair.old_place), new.parts(pair.new_place)
+        old_parts, new_parts = old.parts(pair.old_place), new.parts(pair.new_place)
         in_method = new.is_inside_callable(pair.new_place) or old.is_inside_callable(pair.old_place)
-        seen_else = old.visibility(pair.old_place) != new.visibility(pair.new_place)
-        judged = not in_method or one.header.returns != two.header.returns or seen_else
-        verdict = on_changed(pair, self._implemented) if judged else None
+        seen_else = visibility_of(old, pair.old_place) != visibility_of(new, pair.new_place)
+        judged = not in_method or old_parts.header.returns != new_parts.header.returns or seen_else
+        verdict = judge_change(pair, self._implemented) if judged else None
         if verdict is not None and (verdict.breaking or verdict.harmless):
             hidden = is_hidden(new, pair.new_place)
             change.breaking = bool(verdict.breaking) and seen and not hidden
             change.why = (*verdict.breaking, *verdict.harmless)
             change.keeps_calls = verdict.keeps_calls
             change.tags += verdict.tags
-        if one.body == two.body or in_method:
+        if old_parts.body == new_parts.body or in_method:
             return
         if seen and layout_breaks(pair):
             change.breaking, change.why = True, (*change.why, "made of other parts")
@@ -199,7 +207,7 @@ class Comparison:
         change.tags += ["minor_change"] * (count <= _MINOR) + ["major_change"] * (count > _MAJOR)
 
     def _lost(self, pair: Pair, *, renamed: bool, moved: bool) -> str | None:
-        """Why those who know it by its old name, or in its old place, do not find it."""
+        """Why users do not find it under its old name or place, or None."""
         old, new, before = pair.old, pair.new, pair.before
         assert old is not None and new is not None and before is not None
         now = self._now.get(old.path)
@@ -211,30 +219,30 @@ class Comparison:
             return None
         if renamed:
             return f"{before.name} is gone"
-        folders = [one.rpartition("/")[0] for one in (old.path, new.path)]
+        folders = [path.rpartition("/")[0] for path in (old.path, new.path)]
         reached = new.rules.module == "file" or (new.rules.module == "folder" and folders[0] != folders[1])
         return f"no longer in {old.path}" if moved and reached else None
 
     def _no_longer_called(self, pair: Pair) -> list[str]:
-        """The names that a script gave a definition away by and no longer does, though the definition is there."""
+        """The names under which a script no longer exports a definition."""
         old, new = pair.old, pair.new
         if old is None or new is None or old.facts is None or not old.facts.exports or not new.known:
             return []
         if pair.now.parent >= 0 or old.given_as(pair.old_place) == new.given_as(pair.new_place):
             return []
-        if new.visibility(pair.new_place) not in _SEEN:
+        if visibility_of(new, pair.new_place) not in _SEEN:
             return []
         return sorted(name for name in old.given_as(pair.old_place) if not self._is_given(new, frozenset({name})))
 
-    def _of_module(self, one: FileOutlines) -> Change | None:
-        """A file with another name, where files are what is imported."""
-        old, new = one.old, one.new
+    def _of_module(self, file: FileOutlines) -> Change | None:
+        """The change of a renamed file where files are imported as modules."""
+        old, new = file.old, file.new
         if old is None or new is None or old.path == new.path or old.rules.module == "none":
             return None
         same_folder = old.path.rpartition("/")[0] == new.path.rpartition("/")[0]
         if old.rules.module == "folder" and same_folder:
             return None
-        given = sum(old.visibility(place) in _SEEN for place, each in enumerate(old.entities) if each.parent < 0)
+        given = sum(visibility_of(old, place) in _SEEN for place, each in enumerate(old.entities) if each.parent < 0)
         breaking = bool(given) and not old.is_test
         pair = Pair(old, -1, new, -1)
         renamed = old.path.rpartition("/")[2] != new.path.rpartition("/")[2]
@@ -250,17 +258,21 @@ class Comparison:
         )
 
     def _is_given(self, now: Outline, names: frozenset[str]) -> bool:
-        """Whether a file still gives these names away: itself, or with all that a module has that changed, too."""
+        """Whether a file still exports these names, itself or through a changed module it re-exports."""
         if names <= now.bound:
             return True
         stems = {re.split(r"[/\\]", source)[-1].partition(".")[0] for source in now.passed_on}
-        among = [one for path, one in self._now.items() if _stem(path) in stems and one is not now] if stems else []
-        return any(names <= one.bound for one in among)
+        among = (
+            [outline for path, outline in self._now.items() if _stem(path) in stems and outline is not now]
+            if stems
+            else []
+        )
+        return any(names <= outline.bound for outline in among)
 
     def _is_inherited(self, old: Outline, parent: int, name: str) -> bool:
-        """Whether one of the classes that a class builds on now has a member by this name, as far as they changed."""
+        """Whether a changed base class now has a member of this name."""
         own = old.entities[parent]
-        around = [one for one in self._classes.get(own.name, ()) if one[0].path == old.path]
+        around = [located for located in self._classes.get(own.name, ()) if located[0].path == old.path]
         waiting = [above for outline, place in around for above in self._above(outline, place)]
         looked: set[tuple[str, int]] = set()
         while waiting and len(looked) < _MOST_ABOVE:
@@ -274,35 +286,35 @@ class Comparison:
         return False
 
     def _above(self, outline: Outline, place: int) -> list[tuple[Outline, int]]:
-        """The classes a class names as what it builds on: of its own file, or of the module they are imported from."""
-        found: list[tuple[Outline, int]] = []
+        """The base classes of a class, from its own file or the module they are imported from."""
+        classes: list[tuple[Outline, int]] = []
         facts = outline.facts
         for base in outline.parts(place).header.bases if facts is not None else ():
             words = [word for word in re.split(r"[\[(<=]", base)[0].split(" ") if word.isidentifier()]
             if not words or facts is None:
                 continue
-            source = next((one for one in facts.imports if one.local == words[0] and one.scope == 0), None)
+            source = next((item for item in facts.imports if item.local == words[0] and item.scope == 0), None)
             if source is None:
-                found += [one for one in self._classes.get(words[-1], ()) if one[0].path == outline.path]
+                classes += [located for located in self._classes.get(words[-1], ()) if located[0].path == outline.path]
                 continue
             wanted = words[-1] if len(words) > 1 else source.imported
             modules = {re.split(r"[./:]", source.source)[-1], source.imported} if len(words) > 1 else set()
             modules |= {re.split(r"[./:]", source.source)[-1]}
-            found += [one for one in self._classes.get(wanted, ()) if _stem(one[0].path) in modules]
-        return found
+            classes += [located for located in self._classes.get(wanted, ()) if _stem(located[0].path) in modules]
+        return classes
 
 
-def _passing(outlines: Sequence[Outline | None], known: Known) -> Passing:
-    """What packages give away in one state, told to all its files."""
-    here = [one for one in outlines if one is not None]
-    found = Passing({one.path: one.facts for one in here if one.facts is not None}, known)
-    for one in here:
-        one.passing = found
-    return found
+def _passing(outlines: Sequence[Outline | None], known: Known) -> PackageReexports:
+    """Set the packages' re-exports of one state on its outlines."""
+    here = [outline for outline in outlines if outline is not None]
+    reexports = PackageReexports({outline.path: outline.facts for outline in here if outline.facts is not None}, known)
+    for outline in here:
+        outline.passing = reexports
+    return reexports
 
 
 def _stem(path: str) -> str:
-    """The name a module is imported by."""
+    """The name a module is imported as."""
     folder, _, name = path.rpartition("/")
     stem = name.partition(".")[0]
     return folder.rpartition("/")[2] if stem in ("__init__", "index", "mod") else stem
@@ -313,16 +325,16 @@ _BODY_TAGS = frozenset({"body_logic_changed", "value_changed", "minor_change", "
 
 def _seen(pair: Pair) -> Visibility:
     if pair.new is not None:
-        return pair.new.visibility(pair.new_place)
+        return visibility_of(pair.new, pair.new_place)
     assert pair.old is not None
-    return pair.old.visibility(pair.old_place)
+    return visibility_of(pair.old, pair.old_place)
 
 
-def _was_overload(one: Entity, now: Outline) -> bool:
-    """Whether a callable is gone of which others with the same name are left: each of them stands for itself."""
-    if not now.rules.typed or one.kind not in CALLABLES:
+def _was_overload(entity: Entity, now: Outline) -> bool:
+    """Whether a removed callable was one of several overloads."""
+    if not now.rules.typed or entity.kind not in CALLABLES:
         return False
-    return any(other.path == one.path and other.kind == one.kind for other in now.entities)
+    return any(other.path == entity.path and other.kind == entity.kind for other in now.entities)
 
 
 def _risk(change: Change, *, tested: bool) -> Risk:

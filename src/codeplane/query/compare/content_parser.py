@@ -1,4 +1,4 @@
-"""The facts of contents that may be in no index: made once by the parser workers, kept by what was parsed."""
+"""A parser of contents outside the index, with a cache of their facts."""
 
 import os
 import threading
@@ -12,7 +12,7 @@ import xxhash
 
 from codeplane.code.model import Facts, unpacked
 from codeplane.index.parse_worker import Source
-from codeplane.index.parser_pool import Parsers
+from codeplane.index.parser_pool import ParserPool
 from codeplane.kernel.bounded_cache import BoundedCache
 
 _KEPT_BYTES = 48 * 1024 * 1024
@@ -21,7 +21,7 @@ _MAX_FACTS = 64 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Content:
-    """Bytes of a language; the path is only for the parser's own records."""
+    """Text in a language; the path is only a label."""
 
     path: str
     language: str
@@ -29,22 +29,22 @@ class Content:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What its facts depend on."""
+        """The cache key of its facts."""
         return self.language, xxhash.xxh3_128_hexdigest(self.text)
 
 
-class Parsing:
-    """Parses off the event loop, in the worker processes; what was parsed before costs nothing."""
+class ContentParser:
+    """Parses contents in the worker processes and caches their facts."""
 
-    def __init__(self, *, parsers: Parsers, folder: Path) -> None:
+    def __init__(self, *, parsers: ParserPool, folder: Path) -> None:
         self._parsers = parsers
         self._folder = folder
         self._turn = threading.Lock()
         self._kept = BoundedCache[tuple[str, str], bytes](max_weight=_KEPT_BYTES, weigh=len)
 
     def facts(self, contents: Sequence[Content]) -> tuple[list[Facts | None], list[str]]:
-        """The facts of each, or None and, in its place, why."""
-        keys = [one.key for one in contents]
+        """The facts of each content or None, and the reasons for those."""
+        keys = [content.key for content in contents]
         problems = [""] * len(contents)
         with self._turn:
             made = {key: packed for key in keys if (packed := self._kept.get(key)) is not None}
@@ -60,22 +60,24 @@ class Parsing:
         return [_unpacked(made.get(key, b"")) for key in keys], problems
 
     def _made(self, contents: Sequence[Content]) -> list[tuple[int, bytes, str]]:
-        found = dict.fromkeys(range(len(contents)), (b"", ""))
+        results = dict.fromkeys(range(len(contents)), (b"", ""))
         self._folder.mkdir(parents=True, exist_ok=True)
         with NamedTemporaryFile(dir=self._folder, prefix="compare-") as file:
             # A newline in front: what has no bytes at all cannot be mapped.
             file.write(b"\n")
             sources, offset = [], 1
-            for place, one in enumerate(contents):
-                file.write(one.text)
-                name = os.fsencode(one.path).decode("latin-1")
-                sources.append(Source(key=place, name=name, language=one.language, offset=offset, length=len(one.text)))
-                offset += len(one.text)
+            for place, content in enumerate(contents):
+                file.write(content.text)
+                name = os.fsencode(content.path).decode("latin-1")
+                sources.append(
+                    Source(key=place, name=name, language=content.language, offset=offset, length=len(content.text))
+                )
+                offset += len(content.text)
             file.flush()
             for batch in self._parsers.parse(Path(file.name), sources):
                 for parsed in batch:
-                    found[parsed.key] = (parsed.facts, parsed.problem)
-        return [(place, packed, problem) for place, (packed, problem) in found.items()]
+                    results[parsed.key] = (parsed.facts, parsed.problem)
+        return [(place, packed, problem) for place, (packed, problem) in results.items()]
 
 
 def _unpacked(packed: bytes) -> Facts | None:

@@ -1,4 +1,4 @@
-"""Two epochs of the index: names and signatures as they were, without texts."""
+"""Outlines at two epochs of the index: names and signatures, without texts."""
 
 from collections.abc import Callable
 
@@ -6,16 +6,18 @@ from codeplane.code.languages.registry import language_named, languages
 from codeplane.index.fact_store import FactStore
 from codeplane.index.snapshot import Snapshot
 from codeplane.query.compare.change import FileOutlines
-from codeplane.query.compare.changed_files import Differing, Status
+from codeplane.query.compare.changed_files import ChangedFile, Status
 from codeplane.query.compare.outline import Outline
-from codeplane.query.compare.outline_loader import Loaded
+from codeplane.query.compare.outline_loader import LoadedOutlines
 
 NOTE = "epochs keep names and signatures: what bodies did, and what exactly changed in a signature, is not known"
 
 
-def between(store: FactStore, snapshot: Snapshot, base: int, target: int, keep: Callable[[str], bool]) -> Loaded:
-    """The files whose definitions were written between two epochs; the present has its texts."""
-    found = Loaded(notes=[NOTE])
+def between(
+    store: FactStore, snapshot: Snapshot, base: int, target: int, keep: Callable[[str], bool]
+) -> LoadedOutlines:
+    """Load the files whose definitions changed between two epochs; the present has its texts."""
+    loaded = LoadedOutlines(notes=[NOTE])
     before, after = store.at_epoch(base), store.at_epoch(target)
     now = after if target == snapshot.epoch else store.at_epoch(snapshot.epoch)
     for path in sorted(before.keys() | after.keys()):
@@ -29,21 +31,21 @@ def between(store: FactStore, snapshot: Snapshot, base: int, target: int, keep: 
         if old is not None and new is not None and _named(store, path, base) == _named(store, path, target):
             # Written anew, and as it was.
             continue
-        one = _rows(store, path, name, base) if old is not None else None
-        two = None
+        old_outline = _rows(store, path, name, base) if old is not None else None
+        new_outline = None
         if new is not None:
             is_present = now.get(path, (-1, ""))[0] == new[0]
-            two = (_present(store, snapshot, path) if is_present else None) or _rows(store, path, name, target)
-        if one is None and two is None:
+            new_outline = (_present(store, snapshot, path) if is_present else None) or _rows(store, path, name, target)
+        if old_outline is None and new_outline is None:
             continue
-        found.files.append(FileOutlines(old=one, new=two))
-        status: Status = "added" if one is None else "deleted" if two is None else "modified"
-        found.differing[path] = Differing(path=path, status=status)
-    return found
+        loaded.files.append(FileOutlines(old=old_outline, new=new_outline))
+        status: Status = "added" if old_outline is None else "deleted" if new_outline is None else "modified"
+        loaded.differing[path] = ChangedFile(path=path, status=status)
+    return loaded
 
 
 def _named(store: FactStore, path: str, epoch: int) -> list[tuple[object, ...]] | None:
-    """The definitions of a file without their lines."""
+    """The definitions of a file at an epoch, without lines."""
     rows = store.snapshot(path, epoch)
     return sorted(tuple(map(str, row[:-1])) for row in rows) if rows is not None else None
 
@@ -54,7 +56,7 @@ def _rows(store: FactStore, path: str, language: str, epoch: int) -> Outline | N
 
 
 def _present(store: FactStore, snapshot: Snapshot, path: str) -> Outline | None:
-    """The file as it is."""
+    """The outline of the present file."""
     known = snapshot.files.get(path)
     if known is None or known.skipped is not None:
         return None

@@ -1,4 +1,4 @@
-"""What a file is for, by its name and where it lies."""
+"""The category of a file, by its path."""
 
 import re
 from typing import Literal
@@ -27,7 +27,7 @@ _CONFIG = re.compile(
 
 
 def category(path: str) -> Category:
-    """Tests first, then what builds, documents and configures; the rest is the product."""
+    """The category of a path: tests first, then build, docs and config; the rest is production code."""
     if is_test(path):
         return "test"
     if _BUILD.search(path):

@@ -1,4 +1,4 @@
-"""Functions that give their values one after another: in Python only their bodies say so."""
+"""Generator functions, which Python marks only by their bodies."""
 
 import re
 
@@ -16,16 +16,19 @@ _WRAPPED = frozenset(
 _PROMISED = frozenset({"Iterator", "Iterable", "AsyncIterator", "AsyncIterable"})
 
 
-def yields(facts: Facts, text: bytes, one: Definition) -> bool:
-    """Whether a Python function is a generator: a `yield` of its own, not of a function inside it."""
-    if not LANGUAGES[facts.language].contract.generators_by_body or text.find(b"yield", one.body, one.end) < 0:
+def yields(facts: Facts, text: bytes, definition: Definition) -> bool:
+    """Whether a Python function is a generator: it has a `yield` outside nested functions."""
+    if (
+        not LANGUAGES[facts.language].contract.generators_by_body
+        or text.find(b"yield", definition.body, definition.end) < 0
+    ):
         return False
     inner = [
         (scope.start, scope.end)
         for scope in facts.scopes
-        if scope.kind in _INNER and one.body <= scope.start and scope.end <= one.end
+        if scope.kind in _INNER and definition.body <= scope.start and scope.end <= definition.end
     ]
-    for match in _YIELD.finditer(text, one.body, one.end):
+    for match in _YIELD.finditer(text, definition.body, definition.end):
         at = match.start()
         if not any(first <= at < last for first, last in inner) and not facts.in_text(at):
             return True
@@ -33,7 +36,7 @@ def yields(facts: Facts, text: bytes, one: Definition) -> bool:
 
 
 def gives_the_same(one: Header, two: Header) -> bool:
-    """Whether callers do not see that a function became a generator, or is none any more."""
+    """Whether callers cannot tell that a function became, or ceased to be, a generator."""
     if any(word in _WRAPPED for header in (one, two) for mark in header.marks for word in re.findall(r"\w+", mark)):
         return True
     before, after = (set(re.findall(r"\w+", header.returns)[:3]) for header in (one, two))

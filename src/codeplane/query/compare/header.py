@@ -1,4 +1,4 @@
-"""What a definition says before its body, taken apart."""
+"""The header of a definition, parsed from its tokens."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _OWN_SETTERS = frozenset({"private", "protected", "internal", "fileprivate"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Header:
-    """The parts of a definition's head; texts are tokens with blanks between them."""
+    """The parts of a header; texts are tokens joined by blanks."""
 
     modifiers: frozenset[str] = frozenset()
     marks: tuple[str, ...] = ()
@@ -31,8 +31,8 @@ class Header:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
-    """A definition's tokens: before its name, after it, and where the body is marked off, the body's."""
+class HeaderTokens:
+    """A definition's tokens before and after its name, and of its body if the grammar marks it."""
 
     kind: str
     before: Sequence[str]
@@ -43,27 +43,27 @@ class Said:
     generics: Sequence[str] = ()
 
 
-def taken_apart(said: Said, rules: Contract) -> tuple[Header, list[str]]:
-    """A definition's head, and the tokens of its body."""
-    marks, before = _marked(said.before, rules)
+def parse_header(tokens: HeaderTokens, rules: Contract) -> tuple[Header, list[str]]:
+    """Parse a definition's header; also return the tokens of its body."""
+    marks, before = _marked(tokens.before, rules)
     before = _first_of_list(before)
     modifiers = frozenset(token for token in before if token in rules.modifiers)
     kind = [token for token in before if token not in rules.modifiers]
-    marks = (*said.marks, *marks)
-    if said.kind in CALLABLES:
-        return _callable(said, rules, modifiers, marks, kind)
-    if said.kind in VALUES:
-        return _value(said, rules, modifiers, marks, kind)
-    return _type(said, rules, modifiers, marks, kind)
+    marks = (*tokens.marks, *marks)
+    if tokens.kind in CALLABLES:
+        return _callable(tokens, rules, modifiers, marks, kind)
+    if tokens.kind in VALUES:
+        return _value(tokens, rules, modifiers, marks, kind)
+    return _type(tokens, rules, modifiers, marks, kind)
 
 
 def _callable(
-    said: Said, rules: Contract, modifiers: frozenset[str], marks: tuple[str, ...], kind: list[str]
+    tokens: HeaderTokens, rules: Contract, modifiers: frozenset[str], marks: tuple[str, ...], kind: list[str]
 ) -> tuple[Header, list[str]]:
-    after = list(said.after)
+    after = list(tokens.after)
     optional, more, at = False, set(modifiers), 0
     if rules.function_values:
-        if "*" in said.before:
+        if "*" in tokens.before:
             more.add("*")
         optional = after[:1] == ["?"]
         at, words = _assigned(after)
@@ -73,21 +73,21 @@ def _callable(
         # Java and Kotlin say it first.
         generics, end = _generics(kind, 0)
         kind = kind[end:]
-    found: tuple[Parameter, ...] | None = None
+    parsed: tuple[Parameter, ...] | None = None
     if after[at : at + 1] == ["("]:
         end = balanced(after, at)
         inside = _any(after[at + 1 : end - 1]) if rules.shape == "grouped" else after[at + 1 : end - 1]
-        found = parameters(inside, rules.shape)
+        parsed = parameters(inside, rules.shape)
         at = end
         while rules.curried and after[at : at + 1] == ["("]:
             end = balanced(after, at)
-            found += parameters(after[at + 1 : end - 1], rules.shape)
+            parsed += parameters(after[at + 1 : end - 1], rules.shape)
             at = end
     elif rules.function_values and after[at + 1 : at + 2] == ["=>"]:
-        found, at = (Parameter(name=after[at]),), at + 1
-    rest, body = after[at:], list(said.body or ())
-    has_body = said.body is not None
-    if said.body is None:
+        parsed, at = (Parameter(name=after[at]),), at + 1
+    rest, body = after[at:], list(tokens.body or ())
+    has_body = tokens.body is not None
+    if tokens.body is None:
         cut = _body_at(rest, rules)
         rest, body = rest[:cut], rest[cut:]
         has_body = bool(body) and body != [";"]
@@ -97,7 +97,7 @@ def _callable(
             has_body = False
         more |= {"final"} & set(rest)
         rest = [token for token in rest if token not in ("final", "override")]
-        if said.kind == "macro":
+        if tokens.kind == "macro":
             rest, body, kind = [], [*rest, *body], []
     returns, rest = _returned(rest, rules, kind)
     if kind and rules.pointer_receivers:
@@ -109,8 +109,8 @@ def _callable(
         Header(
             modifiers=frozenset(more),
             marks=marks,
-            generics=" ".join(said.generics) or generics,
-            parameters=found,
+            generics=" ".join(tokens.generics) or generics,
+            parameters=parsed,
             returns=" ".join(returns),
             rest=" ".join(rest),
             optional=optional,
@@ -121,39 +121,39 @@ def _callable(
 
 
 def _value(
-    said: Said, rules: Contract, modifiers: frozenset[str], marks: tuple[str, ...], kind: list[str]
+    tokens: HeaderTokens, rules: Contract, modifiers: frozenset[str], marks: tuple[str, ...], kind: list[str]
 ) -> tuple[Header, list[str]]:
-    after = [*said.after, *(said.body or ())]
+    after = [*tokens.after, *(tokens.body or ())]
     while after[:1] == [","] and len(after) > 1:
         after = after[2:]
     optional = after[:1] == ["?"]
     if after[:1] in (["?"], ["!"]):
         after = after[1:]
-    found: list[str] = []
-    if said.kind == "enum_member":
+    type_tokens: list[str] = []
+    if tokens.kind == "enum_member":
         layout = after[: after.index("=")] if "=" in after else after
         value = after[len(layout) :]
         return Header(modifiers=modifiers, marks=marks, rest=" ".join(layout), has_body=bool(value)), value
     if rules.returns == "before":
-        found = kind
+        type_tokens = kind
     elif rules.shape == "grouped":
         cut = after.index("=") if "=" in after else len(after)
-        if said.kind == "field" and after[-1:] and after[-1][:1] in ("`", '"'):
+        if tokens.kind == "field" and after[-1:] and after[-1][:1] in ("`", '"'):
             # What others read out of a field is not what it is.
             cut = len(after) - 1
-        found, after = _any(after[:cut]), after[cut:]
+        type_tokens, after = _any(after[:cut]), after[cut:]
     elif after[:1] == [":"]:
         cut = next((at for at in _plain_places(after) if at and after[at] in ("=", "{")), len(after))
         # A type in braces is a type; braces that hold accessors are what is done.
         if cut < len(after) and after[cut] == "{" and cut == 1:
             cut = balanced(after, 1)
-        found, after = after[1:cut], after[cut:]
-    accessors = _accessors(after) if said.kind == "property" else ""
+        type_tokens, after = after[1:cut], after[cut:]
+    accessors = _accessors(after) if tokens.kind == "property" else ""
     return (
         Header(
             modifiers=modifiers,
             marks=marks,
-            returns=" ".join(found).rstrip(" ;,"),
+            returns=" ".join(type_tokens).rstrip(" ;,"),
             rest=accessors,
             optional=optional,
             has_body=bool(after),
@@ -163,14 +163,14 @@ def _value(
 
 
 def _type(
-    said: Said, rules: Contract, modifiers: frozenset[str], marks: tuple[str, ...], kind: list[str]
+    tokens: HeaderTokens, rules: Contract, modifiers: frozenset[str], marks: tuple[str, ...], kind: list[str]
 ) -> tuple[Header, list[str]]:
-    after, body = list(said.after), list(said.body or ())
+    after, body = list(tokens.after), list(tokens.body or ())
     generics, at = _generics(after, 0)
-    generics = " ".join(said.generics) or generics
+    generics = " ".join(tokens.generics) or generics
     if rules.final_types and after[at : at + 1] == ["final"]:
         modifiers, at = modifiers | {"final"}, at + 1
-    found: tuple[Parameter, ...] | None = None
+    parsed: tuple[Parameter, ...] | None = None
     bases: list[str] = []
     if after[at : at + 1] == ["("]:
         end = balanced(after, at)
@@ -179,15 +179,15 @@ def _type(
         if rules.type_parentheses == "bases":
             bases = [" ".join(part) for part in split_at(inside, ",", angles=False)]
         elif rules.type_parentheses == "parameters":
-            found = parameters(inside, rules.shape)
+            parsed = parameters(inside, rules.shape)
         else:
             body = ["(", *inside, ")"]
     rest = after[at:]
-    if said.kind == "type" or (said.kind not in ("class", "interface", "trait") and rest[:1] == ["="]):
+    if tokens.kind == "type" or (tokens.kind not in ("class", "interface", "trait") and rest[:1] == ["="]):
         if "typedef" in modifiers and "{" not in kind:
             rest = [*kind, *rest]
         return Header(modifiers=modifiers, marks=marks, generics=generics, rest=" ".join(rest).rstrip(" ;")), []
-    if said.body is None:
+    if tokens.body is None:
         cut = next((at for at, token in enumerate(rest) if token in _ENDS), len(rest))
         rest, body = rest[:cut], [*body, *rest[cut:]]
     if rules.bases_follow:
@@ -201,7 +201,7 @@ def _type(
             modifiers=modifiers,
             marks=marks,
             generics=generics,
-            parameters=found,
+            parameters=parsed,
             bases=tuple(bases),
             rest=" ".join(rest),
             has_body=bool(body),
@@ -211,7 +211,7 @@ def _type(
 
 
 def _accessors(after: Sequence[str]) -> str:
-    """How others may set a property: at any time, when its object is made, or not at all."""
+    """How a property can be set: `set`, `init`, or an empty string."""
     for word in ("set", "init"):
         if word in after and (at := list(after).index(word)) >= 0:
             return "" if at and after[at - 1] in _OWN_SETTERS else word
@@ -219,32 +219,32 @@ def _accessors(after: Sequence[str]) -> str:
 
 
 def _any(tokens: Sequence[str]) -> list[str]:
-    """Go's two ways to write that any type will do, as one."""
-    found: list[str] = []
+    """Write Go's `interface{}` as `any`."""
+    tokens_out: list[str] = []
     at = 0
     while at < len(tokens):
         bare = list(tokens[at : at + 3]) == ["interface", "{", "}"]
-        found.append("any" if bare else tokens[at])
+        tokens_out.append("any" if bare else tokens[at])
         at += 3 if bare else 1
-    return found
+    return tokens_out
 
 
 def _bases(tokens: Sequence[str], rules: Contract) -> list[str]:
     if rules.structural and "implements" in tokens:
         # Whoever has the members is one, whatever is said.
         cut = list(tokens).index("implements")
-        return [*_bases(tokens[:cut], rules), *(f"implements {one}" for one in _bases(tokens[cut + 1 :], rules))]
-    found: list[str] = []
+        return [*_bases(tokens[:cut], rules), *(f"implements {base}" for base in _bases(tokens[cut + 1 :], rules))]
+    bases: list[str] = []
     for part in split_at([("," if token in _LINKS or token == ":" else token) for token in tokens], ",", angles=True):
         if part and part[-1] == ")" and "(" in part:
             part = part[: part.index("(")]
-        found.append(" ".join(part))
-    return found
+        bases.append(" ".join(part))
+    return bases
 
 
 def _marked(tokens: Sequence[str], rules: Contract) -> tuple[tuple[str, ...], list[str]]:
-    """The annotations or attributes at the beginning, and what follows them."""
-    found: list[str] = []
+    """Split leading annotations or attributes from the rest."""
+    marks: list[str] = []
     at = 0
     sign = rules.mark[0]
     while at < len(tokens):
@@ -260,12 +260,12 @@ def _marked(tokens: Sequence[str], rules: Contract) -> tuple[tuple[str, ...], li
             at = balanced(tokens, at + 1)
         else:
             break
-        found.append(" ".join(tokens[start:at]))
-    return tuple(found), list(tokens[at:])
+        marks.append(" ".join(tokens[start:at]))
+    return tuple(marks), list(tokens[at:])
 
 
 def _first_of_list(before: list[str]) -> list[str]:
-    """What stands before the first of several names that share what was said: `int x, y`."""
+    """The tokens before the first of several declared names: `int x, y`."""
     for at in _plain_places(before):
         if before[at] == ",":
             return before[: max(at - 1, 0)]
@@ -273,7 +273,7 @@ def _first_of_list(before: list[str]) -> list[str]:
 
 
 def _assigned(after: Sequence[str]) -> tuple[int, set[str]]:
-    """Where a function that is a value begins: `= async function* name(`; and what is said of it on the way."""
+    """The start of a function value (`= async function* name(`), and its modifiers."""
     at, words = 0, set()
     while at < len(after) and after[at] in ("=", ":", "?", "!", "async", "function", "*"):
         if after[at] in ("async", "*"):
@@ -309,20 +309,20 @@ def _returned(rest: list[str], rules: Contract, kind: list[str]) -> tuple[list[s
 
 
 def _unnamed(results: list[str]) -> list[str]:
-    """Go's results without what they are called inside."""
+    """Go's results without their names."""
     if results[:1] != ["("] or balanced(results, 0) != len(results):
         return results
-    kinds = [one.type for one in parameters(results[1:-1], "grouped")]
+    kinds = [parameter.type for parameter in parameters(results[1:-1], "grouped")]
     return kinds if len(kinds) == 1 else ["(", *" , ".join(kinds).split(" "), ")"]
 
 
 def _receiver(kind: Sequence[str]) -> list[str]:
-    """Whether a method is of the value or of a pointer to it; what the receiver is called is nobody's affair."""
+    """Whether a Go receiver is a pointer: `*` or nothing."""
     return ["*"] if "*" in kind else []
 
 
 def _body_at(rest: Sequence[str], rules: Contract) -> int:
-    """Where a body that the grammar does not mark off begins."""
+    """The start of a body that the grammar does not mark."""
     signs = {"{"} if rules.function_values else {"{", "=>", "="}
     for at in _plain_places(rest):
         if rest[at] in signs or (rest[at] == ";" and at == len(rest) - 1):
@@ -331,14 +331,14 @@ def _body_at(rest: Sequence[str], rules: Contract) -> int:
 
 
 def _plain_places(tokens: Sequence[str]) -> list[int]:
-    """The places that are in no bracket; an opening brace itself is one."""
-    found: list[int] = []
+    """Indexes outside all brackets; an opening bracket itself counts as outside."""
+    places: list[int] = []
     depth = 0
     for at, token in enumerate(tokens):
         if token in (")", "]", "}", ">"):
             depth = max(depth - 1, 0)
         if not depth:
-            found.append(at)
+            places.append(at)
         if token in ("(", "[", "{", "<"):
             depth += 1
-    return found
+    return places

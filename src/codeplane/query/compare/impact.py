@@ -1,4 +1,4 @@
-"""Who a change reaches: references in the present index, the files that import it, the tests among them."""
+"""The impact of a change: references in the present index, importing files, and tests."""
 
 import time
 from collections import Counter
@@ -9,6 +9,7 @@ from functools import partial
 
 from codeplane.code.model import Facts
 from codeplane.code.resolve.entity import Bound
+from codeplane.code.resolve.names import Meaning
 from codeplane.code.resolve.references import references
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.tier import TIERS
@@ -16,7 +17,6 @@ from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore
 from codeplane.index.path_kinds import is_test
 from codeplane.query.compare.change import Change
-from codeplane.query.compare.meanings import Meanings
 
 # Places that are looked at: for all changes, and for one of them.
 WORK = 8000
@@ -31,9 +31,30 @@ _NAMED = 20
 GONE = frozenset({"removed", "renamed", "moved"})
 
 
+class CachingResolver(Resolver):
+    """A resolver that caches the meanings of one name's occurrences, and counts the lookups."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        self.spent = 0
+        self._looked_for = ""
+        self._found_at: dict[tuple[str, int], Meaning] = {}
+
+    def at(self, path: str, offset: int, name: str) -> Meaning:
+        """The meaning of the name at a place."""
+        if name != self._looked_for:
+            # Changes come sorted by their names.
+            self._looked_for, self._found_at = name, {}
+        meaning = self._found_at.get((path, offset))
+        if meaning is None:
+            self.spent += 1
+            meaning = self._found_at[path, offset] = super().at(path, offset, name)
+        return meaning
+
+
 @dataclass(slots=True)
 class Impact:
-    """What was found; `basis` says whether all of it was looked at."""
+    """The impact of one change; `basis` says whether it is complete."""
 
     basis: str = "unknown"
     tiers: Counter[str] = field(default_factory=Counter)
@@ -45,33 +66,33 @@ class Impact:
 
     @property
     def count(self) -> int:
-        """All references."""
+        """The number of references."""
         return self.tiers.total()
 
     @property
     def tests(self) -> list[str]:
-        """The tests that speak of it."""
+        """The tests among the referencing files."""
         return sorted(path for path in self.referencing | self.importing if is_test(path))[:_NAMED]
 
     @property
     def is_sure(self) -> bool:
-        """Whether all was looked at, and most of what was found is certain."""
+        """Whether the search was complete and most references are certain."""
         sure = self.tiers["PROVEN"] + self.tiers["STRONG"]
         return self.basis == "ref_facts_resolved" and 2 * sure >= self.count
 
 
 class Impacts:
-    """Finds what changes reach, those that matter most first, as far as the time goes."""
+    """Finds the impact of changes, the most important first, within a time limit."""
 
     def __init__(self, world: World, store: FactStore, *, is_present: bool) -> None:
-        """`is_present`: the later state is the one that the index knows."""
+        """`is_present`: the later state is the indexed one."""
         self._world = world
         self._store = store
         self._is_present = is_present
         self.found: dict[int, Impact] = {}
 
     def settle(self, changes: Iterable[Change]) -> None:
-        """Take back what was called broken where a class still has the member, from a file that did not change."""
+        """Clear the breaking flag of removed members that the class still inherits from an unchanged file."""
         if not self._is_present:
             return
         resolver = Resolver(self._world)
@@ -83,24 +104,26 @@ class Impacts:
             assert old is not None and new is None
             above = old.entities[before.parent]
             facts = self._world.facts(old.path)
-            for one in facts.definitions if facts is not None else ():
-                if one.path == above.path and one.kind == above.kind:
-                    found, _ = resolver.member(Bound(old.path, one.scope, one.name), before.name)
-                    if found is not None and found.file != old.path:
+            for definition in facts.definitions if facts is not None else ():
+                if definition.path == above.path and definition.kind == above.kind:
+                    member, _ = resolver.member(Bound(old.path, definition.scope, definition.name), before.name)
+                    if member is not None and member.file != old.path:
                         change.breaking, change.risk = False, "medium"
-                        change.why = (f"still there, from {found.file}",)
+                        change.why = (f"still there, from {member.file}",)
                     break
 
     def look(self, changes: Iterable[Change], *, work: int = WORK) -> None:
-        """Look for what these changes reach; what there is too much of stays partial or unknown, see `truncated`.
+        """Find the impact of changes; what exceeds the limits stays partial or unknown, see `truncated`.
 
         Who asks again has those looked for once more that were cut, each with four times the work.
         """
         wanted = [one for one in changes if _is_wanted(one) and self._is_open(one)]
         costs = {name: len(self._store.files_with(name.strip("#@?!") or name)) for name in set(map(_name, wanted))}
         # Of what matters as much, rare names first: they cost least and are the surest.
-        wanted.sort(key=lambda one: (*_matters(one), costs[_name(one)], _name(one)))
-        meanings = Meanings(self._world)
+        wanted.sort(
+            key=lambda change_wanted: (*_matters(change_wanted), costs[_name(change_wanted)], _name(change_wanted))
+        )
+        meanings = CachingResolver(self._world)
         deadline = time.monotonic() + _LONGEST_SEC
         for change in wanted[:_MOST]:
             if meanings.spent >= work or time.monotonic() > deadline:
@@ -116,19 +139,21 @@ class Impacts:
                 self.found[id(change)] = impact
 
     def _is_open(self, change: Change) -> bool:
-        found = self.found.get(id(change))
-        return found is None or (found.is_cut and found.count < _MOST_REFERENCES and found.looks < _MOST_LOOKS)
+        impact = self.found.get(id(change))
+        return impact is None or (impact.is_cut and impact.count < _MOST_REFERENCES and impact.looks < _MOST_LOOKS)
 
     def truncated(self, changes: Iterable[Change]) -> int:
-        """Of how many of these changes not all was looked at."""
-        wanted = [self.found.get(id(one)) for one in changes if _is_wanted(one)]
-        return sum(one is None or one.basis == "unknown" or one.is_cut for one in wanted)
+        """The number of changes whose impact is incomplete."""
+        wanted = [self.found.get(id(change)) for change in changes if _is_wanted(change)]
+        return sum(
+            found_impact is None or found_impact.basis == "unknown" or found_impact.is_cut for found_impact in wanted
+        )
 
     def of(self, change: Change) -> Impact | None:
-        """What a change reaches, if it was looked for."""
+        """The impact of a change, if it was searched."""
         return self.found.get(id(change))
 
-    def _look_for(self, change: Change, impact: Impact, meanings: Meanings, is_over: Callable[[], bool]) -> None:
+    def _look_for(self, change: Change, impact: Impact, meanings: CachingResolver, is_over: Callable[[], bool]) -> None:
         bound = self._bound(change)
         gone = change.change in GONE and change.pair.before is not None
         name = _name(change)
@@ -146,28 +171,28 @@ class Impacts:
                 receivers=False,
                 resolver=meanings,
             )
-            for one in looked:
+            for reference in looked:
                 if impact.count >= _MOST_REFERENCES:
                     break
-                if one.role == "DEFINITION":
+                if reference.role == "DEFINITION":
                     continue
-                tier = one.tier
+                tier = reference.tier
                 if tier == "UNKNOWN" and gone and bound.scope == 0:
                     # Nothing binds the name any more; who imports it from there means it all the same.
-                    if one.path not in taken:
-                        taken[one.path] = self._takes(one.path, name, bound.file)
-                    tier = "STRONG" if taken[one.path] else tier
+                    if reference.path not in taken:
+                        taken[reference.path] = self._takes(reference.path, name, bound.file)
+                    tier = "STRONG" if taken[reference.path] else tier
                 impact.tiers[tier] += 1
-                impact.referencing.add(one.path)
-                if one.role == "IMPORT":
-                    impact.importing.add(one.path)
+                impact.referencing.add(reference.path)
+                if reference.role == "IMPORT":
+                    impact.importing.add(reference.path)
             else:
                 whole = not is_over()
             impact.is_cut = not whole
         impact.basis = "ref_facts_resolved" if whole and self._is_present else "ref_facts_partial"
 
     def _bound(self, change: Change) -> Bound | None:
-        """Where the index knows what changed, or the place it was in."""
+        """The indexed binding of a change, or of the place it was in."""
         gone = change.change in GONE
         outline, entity = (change.pair.old, change.pair.before) if gone else (change.pair.new, change.pair.after)
         if outline is None or entity is None:
@@ -175,9 +200,9 @@ class Impacts:
         facts = self._world.facts(outline.path)
         if facts is None:
             return None
-        for one in facts.definitions:
-            if one.path == entity.path and one.kind == entity.kind:
-                return Bound(outline.path, one.scope, one.name)
+        for definition in facts.definitions:
+            if definition.path == entity.path and definition.kind == entity.kind:
+                return Bound(outline.path, definition.scope, definition.name)
         if entity.parent < 0:
             return Bound(outline.path, 0, entity.name)
         above = outline.entities[entity.parent]
@@ -189,10 +214,10 @@ class Impacts:
         modules = self._world.modules(facts) if facts is not None else None
         if facts is None or modules is None:
             return False
-        return any(one.imported == name and module in modules.find(one.source, path) for one in facts.imports)
+        return any(item.imported == name and module in modules.find(item.source, path) for item in facts.imports)
 
     def _mentioned(self, change: Change, name: str, impact: Impact) -> None:
-        """Where there is no file any more: those who import the name from a module that was called so."""
+        """For a deleted file, count the files that import the name from a module of that name."""
         stem = change.path.rpartition("/")[2].partition(".")[0]
         package = change.path.rpartition("/")[0].rpartition("/")[2]
         wanted = package if stem in ("__init__", "index", "mod") else stem
@@ -200,17 +225,17 @@ class Impacts:
             facts = self._world.facts(path)
             if facts is None or path == change.path:
                 continue
-            for one in facts.imports:
-                parts = one.source.replace("\\", "/").replace("::", "/").replace(".", "/").split("/")
-                if one.imported == name and wanted in parts[-2:]:
+            for item in facts.imports:
+                parts = item.source.replace("\\", "/").replace("::", "/").replace(".", "/").split("/")
+                if item.imported == name and wanted in parts[-2:]:
                     impact.tiers["UNKNOWN"] += 1
                     impact.importing.add(path)
                     impact.referencing.add(path)
 
 
 def _member_of(facts: Facts, path: str, above: str, name: str) -> Bound | None:
-    for index, one in enumerate(facts.definitions):
-        if one.path == above and index in facts.body_of:
+    for index, definition in enumerate(facts.definitions):
+        if definition.path == above and index in facts.body_of:
             return Bound(path, facts.body_of[index], name)
     return None
 
@@ -219,12 +244,12 @@ def _is_wanted(change: Change) -> bool:
     return change.change != "added" and not change.is_module
 
 
-def _is_over(meanings: Meanings, most: int, deadline: float) -> bool:
+def _is_over(meanings: CachingResolver, most: int, deadline: float) -> bool:
     return meanings.spent >= most or time.monotonic() > deadline
 
 
 def _name(change: Change) -> str:
-    """What those who use it call it."""
+    """The name by which users know it."""
     before = change.pair.before
     return before.name if change.change in GONE and before is not None else change.pair.now.name
 
@@ -235,10 +260,10 @@ def _matters(change: Change) -> tuple[bool, int]:
 
 
 def tiers_of(impact: Impact) -> dict[str, int]:
-    """The references by tier, all tiers named."""
+    """The number of references of every tier."""
     return {tier.lower(): impact.tiers[tier] for tier in TIERS}
 
 
 def named(paths: Iterable[str]) -> tuple[str, ...]:
-    """Some files, in their order."""
+    """The first files in order."""
     return tuple(sorted(paths)[:_NAMED])

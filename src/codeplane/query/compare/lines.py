@@ -1,4 +1,4 @@
-"""Which lines of a definition changed: how many, and how they begin."""
+"""The changed lines of a definition."""
 
 import difflib
 import re
@@ -12,7 +12,7 @@ _WORD = re.compile(r"[A-Za-z_]\w*|[=!<>]=|&&|\|\||[!<>]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineChange:
-    """How many lines changed, the first of them, and the words on them all."""
+    """The number of changed lines, a preview, and all words on them."""
 
     count: int
     preview: str
@@ -20,7 +20,7 @@ class LineChange:
 
 
 def line_change(before: bytes, after: bytes) -> LineChange:
-    """The lines that differ; where there are very many, all that lie between equal ends count."""
+    """Compare two texts by lines; of very long ones everything between equal ends counts as changed."""
     old, new = _lines(before), _lines(after)
     start = 0
     while start < min(len(old), len(new)) and old[start] == new[start]:
@@ -33,9 +33,9 @@ def line_change(before: bytes, after: bytes) -> LineChange:
     if max(len(old), len(new)) > _MOST:
         blocks.append((old, new))
     else:
-        for tag, one, two, three, four in difflib.SequenceMatcher(None, old, new).get_opcodes():
+        for tag, old_start, old_end, new_start, new_end in difflib.SequenceMatcher(None, old, new).get_opcodes():
             if tag != "equal":
-                blocks.append((old[one:two], new[three:four]))
+                blocks.append((old[old_start:old_end], new[new_start:new_end]))
     shown: list[str] = []
     count = 0
     for gone, come in blocks:
@@ -47,8 +47,8 @@ def line_change(before: bytes, after: bytes) -> LineChange:
 
 
 def _lines(text: bytes) -> list[str]:
-    said = text.replace(b"\0", b"\n").decode("utf-8", "replace")
-    return [line.rstrip() for line in said.split("\n") if line.strip()]
+    decoded = text.replace(b"\0", b"\n").decode("utf-8", "replace")
+    return [line.rstrip() for line in decoded.split("\n") if line.strip()]
 
 
 def _cut(line: str) -> str:

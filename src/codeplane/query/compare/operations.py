@@ -1,4 +1,4 @@
-"""The `semantic_diff` operation: two states of the repository by their structure."""
+"""The `semantic_diff` operation: a structural comparison of two states of the repository."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +12,7 @@ from pydantic import Field
 from codeplane.code.resolve.world import World
 from codeplane.git.read.pages import PagedRequest, Pages
 from codeplane.git.read.reader import Before, GitReader
-from codeplane.index.parser_pool import Parsers
+from codeplane.index.parser_pool import ParserPool
 from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.bounded_cache import BoundedCache
 from codeplane.kernel.call import Call
@@ -26,15 +26,15 @@ from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
 from codeplane.query.compare import epochs
 from codeplane.query.compare.answer import SemanticDiffResult
 from codeplane.query.compare.change import Change, FileOutlines, order
-from codeplane.query.compare.changed_files import Differing, differing
+from codeplane.query.compare.changed_files import ChangedFile, list_changed_files
 from codeplane.query.compare.comparison import Comparison
-from codeplane.query.compare.content_parser import Parsing
+from codeplane.query.compare.content_parser import ContentParser
 from codeplane.query.compare.impact import Impacts
 from codeplane.query.compare.markdown import markdown
-from codeplane.query.compare.outline_loader import Loaded, Loading, Unparsed
-from codeplane.query.compare.renderer import Rendering, other
+from codeplane.query.compare.outline_loader import LoadedOutlines, OutlineLoader, Unparsed
+from codeplane.query.compare.renderer import ChangeRenderer, render_file
 from codeplane.query.compare.states import EpochState, GitState, State, WorkTree, epoch_of, is_epoch, states
-from codeplane.query.compare.summary import breaking_summary, every, hint, summary
+from codeplane.query.compare.summary import breaking_summary, flatten, hint, summary
 from codeplane.query.compare.tokens import body_of
 from codeplane.query.knowledge import Knowledge
 from codeplane.query.search.scope import PathFilter
@@ -56,7 +56,7 @@ class SemanticDiffRequest(PagedRequest):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Compared:
-    """A whole comparison, kept while its pages are read."""
+    """A finished comparison, cached while its pages are read."""
 
     key: str
     base: State
@@ -79,7 +79,7 @@ class CompareOperations:
         root: Path,
         home: Path,
         knowledge: Knowledge,
-        parsers: Parsers,
+        parsers: ParserPool,
         cursors: Cursors,
         environment: Callable[[], Mapping[str, str]],
         timeout_sec: float = 120.0,
@@ -87,16 +87,16 @@ class CompareOperations:
         secrets: SecretRules = NOTHING_SHOWN,
         runs: OnlineRuns | None = None,
     ) -> None:
-        """`home` is where texts lie while they are parsed; `before` is what encloses git."""
+        """`home` holds texts while they are parsed; `before` wraps git commands."""
         self._root = root
         self._knowledge = knowledge
         self._reading = GitReader(
             root=root, environment=environment, timeout_sec=timeout_sec, before=before, secrets=secrets, runs=runs
         )
-        self._loading = Loading(
+        self._loading = OutlineLoader(
             reading=self._reading,
             store=knowledge.store,
-            parsing=Parsing(parsers=parsers, folder=home),
+            parsing=ContentParser(parsers=parsers, folder=home),
         )
         self._pages = Pages(cursors)
         self._kept = BoundedCache[str, _Compared](_KEPT)
@@ -108,21 +108,21 @@ class CompareOperations:
         page = self._pages.page(call, request, compared.changes, limit=request.limit, state=compared.key)
         is_markdown = request.format == "markdown"
         shown = list(compared.changes[:_MARKDOWN] if is_markdown else page.items)
-        await asyncio.to_thread(compared.impacts.look, every(shown))
-        rendering = Rendering(self._knowledge.store, compared.impacts)
-        changes = await asyncio.to_thread(lambda: tuple(rendering.change(one) for one in shown))
-        others = tuple(other(one) for one in compared.others[:_OTHERS]) if not request.cursor else ()
-        told = hint(compared.changes, compared.impacts)
+        await asyncio.to_thread(compared.impacts.look, flatten(shown))
+        rendering = ChangeRenderer(self._knowledge.store, compared.impacts)
+        changes = await asyncio.to_thread(lambda: tuple(rendering.change(change) for change in shown))
+        others = tuple(render_file(change) for change in compared.others[:_OTHERS]) if not request.cursor else ()
+        todo = hint(compared.changes, compared.impacts)
         head = f"{compared.base.said} → {compared.target.said}"
-        said = summary(compared.changes, compared.files + len(compared.others))
+        summary_line = summary(compared.changes, compared.files + len(compared.others))
         broken = breaking_summary(compared.changes)
         notes = list(compared.notes)
         if is_markdown and len(compared.changes) > _MARKDOWN:
             notes.append(f"only {_MARKDOWN} of {len(compared.changes)} are shown; name fewer with paths")
-        unknown = compared.impacts.truncated(every(compared.changes))
-        here = compared.impacts.truncated(every(shown))
+        unknown = compared.impacts.truncated(flatten(compared.changes))
+        here = compared.impacts.truncated(flatten(shown))
         return SemanticDiffResult(
-            summary=said,
+            summary=summary_line,
             breaking_summary=broken,
             files_analyzed=compared.files,
             base=compared.base.said,
@@ -130,18 +130,18 @@ class CompareOperations:
             structural_changes=changes[: request.limit] if is_markdown else changes,
             non_structural_changes=others,
             non_structural_count=len(compared.others),
-            agentic_hint=told,
+            agentic_hint=todo,
             impact_truncated=unknown > 0,
             partial=_partial(unknown, here),
             notes=tuple(notes) if not request.cursor else (),
             markdown=markdown(
                 head=head,
-                summary=said,
+                summary=summary_line,
                 breaking=broken,
                 changes=changes,
                 others=others,
                 notes=[*notes, *([f"partial: {said_partial}"] if (said_partial := _partial(unknown, here)) else [])],
-                hint=told,
+                hint=todo,
             )
             if is_markdown
             else None,
@@ -150,7 +150,7 @@ class CompareOperations:
         )
 
     async def _compared(self, call: Call, request: SemanticDiffRequest) -> _Compared:
-        """The comparison that is asked for; pages of one are pages of the same, whatever changed meanwhile."""
+        """The requested comparison; all pages come from the same one."""
         wanted = self._pages.state(call, request)
         if wanted is not None and (kept := self._kept.get(wanted)) is not None:
             return kept
@@ -179,12 +179,12 @@ class CompareOperations:
         else:
             base, target = await states(self._reading, request.base, request.target)
             paths = self._reading.pathspecs(request.paths)
-            files = await differing(self._reading, base, target, paths)
-            if isinstance(target, WorkTree) and (newer := await fresh.recheck(snapshot, [one.path for one in files])):
+            files = await list_changed_files(self._reading, base, target, paths)
+            if isinstance(target, WorkTree) and (newer := await fresh.recheck(snapshot, [file.path for file in files])):
                 snapshot = newer
                 behind = (await self._knowledge.behind(snapshot)).line()
             if not files:
-                trees = [one.commit for one in (base, target) if isinstance(one, GitState) and one.commit]
+                trees = [state.commit for state in (base, target) if isinstance(state, GitState) and state.commit]
                 await self._reading.refuse_unknown(paths, *trees)
             key = _key(base, target, files, snapshot)
             if not behind and (kept := self._still(_digest(key, request), base, target, snapshot)) is not None:
@@ -196,7 +196,7 @@ class CompareOperations:
         )
 
     def _still(self, key: str, base: State, target: State, snapshot: Snapshot) -> _Compared | None:
-        """The same comparison as it was made before, with who it reaches as far as that was looked for."""
+        """A cached comparison of the same states, with the impact found so far."""
         kept = self._kept.get(key)
         if kept is None or (kept.epoch, kept.commit) != (snapshot.epoch, snapshot.commit):
             return None
@@ -217,7 +217,7 @@ class CompareOperations:
         self,
         base: State,
         target: State,
-        loaded: Loaded,
+        loaded: LoadedOutlines,
         snapshot: Snapshot,
         key: str,
         behind: str,
@@ -225,7 +225,7 @@ class CompareOperations:
     ) -> _Compared:
         world = World(snapshot, self._knowledge.store, self._knowledge.modules)
         comparison = Comparison(loaded.files, world.facts)
-        touched = {one.path for change in comparison.changes for one in change.every()}
+        touched = {nested.path for change in comparison.changes for nested in change.every()}
         touched |= {change.pair.old.path for change in comparison.changes if change.pair.old is not None}
         others = [*loaded.others]
         for files in loaded.files:
@@ -234,12 +234,12 @@ class CompareOperations:
                 continue
             file = loaded.differing[outline.path]
             others.append(Unparsed(file=file, language=outline.language.name, note=_unstructured(files)))
-        others.sort(key=lambda one: one.file.path)
+        others.sort(key=lambda nested: nested.file.path)
         impacts = Impacts(world, self._knowledge.store, is_present=is_present)
         # Fail-open: what is not settled stays as it was judged.
         with suppress(Exception):
-            impacts.settle(every(comparison.changes))
-        impacts.look(every(comparison.changes))
+            impacts.settle(flatten(comparison.changes))
+        impacts.look(flatten(comparison.changes))
         return _Compared(
             key=key,
             base=base,
@@ -255,7 +255,7 @@ class CompareOperations:
 
 
 def _partial(unknown: int, here: int) -> str | None:
-    """What of the references was not looked at; `here` among the changes that are shown."""
+    """A note on references that were not searched; `here` of them among the changes shown."""
     if not unknown:
         return None
     further = "asking again looks further for these" if here else "a page looks further for its own"
@@ -267,16 +267,16 @@ def _digest(key: str, request: SemanticDiffRequest) -> str:
     return digest(f"{key} {request.paths}".encode())
 
 
-def _key(base: GitState, target: GitState | WorkTree, files: Sequence[Differing], snapshot: Snapshot) -> str:
-    """What an answer is about: the same for the same contents."""
+def _key(base: GitState, target: GitState | WorkTree, files: Sequence[ChangedFile], snapshot: Snapshot) -> str:
+    """A cache key of the compared contents."""
     if isinstance(target, GitState):
         return f"{base.commit} {target.commit}"
-    known = [(one.path, found.digest if (found := snapshot.files.get(one.path)) else "") for one in files]
+    known = [(file.path, found.digest if (found := snapshot.files.get(file.path)) else "") for file in files]
     return f"{base.commit} {known}"
 
 
 def _unstructured(files: FileOutlines) -> str:
-    """What changed in a file whose definitions say what they said."""
+    """What changed in a file with unchanged definitions."""
     old, new = files.old, files.new
     if old is None or new is None or old.facts is None or new.facts is None:
         return "nothing is defined in it"

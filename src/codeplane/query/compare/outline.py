@@ -1,4 +1,4 @@
-"""One version of a file as what it defines: the definitions others may know of, and what each of them says."""
+"""The outline of one version of a file: the definitions visible from outside, with their headers and bodies."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -10,14 +10,11 @@ from codeplane.code.languages.registry import LANGUAGES, language_named
 from codeplane.code.model import Definition, Facts
 from codeplane.index.path_kinds import is_test
 from codeplane.query.compare.generators import yields
-from codeplane.query.compare.header import Header, Said, taken_apart
-from codeplane.query.compare.marked import marked_from
-from codeplane.query.compare.passed import passed_through
-from codeplane.query.compare.reexports import Passing, is_private
-from codeplane.query.compare.rules import CALLABLES, ORDER
-from codeplane.query.compare.source_scan import implemented, start_of, type_only, unnamed
+from codeplane.query.compare.header import Header, HeaderTokens, parse_header
+from codeplane.query.compare.reexports import PackageReexports, is_private, reexported_names
+from codeplane.query.compare.rules import CALLABLES
+from codeplane.query.compare.source_scan import decorated_start, implemented, start_of, type_only, unnamed
 from codeplane.query.compare.tokens import Span, balanced, body_of, code_of, without_docstring
-from codeplane.query.compare.visibility import seen_by_itself
 
 _MERE = frozenset({",", ";", "{", "}", "pass", "...", "\x02", "\x03"})
 # What is nested deeper is part of what it is in.
@@ -29,7 +26,7 @@ _HEADED = frozenset({"class", "record", "struct", "enum", "object"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entity:
-    """A definition that is compared; `parent` is another's place in the outline, or -1."""
+    """A compared definition; `parent` is its container's place in the outline, or -1."""
 
     kind: str
     name: str
@@ -44,14 +41,14 @@ class Entity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """What an entity says: its head, and the tokens of its body."""
+    """An entity's header and the tokens of its body."""
 
     header: Header
     body: tuple[str, ...]
 
 
 class Outline:
-    """The entities of one version of a file; what is said of them is read when it is asked for."""
+    """The entities of one version of a file; headers and bodies are parsed on demand."""
 
     def __init__(self, path: str, text: bytes, facts: Facts) -> None:
         self.path = path
@@ -61,20 +58,21 @@ class Outline:
         self.rules: Contract = self.language.contract
         self.entities: list[Entity] = []
         # What packages around it give away, where somebody knows.
-        self.passing: Passing | None = None
+        self.passing: PackageReexports | None = None
         self._outer: list[int] = []
         self._parts: dict[int, Parts] = {}
-        self._seen: dict[int, Visibility] = {}
+        # A cache of `visibility_of`.
+        self.visibilities: dict[int, Visibility] = {}
         self._take(facts)
 
     @classmethod
     def of_rows(cls, path: str, language: str, rows: Iterable[Sequence[object]]) -> "Outline":
-        """What an epoch kept of a file: (kind, name, lexical path, signature, line), without its text."""
+        """Build an outline from an epoch's rows (kind, name, lexical path, signature, line), without text."""
         made = cls.__new__(cls)
         made.path, made.text, made.facts, made.language = path, b"", None, language_named(language)
         made.passing = None
         made.rules, made._outer, made._parts = made.language.contract, [], {}
-        made.entities, made._seen = [], {}
+        made.entities, made.visibilities = [], {}
         places: dict[str, int] = {}
         closed: set[str] = set()
         for kind, name, lexical, signature, line in rows:
@@ -102,7 +100,7 @@ class Outline:
 
     @property
     def known(self) -> bool:
-        """Whether there is a text to look into."""
+        """Whether the text is available."""
         return self.facts is not None
 
     @property
@@ -112,212 +110,204 @@ class Outline:
 
     @cached_property
     def children(self) -> dict[int, list[int]]:
-        """The entities inside each."""
-        found: dict[int, list[int]] = {}
-        for place, one in enumerate(self.entities):
-            if one.parent >= 0:
-                found.setdefault(one.parent, []).append(place)
-        return found
+        """The children of each entity."""
+        children: dict[int, list[int]] = {}
+        for place, entity in enumerate(self.entities):
+            if entity.parent >= 0:
+                children.setdefault(entity.parent, []).append(place)
+        return children
 
     @cached_property
     def named(self) -> dict[tuple[int, str, str], list[int]]:
-        """The entities by what they are in, their kind and their name."""
-        found: dict[tuple[int, str, str], list[int]] = {}
-        for place, one in enumerate(self.entities):
-            found.setdefault((one.parent, one.kind, one.name), []).append(place)
-        return found
+        """The entities by parent, kind and name."""
+        places_by_name: dict[tuple[int, str, str], list[int]] = {}
+        for place, entity in enumerate(self.entities):
+            places_by_name.setdefault((entity.parent, entity.kind, entity.name), []).append(place)
+        return places_by_name
 
     @cached_property
     def exported(self) -> frozenset[str]:
-        """The names a file gives away by saying so, as they are called in it."""
+        """The names a file exports explicitly, as spelled inside it."""
         if self.facts is None:
             return frozenset()
-        return frozenset(one.local or one.name for one in self.facts.exports if not one.source)
+        return frozenset(export.local or export.name for export in self.facts.exports if not export.source)
 
     @cached_property
     def bound(self) -> frozenset[str]:
-        """The names that are to be had from the file, defined there or brought in from elsewhere."""
-        defined = {one.name for one in self.entities if one.parent < 0}
+        """The names available from the file, defined or imported."""
+        defined = {entity.name for entity in self.entities if entity.parent < 0}
         if self.facts is None:
             return frozenset(defined)
-        given = {one.name for one in self.facts.exports}
+        given = {export.name for export in self.facts.exports}
         if self.rules.visible != "exported":
-            return frozenset(given | defined | {one.local for one in self.facts.imports if one.scope == 0})
+            return frozenset(given | defined | {item.local for item in self.facts.imports if item.scope == 0})
         # What such a file imports, or keeps to itself, is to be had by nobody else.
         return frozenset(given if given else defined)
 
     @cached_property
     def type_only(self) -> frozenset[str]:
-        """The names of which a script gives away the type alone."""
+        """The names of which a script exports only the type."""
         return type_only(self.text) if self.rules.visible == "exported" else frozenset()
 
     @cached_property
     def implemented(self) -> frozenset[tuple[str, str]]:
-        """The traits that a Rust file gives to types, each with the type's name."""
+        """The (trait, type) pairs of the `impl` blocks in a Rust file."""
         return implemented(self.text) if self.language.classes.traits else frozenset()
 
     @cached_property
     def unnamed(self) -> tuple[Span, ...]:
-        """The namespaces that no other file can reach."""
+        """The spans of unnamed C++ namespaces."""
         return unnamed(self.text) if self.rules.unnamed_namespaces else ()
 
     def given_as(self, place: int) -> frozenset[str]:
-        """The names that others know a definition of the file by."""
+        """The names under which a definition is exported."""
         name = self.entities[place].name
         if self.facts is None or self.rules.visible != "exported" or self.entities[place].kind == "export":
             return frozenset({name})
-        found = {one.name for one in self.facts.exports if not one.source and (one.local or one.name) == name}
-        return frozenset(found or {name})
+        names = {
+            export.name for export in self.facts.exports if not export.source and (export.local or export.name) == name
+        }
+        return frozenset(names or {name})
 
     @cached_property
     def passed_on(self) -> tuple[str, ...]:
-        """The modules all of whose names the file gives away, too."""
+        """The modules whose names the file re-exports wholesale."""
         exports = self.facts.exports if self.facts is not None else ()
-        return tuple(one.source for one in exports if one.name == "*" and one.source)
+        return tuple(export.source for export in exports if export.name == "*" and export.source)
 
     def raw(self, place: int) -> bytes:
-        """An entity's own bytes, without those of the entities inside it."""
-        one = self.entities[place]
-        if one.definition is None:
-            return one.source.encode()
-        start, end = self._outer[place], one.definition.end
-        found = [self.text[first:last] for first, last in self._own(place, start, end)]
-        found += sorted(trait.encode() for trait, name in self.implemented if name == one.name and one.parent < 0)
-        if one.name in self.type_only:
-            found.append(b"type")
-        if one.kind in _HEADED:
+        """An entity's own bytes, without its children's."""
+        entity = self.entities[place]
+        if entity.definition is None:
+            return entity.source.encode()
+        start, end = self._outer[place], entity.definition.end
+        stretches = [self.text[first:last] for first, last in self._own(place, start, end)]
+        stretches += sorted(
+            trait.encode() for trait, name in self.implemented if name == entity.name and entity.parent < 0
+        )
+        if entity.name in self.type_only:
+            stretches.append(b"type")
+        if entity.kind in _HEADED:
             # The order of what is in its head counts, too.
-            found += [self.entities[child].name.encode() for child in self.children.get(place, ())]
-        return b"\0".join(found)
+            stretches += [self.entities[child].name.encode() for child in self.children.get(place, ())]
+        return b"\0".join(stretches)
 
     def span(self, place: int) -> bytes:
         """All of an entity's bytes."""
-        one = self.entities[place]
-        return self.text[one.definition.start : one.definition.end] if one.definition is not None else b""
+        entity = self.entities[place]
+        return self.text[entity.definition.start : entity.definition.end] if entity.definition is not None else b""
 
     def parts(self, place: int) -> Parts:
-        """What an entity says."""
-        found = self._parts.get(place)
-        if found is None:
-            found = self._parts[place] = self._apart(place)
-        return found
+        """The parsed header and body of an entity."""
+        parts = self._parts.get(place)
+        if parts is None:
+            parts = self._parts[place] = self._apart(place)
+        return parts
 
     def is_inside_callable(self, place: int) -> bool:
-        """Whether an entity's text belongs to a method beside it, as that of `self.name = …` does."""
-        one = self.entities[place].definition
-        if one is None or one.kind != "field":
+        """Whether an entity's text lies in a sibling method, as `self.name = …` does."""
+        definition = self.entities[place].definition
+        if definition is None or definition.kind != "field":
             return False
         among = self.children.get(self.entities[place].parent, ())
         return any(
             (other := self.entities[place].definition) is not None
             and other.kind in CALLABLES
-            and other.start <= one.start
-            and one.end <= other.end
+            and other.start <= definition.start
+            and definition.end <= other.end
             for place in among
         )
 
-    def visibility(self, place: int) -> Visibility:
-        """Who can know of an entity: never more than of what it is in."""
-        known = self._seen.get(place)
-        if known is None:
-            known = self._seen[place] = self._judged(place)
-        return known
-
-    def _judged(self, place: int) -> Visibility:
-        one = self.entities[place]
-        found = seen_by_itself(self, one, place)
-        if one.parent >= 0:
-            around = self.visibility(one.parent)
-            found = max(found, around, key=lambda seen: ORDER[seen])
-        return found
-
     @cached_property
     def is_private_module(self) -> bool:
-        """Whether the names of the file and its folders say that it is nobody else's."""
+        """Whether the file or a folder above it is private by name."""
         return is_private(self.path)
 
     def is_passed_on(self, name: str) -> bool:
-        """Whether a package gives away what the file, which is its own affair, defines."""
+        """Whether a package re-exports a name of this private file."""
         if self.passing is None or (self.is_listed and name not in self.exported):
             return False
         return self.passing.is_given(self.path, name)
 
     @cached_property
     def is_listed(self) -> bool:
-        """Whether the file says itself which of its names are meant for others."""
+        """Whether the file lists its public names in `__all__`."""
         return self.facts is not None and any(export.evidence == "all" for export in self.facts.exports)
 
     @cached_property
     def is_test(self) -> bool:
-        """Whether nobody else builds on the file."""
+        """Whether the file is a test."""
         return is_test(self.path)
 
     def _take(self, facts: Facts) -> None:
-        """The definitions that are not inside a function: those are its body."""
+        """Add the definitions that are not inside a function."""
         places: dict[int, int] = {}
         depths: dict[int, int] = {}
-        for position, one in enumerate(facts.definitions):
-            above = one.container
+        for position, definition in enumerate(facts.definitions):
+            above = definition.container
             if above >= 0 and above not in places:
                 continue
             if above >= 0 and (facts.definitions[above].kind in CALLABLES or depths[above] >= _DEEPEST):
                 continue
-            if one.kind == "field" and facts.scopes[one.scope].kind == "type" and self.rules.object_types:
+            if definition.kind == "field" and facts.scopes[definition.scope].kind == "type" and self.rules.object_types:
                 continue
-            if facts.scopes[one.scope].definition < 0 and facts.scopes[one.scope].kind in ("function", "lambda"):
+            if facts.scopes[definition.scope].definition < 0 and facts.scopes[definition.scope].kind in (
+                "function",
+                "lambda",
+            ):
                 continue
             depths[position] = depths[above] + 1 if above >= 0 else 0
             places[position] = len(self.entities)
             self.entities.append(
                 Entity(
-                    kind=one.kind,
-                    name=one.name,
-                    path=one.path,
+                    kind=definition.kind,
+                    name=definition.name,
+                    path=definition.path,
                     parent=places.get(above, -1),
-                    signature=one.signature,
-                    line=one.line,
-                    definition=one,
+                    signature=definition.signature,
+                    line=definition.line,
+                    definition=definition,
                     position=position,
                 )
             )
-            self._outer.append(marked_from(self.rules, self.text, one))
+            self._outer.append(decorated_start(self.rules, self.text, definition))
         # A container may stand after what belongs to it.
         self._take_late(facts, places)
         self._take_exports(facts)
 
     def _take_late(self, facts: Facts, places: dict[int, int]) -> None:
-        for position, one in enumerate(facts.definitions):
-            above = one.container
+        for position, definition in enumerate(facts.definitions):
+            above = definition.container
             if position in places or above < position or above not in places:
                 continue
             places[position] = len(self.entities)
             self.entities.append(
                 Entity(
-                    kind=one.kind,
-                    name=one.name,
-                    path=one.path,
+                    kind=definition.kind,
+                    name=definition.name,
+                    path=definition.path,
                     parent=places[above],
-                    signature=one.signature,
-                    line=one.line,
-                    definition=one,
+                    signature=definition.signature,
+                    line=definition.line,
+                    definition=definition,
                     position=position,
                 )
             )
-            self._outer.append(marked_from(self.rules, self.text, one))
+            self._outer.append(decorated_start(self.rules, self.text, definition))
 
     def _take_exports(self, facts: Facts) -> None:
-        """Names that a file passes on or gives another name."""
-        defined = {one.name for one in self.entities if one.parent < 0}
-        for name, (source, at) in passed_through(facts, self.path, self.text, defined).items():
+        """Add names that the file re-exports or renames."""
+        defined = {entity.name for entity in self.entities if entity.parent < 0}
+        for name, (source, at) in reexported_names(facts, self.path, self.text, defined).items():
             line = self.text.count(b"\n", 0, at) + 1
             self.entities.append(
                 Entity(kind="export", name=name, path=name, parent=-1, signature="", line=line, source=source)
             )
             self._outer.append(at)
 
-    def start_of(self, one: Definition) -> int:
-        """Where what is said of a definition begins."""
-        return start_of(self.rules, self.text, one)
+    def start_of(self, definition: Definition) -> int:
+        """The start of a definition's header."""
+        return start_of(self.rules, self.text, definition)
 
     def _own(self, place: int, start: int, end: int) -> list[Span]:
         spans: list[Span] = []
@@ -337,43 +327,45 @@ class Outline:
         return spans
 
     def _apart(self, place: int) -> Parts:
-        one, facts = self.entities[place], self.facts
-        if one.definition is None or facts is None:
-            return Parts(header=Header(rest=one.source), body=())
-        definition, text = one.definition, self.text
+        entity, facts = self.entities[place], self.facts
+        if entity.definition is None or facts is None:
+            return Parts(header=Header(rest=entity.source), body=())
+        definition, text = entity.definition, self.text
         name_end = definition.name_at + len(definition.name.encode())
         has_body = name_end < definition.body < definition.end
         until = definition.body if has_body else definition.end
         after = code_of(facts, text, self._own(place, name_end, until))
         head = code_of(facts, text, [(self._outer[place], definition.start)])
-        if one.kind in _HEADED and (self.children.get(place) or one.kind == "record"):
+        if entity.kind in _HEADED and (self.children.get(place) or entity.kind == "record"):
             after = _with_parameters(after, code_of(facts, text, [(name_end, until)]))
         body: list[str] | None = None
         if has_body:
             begin = without_docstring(facts, text, definition.body, definition.end)
             body = body_of(facts, text, self._own(place, begin, definition.end))
-        if one.kind == "macro" and self.rules.c_declarations and text[name_end : name_end + 1] != b"(":
+        if entity.kind == "macro" and self.rules.c_declarations and text[name_end : name_end + 1] != b"(":
             after, body = [], [*after, *(body or ())]
-        said = Said(
-            kind=one.kind,
+        tokens = HeaderTokens(
+            kind=entity.kind,
             before=code_of(facts, text, [(self.start_of(definition), definition.name_at)]),
             after=after,
             body=body,
             marks=tuple(_marks(head)),
             generics=head[1:] if head[:1] == ["template"] else (),
         )
-        header, found = taken_apart(said, self.rules)
-        if has_body and one.kind in CALLABLES and yields(facts, text, definition):
+        header, body_tokens = parse_header(tokens, self.rules)
+        if has_body and entity.kind in CALLABLES and yields(facts, text, definition):
             header = replace(header, modifiers=header.modifiers | {"*"})
-        if one.kind not in CALLABLES and self.children.get(place):
-            found = [] if one.kind in _PLACES else [token for token in found if token not in _MERE]
-        elif one.kind not in CALLABLES:
-            found = [token for token in found if token not in ("\x02", "\x03", "pass", "...", "{", "}", ";")]
-        return Parts(header=header, body=tuple(found))
+        if entity.kind not in CALLABLES and self.children.get(place):
+            body_tokens = [] if entity.kind in _PLACES else [token for token in body_tokens if token not in _MERE]
+        elif entity.kind not in CALLABLES:
+            body_tokens = [
+                token for token in body_tokens if token not in ("\x02", "\x03", "pass", "...", "{", "}", ";")
+            ]
+        return Parts(header=header, body=tuple(body_tokens))
 
 
 def _with_parameters(own: list[str], whole: list[str]) -> list[str]:
-    """The tokens after a type's name with the parameters that are entities of their own put back."""
+    """The tokens after a type's name, including constructor parameters that are entities themselves."""
     at = balanced(whole, 0, "<", ">") if whole[:1] == ["<"] else 0
     if whole[at : at + 1] != ["("] or own[at : at + 1] != ["("]:
         return own
@@ -381,14 +373,14 @@ def _with_parameters(own: list[str], whole: list[str]) -> list[str]:
 
 
 def _marks(tokens: Sequence[str]) -> list[str]:
-    """Decorators and attributes, one text each."""
-    found: list[list[str]] = []
+    """The decorators and attributes, as one text each."""
+    marks: list[list[str]] = []
     depth = 0
     for at, token in enumerate(tokens):
         opens = token == "@" or (token == "#" and tokens[at + 1 : at + 2] == ["["])
         if opens and not depth:
-            found.append([])
+            marks.append([])
         depth += (token in "([{") - (token in ")]}")
-        if found and token not in ("export", "default"):
-            found[-1].append(token)
-    return [" ".join(one) for one in found]
+        if marks and token not in ("export", "default"):
+            marks[-1].append(token)
+    return [" ".join(mark_tokens) for mark_tokens in marks]

@@ -1,4 +1,4 @@
-"""Files that differ, made into outlines; what cannot be is named with the reason."""
+"""The loader of outlines of changed files; files without an outline are listed with the reason."""
 
 import asyncio
 import stat
@@ -15,8 +15,8 @@ from codeplane.index.files.paths import shown
 from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.query.compare.change import FileOutlines
-from codeplane.query.compare.changed_files import LINK, MODULE, Differing, with_renames
-from codeplane.query.compare.content_parser import Content, Parsing
+from codeplane.query.compare.changed_files import LINK, MODULE, ChangedFile, join_renames
+from codeplane.query.compare.content_parser import Content, ContentParser
 from codeplane.query.compare.outline import Outline
 
 MAX_FILES = 4000
@@ -29,62 +29,62 @@ _NAMED = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unparsed:
-    """A file that differs and is told of as a whole."""
+    """A changed file that is reported as a whole."""
 
-    file: Differing
+    file: ChangedFile
     language: str | None = None
     note: str | None = None
 
 
 @dataclass(slots=True)
-class Loaded:
-    """Outlines of both states, the files without, and what is to be said of all that."""
+class LoadedOutlines:
+    """Outlines of both states, files without outlines, and notes."""
 
     files: list[FileOutlines] = field(default_factory=list)
-    differing: dict[str, Differing] = field(default_factory=dict)
+    differing: dict[str, ChangedFile] = field(default_factory=dict)
     others: list[Unparsed] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
-class Loading:
-    """Reads and parses both sides of what differs."""
+class OutlineLoader:
+    """Reads and parses both sides of changed files."""
 
-    def __init__(self, *, reading: GitReader, store: FactStore, parsing: Parsing) -> None:
+    def __init__(self, *, reading: GitReader, store: FactStore, parsing: ContentParser) -> None:
         self._reading = reading
         self._store = store
         self._parsing = parsing
         self._objects = ObjectStore(reading.root)
 
-    async def loaded(self, files: Sequence[Differing], snapshot: Snapshot) -> Loaded:
-        """The outlines of files; objects are read from git, and what has none from the snapshot."""
-        found = Loaded()
-        withheld = await asyncio.to_thread(HiddenPaths, self._reading.root, self._reading.secrets)
-        wanted = [one for one in files if _is_wanted(one, withheld, snapshot, found)]
+    async def loaded(self, files: Sequence[ChangedFile], snapshot: Snapshot) -> LoadedOutlines:
+        """Load the outlines of changed files, from git's objects or the snapshot."""
+        loaded = LoadedOutlines()
+        hidden = await asyncio.to_thread(HiddenPaths, self._reading.root, self._reading.secrets)
+        wanted = [file for file in files if _is_wanted(file, hidden, snapshot, loaded)]
         if len(wanted) > MAX_FILES:
-            found.notes.append(f"only {MAX_FILES} of {len(wanted)} files were looked into; name fewer with paths")
-            found.others += [Unparsed(file=one, note="not looked into") for one in wanted[MAX_FILES:]]
+            loaded.notes.append(f"only {MAX_FILES} of {len(wanted)} files were looked into; name fewer with paths")
+            loaded.others += [Unparsed(file=file, note="not looked into") for file in wanted[MAX_FILES:]]
             wanted = wanted[:MAX_FILES]
         texts = await self._contents(wanted)
 
-        def old_text(one: Differing) -> bytes:
-            return texts.get(one.old_object or "", b"")
+        def old_text(file: ChangedFile) -> bytes:
+            return texts.get(file.old_object or "", b"")
 
-        def new_text(one: Differing) -> bytes:
-            if one.status == "deleted":
+        def new_text(file: ChangedFile) -> bytes:
+            if file.status == "deleted":
                 return b""
-            if one.new_object is not None:
-                return texts.get(one.new_object, b"")
-            known = snapshot.files.get(one.path)
+            if file.new_object is not None:
+                return texts.get(file.new_object, b"")
+            known = snapshot.files.get(file.path)
             return snapshot.text(known) if known is not None and known.skipped is None else b""
 
-        joined = await asyncio.to_thread(with_renames, wanted, old_text, new_text)
-        sides = [(one, old_text(one), new_text(one)) for one in joined]
-        await asyncio.to_thread(self._outline, sides, texts.keys(), snapshot, found)
-        return found
+        joined = await asyncio.to_thread(join_renames, wanted, old_text, new_text)
+        sides = [(file, old_text(file), new_text(file)) for file in joined]
+        await asyncio.to_thread(self._outline, sides, texts.keys(), snapshot, loaded)
+        return loaded
 
-    async def _contents(self, files: Iterable[Differing]) -> dict[str, bytes]:
-        """What is in git's objects, those that are too large left out."""
-        wanted = sorted({oid for one in files for oid in (one.old_object, one.new_object) if oid is not None})
+    async def _contents(self, files: Iterable[ChangedFile]) -> dict[str, bytes]:
+        """Read git objects, skipping those that are too large."""
+        wanted = sorted({oid for file in files for oid in (file.old_object, file.new_object) if oid is not None})
         sizes = await asyncio.to_thread(self._objects.sizes, wanted) if wanted else {}
         if sizes is not None:
             chosen, room = [], MAX_BYTES
@@ -96,104 +96,104 @@ class Loading:
             if here is not None:
                 return here
         # libgit2 does not read every repository that git does.
-        found: dict[str, bytes] = {}
+        contents: dict[str, bytes] = {}
         for oid in wanted[:MAX_FILES]:
             try:
                 read = await self._reading.run("cat-file", "blob", oid, max_bytes=MAX_FILE)
             except CodePlaneError:
                 continue
             if not read.cut:
-                found[oid] = read.out
-        return found
+                contents[oid] = read.out
+        return contents
 
     def _outline(
         self,
-        sides: Sequence[tuple[Differing, bytes, bytes]],
+        sides: Sequence[tuple[ChangedFile, bytes, bytes]],
         read: Iterable[str],
         snapshot: Snapshot,
-        found: Loaded,
+        loaded: LoadedOutlines,
     ) -> None:
         there = set(read)
         contents: list[Content] = []
-        places: list[tuple[Differing, int | None, int | None]] = []
+        places: list[tuple[ChangedFile, int | None, int | None]] = []
         known: dict[int, Facts] = {}
-        for one, before, after in sides:
-            problem = _problem(one, before, after, there, snapshot)
-            language = languages().of(one.path, after[:_START]) or languages().of(one.before, before[:_START])
+        for file, before, after in sides:
+            problem = _problem(file, before, after, there, snapshot)
+            language = languages().of(file.path, after[:_START]) or languages().of(file.before, before[:_START])
             if problem is not None or language is None or language.kind != "code":
                 name = language.name if language else None
-                found.others.append(Unparsed(file=one, language=name, note=problem))
+                loaded.others.append(Unparsed(file=file, language=name, note=problem))
                 continue
             at: list[int | None] = []
             for is_after, text in ((False, before), (True, after)):
-                if one.status == ("deleted" if is_after else "added"):
+                if file.status == ("deleted" if is_after else "added"):
                     at.append(None)
                     continue
-                if is_after and one.new_object is None and (held := self._held(one.path, text, snapshot)) is not None:
+                if is_after and file.new_object is None and (held := self._held(file.path, text, snapshot)) is not None:
                     known[len(contents)] = held
                 at.append(len(contents))
-                contents.append(Content(path=one.path, language=language.name, text=text))
-            places.append((one, at[0], at[1]))
+                contents.append(Content(path=file.path, language=language.name, text=text))
+            places.append((file, at[0], at[1]))
         unknown = [place for place in range(len(contents)) if place not in known]
         made, problems = self._parsing.facts([contents[place] for place in unknown])
-        facts: dict[int, Facts] = {**known, **{place: one for place, one in zip(unknown, made, strict=True) if one}}
+        facts: dict[int, Facts] = {**known, **{place: file for place, file in zip(unknown, made, strict=True) if file}}
         why = dict(zip(unknown, problems, strict=True))
-        self._join(places, contents, facts, why, found)
+        self._join(places, contents, facts, why, loaded)
 
     def _join(
         self,
-        places: Sequence[tuple[Differing, int | None, int | None]],
+        places: Sequence[tuple[ChangedFile, int | None, int | None]],
         contents: Sequence[Content],
         facts: Mapping[int, Facts],
         why: Mapping[int, str],
-        found: Loaded,
+        loaded: LoadedOutlines,
     ) -> None:
         broken: list[str] = []
-        for one, before, after in places:
+        for file, before, after in places:
             lost = [at for at in (before, after) if at is not None and at not in facts]
             if lost:
                 note = f"could not be parsed: {why.get(lost[0]) or 'no facts'}"
-                found.others.append(Unparsed(file=one, language=contents[lost[0]].language, note=note))
+                loaded.others.append(Unparsed(file=file, language=contents[lost[0]].language, note=note))
                 continue
-            old = Outline(one.before, contents[before].text, facts[before]) if before is not None else None
-            new = Outline(one.path, contents[after].text, facts[after]) if after is not None else None
+            old = Outline(file.before, contents[before].text, facts[before]) if before is not None else None
+            new = Outline(file.path, contents[after].text, facts[after]) if after is not None else None
             for side, when in ((old, "before"), (new, "after")):
                 if side is not None and side.errors:
                     broken.append(f"{shown(side.path)}:{side.errors} ({when})")
-            found.files.append(FileOutlines(old=old, new=new))
-            found.differing[one.path] = one
+            loaded.files.append(FileOutlines(old=old, new=new))
+            loaded.differing[file.path] = file
         if broken:
             more = f" and {len(broken) - _NAMED} more" if len(broken) > _NAMED else ""
-            found.notes.append(f"syntax errors, judged as far as it parses: {', '.join(broken[:_NAMED])}{more}")
+            loaded.notes.append(f"syntax errors, judged as far as it parses: {', '.join(broken[:_NAMED])}{more}")
 
     def _held(self, path: str, text: bytes, snapshot: Snapshot) -> Facts | None:
-        """The facts that the index has of a file, if they speak of these very bytes."""
+        """The indexed facts of a file, if they fit these bytes."""
         known = snapshot.files.get(path)
         facts = self._store.facts(path, known.digest, keep=False) if known is not None else None
         # A digest is the same whatever ends the lines; places are not.
         fits = facts is not None and all(
-            text.startswith(one.name.encode(), one.name_at) for one in facts.definitions[-3:]
+            text.startswith(definition.name.encode(), definition.name_at) for definition in facts.definitions[-3:]
         )
         return facts if fits else None
 
 
-def _is_wanted(one: Differing, withheld: HiddenPaths, snapshot: Snapshot, found: Loaded) -> bool:
-    """Whether a file is code that may be looked into; what is not is noted."""
+def _is_wanted(file: ChangedFile, hidden: HiddenPaths, snapshot: Snapshot, loaded: LoadedOutlines) -> bool:
+    """Whether a file is code that may be read; others are added to `loaded`."""
     note = None
-    if MODULE in (one.old_mode, one.new_mode):
-        old, new = (one.old_object or "")[:9] or "none", (one.new_object or "")[:9] or "another commit"
-        note = f"submodule {old} → {'none' if one.status == 'deleted' else new}"
-    elif LINK in (one.old_mode, one.new_mode) or (one.untracked and _is_link(one.path, snapshot)):
+    if MODULE in (file.old_mode, file.new_mode):
+        old, new = (file.old_object or "")[:9] or "none", (file.new_object or "")[:9] or "another commit"
+        note = f"submodule {old} → {'none' if file.status == 'deleted' else new}"
+    elif LINK in (file.old_mode, file.new_mode) or (file.untracked and _is_link(file.path, snapshot)):
         note = "a link"
-    elif withheld.covers(one.path) or withheld.covers(one.before):
+    elif hidden.covers(file.path) or hidden.covers(file.before):
         note = "left out by the rules for secrets or by .cplignore"
-    language = languages().of(one.path)
+    language = languages().of(file.path)
     if note is None and language is not None and language.kind == "code":
         return True
-    if note is None and language is None and "." not in one.path.rpartition("/")[2]:
+    if note is None and language is None and "." not in file.path.rpartition("/")[2]:
         # Its first line may name the program that reads it.
         return True
-    found.others.append(Unparsed(file=one, language=language.name if language else None, note=note))
+    loaded.others.append(Unparsed(file=file, language=language.name if language else None, note=note))
     return False
 
 
@@ -202,12 +202,12 @@ def _is_link(path: str, snapshot: Snapshot) -> bool:
     return known is not None and stat.S_ISLNK(known.stamp.mode)
 
 
-def _problem(one: Differing, before: bytes, after: bytes, read: set[str], snapshot: Snapshot) -> str | None:
-    """Why a file cannot be looked into, if so."""
-    if any(oid is not None and oid not in read for oid in (one.old_object, one.new_object)):
+def _problem(file: ChangedFile, before: bytes, after: bytes, read: set[str], snapshot: Snapshot) -> str | None:
+    """Why a file cannot be read, or None."""
+    if any(oid is not None and oid not in read for oid in (file.old_object, file.new_object)):
         return "too large, or its content is not there"
-    if one.new_object is None and one.status != "deleted":
-        known = snapshot.files.get(one.path)
+    if file.new_object is None and file.status != "deleted":
+        known = snapshot.files.get(file.path)
         if known is None:
             return "not in the index"
         if known.skipped is not None:

@@ -1,4 +1,4 @@
-"""Definitions that are one to whoever uses them: overloads and their implementation, a property and its setter."""
+"""Definitions that users see as one: overloads with their implementation, a property with its setter."""
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
@@ -15,10 +15,10 @@ Sides = Callable[[Change], tuple[Side, Side]]
 
 
 def is_hidden(outline: Outline, place: int) -> bool:
-    """Whether callers do not depend on a declaration because another one of its name says what holds."""
-    one = outline.entities[place]
+    """Whether a declaration is hidden from callers by its overloads."""
+    entity = outline.entities[place]
     header = outline.parts(place).header
-    others = [other for other in outline.named.get((one.parent, one.kind, one.name), ()) if other != place]
+    others = [other for other in outline.named.get((entity.parent, entity.kind, entity.name), ()) if other != place]
     if outline.rules.overloads == "without_body":
         return header.has_body and any(not outline.parts(other).header.has_body for other in others)
     if outline.rules.overloads == "decorated" and _is_declared(outline, place):
@@ -26,8 +26,8 @@ def is_hidden(outline: Outline, place: int) -> bool:
     return False
 
 
-def joined(changes: Sequence[Change], sides: Sides) -> list[Change]:
-    """The changes with one entry for each name; `sides` are both states of what a change is directly in."""
+def join_overloads(changes: Sequence[Change], sides: Sides) -> list[Change]:
+    """Join the changes of each name; `sides` returns both states of a change's container."""
     leaders: dict[Hashable, list[Change]] = {}
     families: dict[int, list[Change]] = {}
     for change in changes:
@@ -43,20 +43,20 @@ def joined(changes: Sequence[Change], sides: Sides) -> list[Change]:
             leaders.setdefault(key, leaders.get(_counterpart(change, key, sides), [])).append(change)
     for family in leaders.values():
         families.update({id(change): family for change in family})
-    found: list[Change] = []
-    told: set[int] = set()
+    joined: list[Change] = []
+    listed: set[int] = set()
     for change in changes:
         alike = families.get(id(change))
         if alike is None:
-            found.append(change)
-        elif id(alike) not in told:
-            told.add(id(alike))
-            found.append(_one(alike, sides) if len(alike) > 1 or _is_part(change, sides) else change)
-    return found
+            joined.append(change)
+        elif id(alike) not in listed:
+            listed.add(id(alike))
+            joined.append(_one(alike, sides) if len(alike) > 1 or _is_part(change, sides) else change)
+    return joined
 
 
 def _one(family: Sequence[Change], sides: Sides) -> Change:
-    """One change that says what all of a family say."""
+    """Join a family of changes into one."""
     whole = [change for change in family if change.pair.old is not None and change.pair.new is not None]
     is_partial = len(whole) < len(family)
     kinds = {change.change for change in family}
@@ -68,8 +68,8 @@ def _one(family: Sequence[Change], sides: Sides) -> Change:
     tags: list[str] = []
     breaking = False
     for change in family:
-        told, breaks = _told(change)
-        why += [reason for reason in told if reason not in why]
+        reasons, breaks = _told(change)
+        why += [reason for reason in reasons if reason not in why]
         tags += [tag for tag in change.tags if tag not in tags and tag not in ("symbol_added", "symbol_removed")]
         breaking = breaking or breaks
     if is_partial and "signature_changed" not in tags:
@@ -86,7 +86,7 @@ def _one(family: Sequence[Change], sides: Sides) -> Change:
 
 
 def _told(change: Change) -> tuple[tuple[str, ...], bool]:
-    """What one of a family says of them all, and whether that breaks users."""
+    """The reasons of one family member, and whether they break users."""
     pair = change.pair
     if pair.old is not None and pair.new is not None:
         return change.why, change.breaking
@@ -96,8 +96,8 @@ def _told(change: Change) -> tuple[tuple[str, ...], bool]:
     marks = " ".join(outline.parts(place).header.marks).split() if outline.known else []
     if not _ACCESSORS.isdisjoint(marks):
         return ("can no longer be set" if gone else "can be set now",), gone and change.visibility != "private"
-    one = outline.entities[place]
-    among = outline.named.get((one.parent, one.kind, one.name), ())
+    entity = outline.entities[place]
+    among = outline.named.get((entity.parent, entity.kind, entity.name), ())
     # In a stub the declarations are all there is.
     alone = outline.known and all(_is_declared(outline, other) for other in among)
     breaks = gone and ((change.breaking and outline.rules.typed) or (alone and change.visibility == "public"))
@@ -106,12 +106,14 @@ def _told(change: Change) -> tuple[tuple[str, ...], bool]:
 
 def _is_joinable(change: Change) -> bool:
     outline = change.pair.new or change.pair.old
-    kinds = {one.kind for one in (change.pair.before, change.pair.after) if one is not None and not change.is_module}
+    kinds = {
+        entity.kind for entity in (change.pair.before, change.pair.after) if entity is not None and not change.is_module
+    }
     return outline is not None and outline.rules.one_name and bool(kinds) and kinds <= _JOINED
 
 
 def _is_part(change: Change, sides: Sides) -> bool:
-    """Whether something came or went whose name is in both states."""
+    """Whether an added or removed definition's name is in both states."""
     if not _is_joinable(change) or (change.pair.old is not None and change.pair.new is not None):
         return False
     pair = _both(change, sides)
@@ -119,22 +121,22 @@ def _is_part(change: Change, sides: Sides) -> bool:
 
 
 def _both(change: Change, sides: Sides) -> Pair:
-    """The definitions of one name in both states: what is done, where there is more than one."""
+    """The implementations of one name in both states."""
     (old, old_parent), (new, new_parent) = sides(change)
-    one, two = _implementation(old, old_parent, change), _implementation(new, new_parent, change)
-    return Pair(old if one >= 0 else None, one, new if two >= 0 else None, two)
+    old_place, new_place = _implementation(old, old_parent, change), _implementation(new, new_parent, change)
+    return Pair(old if old_place >= 0 else None, old_place, new if new_place >= 0 else None, new_place)
 
 
 def _implementation(outline: Outline | None, parent: int, change: Change) -> int:
     now = change.pair.now
-    found = outline.named.get((parent, now.kind, now.name), ()) if outline is not None else ()
+    places = outline.named.get((parent, now.kind, now.name), ()) if outline is not None else ()
     if outline is None or not outline.known:
-        return max(found, default=-1)
-    return max(found, key=lambda place: (outline.parts(place).header.has_body, place), default=-1)
+        return max(places, default=-1)
+    return max(places, key=lambda place: (outline.parts(place).header.has_body, place), default=-1)
 
 
 def _counterpart(change: Change, key: Hashable, sides: Sides) -> Hashable:
-    """The key that the same name has in the other state."""
+    """The key of the same name in the other state."""
     pair = _both(change, sides)
     if pair.old is None or pair.new is None:
         return key
@@ -145,13 +147,13 @@ def _counterpart(change: Change, key: Hashable, sides: Sides) -> Hashable:
 
 def _key(change: Change, side: str) -> Hashable:
     pair = change.pair
-    outline, one = (pair.old, pair.before) if side == "old" else (pair.new, pair.after)
-    assert outline is not None and one is not None
-    return side, outline.path, one.kind, one.path
+    outline, entity = (pair.old, pair.before) if side == "old" else (pair.new, pair.after)
+    assert outline is not None and entity is not None
+    return side, outline.path, entity.kind, entity.path
 
 
 def _is_declared(outline: Outline, place: int) -> bool:
-    """Whether it only says how the one below it may be called."""
+    """Whether it is an `@overload` declaration."""
     return any("overload" in mark.split() for mark in outline.parts(place).header.marks)
 
 

@@ -1,4 +1,4 @@
-"""Which definition of one state is which of the other: by name, then by what they say where a name is gone."""
+"""The pairing of definitions in two states: by name, then by similarity."""
 
 import difflib
 from collections import Counter, defaultdict
@@ -18,7 +18,7 @@ _MOST_TRIED = 20_000
 
 @dataclass(slots=True)
 class Pair:
-    """One definition in two states; either side may be missing."""
+    """A definition in two states; either side may be missing."""
 
     old: Outline | None
     old_place: int
@@ -28,24 +28,24 @@ class Pair:
 
     @property
     def before(self) -> Entity | None:
-        """What it was."""
+        """The old entity."""
         return self.old.entities[self.old_place] if self.old is not None else None
 
     @property
     def after(self) -> Entity | None:
-        """What it is."""
+        """The new entity."""
         return self.new.entities[self.new_place] if self.new is not None else None
 
     @property
     def now(self) -> Entity:
-        """What it is, or was last."""
-        found = self.after or self.before
-        assert found is not None
-        return found
+        """The new entity, or the old one if it is gone."""
+        entity = self.after or self.before
+        assert entity is not None
+        return entity
 
 
 class Pairing:
-    """Pairs the definitions of all files that differ; `left_over` says what was not looked for."""
+    """Pairs the definitions of all changed files; `tired` if there were too many to compare."""
 
     def __init__(self, files: Sequence[tuple[Outline | None, Outline | None]]) -> None:
         self.pairs: list[Pair] = []
@@ -58,32 +58,32 @@ class Pairing:
         self._find_moved()
 
     def _matched(self, old: Outline | None, old_parent: int, new: Outline | None, new_parent: int) -> list[Pair]:
-        """The pairs among what two definitions, or files, hold."""
+        """Pair the children of two definitions or files."""
         before, after = _held(old, old_parent), _held(new, new_parent)
-        found: list[Pair] = []
+        pairs: list[Pair] = []
         gone: list[int] = []
         for key, places in before.items():
             others = after.get(key, [])
             matched = list(self._of_one_name(old, places, new, others))
-            found += [Pair(old, place, new, other) for place, other in matched]
+            pairs += [Pair(old, place, new, other) for place, other in matched]
             paired, taken = {place for place, _ in matched}, {other for _, other in matched}
             gone += [place for place in places if place not in paired]
             after[key] = [other for other in others if other not in taken]
         come = [place for places in after.values() for place in places]
-        found += self._of_other_kind(old, gone, new, come)
-        found += self._renamed(old, gone, new, come)
-        for pair in found:
+        pairs += self._of_other_kind(old, gone, new, come)
+        pairs += self._renamed(old, gone, new, come)
+        for pair in pairs:
             pair.inside = self._matched(pair.old, pair.old_place, pair.new, pair.new_place)
         lost = [Pair(old, place, None, -1) for place in gone]
         made = [Pair(None, -1, new, place) for place in come]
         self._gone += lost
         self._come += made
-        return found + lost + made
+        return pairs + lost + made
 
     def _of_one_name(
         self, old: Outline | None, places: list[int], new: Outline | None, others: list[int]
     ) -> Iterable[tuple[int, int]]:
-        """Overloads find their like first by their bytes, then by their signature, then by their order."""
+        """Pair overloads by bytes, then signature, then order."""
         if old is None or new is None:
             return
         if len(places) == 1 and len(others) == 1:
@@ -105,12 +105,12 @@ class Pairing:
 
     @staticmethod
     def _of_other_kind(old: Outline | None, gone: list[int], new: Outline | None, come: list[int]) -> list[Pair]:
-        """What has its name still and is something else now."""
+        """Pair definitions that kept their name but changed their kind."""
         if old is None or new is None:
             return []
         # A name that is only passed on now is not what it was; that it is still there is seen elsewhere.
         by_path = {new.entities[place].path: place for place in come if new.entities[place].kind != "export"}
-        found = []
+        pairs = []
         for place in list(gone):
             if old.entities[place].kind == "export":
                 continue
@@ -118,11 +118,11 @@ class Pairing:
             if other is not None:
                 gone.remove(place)
                 come.remove(other)
-                found.append(Pair(old, place, new, other))
-        return found
+                pairs.append(Pair(old, place, new, other))
+        return pairs
 
     def _renamed(self, old: Outline | None, gone: list[int], new: Outline | None, come: list[int]) -> list[Pair]:
-        """What has another name in the same place: the same kind and signature, and a body that is alike."""
+        """Pair renamed definitions: same kind and signature, similar body."""
         if old is None or new is None or not gone or not come:
             return []
         known = old.known and new.known
@@ -133,19 +133,23 @@ class Pairing:
         ranked: list[tuple[float, int, int]] = []
         for head, (lost, made) in heads.items():
             alone = len(lost) == 1 and len(made) == 1
-            for place, other in ((one, two) for one in lost for two in made) if head is not None else ():
+            for place, other in (
+                ((old_place, new_place) for old_place in lost for new_place in made) if head is not None else ()
+            ):
                 if self._is_tired():
                     break
                 score = _likeness(old, place, new, other)
                 if score >= _needed(old, place, new, other, alone=alone):
                     ranked.append((score, place, other))
-        found = []
-        for _, place, other in sorted(ranked, key=lambda one: (-one[0], one[1], one[2])):
+        pairs = []
+        for _, place, other in sorted(
+            ranked, key=lambda ranked_pair: (-ranked_pair[0], ranked_pair[1], ranked_pair[2])
+        ):
             if place in gone and other in come:
                 gone.remove(place)
                 come.remove(other)
-                found.append(Pair(old, place, new, other))
-        return found
+                pairs.append(Pair(old, place, new, other))
+        return pairs
 
     def _is_tired(self) -> bool:
         self._tried += 1
@@ -153,24 +157,24 @@ class Pairing:
         return self.tired
 
     def _find_moved(self) -> None:
-        """What is gone from one file and came to another: under its name, or word for word under another."""
+        """Pair definitions moved between files: same name, or identical body."""
         by_name: dict[tuple[str, str], list[Pair]] = defaultdict(list)
         by_body: dict[tuple[str, tuple[str, ...]], list[Pair]] = defaultdict(list)
         for pair in self._come:
-            one = pair.now
-            if one.parent < 0 and one.kind not in VALUES and one.kind != "export" and pair.new is not None:
-                by_name[one.kind, one.name].append(pair)
+            entity = pair.now
+            if entity.parent < 0 and entity.kind not in VALUES and entity.kind != "export" and pair.new is not None:
+                by_name[entity.kind, entity.name].append(pair)
                 if pair.new.known and len(words := _words(pair.new, pair.new_place)) >= _LONG:
-                    by_body[one.kind, tuple(words)].append(pair)
+                    by_body[entity.kind, tuple(words)].append(pair)
         joined: set[int] = set()
         for pair in self._gone:
-            old, one = pair.old, pair.now
-            if old is None or one.parent >= 0 or one.kind in VALUES or one.kind == "export":
+            old, entity = pair.old, pair.now
+            if old is None or entity.parent >= 0 or entity.kind in VALUES or entity.kind == "export":
                 continue
-            exact = by_body.get((one.kind, tuple(_words(old, pair.old_place)))) if old.known else None
+            exact = by_body.get((entity.kind, tuple(_words(old, pair.old_place)))) if old.known else None
             near = [
                 (score, other)
-                for other in by_name.get((one.kind, one.name), ())
+                for other in by_name.get((entity.kind, entity.name), ())
                 if id(other) not in joined
                 and other.new is not None
                 and (score := _moved_likeness(old, pair.old_place, other.new, other.new_place)) >= _MOVED
@@ -186,20 +190,20 @@ class Pairing:
 
 
 def _held(outline: Outline | None, parent: int) -> dict[tuple[str, str], list[int]]:
-    """What a definition or a file holds, by kind and name."""
-    found: dict[tuple[str, str], list[int]] = {}
+    """The children of a definition or file, by kind and name."""
+    places_by_name: dict[tuple[str, str], list[int]] = {}
     if outline is None:
-        return found
+        return places_by_name
     if parent >= 0:
         places: Iterable[int] = outline.children.get(parent, ())
         above = f"{outline.entities[parent].path}."
     else:
-        places = (place for place, one in enumerate(outline.entities) if one.parent < 0)
+        places = (place for place, entity in enumerate(outline.entities) if entity.parent < 0)
         above = ""
     for place in places:
-        one = outline.entities[place]
-        found.setdefault((one.kind, one.path.removeprefix(above)), []).append(place)
-    return found
+        entity = outline.entities[place]
+        places_by_name.setdefault((entity.kind, entity.path.removeprefix(above)), []).append(place)
+    return places_by_name
 
 
 def _bytes(outline: Outline, place: int) -> object:
@@ -210,7 +214,7 @@ def _types(outline: Outline, place: int) -> object:
     if not outline.known:
         return outline.entities[place].signature
     header = outline.parts(place).header
-    return tuple(one.type or one.name for one in header.parameters or ()), header.has_body
+    return tuple(parameter.type or parameter.name for parameter in header.parameters or ()), header.has_body
 
 
 def _count(outline: Outline, place: int) -> object:
@@ -222,23 +226,23 @@ def _order(outline: Outline, place: int) -> object:
 
 
 def _head(outline: Outline, place: int, *, known: bool) -> object:
-    """What two must share to be one; None for what is never renamed."""
-    one = outline.entities[place]
-    if one.kind == "export":
+    """The key that renamed definitions must share; None if never renamed."""
+    entity = outline.entities[place]
+    if entity.kind == "export":
         return None
     if not known:
-        return (one.kind, one.signature) if one.signature else None
+        return (entity.kind, entity.signature) if entity.signature else None
     header = outline.parts(place).header
-    if one.kind in CALLABLES:
-        return one.kind, header.parameters, header.returns
-    if one.kind in VALUES:
-        return one.kind, header.returns, outline.parts(place).body
+    if entity.kind in CALLABLES:
+        return entity.kind, header.parameters, header.returns
+    if entity.kind in VALUES:
+        return entity.kind, header.returns, outline.parts(place).body
     # Of a type that says little, what it builds on is most of what it says.
-    return one.kind, header.bases if len(_words(outline, place)) < _FEW else None
+    return entity.kind, header.bases if len(_words(outline, place)) < _FEW else None
 
 
 def _needed(old: Outline, place: int, new: Outline, other: int, *, alone: bool) -> float:
-    """How alike two must be to be one: less where nothing else could be meant and there is much to be alike in."""
+    """The similarity required to pair two definitions; lower without alternatives."""
     if not (old.known and new.known):
         return 1.0 if alone else 2.0
     if old.entities[place].kind in VALUES:
@@ -259,13 +263,13 @@ def _likeness(old: Outline, place: int, new: Outline, other: int) -> float:
 
 
 def _value_likeness(old: Outline, place: int, new: Outline, other: int) -> float:
-    """A value is the same under another name when it is long enough to be told, or the names are alike."""
+    """The similarity of two values: equal, and long enough or similarly named."""
     first, second = old.parts(place), new.parts(other)
     if (first.header.returns, first.body) != (second.header.returns, second.body):
         return 0.0
     names = difflib.SequenceMatcher(None, old.entities[place].name, new.entities[other].name).ratio()
-    told = len(first.body) > 3 or names >= _CLOSE
-    return 1.0 if told and not old.is_inside_callable(place) else 0.0
+    is_telling = len(first.body) > 3 or names >= _CLOSE
+    return 1.0 if is_telling and not old.is_inside_callable(place) else 0.0
 
 
 def _moved_likeness(old: Outline, place: int, new: Outline, other: int) -> float:
@@ -278,15 +282,15 @@ def _moved_likeness(old: Outline, place: int, new: Outline, other: int) -> float
 
 
 def _words(outline: Outline, place: int) -> list[str]:
-    """All tokens of a definition's body, its own name left out."""
-    one = outline.entities[place]
+    """All tokens of a definition's body, with its own name masked."""
+    entity = outline.entities[place]
     own = list(outline.parts(place).body)
     for child in outline.children.get(place, ()):
         own += [outline.entities[child].name, *outline.parts(child).body]
-    return ["\x04" if token == one.name else token for token in own]
+    return ["\x04" if token == entity.name else token for token in own]
 
 
-def _share(one: Sequence[str], other: Sequence[str]) -> float:
-    if not one and not other:
+def _share(tokens: Sequence[str], other_tokens: Sequence[str]) -> float:
+    if not tokens and not other_tokens:
         return 1.0
-    return 2 * (Counter(one) & Counter(other)).total() / (len(one) + len(other))
+    return 2 * (Counter(tokens) & Counter(other_tokens)).total() / (len(tokens) + len(other_tokens))

@@ -1,4 +1,4 @@
-"""Parameter lists as languages write them, read from their tokens."""
+"""Parameter lists of many languages, parsed from tokens."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _MODIFIERS = words(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """One parameter; `type` and `default` are token texts, empty where there is none."""
+    """A parameter; `type` and `default` are token texts or empty."""
 
     name: str
     how: How = "positional"
@@ -28,12 +28,12 @@ class Parameter:
 
     @property
     def is_required(self) -> bool:
-        """Whether a call must give it."""
+        """Whether a call must pass it."""
         return not self.optional and not self.default and self.how not in ("rest", "keyword_rest")
 
 
 def parameters(tokens: Sequence[str], shape: Shape) -> tuple[Parameter, ...]:
-    """The parameters between (and without) the parentheses."""
+    """Parse the tokens between parentheses."""
     parts = [_unmarked(part) for part in split_at(tokens, ",", angles=shape not in ("bare", "marked"))]
     parts = [part for part in parts if part]
     if shape == "marked":
@@ -72,15 +72,17 @@ def _name_first(part: Sequence[str]) -> Parameter:
     if name and name[0] == "...":
         how, name = "rest", name[1:]
     optional = bool(name) and name[-1] == "?"
-    said = [token for token in name if token not in _MODIFIERS and token != "?"]
-    if len(said) == 2 and all(token.isidentifier() for token in said):
+    name_tokens = [token for token in name if token not in _MODIFIERS and token != "?"]
+    if len(name_tokens) == 2 and all(token.isidentifier() for token in name_tokens):
         # Swift: what callers say, and what it is called inside.
-        said = said[:1]
-    if said[:1] == ["&"] or (said and said[0].startswith("'")):
+        name_tokens = name_tokens[:1]
+    if name_tokens[:1] == ["&"] or (name_tokens and name_tokens[0].startswith("'")):
         kind = kind or list(name)
     if "vararg" in part[:1] or kind[-1:] == ["..."]:
         how = "rest"
-    return Parameter(name=" ".join(said), how=how, type=" ".join(kind), default=" ".join(default), optional=optional)
+    return Parameter(
+        name=" ".join(name_tokens), how=how, type=" ".join(kind), default=" ".join(default), optional=optional
+    )
 
 
 def _type_first(part: Sequence[str]) -> Parameter:
@@ -138,7 +140,7 @@ def _bare(part: Sequence[str]) -> Parameter:
 
 
 def _cut(tokens: Sequence[str], sign: str) -> tuple[list[str], list[str]]:
-    """What stands before and after a sign that is in no bracket."""
+    """Split tokens at a sign outside brackets."""
     depth = 0
     for at, token in enumerate(tokens):
         depth += (token in "([{<") - (token in ")]}>")
@@ -148,7 +150,7 @@ def _cut(tokens: Sequence[str], sign: str) -> tuple[list[str], list[str]]:
 
 
 def _unmarked(part: Sequence[str]) -> list[str]:
-    """A parameter without the annotations and attributes before it: `@Named("x")`, `[FromBody]`, `#[…]`."""
+    """Strip leading annotations and attributes: `@Named("x")`, `[FromBody]`, `#[…]`."""
     at = 0
     while at < len(part):
         if part[at] == "@" and at + 1 < len(part):

@@ -1,4 +1,4 @@
-"""What a file says of a definition outside of it: in front of it, around it, or anywhere."""
+"""Scans of a file's text around its definitions: decorators, templates, exports and `impl` blocks."""
 
 import re
 
@@ -6,6 +6,9 @@ from codeplane.code.languages.contract import Contract
 from codeplane.code.model import Definition
 from codeplane.query.compare.tokens import Span
 
+_MARKED = re.compile(rb"[ \t]*(?:@|#\[)")
+_ENDED = re.compile(rb"[)\]}\s,]*$")
+_FARTHEST = 4000
 _TEMPLATE = re.compile(rb"\btemplate\s*<")
 _UNNAMED = re.compile(rb"\bnamespace\s*\{")
 _PASSED_TYPE = re.compile(rb"\bexport\s+type\s*\{([^}]*)\}")
@@ -17,7 +20,7 @@ _OPEN, _CLOSE, _LESS, _MORE = b"{}<>"
 
 
 def type_only(text: bytes) -> frozenset[str]:
-    """The names of which a script gives away the type alone."""
+    """The names of which a script exports only the type."""
     if b"type" not in text:
         return frozenset()
     listed = [
@@ -27,41 +30,76 @@ def type_only(text: bytes) -> frozenset[str]:
 
 
 def implemented(text: bytes) -> frozenset[tuple[str, str]]:
-    """The traits that a Rust file gives to types, each with the type's name."""
-    return frozenset((one.decode(), two.decode()) for one, two in _IMPL.findall(text))
+    """The (trait, type) pairs of the `impl` blocks in a Rust file."""
+    return frozenset((trait.decode(), type_name.decode()) for trait, type_name in _IMPL.findall(text))
 
 
 def unnamed(text: bytes) -> tuple[Span, ...]:
-    """C++'s namespaces without a name, which no other file can reach."""
-    found: list[Span] = []
+    """The spans of unnamed C++ namespaces."""
+    spans: list[Span] = []
     for match in _UNNAMED.finditer(text):
         depth, at = 1, match.end()
         while depth and at < len(text):
             depth += (text[at] == _OPEN) - (text[at] == _CLOSE)
             at += 1
-        found.append((match.start(), at))
-    return tuple(found)
+        spans.append((match.start(), at))
+    return tuple(spans)
 
 
 def is_passed_on(text: bytes, at: int) -> bool:
-    """Whether the Rust `use` before a place gives others what it brings in."""
-    found = list(_USE.finditer(text, max(0, at - 4000), max(at, 0)))
-    return bool(found) and found[-1][0].startswith(b"pub") and found[-1][1] is None
+    """Whether the Rust `use` before a place is public."""
+    matches = list(_USE.finditer(text, max(0, at - 4000), max(at, 0)))
+    return bool(matches) and matches[-1][0].startswith(b"pub") and matches[-1][1] is None
 
 
-def template_from(text: bytes, one: Definition) -> int:
-    """Where `template <…>` before a C++ definition begins, or the definition itself."""
-    for match in reversed(list(_TEMPLATE.finditer(text, max(0, one.start - 2000), one.start))):
+def template_from(text: bytes, definition: Definition) -> int:
+    """The start of a C++ definition including its `template <…>`."""
+    for match in reversed(list(_TEMPLATE.finditer(text, max(0, definition.start - 2000), definition.start))):
         depth = 0
-        for at in range(match.end() - 1, one.start):
+        for at in range(match.end() - 1, definition.start):
             depth += (text[at] == _LESS) - (text[at] == _MORE)
             if not depth:
-                return match.start() if not text[at + 1 : one.start].strip() else one.start
-    return one.start
+                return match.start() if not text[at + 1 : definition.start].strip() else definition.start
+    return definition.start
 
 
-def start_of(rules: Contract, text: bytes, one: Definition) -> int:
+def start_of(rules: Contract, text: bytes, definition: Definition) -> int:
     """Where what is said of a definition begins, also where the grammar knows a value by its name alone."""
-    if not rules.bare_values or one.start != one.name_at:
-        return one.start
-    return max(text.rfind(sign, 0, one.start) for sign in (b"\n", b";", b"{")) + 1
+    if not rules.bare_values or definition.start != definition.name_at:
+        return definition.start
+    return max(text.rfind(sign, 0, definition.start) for sign in (b"\n", b";", b"{")) + 1
+
+
+def _closes(line_text: bytes) -> bool:
+    """Whether a line closes brackets opened on an earlier line."""
+    return line_text.strip()[:1] in (b")", b"]", b"}") and line_text.count(b"(") < line_text.count(b")")
+
+
+def decorated_start(rules: Contract, text: bytes, definition: Definition) -> int:
+    """The start of a definition including decorators or attributes above it."""
+    if rules.templates:
+        return template_from(text, definition)
+    if rules.bare_values and definition.start == definition.name_at:
+        return start_of(rules, text, definition)
+    line = text.rfind(b"\n", 0, definition.start) + 1
+    if text[line : definition.start].strip() and not text[line : definition.start].strip().startswith(
+        (b"export", b"@")
+    ):
+        return definition.start
+    start, at, waiting = definition.start, line, False
+    while at > 0:
+        above = text.rfind(b"\n", 0, at - 1) + 1
+        line_text = text[above : at - 1].rstrip(b"\r")
+        if _MARKED.match(line_text):
+            start, waiting = above + len(line_text) - len(line_text.lstrip()), False
+        elif not line_text.strip() or line_text.lstrip().startswith((b"//", b"# ")):
+            if not line_text.strip():
+                break
+        elif waiting or (_ENDED.match(line_text[-1:]) and _closes(text[above:at])):
+            waiting = True
+        else:
+            break
+        if definition.start - above > _FARTHEST:
+            break
+        at = above
+    return start

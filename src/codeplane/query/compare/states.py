@@ -1,4 +1,4 @@
-"""The two states that are compared, as callers name them."""
+"""The compared states, parsed from what callers name."""
 
 import asyncio
 import os
@@ -19,7 +19,7 @@ _HINT = "base and target name a commit, branch, tag, a...b or epoch:N; paths=[â€
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitState:
-    """A commit; without one it is the state before the first."""
+    """A commit, or the state before the first."""
 
     commit: str | None
     said: str
@@ -27,14 +27,14 @@ class GitState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkTree:
-    """The files as they are."""
+    """The work tree."""
 
     said: str = "working tree"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpochState:
-    """What the index knew at an epoch."""
+    """An epoch of the index."""
 
     epoch: int
     said: str
@@ -49,7 +49,7 @@ def is_epoch(name: str | None) -> bool:
 
 
 def epoch_of(name: str, *, first: int, last: int) -> EpochState:
-    """The epoch a name stands for; NotFound, saying which are kept, when that one is not."""
+    """Parse an epoch's name; NotFound if it is no longer stored."""
     match = _EPOCH.fullmatch(name)
     if match is None:
         raise InvalidArgument(f"{name[:100]!r} names no epoch", hint="write epoch:N, such as epoch:12")
@@ -61,7 +61,7 @@ def epoch_of(name: str, *, first: int, last: int) -> EpochState:
 
 
 async def states(reading: GitReader, base: str, target: str | None) -> tuple[GitState, GitState | WorkTree]:
-    """The commits two names stand for; `a...b` begins where both parted, `a..b` at a."""
+    """Resolve two names to states; `a...b` starts at the merge base, `a..b` at a."""
     for name in (base, *([target] if target is not None else [])):
         _refuse_path(name)
     if target is None and ".." in base and not _SEARCHED.search(base):
@@ -70,26 +70,26 @@ async def states(reading: GitReader, base: str, target: str | None) -> tuple[Git
         symmetric = "..." in base
         left, _, right = base.partition("..." if symmetric else "..")
         left, right = left or "HEAD", right or "HEAD"
-        two = await _commit(reading, right)
-        one = await _commit(reading, left)
+        target_commit = await _commit(reading, right)
+        base_commit = await _commit(reading, left)
         if symmetric:
-            found = await reading.run("merge-base", one, two, codes=(0, 1))
-            if found.code or not found.out.strip():
+            merge_base = await reading.run("merge-base", base_commit, target_commit, codes=(0, 1))
+            if merge_base.code or not merge_base.out.strip():
                 raise InvalidArgument(f"{left} and {right} have no commit in common", hint=f"use {left}..{right}")
-            one = found.out.decode().split()[0]
+            base_commit = merge_base.out.decode().split()[0]
             left = f"merge base of {left} and {right}"
-        return _named(left, one), _named(right, two)
+        return _named(left, base_commit), _named(right, target_commit)
     if base == "HEAD" and target is None:
         head = await reading.head()
         return _named(base, head) if head else GitState(commit=None, said="nothing: no commits yet"), WorkTree()
-    one = await _commit(reading, base)
+    base_commit = await _commit(reading, base)
     if target is None:
-        return _named(base, one), WorkTree()
-    return _named(base, one), _named(target, await _commit(reading, target))
+        return _named(base, base_commit), WorkTree()
+    return _named(base, base_commit), _named(target, await _commit(reading, target))
 
 
 def _refuse_path(name: str) -> None:
-    """A way through folders is no name that git could have for a state."""
+    """Reject a path, which cannot name a state."""
     if _PATH.match(name):
         raise InvalidArgument(f"{name[:100]!r} is a path, not a state", hint=_HINT)
 
@@ -103,6 +103,6 @@ async def _commit(reading: GitReader, name: str) -> str:
         raise
 
 
-def _named(said: str, commit: str) -> GitState:
+def _named(name: str, commit: str) -> GitState:
     short = commit[:_SHORT]
-    return GitState(commit=commit, said=short if commit.startswith(said) else f"{said} ({short})")
+    return GitState(commit=commit, said=short if commit.startswith(name) else f"{name} ({short})")

@@ -1,4 +1,4 @@
-"""The whole comparison in a few lines: how much changed, what breaks, and what to do about it first."""
+"""The summary of a comparison: how much changed, what breaks, and what to do first."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -19,78 +19,78 @@ _WORDS: dict[Kind, str] = {
 }
 
 
-def every(changes: Sequence[Change]) -> list[Change]:
-    """Each definition that changed itself."""
-    return [inner for one in changes for inner in one.every()]
+def flatten(changes: Sequence[Change]) -> list[Change]:
+    """All changes with their nested ones, without those that only group members."""
+    return [inner for change in changes for inner in change.every()]
 
 
 def summary(changes: Sequence[Change], files: int) -> str:
-    """How many changed, and how."""
-    counts = Counter(one.change for one in every(changes))
-    said = [f"{counts[kind]} {word}" for kind, word in _WORDS.items() if counts[kind]]
-    return ", ".join(said) or ("no structural changes" if files else "no changes")
+    """How many definitions changed, by kind."""
+    counts = Counter(change.change for change in flatten(changes))
+    counted_kinds = [f"{counts[kind]} {word}" for kind, word in _WORDS.items() if counts[kind]]
+    return ", ".join(counted_kinds) or ("no structural changes" if files else "no changes")
 
 
 def breaking_summary(changes: Sequence[Change]) -> str | None:
-    """What breaks users, if anything does."""
-    broken = [one for one in every(changes) if one.breaking]
+    """The breaking changes in one line, or None."""
+    broken = [change for change in flatten(changes) if change.breaking]
     if not broken:
         return None
-    names = [name_of(one) for one in broken]
+    names = [name_of(change) for change in broken]
     more = ", …" if len(names) > _BROKEN else ""
     return f"{len(broken)} breaking change{'s' * (len(broken) != 1)}: {', '.join(names[:_BROKEN])}{more}"
 
 
 def hint(changes: Sequence[Change], impacts: Impacts) -> str:
     """What to do, most urgent first; computed from all changes."""
-    found = every(changes)
+    flat = flatten(changes)
     steps: list[str] = []
     signatures = [
-        (impact.count, one)
-        for one in found
-        if one.change in _REWRITTEN and (impact := impacts.of(one)) is not None and impact.count
+        (impact.count, change)
+        for change in flat
+        if change.change in _REWRITTEN and (impact := impacts.of(change)) is not None and impact.count
     ]
     signatures.sort(key=lambda scored: (not scored[1].breaking, -scored[0]))
-    valid = [one for _, one in signatures if _stays_valid(one)]
-    outdated = [one for _, one in signatures if not _stays_valid(one)]
+    valid = [change for _, change in signatures if _stays_valid(change)]
+    outdated = [change for _, change in signatures if not _stays_valid(change)]
     if outdated:
-        told = [f"{name_of(one)} ({_tiers(impacts, one)})" for one in outdated[:_NAMED]]
-        steps.append(f"update callers of {_listed(told, len(outdated))}")
+        names = [f"{name_of(change)} ({_tiers(impacts, change)})" for change in outdated[:_NAMED]]
+        steps.append(f"update callers of {_listed(names, len(outdated))}")
     if valid:
-        told = [f"{name_of(one)} ({_tiers(impacts, one)})" for one in valid[:_NAMED]]
-        steps.append(f"existing calls of {_listed(told, len(valid))} stay valid: new parameters may be left out")
-    unused = [one for one in found if one.breaking and one.change in (*_REWRITTEN, "added")]
-    unused = [one for one in unused if (impact := impacts.of(one)) is None or not impact.count]
+        names = [f"{name_of(change)} ({_tiers(impacts, change)})" for change in valid[:_NAMED]]
+        steps.append(f"existing calls of {_listed(names, len(valid))} stay valid: new parameters may be left out")
+    unused = [change for change in flat if change.breaking and change.change in (*_REWRITTEN, "added")]
+    unused = [change for change in unused if (impact := impacts.of(change)) is None or not impact.count]
     if unused:
-        told = [name_of(one) for one in unused[:_NAMED]]
-        steps.append(f"nothing is known here to use {_listed(told, len(unused))}; users elsewhere have to adapt")
-    removed = [one for one in found if one.change == "removed"]
-    used = [one for one in removed if (impact := impacts.of(one)) is not None and impact.count]
+        names = [name_of(change) for change in unused[:_NAMED]]
+        steps.append(f"nothing is known here to use {_listed(names, len(unused))}; users elsewhere have to adapt")
+    removed = [change for change in flat if change.change == "removed"]
+    used = [change for change in removed if (impact := impacts.of(change)) is not None and impact.count]
     if used:
-        told = [f"{name_of(one)} ({_tiers(impacts, one)})" for one in used[:_NAMED]]
-        steps.append(f"references to removed {_listed(told, len(used))} are left")
-    elif any(one.breaking for one in removed):
-        told = [name_of(one) for one in removed if one.breaking]
-        steps.append(f"removed from what others can use: {_listed(told[:_NAMED], len(told))}")
-    bodies = [one for one in found if one.change == "body_changed" and one.risk in ("high", "medium")]
+        names = [f"{name_of(change)} ({_tiers(impacts, change)})" for change in used[:_NAMED]]
+        steps.append(f"references to removed {_listed(names, len(used))} are left")
+    elif any(change.breaking for change in removed):
+        names = [name_of(change) for change in removed if change.breaking]
+        steps.append(f"removed from what others can use: {_listed(names[:_NAMED], len(names))}")
+    bodies = [change for change in flat if change.change == "body_changed" and change.risk in ("high", "medium")]
     if bodies:
-        bodies.sort(key=lambda one: (one.risk != "high", -(one.lines.count if one.lines else 0)))
-        told = [f"{name_of(one)} ({one.risk} risk)" for one in bodies[:_NAMED]]
-        steps.append(f"review {_listed(told, len(bodies))}")
-    tests = Counter(path for one in found if (impact := impacts.of(one)) is not None for path in impact.tests)
+        bodies.sort(key=lambda change: (change.risk != "high", -(change.lines.count if change.lines else 0)))
+        names = [f"{name_of(change)} ({change.risk} risk)" for change in bodies[:_NAMED]]
+        steps.append(f"review {_listed(names, len(bodies))}")
+    tests = Counter(path for change in flat if (impact := impacts.of(change)) is not None for path in impact.tests)
     if tests:
-        told = [path for path, _ in sorted(tests.items(), key=lambda item: (-item[1], item[0]))]
-        steps.append(f"re-run {_listed(told[:_NAMED], len(told))}")
+        names = [path for path, _ in sorted(tests.items(), key=lambda item: (-item[1], item[0]))]
+        steps.append(f"re-run {_listed(names[:_NAMED], len(names))}")
     return "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1)) or "nothing to act on"
 
 
 def _stays_valid(change: Change) -> bool:
-    """Whether those who call it need no other call."""
+    """Whether existing calls stay valid."""
     return change.change == "signature_changed" and change.keeps_calls and not change.breaking
 
 
 def name_of(change: Change) -> str:
-    """How a change is named: by what it was where that is gone, else by what it is."""
+    """The name of a change: the old one if it is gone, else the new one."""
     if change.is_module:
         return change.pair.old.path if change.pair.old is not None else change.path
     before = change.pair.before
@@ -99,17 +99,17 @@ def name_of(change: Change) -> str:
     return change.pair.now.path
 
 
-def _tiers(impacts: Impacts, one: Change) -> str:
-    impact = impacts.of(one)
+def _tiers(impacts: Impacts, change: Change) -> str:
+    impact = impacts.of(change)
     assert impact is not None
-    told = [
+    counts = [
         f"{impact.tiers[tier]} {tier.lower()}"
         for tier in ("PROVEN", "STRONG", "ANCHORED", "UNKNOWN")
         if impact.tiers[tier]
     ]
-    return ", ".join(told)
+    return ", ".join(counts)
 
 
-def _listed(told: Sequence[str], total: int) -> str:
-    more = f" and {total - len(told)} more" if total > len(told) else ""
-    return ", ".join(told) + more
+def _listed(names: Sequence[str], total: int) -> str:
+    more = f" and {total - len(names)} more" if total > len(names) else ""
+    return ", ".join(names) + more

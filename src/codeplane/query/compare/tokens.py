@@ -1,4 +1,4 @@
-"""Code as its tokens: without comments, and with layout only where layout means something."""
+"""Code as tokens, without comments, and with indentation only where it matters."""
 
 import re
 from collections.abc import Sequence
@@ -16,36 +16,36 @@ _SIGNS = re.compile(r" ?([\[\](){},.<>;:?|&*=]) ?")
 Span = tuple[int, int]
 
 
-def words(said: str) -> frozenset[str]:
+def words(text: str) -> frozenset[str]:
     """The words of a text."""
-    return frozenset(said.split())
+    return frozenset(text.split())
 
 
-def tight(said: str) -> str:
-    """Tokens as somebody would have written them: no blanks around signs."""
-    return _SIGNS.sub(r"\1", said)
+def compact(text: str) -> str:
+    """Join tokens without blanks around signs."""
+    return _SIGNS.sub(r"\1", text)
 
 
 def code_of(facts: Facts, text: bytes, spans: Sequence[Span]) -> list[str]:
-    """The tokens of stretches of a file, as one list; a string is one token."""
-    found: list[str] = []
+    """The tokens of some spans; a string is one token."""
+    tokens: list[str] = []
     for start, end in spans:
-        found += _tokens(facts, text, start, end)
-    return found
+        tokens += _tokens(facts, text, start, end)
+    return tokens
 
 
 def body_of(facts: Facts, text: bytes, spans: Sequence[Span]) -> list[str]:
-    """The same for what is done: how far lines are indented counts where it decides what belongs together."""
+    """The tokens of a body, with indentation marks in languages that need them."""
     if not LANGUAGES[facts.language].indented:
         return code_of(facts, text, spans)
-    found: list[str] = []
+    tokens: list[str] = []
     for start, end in spans:
-        found += _indented(facts, text, start, end)
-    return found
+        tokens += _indented(facts, text, start, end)
+    return tokens
 
 
 def without_docstring(facts: Facts, text: bytes, start: int, end: int) -> int:
-    """Where a body begins after the words its author put first about it."""
+    """The start of a body after its docstring."""
     if not LANGUAGES[facts.language].docstrings or not _DOCSTRING.match(text, start):
         return start
     for first, last in _texts(facts, start, end):
@@ -54,40 +54,40 @@ def without_docstring(facts: Facts, text: bytes, start: int, end: int) -> int:
 
 
 def is_comment(language: str, text: bytes, first: int) -> bool:
-    """Whether a stretch of text that is no code is a comment, not a string."""
+    """Whether a text span is a comment rather than a string."""
     if first and text[first - 1] in _QUOTES:
         return False
     return text.startswith(LANGUAGES[language].comments.openings, first)
 
 
 def _tokens(facts: Facts, text: bytes, start: int, end: int) -> list[str]:
-    found: list[str] = []
+    tokens: list[str] = []
     at = start
     for first, last in _texts(facts, start, end):
-        found += _split(facts, text[at:first])
+        tokens += _split(facts, text[at:first])
         if not is_comment(facts.language, text, first):
-            found.append(_string(text[first : min(last, end)]))
+            tokens.append(_string(text[first : min(last, end)]))
         at = max(at, last)
-    return found + _split(facts, text[at:end])
+    return tokens + _split(facts, text[at:end])
 
 
-def _string(said: bytes) -> str:
-    """A string as one token that is no bracket, also where its quotes were left out."""
-    told = said.decode("utf-8", "replace")
-    return told if len(told) > 1 else f"'{told}'"
+def _string(raw: bytes) -> str:
+    """A string as one token that cannot be mistaken for a bracket."""
+    decoded = raw.decode("utf-8", "replace")
+    return decoded if len(decoded) > 1 else f"'{decoded}'"
 
 
 def _split(facts: Facts, code: bytes) -> list[str]:
-    said = code.decode("utf-8", "replace")
-    tokens = _TOKEN.findall(said)
+    source = code.decode("utf-8", "replace")
+    tokens = _TOKEN.findall(source)
     if LANGUAGES[facts.language].contract.line_ends_statement and not _ENDING.isdisjoint(tokens):
-        said = re.sub(rf"\b({'|'.join(_ENDING)})[ \t]*\r?\n", r"\1 ; ", said)
-        return _TOKEN.findall(said)
+        source = re.sub(rf"\b({'|'.join(_ENDING)})[ \t]*\r?\n", r"\1 ; ", source)
+        return _TOKEN.findall(source)
     return tokens
 
 
 def _indented(facts: Facts, text: bytes, start: int, end: int) -> list[str]:
-    """The tokens with a mark for each deeper and shallower line, as far as brackets leave lines their meaning."""
+    """The tokens with marks for changes of indentation outside brackets."""
     # Strings and comments are put aside, so that what is left has only lines that are lines.
     kept: list[str] = []
     plain: list[str] = []
@@ -102,7 +102,7 @@ def _indented(facts: Facts, text: bytes, start: int, end: int) -> list[str]:
         at = max(at, last)
     plain.append(text[at:end].decode("utf-8", "replace"))
     strings = iter(kept)
-    found: list[str] = []
+    tokens: list[str] = []
     depths = [-1]
     inside = 0
     for line in "".join(plain).replace("\\\r\n", "\x01").replace("\\\n", "\x01").split("\n"):
@@ -113,19 +113,19 @@ def _indented(facts: Facts, text: bytes, start: int, end: int) -> list[str]:
             depth = len(line.expandtabs()) - len(line.expandtabs().lstrip())
             while depths[-1] > depth:
                 depths.pop()
-                found.append("\x03")
+                tokens.append("\x03")
             if depths[-1] < depth:
                 depths.append(depth)
-            found.append("\x02")
+            tokens.append("\x02")
         for token in re.findall(r"\x00|[^\W\d]\w*|\d[\w.]*|->|\.\.\.|\*\*|[^\w\s\x01]", bare):
-            found.append(next(strings, "") if token == "\x00" else token)
+            tokens.append(next(strings, "") if token == "\x00" else token)
             inside += (token in _OPEN) - (token in _CLOSE)
         inside = max(inside, 0)
-    return found
+    return tokens
 
 
 def _texts(facts: Facts, start: int, end: int) -> list[Span]:
-    """The strings and comments that begin in a stretch, outermost only."""
+    """The outermost strings and comments that start in a span."""
     spans: list[Span] = []
     for span in facts.text_spans(start, end):
         if not spans or span[0] >= spans[-1][1]:
@@ -134,7 +134,7 @@ def _texts(facts: Facts, start: int, end: int) -> list[Span]:
 
 
 def balanced(tokens: Sequence[str], at: int, opening: str = "([{", closing: str = ")]}") -> int:
-    """The place after the bracket that closes the one at a place; the end where none does."""
+    """The index after the bracket that closes the one at `at`, or the end."""
     depth = 0
     for place in range(at, len(tokens)):
         if tokens[place] in opening:
@@ -147,7 +147,7 @@ def balanced(tokens: Sequence[str], at: int, opening: str = "([{", closing: str 
 
 
 def split_at(tokens: Sequence[str], separators: str, *, angles: bool) -> list[list[str]]:
-    """The parts between separators that are in no bracket; `angles` are brackets in types."""
+    """Split tokens at separators outside brackets; `angles` treats `<>` as brackets."""
     parts: list[list[str]] = [[]]
     depth = 0
     opening, closing = (_OPEN + "<", _CLOSE + ">") if angles else (_OPEN, _CLOSE)

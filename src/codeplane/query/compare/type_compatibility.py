@@ -1,14 +1,16 @@
-"""TypeScript's types as far as their text tells: which takes more than another, which gives less."""
+"""Type compatibility judged by text: whether a type accepts more or returns less than another."""
 
 import itertools
 
+from codeplane.code.languages.contract import Contract
+from codeplane.query.compare.parameters import Parameter
 from codeplane.query.compare.tokens import balanced, split_at
 
 _ANYTHING = frozenset({"any", "unknown"})
 
 
 def widens(before: str, after: str, *, members: bool = False) -> bool:
-    """Whether all that one type took the other takes; `members` compares object types member by member."""
+    """Whether the new type accepts every value of the old one; `members` compares object types member by member."""
     if before == after or after in _ANYTHING:
         return True
     old, new = _alternatives(before), _alternatives(after)
@@ -18,22 +20,22 @@ def widens(before: str, after: str, *, members: bool = False) -> bool:
 
 
 def narrows(before: str, after: str) -> bool:
-    """Whether all that one type gives the other gave."""
+    """Whether every value of the new type was one of the old."""
     if before == after or before in _ANYTHING:
         return True
     old, new = _alternatives(before), _alternatives(after)
     if before.startswith("Promise <") and after.startswith("Promise <"):
-        inner = [one.removeprefix("Promise < ").removesuffix(" >") for one in (before, after)]
+        inner = [side.removeprefix("Promise < ").removesuffix(" >") for side in (before, after)]
         return narrows(inner[0], inner[1])
     return new <= old
 
 
-def _alternatives(said: str) -> frozenset[str]:
-    return frozenset(" ".join(part) for part in split_at(said.split(" "), "|", angles=True))
+def _alternatives(text: str) -> frozenset[str]:
+    return frozenset(" ".join(part) for part in split_at(text.split(" "), "|", angles=True))
 
 
 def _holds(before: str, after: str) -> bool:
-    """Whether an object type still has every member it had, and asks for none that it did not."""
+    """Whether an object type kept its members and requires no new ones."""
     old, new = _members(before), _members(after)
     if old is None or new is None:
         return False
@@ -44,8 +46,8 @@ def _holds(before: str, after: str) -> bool:
 
 
 def _each(tokens: list[str]) -> list[list[str]]:
-    """The members of an object type; where only ends of lines part them, each begins at the name before its colon."""
-    found: list[list[str]] = []
+    """The members of an object type; without separators each starts at the name before its colon."""
+    members: list[list[str]] = []
     for part in split_at(tokens, ";,", angles=True):
         starts, depth = [0], 0
         for at, token in enumerate(part):
@@ -54,17 +56,52 @@ def _each(tokens: list[str]) -> list[list[str]]:
                 first = at - 2 if part[at - 1] == "?" else at - 1
                 starts.append(first - (first > 0 and part[first - 1] == "readonly"))
         cuts = sorted({*starts, len(part)})
-        found += [part[one:other] for one, other in itertools.pairwise(cuts)]
-    return found
+        members += [part[start:end] for start, end in itertools.pairwise(cuts)]
+    return members
 
 
-def _members(said: str) -> dict[str, tuple[bool, str]] | None:
-    tokens = said.split(" ")
+def _members(text: str) -> dict[str, tuple[bool, str]] | None:
+    tokens = text.split(" ")
     if tokens[:1] != ["{"] or balanced(tokens, 0) != len(tokens):
         return None
-    found = {}
+    members = {}
     for part in _each(tokens[1:-1]):
         head = part[: part.index(":")] if ":" in part else part
         name = " ".join(token for token in head if token not in ("?", "readonly"))
-        found[name] = ("?" in head, " ".join(part[len(head) :]))
-    return found
+        members[name] = ("?" in head, " ".join(part[len(head) :]))
+    return members
+
+
+def _by_value(text: str) -> str:
+    """A type without `const`, which only concerns the callee."""
+    words = text.split(" ")
+    if "*" not in words and "&" not in words:
+        return " ".join(word for word in words if word != "const")
+    return " ".join(words[:-1] if words[-1] == "const" else words)
+
+
+def accepts(before: Parameter, after: Parameter, rules: Contract) -> bool:
+    """Whether every argument of the old parameter fits the new one."""
+    old_type, new_type = before.type or before.name, after.type or after.name
+    if old_type == new_type:
+        return True
+    if rules.c_declarations:
+        old_type, new_type = _by_value(old_type), _by_value(new_type)
+        return (
+            old_type == new_type
+            or new_type == f"const {old_type} &"
+            or (new_type == f"const {old_type}" and old_type[-1:] in ("*", "&"))
+        )
+    if rules.nullable_types:
+        return new_type == f"{old_type} ?"
+    modes = rules.self_modes
+    if old_type in modes and new_type in modes:
+        return modes.index(new_type) < modes.index(old_type) or {old_type, new_type} == {"self", "mut self"}
+    if rules.array_varargs and after.how == "rest":
+        return old_type.removesuffix("[ ]").strip() == new_type.replace("...", "").strip()
+    return rules.unions and bool(before.type) and bool(after.type) and widens(old_type, new_type)
+
+
+def returns_no_more(before: str, after: str, rules: Contract) -> bool:
+    """Whether the new return type is a subset of the old one."""
+    return rules.nullable_results and before == f"{after} ?"

@@ -1,15 +1,12 @@
-"""Who can know of a definition, by itself: what its language says with a word, a letter or a list."""
+"""The visibility of a definition, by its language's keywords, case or export lists."""
 
 import re
-from typing import TYPE_CHECKING
 
 from codeplane.code.languages.contract import Visibility
 from codeplane.query.compare.header import Header
-from codeplane.query.compare.rules import PROMISES
+from codeplane.query.compare.outline import Entity, Outline
+from codeplane.query.compare.rules import ORDER, PROMISES
 from codeplane.query.compare.tokens import code_of
-
-if TYPE_CHECKING:
-    from codeplane.query.compare.outline import Entity, Outline
 
 _PLACES = frozenset({"namespace", "module"})
 _SECTION = re.compile(rb"\b(public|private|protected)\s*:")
@@ -19,105 +16,123 @@ _MAIN = re.compile(rb"^package main\b", re.MULTILINE)
 _DECLARING = (".d.ts", ".d.mts", ".d.cts")
 
 
-def seen_by_itself(outline: "Outline", one: "Entity", place: int) -> Visibility:
-    """How visible a definition is where all around it is."""
+def visibility_of(outline: Outline, place: int) -> Visibility:
+    """The visibility of an entity, at most that of its container."""
+    if (known := outline.visibilities.get(place)) is not None:
+        return known
+    entity = outline.entities[place]
+    visibility = _own_visibility(outline, entity, place)
+    if entity.parent >= 0:
+        visibility = max(visibility, visibility_of(outline, entity.parent), key=lambda each: ORDER[each])
+    outline.visibilities[place] = visibility
+    return visibility
+
+
+def _own_visibility(outline: Outline, entity: Entity, place: int) -> Visibility:
+    """The visibility of a definition by itself, ignoring its container."""
     rules = outline.rules
     if rules.visible == "underscore":
-        return _by_underscore(outline, one)
+        return _by_underscore(outline, entity)
     if rules.visible == "exported":
-        return _by_export(outline, one, place)
+        return _by_export(outline, entity, place)
     if rules.visible == "capital":
         if "internal" in outline.path.split("/")[:-1] or _MAIN.search(outline.text):
             return "internal"
-        return "public" if one.name[:1].isupper() else "private"
-    if one.definition is None:
+        return "public" if entity.name[:1].isupper() else "private"
+    if entity.definition is None:
         return "public"
-    around = outline.entities[one.parent].kind if one.parent >= 0 else ""
-    if one.kind == "enum_member" or around in PROMISES or (around == "record" and one.kind == "field"):
+    around = outline.entities[entity.parent].kind if entity.parent >= 0 else ""
+    if entity.kind == "enum_member" or around in PROMISES or (around == "record" and entity.kind == "field"):
         return "public"
     if rules.visible == "pub":
-        return _by_pub(outline, one, place)
+        return _by_pub(outline, entity, place)
     if rules.visible == "static":
-        said = _before(outline, one)
-        return "private" if not {"static", "local"}.isdisjoint(said) and one.parent < 0 else "public"
+        words = _before(outline, entity)
+        return "private" if not {"static", "local"}.isdisjoint(words) and entity.parent < 0 else "public"
     if rules.visible == "sections":
-        return _by_section(outline, one, around)
-    return _by_modifier(outline, one, outline.parts(place).header) if rules.visible == "modifier" else "public"
+        return _by_section(outline, entity, around)
+    return _by_modifier(outline, entity, outline.parts(place).header) if rules.visible == "modifier" else "public"
 
 
-def _by_underscore(outline: "Outline", one: "Entity") -> Visibility:
-    if outline.rules.visibility_sections and one.parent >= 0 and one.definition is not None:
+def _by_underscore(outline: Outline, entity: Entity) -> Visibility:
+    if outline.rules.visibility_sections and entity.parent >= 0 and entity.definition is not None:
         # Ruby says it once for all that follows.
-        holder = outline.entities[one.parent].definition
-        said = _RUBY_SECTION.findall(outline.text, holder.start if holder is not None else 0, one.definition.start)
-        if said and said[-1] != b"public":
-            return "private" if said[-1] == b"private" else "protected"
-    if one.name.startswith("_") and not (one.name.startswith("__") and one.name.endswith("__")):
+        holder = outline.entities[entity.parent].definition
+        sections = _RUBY_SECTION.findall(
+            outline.text, holder.start if holder is not None else 0, entity.definition.start
+        )
+        if sections and sections[-1] != b"public":
+            return "private" if sections[-1] == b"private" else "protected"
+    if entity.name.startswith("_") and not (entity.name.startswith("__") and entity.name.endswith("__")):
         return "private"
-    if one.parent >= 0 or not outline.rules.private_modules:
+    if entity.parent >= 0 or not outline.rules.private_modules:
         return "public"
-    if outline.is_private_module and not outline.is_passed_on(one.name):
+    if outline.is_private_module and not outline.is_passed_on(entity.name):
         return "internal"
-    return "internal" if outline.is_listed and one.kind != "export" and one.name not in outline.exported else "public"
+    return (
+        "internal"
+        if outline.is_listed and entity.kind != "export" and entity.name not in outline.exported
+        else "public"
+    )
 
 
-def _by_export(outline: "Outline", one: "Entity", place: int) -> Visibility:
-    if one.kind == "export" or outline.facts is None:
+def _by_export(outline: Outline, entity: Entity, place: int) -> Visibility:
+    if entity.kind == "export" or outline.facts is None:
         return "public"
-    if one.parent >= 0:
-        if one.name.startswith("#"):
+    if entity.parent >= 0:
+        if entity.name.startswith("#"):
             return "private"
-        if outline.entities[one.parent].kind in _PLACES and not outline.path.endswith(_DECLARING):
-            at = one.definition.start if one.definition is not None else 0
+        if outline.entities[entity.parent].kind in _PLACES and not outline.path.endswith(_DECLARING):
+            at = entity.definition.start if entity.definition is not None else 0
             if not _EXPORTED.search(outline.text, max(0, at - 60), at):
                 return "private"
-        said = outline.parts(place).header.modifiers
-        return "private" if "private" in said else "protected" if "protected" in said else "public"
+        modifiers = outline.parts(place).header.modifiers
+        return "private" if "private" in modifiers else "protected" if "protected" in modifiers else "public"
     if outline.path.endswith(_DECLARING) and not outline.facts.exports:
         return "public"
-    return "public" if one.name in outline.exported else "internal"
+    return "public" if entity.name in outline.exported else "internal"
 
 
-def _by_pub(outline: "Outline", one: "Entity", place: int) -> Visibility:
-    said = _before(outline, one)
-    if "pub" not in said:
+def _by_pub(outline: Outline, entity: Entity, place: int) -> Visibility:
+    words = _before(outline, entity)
+    if "pub" not in words:
         marks = outline.parts(place).header.marks
-        return "public" if one.kind == "macro" and any("macro_export" in mark for mark in marks) else "private"
-    after = said.index("pub") + 1
-    return "internal" if said[after : after + 1] == ["("] else "public"
+        return "public" if entity.kind == "macro" and any("macro_export" in mark for mark in marks) else "private"
+    after = words.index("pub") + 1
+    return "internal" if words[after : after + 1] == ["("] else "public"
 
 
-def _by_modifier(outline: "Outline", one: "Entity", header: Header) -> Visibility:
-    said = header.modifiers | set(_before(outline, one))
-    if "public" in said or ("open" in said and outline.rules.open_is_public):
+def _by_modifier(outline: Outline, entity: Entity, header: Header) -> Visibility:
+    words = header.modifiers | set(_before(outline, entity))
+    if "public" in words or ("open" in words and outline.rules.open_is_public):
         return "public"
-    if "protected" in said:
-        return "internal" if "private" in said else "protected"
-    if not {"private", "fileprivate"}.isdisjoint(said):
+    if "protected" in words:
+        return "internal" if "private" in words else "protected"
+    if not {"private", "fileprivate"}.isdisjoint(words):
         return "private"
-    if "internal" in said:
+    if "internal" in words:
         return "internal"
-    if one.kind in _PLACES:
+    if entity.kind in _PLACES:
         return "public"
-    is_member = one.parent >= 0 and outline.entities[one.parent].kind not in _PLACES
+    is_member = entity.parent >= 0 and outline.entities[entity.parent].kind not in _PLACES
     return outline.rules.member if is_member else outline.rules.top
 
 
-def _by_section(outline: "Outline", one: "Entity", around: str) -> Visibility:
-    """C++ says it once for all that follows."""
-    if one.definition is not None and any(first <= one.definition.start < end for first, end in outline.unnamed):
+def _by_section(outline: Outline, entity: Entity, around: str) -> Visibility:
+    """The visibility set by the last section label in C++."""
+    if entity.definition is not None and any(first <= entity.definition.start < end for first, end in outline.unnamed):
         return "private"
-    if one.parent < 0 or around in _PLACES or one.definition is None:
-        return "private" if "static" in _before(outline, one) and one.parent < 0 else "public"
-    holder = outline.entities[one.parent].definition
-    if holder is None or not holder.start <= one.definition.start < holder.end:
+    if entity.parent < 0 or around in _PLACES or entity.definition is None:
+        return "private" if "static" in _before(outline, entity) and entity.parent < 0 else "public"
+    holder = outline.entities[entity.parent].definition
+    if holder is None or not holder.start <= entity.definition.start < holder.end:
         return "public"
-    found = _SECTION.findall(outline.text, holder.start, one.definition.start)
-    said = found[-1].decode() if found else "private" if around == "class" else "public"
-    return "public" if said == "public" else "protected" if said == "protected" else "private"
+    sections = _SECTION.findall(outline.text, holder.start, entity.definition.start)
+    section = sections[-1].decode() if sections else "private" if around == "class" else "public"
+    return "public" if section == "public" else "protected" if section == "protected" else "private"
 
 
-def _before(outline: "Outline", one: "Entity") -> list[str]:
-    if one.definition is None or outline.facts is None:
+def _before(outline: Outline, entity: Entity) -> list[str]:
+    if entity.definition is None or outline.facts is None:
         return []
-    return code_of(outline.facts, outline.text, [(outline.start_of(one.definition), one.definition.name_at)])
+    return code_of(outline.facts, outline.text, [(outline.start_of(entity.definition), entity.definition.name_at)])

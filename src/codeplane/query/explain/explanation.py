@@ -1,10 +1,10 @@
-"""What is known of one symbol, in the words of an answer."""
+"""The explanation of a symbol, rendered within a budget."""
 
 from pydantic import Field
 
 from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
-from codeplane.query.budget import fitting
+from codeplane.query.budget import fit_lines
 from codeplane.query.search.hit import Hit
 
 _SHOWN_TESTS = 5
@@ -54,28 +54,28 @@ class ReferenceSummary(Result):
     test_count: int
 
     def texts(self, room: int) -> list[str]:
-        """The counts, then as many lines under their paths as there is room for, and how many are left."""
+        """The counts, then as many lines as fit under their paths, and how many are left."""
         if not self.total:
             return [f"references: none{'' if self.total_is_exact else ' found in the time there is'}"]
         more = "" if self.total_is_exact else "+"
         tiers = ", ".join(f"{count} {tier.lower()}" for tier, count in self.tiers.items())
-        said = [f"references: {self.total}{more} in {counted(self.files, 'file', more)}: {tiers}"]
-        room -= len(said[0]) + _FOR_REST
+        sections = [f"references: {self.total}{more} in {counted(self.files, 'file', more)}: {tiers}"]
+        room -= len(sections[0]) + _FOR_REST
         path, shown = None, 0
         for hit in self.lines:
             unsure = f"  ({hit.tier.lower()})" if hit.tier in ("ANCHORED", "UNKNOWN") else ""
             lines = [hit.path] * (hit.path != path) + [f"  {hit.line}: {hit.snippet.strip()[:160]}{unsure}"]
-            if lines == said[-1:]:
+            if lines == sections[-1:]:
                 # Two places of one line.
                 shown += 1
                 continue
             room -= sum(len(line) + 1 for line in lines)
             if room < 0:
                 break
-            said += lines
+            sections += lines
             path, shown = hit.path, shown + 1
         left = self.total - shown
-        return [*said, f"  {left}{more} more, listed by search mode=references"] if left else said
+        return [*sections, f"  {left}{more} more, listed by search mode=references"] if left else sections
 
     def tested(self) -> str:
         """Which tests mention it."""
@@ -105,24 +105,24 @@ class Explanation(Result):
     references: ReferenceSummary | None = None
 
     def texts(self, budget: int) -> list[str]:
-        """As much as fits, what the symbol is first."""
+        """The lines that fit, most important first."""
         place = f"{self.path}:{self.line}" + (f"-{self.end_line}" if self.end_line > self.line else "")
         name = f"{self.qualified_name} {place}" if self.kind != "file" else place
-        said = [f"{self.kind} {name}" + (f" id {self.id}" if self.id else ""), f"  {self.signature}"]
+        sections = [f"{self.kind} {name}" + (f" id {self.id}" if self.id else ""), f"  {self.signature}"]
         if self.doc:
-            said.append(self.doc)
+            sections.append(self.doc)
         if self.bases:
-            said.append(f"bases: {', '.join(self.bases)}")
+            sections.append(f"bases: {', '.join(self.bases)}")
         if self.members:
             more = self.member_count - len(self.members)
-            lines = [one.text() for one in self.members] + ([f"  and {more} more"] if more else [])
+            lines = [member.text() for member in self.members] + ([f"  and {more} more"] if more else [])
             room = int(budget * _FOR_MEMBERS) if self.references else budget - _FOR_END - len(self.doc or "")
-            said += [f"members ({self.member_count}):", *fitting(lines, max(room, 300))]
+            sections += [f"members ({self.member_count}):", *fit_lines(lines, max(room, 300))]
         if self.references is None:
-            return said
+            return sections
         last = self.references.tested()
-        room = budget - _FOR_END - len(last) - sum(len(line) + 1 for line in said)
-        return [*said, *self.references.texts(max(room, 300)), last]
+        room = budget - _FOR_END - len(last) - sum(len(line) + 1 for line in sections)
+        return [*sections, *self.references.texts(max(room, 300)), last]
 
 
 class ExplainResult(Result):
@@ -139,17 +139,19 @@ class ExplainResult(Result):
     stale: tuple[str, ...] = ()
 
     def text(self) -> str:
-        said: list[str] = []
+        sections: list[str] = []
         if self.explanation is not None:
-            said += self.explanation.texts(self.budget)
+            sections += self.explanation.texts(self.budget)
             if self.also_in_tests:
-                said.append(f"{self.also_in_tests} more of this name in tests: search mode=definitions lists them")
+                sections.append(f"{self.also_in_tests} more of this name in tests: search mode=definitions lists them")
         else:
-            said.append(f"{self.candidate_count} definitions have this name; ask again with an id or paths:")
+            sections.append(f"{self.candidate_count} definitions have this name; ask again with an id or paths:")
             more = self.candidate_count - len(self.candidates)
-            lines = [one.text() for one in self.candidates] + ([f"and {more} more; name Class.method"] if more else [])
-            said += fitting(lines, self.budget - _FOR_END)
+            lines = [candidate.text() for candidate in self.candidates] + (
+                [f"and {more} more; name Class.method"] if more else []
+            )
+            sections += fit_lines(lines, self.budget - _FOR_END)
         end = f"[epoch {self.epoch} at {(self.commit or 'no commit')[:9]}]"
         end += f" {self.partial}" if self.partial else ""
         end += f" STALE: changed meanwhile: {', '.join(self.stale[:5])}" if self.stale else ""
-        return "\n".join([*said, end])
+        return "\n".join([*sections, end])

@@ -1,4 +1,4 @@
-"""A file as a symbol: what it says of itself, and what is defined in it, in the order it is written."""
+"""The outline of a file as an explanation: its docstring and definitions in order."""
 
 from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore
@@ -12,8 +12,8 @@ _MAX_IN_FILE = 10_000
 _VALUES = frozenset({"variable", "constant", "field", "property"})
 
 
-def outlined(world: World, store: FactStore, path: str) -> Explanation | None:
-    """The outline of a file, or None where nothing of it is parsed: its definitions, and the functions inside them."""
+def outline_file(world: World, store: FactStore, path: str) -> Explanation | None:
+    """The outline of a parsed file, or None: its definitions and the functions inside them."""
     facts = world.facts(path)
     if facts is None:
         return None
@@ -21,21 +21,25 @@ def outlined(world: World, store: FactStore, path: str) -> Explanation | None:
     ids = {row.position: row.uid for row in store.in_file(path, limit=_MAX_IN_FILE)}
     depths: dict[int, int] = {-1: -1}
     members: dict[tuple[int, str, str], Member] = {}
-    for index, one in enumerate(facts.definitions):
-        depth = depths.get(one.container, 9) + 1
-        inside = depth == 1 and one.kind not in _VALUES and facts.definitions[one.container].kind not in _VALUES
+    for index, definition in enumerate(facts.definitions):
+        depth = depths.get(definition.container, 9) + 1
+        inside = (
+            depth == 1
+            and definition.kind not in _VALUES
+            and facts.definitions[definition.container].kind not in _VALUES
+        )
         if depth == 0 or inside:
             depths[index] = depth
             # What a name is set to twice is one member.
             members.setdefault(
-                (one.container, one.name, one.signature),
+                (definition.container, definition.name, definition.signature),
                 Member(
                     id=ids.get(index),
-                    kind=one.kind,
-                    name=one.name,
-                    line=one.line,
+                    kind=definition.kind,
+                    name=definition.name,
+                    line=definition.line,
                     depth=depth,
-                    signature=signature(facts, text, one),
+                    signature=signature(facts, text, definition),
                 ),
             )
     return Explanation(

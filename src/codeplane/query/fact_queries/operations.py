@@ -1,4 +1,4 @@
-"""The `facts.` operations: the bounded fact queries of 002 §7.8, one question each."""
+"""The `facts.` operations: the bounded fact queries of 002 §7.8."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from codeplane.kernel.call import Call
 from codeplane.kernel.errors import InvalidArgument, NotFound
 from codeplane.kernel.operation import Result, Risk, operation
 from codeplane.kernel.workspace_request import WorkspaceRequest
-from codeplane.query.consistent_read import Settled, settled
+from codeplane.query.consistent_read import ConsistentRead, read_consistently
 from codeplane.query.fact_queries.queries import Bounded, FactQueries
 from codeplane.query.fact_queries.records import (
     AnchorGroup,
@@ -119,13 +119,13 @@ class FactList(Result, Generic[F]):
     stale: tuple[str, ...] = ()
 
     def text(self) -> str:
-        said = [self.surface.text()] if self.surface is not None else []
-        said += [one.text() for one in self.items]
+        lines = [self.surface.text()] if self.surface is not None else []
+        lines += [fact.text() for fact in self.items]
         end = f"[{len(self.items)} facts, epoch {self.epoch} at {(self.commit or 'no commit')[:9]}]"
         for more in (self.cut, self.partial):
             end += f" {more}." if more else ""
         end += f" STALE: changed meanwhile: {', '.join(self.stale[:5])}" if self.stale else ""
-        return "\n".join([*said, end])
+        return "\n".join([*lines, end])
 
 
 class Definitions(FactList[DefFact]):
@@ -168,7 +168,7 @@ class _Look(Generic[F]):
 
 
 class FactOperations:
-    """Asks facts; nothing here resolves, walks or infers."""
+    """Queries facts without resolving or inferring."""
 
     def __init__(self, *, root: Path, knowledge: Knowledge) -> None:
         self._root = root
@@ -177,15 +177,15 @@ class FactOperations:
     @operation("facts.definition", risk=Risk.READ)
     async def definition(self, call: Call, request: DefinitionRequest) -> Definitions:
         """One definition by its id."""
-        found = await self._ask(lambda facts: _one(facts.get_def(request.def_uid)))
-        return Definitions(**_fields(_must(found, f"no definition has the id {request.def_uid}")))
+        read = await self._ask(lambda facts: _one(facts.get_def(request.def_uid)))
+        return Definitions(**_fields(_must(read, f"no definition has the id {request.def_uid}")))
 
     @operation("facts.definitions", risk=Risk.READ)
     async def definitions(self, call: Call, request: DefinitionsRequest) -> Definitions:
         """The definitions of a name, in the order of files."""
         unit, limit = _family(request.unit_id), request.limit
-        found = await self._ask(lambda facts: facts.list_defs_by_name(request.name, unit_id=unit, limit=limit))
-        return Definitions(**_fields(found))
+        read = await self._ask(lambda facts: facts.list_defs_by_name(request.name, unit_id=unit, limit=limit))
+        return Definitions(**_fields(read))
 
     @operation("facts.references", risk=Risk.READ)
     async def references(self, call: Call, request: ReferencesRequest) -> References:
@@ -204,8 +204,8 @@ class FactOperations:
         """The scopes of a file (path), or one scope (scope_id)."""
         if request.scope_id is not None:
             wanted = request.scope_id
-            found = await self._ask(lambda facts: _one(facts.get_scope(wanted)))
-            return Scopes(**_fields(_must(found, f"there is no scope {wanted}")))
+            read = await self._ask(lambda facts: _one(facts.get_scope(wanted)))
+            return Scopes(**_fields(_must(read, f"there is no scope {wanted}")))
         path = self._path(request.path, "path or scope_id")
         return Scopes(
             **_fields(await self._ask(lambda facts: facts.list_scopes_in_file(path, limit=request.limit), path))
@@ -216,17 +216,19 @@ class FactOperations:
         """The names bound in a scope, with what they are bound to; with a name, that one alone."""
         scope_id, name = request.scope_id, request.name
         if name is not None:
-            found = await self._ask(lambda facts: _one(facts.get_local_bind(scope_id, name)))
-            return Bindings(**_fields(_must(found, f"{name!r} is not bound in {scope_id}")))
-        return Bindings(**_fields(await self._ask(lambda one: one.list_binds_in_scope(scope_id, limit=request.limit))))
+            read = await self._ask(lambda facts: _one(facts.get_local_bind(scope_id, name)))
+            return Bindings(**_fields(_must(read, f"{name!r} is not bound in {scope_id}")))
+        return Bindings(
+            **_fields(await self._ask(lambda facts: facts.list_binds_in_scope(scope_id, limit=request.limit)))
+        )
 
     @operation("facts.imports", risk=Risk.READ)
     async def imports(self, call: Call, request: ImportsRequest) -> Imports:
         """The imports of a file (path), or one import (import_uid)."""
         if request.import_uid is not None:
             wanted = request.import_uid
-            found = await self._ask(lambda facts: _one(facts.get_import(wanted)))
-            return Imports(**_fields(_must(found, f"there is no import {wanted}")))
+            read = await self._ask(lambda facts: _one(facts.get_import(wanted)))
+            return Imports(**_fields(_must(read, f"there is no import {wanted}")))
         path = self._path(request.path, "path or import_uid")
         return Imports(**_fields(await self._ask(lambda facts: facts.list_imports(path, limit=request.limit), path)))
 
@@ -238,10 +240,10 @@ class FactOperations:
         def ask(facts: FactQueries) -> Bounded[ExportEntry]:
             return facts.list_export_entries(path or ".", limit=request.limit)
 
-        found = await self._ask(ask, path, surface=path)
-        if found.answer.surface is None:
+        read = await self._ask(ask, path, surface=path)
+        if read.answer.surface is None:
             raise NotFound(f"nothing at {request.path!r} is parsed", hint="name a source file or a folder of them")
-        return Exports(**_fields(found))
+        return Exports(**_fields(read))
 
     @operation("facts.anchor_groups", risk=Risk.READ)
     async def anchor_groups(self, call: Call, request: AnchorGroupsRequest) -> AnchorGroups:
@@ -250,8 +252,8 @@ class FactOperations:
         if shape is not None:
             if token is None:
                 raise InvalidArgument("a receiver_shape needs a member_token", hint="send both, or neither")
-            found = await self._ask(lambda facts: _one(facts.get_anchor_group(token, shape, unit_id=unit)))
-            return AnchorGroups(**_fields(_must(found, f"no ambiguous reference is written {shape}{token}")))
+            read = await self._ask(lambda facts: _one(facts.get_anchor_group(token, shape, unit_id=unit)))
+            return AnchorGroups(**_fields(_must(read, f"no ambiguous reference is written {shape}{token}")))
         listed = await self._ask(
             lambda facts: facts.list_anchor_groups(unit_id=unit, member_token=token, limit=request.limit)
         )
@@ -262,31 +264,31 @@ class FactOperations:
         """Places that reach names by text at run time (getattr, computed keys, eval), of a file, folder or unit."""
         path = canonical(request.path, root=self._root) if request.path is not None else None
         unit, limit = _family(request.unit_id), request.limit
-        found = await self._ask(
+        read = await self._ask(
             lambda facts: facts.list_dynamic_access_sites(path=path, unit_id=unit, limit=limit), path
         )
-        return DynamicAccesses(**_fields(found))
+        return DynamicAccesses(**_fields(read))
 
     async def _ask(
         self, ask: Callable[[FactQueries], Bounded[F]], path: str | None = None, surface: str | None = None
-    ) -> Settled[_Look[F]]:
+    ) -> ConsistentRead[_Look[F]]:
         def look(snapshot: Snapshot) -> _Look[F]:
             store = self._knowledge.store
             world = World(snapshot, store, self._knowledge.modules)
             facts = FactQueries(world, store)
-            if path and path not in snapshot.files and not any(one.startswith(f"{path}/") for one in snapshot.files):
+            if path and path not in snapshot.files and not any(file.startswith(f"{path}/") for file in snapshot.files):
                 raise NotFound(f"{path!r} is not indexed", hint="list_dir shows what is")
             if path in snapshot.files and path is not None and world.facts(path) is None:
                 why = store.problems().get(path, "its language is not known here, or it is still to be parsed")
                 raise NotFound(f"there are no facts of {path!r}: {why}", hint="search finds its text")
-            found = ask(facts)
+            answer = ask(facts)
             return _Look(
-                found=found,
-                paths=frozenset(_named(found.items)) & snapshot.files.keys(),
+                found=answer,
+                paths=frozenset(_named(answer.items)) & snapshot.files.keys(),
                 surface=facts.get_export_surface(surface) if surface is not None else None,
             )
 
-        return await settled(self._knowledge, look, lambda one: one.paths)
+        return await read_consistently(self._knowledge, look, lambda look_result: look_result.paths)
 
     def _path(self, path: str | None, wanted: str) -> str:
         if path is None:
@@ -299,34 +301,34 @@ def _family(unit_id: str | None) -> str | None:
     return known_family(unit_id) if unit_id is not None else None
 
 
-def _one(found: F | None) -> Bounded[F]:
-    return Bounded(items=(found,) if found is not None else ())
+def _one(fact: F | None) -> Bounded[F]:
+    return Bounded(items=(fact,) if fact is not None else ())
 
 
-def _must(found: Settled[_Look[F]], what: str) -> Settled[_Look[F]]:
-    if not found.answer.found.items:
-        raise NotFound(what + (f" ({found.partial})" if found.partial else ""), hint="ids change with what they name")
-    return found
+def _must(read: ConsistentRead[_Look[F]], what: str) -> ConsistentRead[_Look[F]]:
+    if not read.answer.found.items:
+        raise NotFound(what + (f" ({read.partial})" if read.partial else ""), hint="ids change with what they name")
+    return read
 
 
 def _named(items: Iterable[Result]) -> Iterable[str]:
-    """The files that facts name."""
-    for one in items:
-        if isinstance(one, AnchorGroup):
-            yield from _named(one.exemplars)
-        elif isinstance(one, ExportEntry):
-            yield one.entry_id.rpartition("#")[0]
+    """The files named in facts."""
+    for fact in items:
+        if isinstance(fact, AnchorGroup):
+            yield from _named(fact.exemplars)
+        elif isinstance(fact, ExportEntry):
+            yield fact.entry_id.rpartition("#")[0]
         else:
-            yield str(getattr(one, "path", ""))
+            yield str(getattr(fact, "path", ""))
 
 
-def _fields(found: "Settled[_Look[F]]") -> "dict[str, object]":
+def _fields(read: "ConsistentRead[_Look[F]]") -> "dict[str, object]":
     return {
-        "items": found.answer.found.items,
-        "surface": found.answer.surface,
-        "cut": found.answer.found.cut or None,
-        "epoch": found.snapshot.epoch,
-        "commit": found.snapshot.commit,
-        "partial": found.partial,
-        "stale": found.stale,
+        "items": read.answer.found.items,
+        "surface": read.answer.surface,
+        "cut": read.answer.found.cut or None,
+        "epoch": read.snapshot.epoch,
+        "commit": read.snapshot.commit,
+        "partial": read.partial,
+        "stale": read.stale,
     }

@@ -1,4 +1,4 @@
-"""The bounded fact queries of 002 §7.8 over one snapshot: every one has a limit, and says when there is more."""
+"""The bounded fact queries of 002 §7.8 over one snapshot; each has a limit and says if there is more."""
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -44,14 +44,14 @@ F = TypeVar("F")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounded(Generic[F]):
-    """At most as many as were asked for; `cut` says what else there is, or was not looked at."""
+    """A limited list; `cut` says what was left out."""
 
     items: tuple[F, ...]
     cut: str = ""
 
 
 class FactQueries:
-    """Reads facts; upgrades nothing and follows nothing."""
+    """Reads facts without upgrading or following them."""
 
     def __init__(self, world: World, store: FactStore, *, for_sec: float = 20.0) -> None:
         self._world = world
@@ -67,29 +67,29 @@ class FactQueries:
         return self._def(symbol) if symbol is not None else None
 
     def list_defs_by_name(self, name: str, *, unit_id: str | None = None, limit: int) -> Bounded[DefFact]:
-        """Definitions of a name, in the order of files and places."""
-        found = (self._def(one) for one in self._store.named(name, limit=_MAX_NAMED))
-        return _bounded((one for one in found if one is not None and unit_id in (None, one.unit_id)), limit)
+        """Definitions with a name, ordered by file and position."""
+        facts = (self._def(fact) for fact in self._store.named(name, limit=_MAX_NAMED))
+        return _bounded((fact for fact in facts if fact is not None and unit_id in (None, fact.unit_id)), limit)
 
     def list_refs_by_def_uid(self, def_uid: str, *, tier: Tier | None = None, limit: int) -> Bounded[RefFact]:
-        """Occurrences that are, or may be, references to a definition; in the order of files and places."""
+        """Certain and possible references to a definition, ordered by file and position."""
         symbol = self._store.with_uid(def_uid.lower())
         bound = self._bound(symbol) if symbol is not None else None
         if bound is None:
             return Bounded(items=())
         items: list[RefFact] = []
         until = time.monotonic() + self._for_sec
-        for one in references(self._world, self._store, [bound]):
+        for reference in references(self._world, self._store, [bound]):
             if time.monotonic() > until:
-                return Bounded(items=tuple(items[:limit]), cut=f"no time to look beyond {shown(one.path)}")
-            if tier in (None, one.tier):
-                items.append(self._ref(one, bound.name))
+                return Bounded(items=tuple(items[:limit]), cut=f"no time to look beyond {shown(reference.path)}")
+            if tier in (None, reference.tier):
+                items.append(self._ref(reference, bound.name))
             if len(items) > limit:
                 break
         return _bounded(items, limit)
 
     def list_proven_refs(self, def_uid: str, *, limit: int) -> Bounded[RefFact]:
-        """The lexically bound ones alone."""
+        """Only the lexically bound references."""
         return self.list_refs_by_def_uid(def_uid, tier="PROVEN", limit=limit)
 
     def get_scope(self, scope_id: str) -> ScopeFact | None:
@@ -109,7 +109,7 @@ class FactQueries:
         return next(self._binds(scope_id, name), None)
 
     def list_binds_in_scope(self, scope_id: str, *, limit: int) -> Bounded[LocalBindFact]:
-        """The names bound in a scope, in their order."""
+        """The names bound in a scope, in order."""
         return _bounded(self._binds(scope_id, None), limit)
 
     def list_imports(self, path: str, *, limit: int) -> Bounded[ImportFact]:
@@ -125,9 +125,9 @@ class FactQueries:
         return self._import(path, facts, index) if facts is not None and index < len(facts.imports) else None
 
     def get_export_surface(self, unit_id: str) -> ExportSurface | None:
-        """What a file or the files below a folder give away, as one hash; None where nothing is parsed."""
+        """The export surface of a file or folder as one hash; None if nothing is parsed."""
         files, _ = self._files(unit_id, None)
-        names = [(path, one.name, one.local, one.source) for path, facts in files for one in facts.exports]
+        names = [(path, export.name, export.local, export.source) for path, facts in files for export in facts.exports]
         if not files:
             return None
         return ExportSurface(
@@ -139,76 +139,78 @@ class FactQueries:
         )
 
     def list_export_entries(self, surface_id: str, *, limit: int) -> Bounded[ExportEntry]:
-        """The names of a surface, in the order of files and places."""
+        """The names of a surface, ordered by file and position."""
         files, cut = self._files("" if surface_id == "." else surface_id, None)
-        return _bounded((one for path, facts in files for one in self._exports(path, facts, surface_id)), limit, cut)
+        return _bounded(
+            (entry for path, facts in files for entry in self._exports(path, facts, surface_id)), limit, cut
+        )
 
     def get_anchor_group(
         self, member_token: str, receiver_shape: str, *, unit_id: str | None = None
     ) -> AnchorGroup | None:
-        """The ambiguous references by a token and a receiver's shape."""
+        """The ambiguous references with a token and a receiver's shape."""
         groups, whole = self._groups(member_token, unit_id, time.monotonic() + self._for_sec)
         if not whole:
             raise DeadlineExceeded(f"{member_token!r} occurs too often to be counted in {self._for_sec:g} s")
-        return next((one for one in groups if one.receiver_shape == receiver_shape), None)
+        return next((group for group in groups if group.receiver_shape == receiver_shape), None)
 
     def list_anchor_groups(
         self, *, unit_id: str | None = None, member_token: str | None = None, limit: int
     ) -> Bounded[AnchorGroup]:
-        """Groups of one token, or of the tokens that most classes define; a group is counted whole or left out."""
+        """Groups of one token, or of the most defined ones; a group is counted completely or left out."""
         tokens = [member_token] if member_token else self._store.most_defined("method", limit=_MAX_TOKENS)
         until = time.monotonic() + self._for_sec
-        found: list[AnchorGroup] = []
+        groups_listed: list[AnchorGroup] = []
         for looked_at, token in enumerate(tokens):
             groups, whole = self._groups(token, unit_id, until)
             if not whole:
-                return Bounded(items=tuple(found[:limit]), cut=f"no time to count beyond {looked_at} tokens")
-            found += groups
-            if len(found) >= limit:
-                more = len(found) > limit or looked_at + 1 < len(tokens)
-                return Bounded(items=tuple(found[:limit]), cut="there are more" if more else "")
+                return Bounded(items=tuple(groups_listed[:limit]), cut=f"no time to count beyond {looked_at} tokens")
+            groups_listed += groups
+            if len(groups_listed) >= limit:
+                more = len(groups_listed) > limit or looked_at + 1 < len(tokens)
+                return Bounded(items=tuple(groups_listed[:limit]), cut="there are more" if more else "")
         cut = f"only the {_MAX_TOKENS} most defined names were looked at" if len(tokens) == _MAX_TOKENS else ""
-        return Bounded(items=tuple(found), cut=cut)
+        return Bounded(items=tuple(groups_listed), cut=cut)
 
     def list_dynamic_access_sites(
         self, *, path: str | None = None, unit_id: str | None = None, limit: int
     ) -> Bounded[DynamicAccessSite]:
-        """Places that reach names by text, of a file, a folder, a unit or all."""
+        """Places that access names dynamically, of a file, folder, unit or all."""
         files, cut = self._files(path or "", unit_id)
-        return _bounded((one for name, facts in files for one in self._sites(name, facts)), limit, cut)
+        return _bounded((site for name, facts in files for site in self._sites(name, facts)), limit, cut)
 
     def _files(self, path: str, unit_id: str | None) -> tuple[list[tuple[str, Facts]], str]:
-        """The parsed files at or below a path, as many as there is time for."""
+        """The parsed files at or below a path, within the time limit."""
         until = time.monotonic() + self._for_sec
-        found: list[tuple[str, Facts]] = []
+        files: list[tuple[str, Facts]] = []
         for name in [path] if path in self._world.snapshot.files else self._world.snapshot.files:
             if path and name != path and not name.startswith(f"{path}/"):
                 continue
-            if len(found) >= _MAX_SURFACE_FILES or time.monotonic() > until:
+            if len(files) >= _MAX_SURFACE_FILES or time.monotonic() > until:
                 return (
-                    found,
-                    f"only the first {counted(len(found), 'file', verbs=('was', 'were'))} looked at; name a folder",
+                    files,
+                    f"only the first {counted(len(files), 'file', verbs=('was', 'were'))} looked at; name a folder",
                 )
             facts = self._world.facts(name)
             if facts is not None and unit_id in (None, self._unit(facts)):
-                found.append((name, facts))
-        return found, ""
+                files.append((name, facts))
+        return files, ""
 
     def _groups(self, token: str, unit_id: str | None, until: float) -> tuple[list[AnchorGroup], bool]:
         named = self._store.named(token, limit=_MAX_NAMED)
         bounds = [bound for each in named if (bound := self._bound(each)) is not None]
         counts: dict[str, int] = {}
         first: dict[str, list[RefFact]] = {}
-        for one in references(self._world, self._store, list(dict.fromkeys(bounds))):
+        for reference in references(self._world, self._store, list(dict.fromkeys(bounds))):
             if time.monotonic() > until:
                 return [], False
-            facts = self._world.facts(one.path)
-            if one.tier != "ANCHORED" or facts is None or unit_id not in (None, self._unit(facts)):
+            facts = self._world.facts(reference.path)
+            if reference.tier != "ANCHORED" or facts is None or unit_id not in (None, self._unit(facts)):
                 continue
-            counts[one.receiver] = counts.get(one.receiver, 0) + 1
-            held = first.setdefault(one.receiver, [])
+            counts[reference.receiver] = counts.get(reference.receiver, 0) + 1
+            held = first.setdefault(reference.receiver, [])
             if len(held) < MAX_EXEMPLARS:
-                held.append(self._ref(one, token))
+                held.append(self._ref(reference, token))
         return [
             AnchorGroup(
                 group_id=f"{token}#{receiver}",
@@ -216,72 +218,72 @@ class FactQueries:
                 member_token=token,
                 receiver_shape=receiver,
                 total_count=counts[receiver],
-                exemplar_ids=tuple(one.ref_id for one in first[receiver]),
+                exemplar_ids=tuple(reference.ref_id for reference in first[receiver]),
                 exemplars=tuple(first[receiver]),
             )
             for receiver in sorted(counts, key=lambda each: (-counts[each], each))
         ], True
 
     def _bound(self, symbol: Symbol) -> Bound | None:
-        one = self._definition(symbol)
-        return Bound(symbol.file, one.scope, one.name) if one is not None else None
+        definition = self._definition(symbol)
+        return Bound(symbol.file, definition.scope, definition.name) if definition is not None else None
 
     def _definition(self, symbol: Symbol) -> Definition | None:
-        """The definition a row speaks of, if its file is as the snapshot knows it."""
+        """The definition of a symbol, if its file is unchanged in the snapshot."""
         known = self._world.snapshot.files.get(symbol.file)
         facts = self._world.facts(symbol.file) if known is not None and known.digest == symbol.digest else None
         return facts.definitions[symbol.position] if facts and symbol.position < len(facts.definitions) else None
 
     def _def(self, symbol: Symbol) -> DefFact | None:
-        one, facts = self._definition(symbol), self._world.facts(symbol.file)
-        if one is None or facts is None:
+        definition, facts = self._definition(symbol), self._world.facts(symbol.file)
+        if definition is None or facts is None:
             return None
-        first, last = self._place(symbol.file, one.start), self._place(symbol.file, one.end)
+        first, last = self._place(symbol.file, definition.start), self._place(symbol.file, definition.end)
         module = symbol.file.rpartition(".")[0].replace("/", ".").removesuffix(".__init__")
         return DefFact(
             def_uid=symbol.uid,
             path=shown(symbol.file),
             unit_id=self._unit(facts),
-            kind=one.kind,
-            name=one.name,
-            qualified_name=shown(f"{module}.{one.path}"),
-            lexical_path=one.path,
+            kind=definition.kind,
+            name=definition.name,
+            qualified_name=shown(f"{module}.{definition.path}"),
+            lexical_path=definition.path,
             start_line=first[0],
             start_col=first[1],
             end_line=last[0],
             end_col=last[1],
-            signature_hash=one.signature,
-            display_name=f"{one.kind} {one.path}",
+            signature_hash=definition.signature,
+            display_name=f"{definition.kind} {definition.path}",
         )
 
-    def _ref(self, one: Reference, name: str) -> RefFact:
-        facts = self._world.facts(one.path)
+    def _ref(self, reference: Reference, name: str) -> RefFact:
+        facts = self._world.facts(reference.path)
         assert facts is not None  # a reference is found in facts
-        line, column = self._place(one.path, one.offset)
+        line, column = self._place(reference.path, reference.offset)
         return RefFact(
-            ref_id=f"{shown(one.path)}#ref{one.offset}",
-            path=shown(one.path),
+            ref_id=f"{shown(reference.path)}#ref{reference.offset}",
+            path=shown(reference.path),
             unit_id=self._unit(facts),
-            scope_id=f"{shown(one.path)}#scope{facts.scope_at(one.offset)}",
+            scope_id=f"{shown(reference.path)}#scope{facts.scope_at(reference.offset)}",
             token_text=name,
             start_line=line,
             start_col=column,
             end_line=line,
             end_col=column + len(name),
-            role=one.role,
-            ref_tier=one.tier,
-            certainty=_certainty(one.tier in SURE),
+            role=reference.role,
+            ref_tier=reference.tier,
+            certainty=_certainty(reference.tier in SURE),
         )
 
     def _scope(self, path: str, facts: Facts, index: int) -> ScopeFact:
-        one = facts.scopes[index]
-        first, last = self._place(path, one.start), self._place(path, one.end)
+        scope = facts.scopes[index]
+        first, last = self._place(path, scope.start), self._place(path, scope.end)
         return ScopeFact(
             scope_id=f"{shown(path)}#scope{index}",
             path=shown(path),
             unit_id=self._unit(facts),
-            parent_scope_id=f"{shown(path)}#scope{one.parent}" if one.parent >= 0 else None,
-            kind=one.kind,
+            parent_scope_id=f"{shown(path)}#scope{scope.parent}" if scope.parent >= 0 else None,
+            kind=scope.kind,
             start_line=first[0],
             start_col=first[1],
             end_line=last[0],
@@ -319,46 +321,46 @@ class FactQueries:
         return "DEF", self._inside(path).get(target)
 
     def _import(self, path: str, facts: Facts, index: int) -> ImportFact:
-        one = facts.imports[index]
+        item = facts.imports[index]
         return ImportFact(
             import_uid=f"{shown(path)}#import{index}",
             path=shown(path),
             unit_id=self._unit(facts),
-            scope_id=f"{shown(path)}#scope{one.scope}",
-            imported_name=one.imported or None,
-            alias=one.alias or None,
-            source_literal=one.source or None,
-            import_kind=one.kind,
+            scope_id=f"{shown(path)}#scope{item.scope}",
+            imported_name=item.imported or None,
+            alias=item.alias or None,
+            source_literal=item.source or None,
+            import_kind=item.kind,
             certainty="CERTAIN",
-            start_line=self._place(path, one.at)[0],
+            start_line=self._place(path, item.at)[0],
         )
 
     def _exports(self, path: str, facts: Facts, surface_id: str) -> Iterator[ExportEntry]:
-        for index, one in enumerate(facts.exports):
-            meant = [each for each in self._resolver.export(path, one.name) if isinstance(each, Bound)]
+        for index, export in enumerate(facts.exports):
+            meant = [each for each in self._resolver.export(path, export.name) if isinstance(each, Bound)]
             rows = self._resolver.definitions(meant[0]) if len(meant) == 1 else []
             uid = self._inside(meant[0].file).get(rows[0][0]) if rows else None
             yield ExportEntry(
                 entry_id=f"{shown(path)}#export{index}",
                 surface_id=surface_id,
-                exported_name=one.name,
+                exported_name=export.name,
                 def_uid=uid,
-                certainty=_certainty(one.name != "*"),
-                evidence_kind=one.evidence,
+                certainty=_certainty(export.name != "*"),
+                evidence_kind=export.evidence,
             )
 
     def _sites(self, path: str, facts: Facts) -> Iterator[DynamicAccessSite]:
-        for index, one in enumerate(facts.dynamic):
-            line, column = self._place(path, one.at)
+        for index, access in enumerate(facts.dynamic):
+            line, column = self._place(path, access.at)
             yield DynamicAccessSite(
                 site_id=f"{shown(path)}#site{index}",
                 path=shown(path),
                 unit_id=self._unit(facts),
                 start_line=line,
                 start_col=column,
-                pattern_type=one.pattern,
-                extracted_literals=(one.literal,) if one.literal is not None else (),
-                has_non_literal_key=one.literal is None,
+                pattern_type=access.pattern,
+                extracted_literals=(access.literal,) if access.literal is not None else (),
+                has_non_literal_key=access.literal is None,
             )
 
     def _unit(self, facts: Facts) -> str:
@@ -376,11 +378,11 @@ class FactQueries:
         return text, np.concatenate([[0], ends])
 
     def _inside_of(self, path: str) -> dict[int, str]:
-        return {one.position: one.uid for one in self._store.in_file(path, limit=_MAX_IN_FILE)}
+        return {symbol.position: symbol.uid for symbol in self._store.in_file(path, limit=_MAX_IN_FILE)}
 
 
-def _bounded(found: Iterable[F], limit: int, cut: str = "") -> Bounded[F]:
-    items: Sequence[F] = list(islice(found, limit + 1))
+def _bounded(facts: Iterable[F], limit: int, cut: str = "") -> Bounded[F]:
+    items: Sequence[F] = list(islice(facts, limit + 1))
     more = f"only the first {limit} are listed" if len(items) > limit else ""
     return Bounded(items=tuple(items[:limit]), cut="; ".join(filter(None, (more, cut))))
 

@@ -117,11 +117,11 @@ class ExportSurface(Result):
     entry_count: int
 
     def text(self) -> str:
-        said = f"surface {self.surface_id}: {counted(self.entry_count, 'name')}, hash {self.surface_hash}"
+        text = f"surface {self.surface_id}: {counted(self.entry_count, 'name')}, hash {self.surface_hash}"
         if self.entry_count:
-            return said
+            return text
         implicit = "; without __all__ every name at the top can be imported" if self.unit_id in _LISTING else ""
-        return f"{said}; nothing is exported by name{implicit}"
+        return f"{text}; nothing is exported by name{implicit}"
 
 
 class ExportEntry(Result):
@@ -150,7 +150,7 @@ class AnchorGroup(Result):
     exemplars: tuple[RefFact, ...]
 
     def text(self) -> str:
-        first = [f"  {one.path}:{one.start_line}:{one.start_col}" for one in self.exemplars]
+        first = [f"  {exemplar.path}:{exemplar.start_line}:{exemplar.start_col}" for exemplar in self.exemplars]
         return "\n".join(
             [f"{self.receiver_shape or '?'}{self.member_token} {counted(self.total_count, 'time')}", *first]
         )

@@ -1,4 +1,4 @@
-"""What a folder is made of: what lies in it by size, each with its languages."""
+"""The composition of a folder: its entries by size, with their languages."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from pydantic import Field
 
 from codeplane.code.languages.registry import languages
 from codeplane.index.files.paths import shown
-from codeplane.index.snapshot import Known, Snapshot
+from codeplane.index.snapshot import IndexedFile, Snapshot
 from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
 from codeplane.kernel.workspace_request import WorkspaceRequest
@@ -45,13 +45,14 @@ class MakeUp(Result):
 
     def text(self) -> str:
         lines = [
-            f"{one.path}{'/' * one.is_dir} {counted(one.files, 'file')}, {one.size_bytes:,} B" for one in self.parts
+            f"{part.path}{'/' * part.is_dir} {counted(part.files, 'file')}, {part.size_bytes:,} B"
+            for part in self.parts
         ]
         return "\n".join([f"{counted(self.files, 'file')}, {self.size_bytes:,} B", *lines])
 
 
 def make_up(snapshot: Snapshot, folder: str, limit: int) -> MakeUp:
-    """Look at every file below a folder once."""
+    """Measure the files below a folder."""
     prefix = f"{folder}/" if folder else ""
     tables, known_as = languages(), dict[str, str]()
     sizes: Counter[str] = Counter()
@@ -63,8 +64,8 @@ def make_up(snapshot: Snapshot, folder: str, limit: int) -> MakeUp:
         name, slash, _ = rest.partition("/")
         called = path.rpartition("/")[2]
         if called not in known_as:
-            found = tables.of(path)
-            known_as[called] = found.name if found is not None else OTHER
+            language = tables.of(path)
+            known_as[called] = language.name if language is not None else OTHER
         sizes[name] += known.stamp.size
         counts[name] += 1
         shares.setdefault(name, Counter())[known_as[called]] += known.stamp.size
@@ -92,5 +93,5 @@ def make_up(snapshot: Snapshot, folder: str, limit: int) -> MakeUp:
     )
 
 
-def _below(files: Mapping[str, Known], prefix: str) -> list[tuple[str, Known]]:
+def _below(files: Mapping[str, IndexedFile], prefix: str) -> list[tuple[str, IndexedFile]]:
     return [(path, known) for path, known in files.items() if path.startswith(prefix)]

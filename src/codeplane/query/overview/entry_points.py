@@ -1,4 +1,4 @@
-"""Where a program begins: what manifests start, and what is called main."""
+"""Entry points: scripts of manifests, and functions or files called main."""
 
 import json
 import re
@@ -49,37 +49,41 @@ class EntryPoint(Result):
 
 
 def entry_points(world: World, store: FactStore) -> tuple[list[EntryPoint], int]:
-    """The first of them, manifests first, then those nearest to the root; and how many there are.
+    """The first entry points, manifests first, then nearest to the root; and their total.
 
     Of the first scripts it is told where their function is and how that begins.
     """
     snapshot = world.snapshot
     scripts = list(_scripts(snapshot))
-    found = [_followed(world, store, one) for one in scripts[:_FOLLOWED]] + scripts[_FOLLOWED:]
+    points = [_followed(world, store, script) for script in scripts[:_FOLLOWED]] + scripts[_FOLLOWED:]
     placed: dict[str, EntryPoint] = {}
     for name in _STARTS:
-        for one in store.named(name, limit=_MAX_NAMED):
-            known = snapshot.files.get(one.file)
+        for symbol in store.named(name, limit=_MAX_NAMED):
+            known = snapshot.files.get(symbol.file)
             if (
                 known is not None
-                and known.digest == one.digest
-                and not is_test(one.file)
-                and _is_start(one.kind, one.path)
+                and known.digest == symbol.digest
+                and not is_test(symbol.file)
+                and _is_start(symbol.kind, symbol.path)
             ):
                 point = EntryPoint(
-                    path=shown(one.file), kind=one.kind, name=one.name, qualified_name=one.path, line=one.line
+                    path=shown(symbol.file),
+                    kind=symbol.kind,
+                    name=symbol.name,
+                    qualified_name=symbol.path,
+                    line=symbol.line,
                 )
-                placed.setdefault(one.file, point)
+                placed.setdefault(symbol.file, point)
     for path in _guarded(snapshot, store):
         point = EntryPoint(path=shown(path), kind="module", name=path.rpartition("/")[2], qualified_name=None)
         placed.setdefault(path, point)
     nearest = sorted(placed, key=lambda path: (path.count("/"), path))
-    found += [placed[path] for path in nearest]
-    return found[:MAX_ENTRY_POINTS], len(found)
+    points += [placed[path] for path in nearest]
+    return points[:MAX_ENTRY_POINTS], len(points)
 
 
 def _followed(world: World, store: FactStore, script: EntryPoint) -> EntryPoint:
-    """A script with the function it starts, where that is one of this repository."""
+    """A script with the function it starts, if that is in this repository."""
     target = script.qualified_name or ""
     meant = targets(world, store, target.replace(":", ".")) if _FUNCTION.fullmatch(target) else []
     definition = meant[0].definition if len(meant) == 1 else None
@@ -92,7 +96,7 @@ def _followed(world: World, store: FactStore, script: EntryPoint) -> EntryPoint:
 
 
 def _is_start(kind: str, path: str) -> bool:
-    """A function of a file; where programs begin in a method, one of a class."""
+    """Whether a definition is a top-level function, or a method of a top-level class."""
     return (kind == "function" and "." not in path) or (kind == "method" and path.count(".") == 1)
 
 
@@ -125,7 +129,7 @@ def _scripts(snapshot: Snapshot) -> Iterator[EntryPoint]:
 
 
 def _read(path: str, raw: bytes) -> list[tuple[str, str]]:
-    """What a manifest starts; one that cannot be read starts nothing here."""
+    """The scripts of a manifest; none if it cannot be read."""
     name = path.rpartition("/")[2]
     # Deeply dotted names nest tables, at a cost that grows with the square of their number.
     if len(raw) > _MAX_MANIFEST_BYTES or any(line.count(b".") > _MAX_DOTS for line in raw.splitlines()):
@@ -161,8 +165,8 @@ def _node(loaded: object) -> Iterable[tuple[object, object]]:
 
 def _rust(loaded: object) -> Iterable[tuple[object, object]]:
     listed = _table(loaded).get("bin")
-    for one in listed if isinstance(listed, list) else []:
-        yield _table(one).get("name"), _table(one).get("path") or "src/main.rs"
+    for table in listed if isinstance(listed, list) else []:
+        yield _table(table).get("name"), _table(table).get("path") or "src/main.rs"
 
 
 _READERS = {"pyproject.toml": _python, "package.json": _node, "Cargo.toml": _rust}

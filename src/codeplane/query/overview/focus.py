@@ -1,12 +1,12 @@
-"""What a map is asked to be about: files, names and words, as weights on the graph."""
+"""The focus of a map: weights of files and names in the graph."""
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from codeplane.index.fulltext import parts, places
+from codeplane.index.fulltext import parts, path_names
 from codeplane.query.overview.graph import Graph
-from codeplane.query.search.question import Question, parsed, variants
+from codeplane.query.search.question import Question, parse_question, variants
 
 _MAX_WORD_NAMES = 60
 _MAX_WORD_FILES = 30
@@ -19,7 +19,7 @@ _TEST = 0.2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Focus:
-    """Files to start from and names that count more; rows of the graph."""
+    """Weights of files and names, by row of the graph."""
 
     files: Mapping[int, float] = field(default_factory=dict)
     names: Mapping[int, float] = field(default_factory=dict)
@@ -28,7 +28,7 @@ class Focus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """Which names and which paths of a graph hold a word."""
+    """The names and paths of a graph, by word."""
 
     names: Mapping[str, Sequence[int]]
     paths: Mapping[str, Sequence[int]]
@@ -36,7 +36,7 @@ class Words:
 
     @classmethod
     def of(cls, graph: Graph) -> "Words":
-        """Read once a graph; only a question with a focus needs it."""
+        """Index the words of a graph; only a focused query needs it."""
         names: dict[str, list[int]] = {}
         for row, name in enumerate(graph.names):
             for word in set(parts(name)):
@@ -46,13 +46,13 @@ class Words:
         for row, path in enumerate(graph.paths):
             for word in set(parts(path.rpartition(".")[0])):
                 paths.setdefault(word, []).append(row)
-            for place in places(path):
+            for place in path_names(path):
                 called.setdefault(place, []).append(row)
         return cls(names=names, paths=paths, places=called)
 
 
-def focused(graph: Graph, words: Words, texts: Sequence[str]) -> Focus:
-    """The files and names that texts speak of; nothing when they speak of nothing here."""
+def find_focus(graph: Graph, words: Words, texts: Sequence[str]) -> Focus:
+    """The files and names that texts mention."""
     files: dict[int, float] = {}
     names: dict[int, float] = {}
     about_tests = False
@@ -67,7 +67,7 @@ def focused(graph: Graph, words: Words, texts: Sequence[str]) -> Focus:
             files |= {row: _MENTION / len(below) for row in below[:_MAX_FILES]}
             about_tests |= all(graph.is_test[row] for row in below)
             continue
-        question = parsed(text)
+        question = parse_question(text)
         about_tests |= question.about_tests
         _by_mention(graph, words, question, files)
         lone = plain.rpartition(".")[2] if plain.replace(".", "").isidentifier() else ""
@@ -81,10 +81,10 @@ def focused(graph: Graph, words: Words, texts: Sequence[str]) -> Focus:
 def _by_mention(graph: Graph, words: Words, question: Question, files: dict[int, float]) -> None:
     for ways in question.mentions:
         for way in ways:
-            found = words.places.get(way, ())
-            if found and len(found) <= _MAX_FILES:
-                for row in found:
-                    files[row] = files.get(row, 0.0) + _MENTION / len(found)
+            rows = words.places.get(way, ())
+            if rows and len(rows) <= _MAX_FILES:
+                for row in rows:
+                    files[row] = files.get(row, 0.0) + _MENTION / len(rows)
                 break
 
 

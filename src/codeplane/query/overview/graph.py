@@ -1,4 +1,4 @@
-"""Which files use what other files define, as a graph that says what matters."""
+"""The graph of which files use other files' definitions, and its ranking."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -37,7 +37,7 @@ _OTHER_KIND = 0.2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
-    """How much each file and each definition matters, as rows of the graph's arrays."""
+    """The rank of each file and definition, by row of the graph."""
 
     files: NDArray[np.float64]
     definitions: NDArray[np.float64]
@@ -45,7 +45,7 @@ class Ranking:
 
 @dataclass(frozen=True, kw_only=True)
 class Graph:
-    """Files and definitions as rows; an edge leads from a file to a definition of another file that it names."""
+    """Files and definitions as rows; an edge leads from a file to another file's definition that it names."""
 
     paths: tuple[str, ...]
     digests: tuple[str, ...]
@@ -58,7 +58,7 @@ class Graph:
     edge_to: NDArray[np.int64]
     edge_weight: NDArray[np.float64]
     edge_near: NDArray[np.bool_]
-    """Whether the file also speaks of the module of what it names: otherwise the name is its own, most likely."""
+    """Whether the file also names the definition's module; otherwise the name is probably its own."""
     parsed: int
     cut: str = ""
 
@@ -69,7 +69,7 @@ class Graph:
 
     @cached_property
     def name_row(self) -> dict[str, int]:
-        """The row of each name that is defined."""
+        """The row of each defined name."""
         return {name: row for row, name in enumerate(self.names)}
 
     @cached_property
@@ -84,7 +84,7 @@ class Graph:
 
     @cached_property
     def plain(self) -> Ranking:
-        """What matters to someone who asks about nothing in particular."""
+        """The ranking without a focus."""
         start = np.where(self.is_test, 0.15, 1.0)
         files, used = self._flow(start / max(start.sum(), 1.0), self.edge_weight)
         # What nobody uses elsewhere still counts in a file that matters, by a little.
@@ -92,7 +92,7 @@ class Graph:
         return Ranking(files=files, definitions=(used + 0.1 * own) * self.def_weight)
 
     def rank(self, seeds: Mapping[int, float], names: Mapping[int, float]) -> Ranking:
-        """PageRank that starts from the seeded files, with names that count more; the plain one without both."""
+        """PageRank from the seeded files with boosted names; the plain ranking without both."""
         if not seeds and not names:
             return self.plain
         chosen = np.where(self.is_test, 0.15, 1.0)
@@ -116,7 +116,7 @@ class Graph:
     def _flow(
         self, start: NDArray[np.float64], weight: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The rank of each file, and how much of it arrives at each definition."""
+        """The rank of each file, and its share at each definition."""
         count = len(self.paths)
         out = np.bincount(self.edge_from, weight, count)
         share = weight / out[self.edge_from]
@@ -136,12 +136,12 @@ class Graph:
 
 
 def graph_of(store: FactStore, *, max_files: int = MAX_FILES, max_definitions: int = MAX_DEFINITIONS) -> Graph:
-    """The graph of what is parsed; beyond its bounds the files deepest down and the tests are left out, and said."""
-    files = [one for one in store.parsed_files() if _is_code(one[1])]
+    """Build the graph of the parsed files; beyond the limits, deep files and tests are left out and noted."""
+    files = [file for file in store.parsed_files() if _is_code(file[1])]
     parsed, cut = len(files), ""
     if parsed > max_files:
-        files.sort(key=lambda one: (is_test(one[1]), one[1].count("/"), one[1]))
-        files = sorted(files[:max_files], key=lambda one: one[1])
+        files.sort(key=lambda file: (is_test(file[1]), file[1].count("/"), file[1]))
+        files = sorted(files[:max_files], key=lambda file: file[1])
         cut = f"{max_files:,} of {parsed:,} code files ranked"
     row_of = {file_id: row for row, (file_id, _, _) in enumerate(files)}
     rows = store.outline([file_id for file_id, _, _ in files], limit=max_definitions)
@@ -150,14 +150,14 @@ def graph_of(store: FactStore, *, max_files: int = MAX_FILES, max_definitions: i
     aside = np.array([_aside(path) for _, path, _ in files], dtype=np.bool_)
     tests = np.array([is_test(path) for _, path, _ in files], dtype=np.bool_) | aside
     # Small things, values inside classes and what is inside functions are not what a map shows.
-    rows = [one for one in rows if one[3] not in _SMALL and one[4].count(".") <= (one[3] not in _VALUES)]
+    rows = [row for row in rows if row[3] not in _SMALL and row[4].count(".") <= (row[3] not in _VALUES)]
     last = {file_id: bool(tests[row]) for file_id, row in row_of.items()}
-    rows.sort(key=lambda one: (one[2], last[one[0]]))
+    rows.sort(key=lambda row: (row[2], last[row[0]]))
     names: dict[str, int] = {}
-    def_name = np.array([names.setdefault(one[2], len(names)) for one in rows], dtype=np.int64)
+    def_name = np.array([names.setdefault(row[2], len(names)) for row in rows], dtype=np.int64)
     telling = np.array([_weight(name) for name in names], dtype=np.float64)
-    kind = np.array([_KINDS.get(one[3], _OTHER_KIND) for one in rows], dtype=np.float64)
-    def_file = np.array([row_of[one[0]] for one in rows], dtype=np.int64)
+    kind = np.array([_KINDS.get(row[3], _OTHER_KIND) for row in rows], dtype=np.float64)
+    def_file = np.array([row_of[row[0]] for row in rows], dtype=np.int64)
     # What only tests define is not what others use: they define the same names over and over.
     definers = np.bincount(def_name[~tests[def_file]], minlength=len(names))
     edges, clipped = _edges(store, row_of, names, def_name, definers)
@@ -174,7 +174,7 @@ def graph_of(store: FactStore, *, max_files: int = MAX_FILES, max_definitions: i
         digests=tuple(digest for _, _, digest in files),
         names=tuple(names),
         def_file=def_file,
-        def_position=np.array([one[1] for one in rows], dtype=np.int64),
+        def_position=np.array([row[1] for row in rows], dtype=np.int64),
         def_name=def_name,
         def_weight=kind * telling[def_name] * np.where(aside[def_file], 0.02, 1.0),
         edge_from=source,
@@ -193,21 +193,21 @@ def _edges(
     def_name: NDArray[np.int64],
     definers: NDArray[np.int64],
 ) -> tuple[tuple[NDArray[np.int64], NDArray[np.int64]], bool]:
-    """From the row of each file that has a name to the rows of its definitions: sorted by name, tests last."""
+    """Edges from each file with a name to the name's definitions."""
     empty = np.zeros(0, dtype=np.int64)
     first = np.searchsorted(def_name, np.arange(len(names)))
-    found = store.postings([name for name, row in names.items() if 0 < definers[row] <= _MAX_DEFINERS])
-    sizes = [len(packed) // 4 * int(definers[names[name]]) for name, packed in found]
+    postings = store.postings([name for name, row in names.items() if 0 < definers[row] <= _MAX_DEFINERS])
+    sizes = [len(packed) // 4 * int(definers[names[name]]) for name, packed in postings]
     clipped = sum(sizes) > _MAX_EDGES
     if clipped:
         order = np.argsort(np.array(sizes), kind="stable")
         within = order[np.cumsum(np.array(sizes)[order]) <= _MAX_EDGES]
-        found = [found[index] for index in within.tolist()]
-    if not found:
+        postings = [postings[index] for index in within.tolist()]
+    if not postings:
         return (empty, empty), clipped
-    ids = np.frombuffer(b"".join(packed for _, packed in found), dtype=np.uint32).astype(np.int64)
+    ids = np.frombuffer(b"".join(packed for _, packed in postings), dtype=np.uint32).astype(np.int64)
     of = np.repeat(
-        np.array([names[name] for name, _ in found], dtype=np.int64), [len(packed) // 4 for _, packed in found]
+        np.array([names[name] for name, _ in postings], dtype=np.int64), [len(packed) // 4 for _, packed in postings]
     )
     # A file that was parsed after the list was read is not known yet; the next version of the store has it.
     rows = np.full(max(int(ids.max()), *row_of) + 1 if row_of else 1, -1, dtype=np.int64)
@@ -222,7 +222,7 @@ def _edges(
 
 
 def _families(paths: Iterable[str]) -> NDArray[np.int64]:
-    """A number for each file's family of languages: names of different families are different names."""
+    """A number for each file's language family; names of different families are unrelated."""
     known: dict[str, int] = {}
     return np.array([known.setdefault(_family(path), len(known)) for path in paths], dtype=np.int64)
 
@@ -234,17 +234,17 @@ def _is_code(path: str) -> bool:
 
 
 def _family(path: str) -> str:
-    found = languages().of(path)
-    return found.family or found.name if found is not None else ""
+    language = languages().of(path)
+    return language.family or language.name if language is not None else ""
 
 
 def _aside(path: str) -> bool:
-    """Whether a file was copied or made rather than written here."""
+    """Whether a file is vendored or generated."""
     return _ASIDE.search(path) is not None
 
 
 def _weight(name: str) -> float:
-    """How much a name tells: one of several words is meant, a plain word may be chance."""
+    """The weight of a name: several words are specific, a plain word may be coincidence."""
     if name.startswith("_"):
         return 0.05
     if len(name) >= 8 and _TELLING.search(name):

@@ -1,4 +1,4 @@
-"""How a repository is laid out: folders, languages, tests."""
+"""The layout of a repository: folders, languages, tests."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from codeplane.code.languages.registry import languages
 from codeplane.index.contexts.discovery import discover
 from codeplane.index.files.paths import shown
 from codeplane.index.path_kinds import is_test
-from codeplane.index.snapshot import Known, Snapshot
+from codeplane.index.snapshot import IndexedFile, Snapshot
 from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
 from codeplane.query.folders import Folder
@@ -35,7 +35,7 @@ class DirectoryNode(Result):
     left_out: int | None = None
 
     def line(self) -> str:
-        """Its path, and how much is in it."""
+        """The node as one line."""
         return f"{self.path}/ {self.file_count:,}" if self.is_dir else self.path
 
 
@@ -49,24 +49,26 @@ class Structure(Result):
     left_out: int = 0
 
     def lines(self) -> list[str]:
-        """The top folders with their largest insides, and the files beside them."""
-        folders = sorted((one for one in self.tree if one.is_dir), key=lambda one: (-(one.file_count or 0), one.name))
-        said = [counted(self.file_count, "file")]
+        """The top folders with their largest subfolders, and the files beside them."""
+        folders = sorted(
+            (node for node in self.tree if node.is_dir), key=lambda node: (-(node.file_count or 0), node.name)
+        )
+        lines = [counted(self.file_count, "file")]
         if len(self.contexts) > 1:
-            said[0] += f"; projects at {_listed(self.contexts, 8)}"
-        for one in folders[:_SHOWN_FOLDERS]:
+            lines[0] += f"; projects at {_listed(self.contexts, 8)}"
+        for node in folders[:_SHOWN_FOLDERS]:
             inside = sorted(
-                (each for each in one.children or () if each.is_dir), key=lambda each: -(each.file_count or 0)
+                (each for each in node.children or () if each.is_dir), key=lambda each: -(each.file_count or 0)
             )
             named = [f"{each.name} {each.file_count:,}" for each in inside]
             inner = f": {', '.join(named[:_SHOWN_INSIDE])}" if named else ""
-            inner += ", …" if named and (len(named) > _SHOWN_INSIDE or one.left_out) else ""
-            said.append(f"  {one.name}/ {one.file_count:,}{inner}")
+            inner += ", …" if named and (len(named) > _SHOWN_INSIDE or node.left_out) else ""
+            lines.append(f"  {node.name}/ {node.file_count:,}{inner}")
         if len(folders) > _SHOWN_FOLDERS:
-            said.append(f"  and {counted(len(folders) - _SHOWN_FOLDERS, 'more folder')}")
-        if files := [one.name for one in self.tree if not one.is_dir]:
-            said.append(f"  {_listed(files, _SHOWN_FILES)}")
-        return said
+            lines.append(f"  and {counted(len(folders) - _SHOWN_FOLDERS, 'more folder')}")
+        if files := [node.name for node in self.tree if not node.is_dir]:
+            lines.append(f"  {_listed(files, _SHOWN_FILES)}")
+        return lines
 
 
 class LanguageShare(Result):
@@ -93,7 +95,7 @@ class TestLayout(Result):
     folders: dict[str, int]
 
     def line(self) -> str:
-        """Which folders hold how many."""
+        """The test folders as one line."""
         if not self.test_count:
             return "tests: none found by name"
         folders = [f"{name} {count:,}" for name, count in self.folders.items()]
@@ -101,7 +103,7 @@ class TestLayout(Result):
 
 
 def structure(snapshot: Snapshot, root: Folder, name: str, depth: int) -> Structure:
-    """The tree to a depth; level by level, so that what is cut is what is deepest."""
+    """The tree to a depth, level by level, so that only the deepest entries are cut."""
     taken, left_out = _taken(root, depth)
     return Structure(
         root=name,
@@ -119,20 +121,20 @@ def rest_of_tree(
     their paths, in the order of folders; and how many come after them.
     """
     taken, _ = _taken(root, depth)
-    there = {one.path for some in taken.values() for one in some}
-    rest = [one for _, one in root.below(depth) if one.path not in there][first:]
-    page: list[Folder | Known] = []
-    for one in rest[:_MAX_NODES]:
-        room -= len(one.path) + _BESIDE_PATH
+    there = {entry.path for some in taken.values() for entry in some}
+    rest = [entry for _, entry in root.below(depth) if entry.path not in there][first:]
+    page: list[Folder | IndexedFile] = []
+    for entry in rest[:_MAX_NODES]:
+        room -= len(entry.path) + _BESIDE_PATH
         if room < 0 and page:
             break
-        page.append(one)
+        page.append(entry)
     return list(_nodes(snapshot, {"": page}, "")), len(rest) - len(page)
 
 
-def _taken(root: Folder, depth: int) -> tuple[dict[str, list[Folder | Known]], int]:
-    """The entries of each folder that the tree shows, and how many beside them it does not."""
-    taken: dict[str, list[Folder | Known]] = {}
+def _taken(root: Folder, depth: int) -> tuple[dict[str, list[Folder | IndexedFile]], int]:
+    """The entries shown of each folder, and how many are not."""
+    taken: dict[str, list[Folder | IndexedFile]] = {}
     level, room, left_out = [root], _MAX_NODES, 0
     for _ in range(depth):
         below: list[Folder] = []
@@ -146,14 +148,14 @@ def _taken(root: Folder, depth: int) -> tuple[dict[str, list[Folder | Known]], i
 
 
 def language_shares(snapshot: Snapshot) -> tuple[LanguageShare, ...]:
-    """Languages of the code files, most files first."""
+    """The languages of the code files, most files first."""
     tables = languages()
     counts, named = Counter[str](), dict[str, Counter[str]]()
     for path in snapshot.files:
-        if (found := tables.of(path)) is not None:
-            family = found.family or found.name
+        if (language := tables.of(path)) is not None:
+            family = language.family or language.name
             counts[family] += 1
-            named.setdefault(family, Counter())[found.name] += 1
+            named.setdefault(family, Counter())[language.name] += 1
     total = sum(counts.values())
     return tuple(
         LanguageShare(
@@ -162,50 +164,50 @@ def language_shares(snapshot: Snapshot) -> tuple[LanguageShare, ...]:
             percentage=round(100 * count / total, 1),
             of=dict(named[name].most_common()) if list(named[name]) != [name] else {},
         )
-        for name, count in sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+        for name, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     )
 
 
 def layout_of_tests(snapshot: Snapshot) -> TestLayout:
-    """Test files that are code, and the folders that hold most of them."""
+    """The test files, and the folders with most of them."""
     tables = languages()
-    found = [path for path in snapshot.files if is_test(path) and tables.of(path) is not None]
-    tops = Counter(_test_folder(path) for path in found)
+    tests = [path for path in snapshot.files if is_test(path) and tables.of(path) is not None]
+    tops = Counter(_test_folder(path) for path in tests)
     return TestLayout(
-        test_files=tuple(map(shown, found[:_MAX_TEST_FILES])),
-        test_count=len(found),
-        folders=dict(sorted(tops.items(), key=lambda one: (-one[1], one[0]))[:_MAX_TEST_FOLDERS]),
+        test_files=tuple(map(shown, tests[:_MAX_TEST_FILES])),
+        test_count=len(tests),
+        folders=dict(sorted(tops.items(), key=lambda pair: (-pair[1], pair[0]))[:_MAX_TEST_FOLDERS]),
     )
 
 
-def _nodes(snapshot: Snapshot, taken: dict[str, list[Folder | Known]], path: str) -> tuple[DirectoryNode, ...]:
+def _nodes(snapshot: Snapshot, taken: dict[str, list[Folder | IndexedFile]], path: str) -> tuple[DirectoryNode, ...]:
     return tuple(
         DirectoryNode(
-            name=shown(one.name),
-            path=shown(one.path),
+            name=shown(entry.name),
+            path=shown(entry.path),
             is_dir=True,
-            children=_nodes(snapshot, taken, one.path) if one.path in taken else None,
-            file_count=one.file_count,
-            left_out=(len(one.folders) + len(one.files) - len(taken.get(one.path, ()))) or None,
+            children=_nodes(snapshot, taken, entry.path) if entry.path in taken else None,
+            file_count=entry.file_count,
+            left_out=(len(entry.folders) + len(entry.files) - len(taken.get(entry.path, ()))) or None,
         )
-        if isinstance(one, Folder)
+        if isinstance(entry, Folder)
         else DirectoryNode(
-            name=shown(one.path.rpartition("/")[2]),
-            path=shown(one.path),
+            name=shown(entry.path.rpartition("/")[2]),
+            path=shown(entry.path),
             is_dir=False,
-            line_count=_lines(snapshot, one),
+            line_count=_lines(snapshot, entry),
         )
-        for one in taken[path]
+        for entry in taken[path]
     )
 
 
-def _entries(folder: Folder, room: int) -> list[Folder | Known]:
-    """As many as there is room for, the largest folders first; in the order of names."""
+def _entries(folder: Folder, room: int) -> list[Folder | IndexedFile]:
+    """The entries that fit, the largest folders first, in order of names."""
     largest = sorted(folder.folders.values(), key=lambda one: (-one.file_count, one.path))[:room]
-    return [*sorted(largest, key=lambda one: one.path), *folder.files[: room - len(largest)]]
+    return [*sorted(largest, key=lambda entry: entry.path), *folder.files[: room - len(largest)]]
 
 
-def _lines(snapshot: Snapshot, known: Known) -> int | None:
+def _lines(snapshot: Snapshot, known: IndexedFile) -> int | None:
     if known.skipped is not None:
         return None
     text = snapshot.text(known)
@@ -213,19 +215,19 @@ def _lines(snapshot: Snapshot, known: Known) -> int | None:
 
 
 def _contexts(snapshot: Snapshot) -> tuple[str, ...]:
-    """Roots of projects, as their manifests mark them."""
+    """The roots of projects, by their manifests."""
 
     def read(path: str) -> bytes | None:
         known = snapshot.files.get(path)
         return snapshot.text(known) if known is not None and known.skipped is None else None
 
-    found = {each.root for each in discover(snapshot.files, read) if each.status != "detached" and each.tier}
-    found -= {root for root in found if is_test(f"{root}/x")}
-    return tuple(shown(root) or "." for root in sorted(found, key=lambda one: (one.count("/"), one))[:_MAX_CONTEXTS])
+    roots = {each.root for each in discover(snapshot.files, read) if each.status != "detached" and each.tier}
+    roots -= {root for root in roots if is_test(f"{root}/x")}
+    return tuple(shown(root) or "." for root in sorted(roots, key=lambda root: (root.count("/"), root))[:_MAX_CONTEXTS])
 
 
 def _test_folder(path: str) -> str:
-    """The outermost folder whose name says that it holds tests; otherwise that of the file."""
+    """The outermost folder named like tests, or the file's own."""
     folders = path.split("/")[:-1]
     for length in range(1, len(folders) + 1):
         place = "/".join(folders[:length])

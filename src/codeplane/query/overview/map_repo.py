@@ -1,4 +1,4 @@
-"""The `map_repo` operation: a repository at a glance, within a budget of letters."""
+"""The `map_repo` operation: a repository at a glance, within a character budget."""
 
 import asyncio
 import threading
@@ -13,7 +13,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from codeplane.code.resolve.world import World
 from codeplane.index.files.paths import canonical
-from codeplane.index.snapshot import Known, Snapshot
+from codeplane.index.snapshot import IndexedFile, Snapshot
 from codeplane.kernel.bounded_cache import BoundedCache
 from codeplane.kernel.call import Call
 from codeplane.kernel.counted import counted
@@ -22,13 +22,14 @@ from codeplane.kernel.errors import CursorExpired
 from codeplane.kernel.operation import Result, Risk, operation
 from codeplane.kernel.page import Pagination
 from codeplane.kernel.workspace_request import WorkspaceRequest
-from codeplane.query.budget import fitting
-from codeplane.query.consistent_read import settled
+from codeplane.query.budget import fit_lines
+from codeplane.query.consistent_read import read_consistently
 from codeplane.query.folders import folders_of
 from codeplane.query.knowledge import Knowledge
 from codeplane.query.overview.composition import MakeUp, MakeUpRequest, make_up
+from codeplane.query.overview.dependencies import Dependencies, dependencies
 from codeplane.query.overview.entry_points import EntryPoint, entry_points
-from codeplane.query.overview.focus import Words, focused
+from codeplane.query.overview.focus import Words, find_focus
 from codeplane.query.overview.graph import Graph, graph_of
 from codeplane.query.overview.layout import (
     LanguageShare,
@@ -41,7 +42,7 @@ from codeplane.query.overview.layout import (
 )
 from codeplane.query.overview.most_used import MostUsed, MostUsedRequest, most_used
 from codeplane.query.overview.outline import OutlineFile, outline
-from codeplane.query.overview.surface import Dependencies, PublicName, dependencies, public_names
+from codeplane.query.overview.public_names import PublicName, public_names
 
 DEFAULT_BUDGET = 6_000
 MAX_BUDGET = 50_000
@@ -93,25 +94,25 @@ class MapResult(Result):
     def text(self) -> str:
         if self.continued and self.structure is not None:
             end = f"[{counted(self.structure.left_out, 'path')} left of the tree; epoch {self.epoch}]"
-            return "\n".join([*(one.line() for one in self.structure.tree), end]) + self.pagination.line()
+            return "\n".join([*(node.line() for node in self.structure.tree), end]) + self.pagination.line()
         # A cursor is long: it is said to those who ask for the tree by itself.
         return self._said() + (self.pagination.line() if self.languages is None else "")
 
     def _said(self) -> str:
-        return "\n".join([*self.head(), *(one.text() for one in self.map), self._end()])
+        return "\n".join([*self.head(), *(file.text() for file in self.map), self._end()])
 
     def head(self) -> list[str]:
-        """Everything but the ranked definitions, as much of it as the budget lets."""
+        """Everything but the ranked definitions, as far as the budget allows."""
         lines: list[str] = []
         if self.languages is not None:
-            shares = ", ".join(one.text() for one in self.languages[:8])
+            shares = ", ".join(share.text() for share in self.languages[:8])
             lines.append(f"languages: {shares or 'no code that is known'}")
         if self.structure is not None:
             lines += self.structure.lines()
         if self.entry_points is not None and self.entry_points:
             lines.append("entry points:")
-            said = [one.text() for one in self.entry_points[:_SHOWN_ENTRY_POINTS]]
-            lines += [f"  {line}" for one in said for line in one.splitlines()]
+            entries = [entry_point.text() for entry_point in self.entry_points[:_SHOWN_ENTRY_POINTS]]
+            lines += [f"  {line}" for entry in entries for line in entry.splitlines()]
             more = (self.entry_point_count or 0) - _SHOWN_ENTRY_POINTS
             lines += [f"  and {more} more"] if more > 0 else []
         if self.test_layout is not None:
@@ -120,28 +121,30 @@ class MapResult(Result):
             lines.append(self.dependencies.text())
         if self.public_api is not None:
             lines += self._api()
-        return fitting(lines, int(self.budget * _FOR_HEAD))
+        return fit_lines(lines, int(self.budget * _FOR_HEAD))
 
     def _api(self) -> list[str]:
         if not self.public_api:
             return ["public names: none are listed in packages' front files"]
-        said: dict[str, list[str]] = {}
-        for one in (self.public_api or ())[:_SHOWN_EXPORTS]:
-            said.setdefault(one.path, []).append(one.name + ("" if one.certainty == "CERTAIN" else "?"))
-        lines = [f"  {path}: {', '.join(names)}" for path, names in said.items()]
+        names_by_path: dict[str, list[str]] = {}
+        for name_entry in (self.public_api or ())[:_SHOWN_EXPORTS]:
+            names_by_path.setdefault(name_entry.path, []).append(
+                name_entry.name + ("" if name_entry.certainty == "CERTAIN" else "?")
+            )
+        lines = [f"  {path}: {', '.join(names)}" for path, names in names_by_path.items()]
         more = (self.public_api_count or 0) - _SHOWN_EXPORTS
         return ["public names:", *lines, *([f"  and {more} more"] if more > 0 else [])]
 
     def _end(self) -> str:
-        said = f"[{len(self.map)} of {self.code_files:,} code files shown, best first; a larger budget shows more"
-        said = f"{said}; epoch {self.epoch} at {(self.commit or 'no commit')[:9]}]"
+        text = f"[{len(self.map)} of {self.code_files:,} code files shown, best first; a larger budget shows more"
+        text = f"{text}; epoch {self.epoch} at {(self.commit or 'no commit')[:9]}]"
         for more in (*self.cut, self.partial or ""):
-            said += f" {more}." if more else ""
-        return said + (f" STALE: changed meanwhile: {', '.join(self.stale[:2])}" if self.stale else "")
+            text += f" {more}." if more else ""
+        return text + (f" STALE: changed meanwhile: {', '.join(self.stale[:2])}" if self.stale else "")
 
 
 class MapOperations:
-    """Maps of the repository, from what is indexed alone."""
+    """Maps the repository from the index."""
 
     def __init__(self, *, root: Path, knowledge: Knowledge, cursors: Cursors) -> None:
         self._root = root
@@ -160,20 +163,20 @@ class MapOperations:
         scope = f"map_repo:{call.task.session_id if call.task else ''}:{request.depth}"
         if request.cursor is not None:
             return await asyncio.to_thread(self._rest, request, scope)
-        found = await settled(
+        read = await read_consistently(
             self._knowledge, lambda snapshot: self._map(snapshot, request), lambda mapped: mapped.paths
         )
-        mapped = found.answer
+        mapped = read.answer
         if request.focus and not mapped.focused:
             call.warn("nothing here is called what focus says; the map is about everything")
-        update: dict[str, object] = {"partial": found.partial, "stale": found.stale}
+        update: dict[str, object] = {"partial": read.partial, "stale": read.stale}
         if mapped.result.structure is not None and mapped.result.structure.left_out:
-            self._snapshots.put(found.snapshot.epoch, found.snapshot)
-            update["pagination"] = self._page(scope, found.snapshot, 0, mapped.result.structure.left_out)
+            self._snapshots.put(read.snapshot.epoch, read.snapshot)
+            update["pagination"] = self._page(scope, read.snapshot, 0, mapped.result.structure.left_out)
         return mapped.result.model_copy(update=update)
 
     def _rest(self, request: MapRequest, scope: str) -> MapResult:
-        """The next page of what the tree left out, of the state that the first answer spoke of."""
+        """The next page of tree entries, from the first answer's snapshot."""
         state = self._cursors.open(str(request.cursor), scope=scope)
         first = int(str(state["first"]))
         snapshot = self._snapshots.get(int(str(state["epoch"])))
@@ -205,11 +208,11 @@ class MapOperations:
 
         def look(snapshot: Snapshot) -> MostUsed:
             graph = self._graph().graph
-            found = most_used(snapshot, self._knowledge.store, graph, request.limit)
-            return MostUsed(symbols=found, code_files=graph.parsed, cut=graph.cut, epoch=snapshot.epoch)
+            symbols = most_used(snapshot, self._knowledge.store, graph, request.limit)
+            return MostUsed(symbols=symbols, code_files=graph.parsed, cut=graph.cut, epoch=snapshot.epoch)
 
-        found = await settled(self._knowledge, look, lambda told: [one.path for one in told.symbols])
-        return found.answer.model_copy(update={"partial": found.partial})
+        read = await read_consistently(self._knowledge, look, lambda told: [symbol.path for symbol in told.symbols])
+        return read.answer.model_copy(update={"partial": read.partial})
 
     @operation("folder.make_up", risk=Risk.READ)
     async def made_of(self, call: Call, request: MakeUpRequest) -> MakeUp:
@@ -231,7 +234,7 @@ class MapOperations:
         )
         for part in dict.fromkeys(parts):
             result = result.model_copy(update=self._part(part, snapshot, held, request.depth))
-        focus = focused(graph, held.words, request.focus) if request.focus else None
+        focus = find_focus(graph, held.words, request.focus) if request.focus else None
         ranking = graph.rank(focus.files, focus.names) if focus else graph.plain
         chosen = outline(
             snapshot,
@@ -244,21 +247,24 @@ class MapOperations:
         return _Mapped(
             result=result.model_copy(update={"map": tuple(chosen.values())}),
             # What is told of a function that is started has to be as it is, too.
-            paths=(*chosen, *snapshot.files.keys() & {one.defined_in for one in result.entry_points or ()}),
+            paths=(
+                *chosen,
+                *snapshot.files.keys() & {entry_point.defined_in for entry_point in result.entry_points or ()},
+            ),
             focused=focus is not None and bool(focus.files or focus.names),
         )
 
     def _part(self, part: Part, snapshot: Snapshot, held: "_Held", depth: int) -> dict[str, object]:
-        """One part's fields; kept while neither the files nor the facts change."""
+        """The fields of one part, cached while files and facts are unchanged."""
         key = (part, depth if part == "structure" else 0)
         with self._building:
             if held.files is not snapshot.files:
                 held.parts.clear()
                 held.files = snapshot.files
-            found = held.parts.get(key)
-            if found is None:
-                found = held.parts[key] = self._fields(part, snapshot, held, depth)
-            return found
+            fields = held.parts.get(key)
+            if fields is None:
+                fields = held.parts[key] = self._fields(part, snapshot, held, depth)
+            return fields
 
     def _fields(self, part: Part, snapshot: Snapshot, held: "_Held", depth: int) -> dict[str, object]:
         store = self._knowledge.store
@@ -278,7 +284,7 @@ class MapOperations:
         return {part: tuple(given), "public_api_count": count}
 
     def _graph(self) -> "_Held":
-        """The graph of the facts as they are; those who ask at the same time wait for one."""
+        """The graph of the present facts; concurrent callers share one build."""
         with self._building:
             version = self._knowledge.store.version
             if self._held is None or self._held.version != version:
@@ -294,15 +300,15 @@ class _Mapped:
 
 
 class _Held:
-    """What is kept while the facts stay as they are."""
+    """Cached data of one version of the facts."""
 
     def __init__(self, *, version: int, graph: Graph) -> None:
         self.version = version
         self.graph = graph
-        self.files: Mapping[str, Known] = {}
+        self.files: Mapping[str, IndexedFile] = {}
         self.parts: dict[tuple[Part, int], dict[str, object]] = {}
 
     @cached_property
     def words(self) -> Words:
-        """Only a focus needs them."""
+        """The word index, which only a focus needs."""
         return Words.of(self.graph)

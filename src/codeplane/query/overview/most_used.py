@@ -1,4 +1,4 @@
-"""The definitions that most other files name."""
+"""The most used definitions."""
 
 import numpy as np
 from pydantic import Field
@@ -45,21 +45,24 @@ class MostUsed(Result):
     partial: str | None = None
 
     def text(self) -> str:
-        lines = [f"{counted(one.files, 'file')}: {one.path}:{one.line} {one.signature}" for one in self.symbols]
+        lines = [
+            f"{counted(symbol.files, 'file')}: {symbol.path}:{symbol.line} {symbol.signature}"
+            for symbol in self.symbols
+        ]
         return "\n".join(lines) or "[nothing is used across files, or nothing is parsed yet]"
 
 
 def most_used(snapshot: Snapshot, store: FactStore, graph: Graph, limit: int) -> tuple[UsedSymbol, ...]:
-    """By the number of files that use them; what the snapshot no longer has is passed over."""
+    """Definitions by number of using files; those missing from the snapshot are skipped."""
     if not len(graph.def_file):
         return ()
     near = graph.edge_to[graph.edge_near]
     used = np.bincount(near, minlength=len(graph.def_file)).astype(np.float64)
-    found: list[UsedSymbol] = []
+    symbols: list[UsedSymbol] = []
     for row in best_first(used, _LOOKED_AT * limit):
         file = int(graph.def_file[row])
         known = snapshot.files.get(graph.paths[file])
-        if not used[row] or len(found) == limit:
+        if not used[row] or len(symbols) == limit:
             break
         if known is None or known.skipped is not None or known.digest != graph.digests[file]:
             continue
@@ -67,19 +70,19 @@ def most_used(snapshot: Snapshot, store: FactStore, graph: Graph, limit: int) ->
         position = int(graph.def_position[row])
         if facts is None or position >= len(facts.definitions):
             continue
-        one = facts.definitions[position]
-        if one.container >= 0 and facts.definitions[one.container].kind in _CLOSED:
+        definition = facts.definitions[position]
+        if definition.container >= 0 and facts.definitions[definition.container].kind in _CLOSED:
             # Nobody outside can mean it, whatever else has its name.
             continue
-        said = signature(facts, snapshot.text(known), one)
-        found.append(
+        text = signature(facts, snapshot.text(known), definition)
+        symbols.append(
             UsedSymbol(
-                name=one.name,
-                kind=one.kind,
+                name=definition.name,
+                kind=definition.kind,
                 path=shown(known.path),
-                line=one.line,
-                signature=said if len(said) <= _MAX_SIGNATURE else f"{said[:_MAX_SIGNATURE]}…",
+                line=definition.line,
+                signature=text if len(text) <= _MAX_SIGNATURE else f"{text[:_MAX_SIGNATURE]}…",
                 files=int(used[row]),
             )
         )
-    return tuple(found)
+    return tuple(symbols)

@@ -1,4 +1,4 @@
-"""Whether a file that has a name may use a definition of it: it speaks of its module, or lives beside it."""
+"""Whether a file with a name may use its definition: it names the module, or lies beside it."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ _FRONTS = frozenset({"__init__", "index", "mod", "lib", "main"})
 
 
 class Neighbourhood:
-    """The words by which each file is imported, and the files that have those words."""
+    """The words by which each file is imported, and the files with those words."""
 
     def __init__(self, store: FactStore, paths: Sequence[str], row_of: Mapping[int, int]) -> None:
         known: dict[str, int] = {}
@@ -28,25 +28,25 @@ class Neighbourhood:
         self._word = known
         rows = np.full(max(row_of, default=0) + 1, -1, dtype=np.int64)
         rows[list(row_of)] = list(row_of.values())
-        found = [np.zeros(0, dtype=np.int64)]
+        keys = [np.zeros(0, dtype=np.int64)]
         for word, packed in store.postings(list(known)):
             ids = np.frombuffer(packed, dtype=np.uint32).astype(np.int64)
             users = rows[ids[ids < len(rows)]]
-            found.append(known[word] * self._count + users[users >= 0])
-        self._having = np.sort(np.concatenate(found))
+            keys.append(known[word] * self._count + users[users >= 0])
+        self._having = np.sort(np.concatenate(keys))
 
     def near(self, users: NDArray[np.int64], files: NDArray[np.int64], names: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """For each pair of a user and a file that defines a name (by its word here, or -1): whether they are near."""
+        """Whether each user is near the file that defines a name (by its word, or -1)."""
         own, above = self._own[files], self._above[files]
         # A file called like what it defines is spoken of by everyone who has the name.
         own = np.where(own == names, -1, own)
         alone = (own < 0) & (above < 0)
         beside = self._folder[users] == self._folder[files]
-        found: NDArray[np.bool_] = alone | beside | self._has(users, own) | self._has(users, above)
-        return found
+        is_near: NDArray[np.bool_] = alone | beside | self._has(users, own) | self._has(users, above)
+        return is_near
 
     def words_of(self, names: Sequence[str]) -> NDArray[np.int64]:
-        """The word each name is here, or -1."""
+        """The word of each name, or -1."""
         return np.array([self._word.get(name, -1) for name in names], dtype=np.int64)
 
     def _has(self, users: NDArray[np.int64], words: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -54,12 +54,12 @@ class Neighbourhood:
             return np.zeros(len(users), dtype=np.bool_)
         keys = words * self._count + users
         at = np.minimum(np.searchsorted(self._having, keys), len(self._having) - 1)
-        found: NDArray[np.bool_] = (words >= 0) & (self._having[at] == keys)
-        return found
+        has_word: NDArray[np.bool_] = (words >= 0) & (self._having[at] == keys)
+        return has_word
 
 
 def _called(path: str) -> tuple[str, str]:
-    """The words of a module and of the folder above it; a package's front file is called as its folder."""
+    """The words of a module and its folder; a package's front file is named after its folder."""
     *folders, name = path.split("/")
     stem = name.partition(".")[0]
     if stem in _FRONTS and folders:
@@ -68,5 +68,5 @@ def _called(path: str) -> tuple[str, str]:
 
 
 def _word(text: str) -> str:
-    """The longest identifier in it: others write my-module as two."""
+    """The longest identifier in a text, such as of my-module."""
     return max(_PART.findall(text), key=len, default="")

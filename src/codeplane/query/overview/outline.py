@@ -1,4 +1,4 @@
-"""The definitions that matter most, file by file, in as many letters as there is room for."""
+"""The outline of the highest ranked definitions, by file, within a budget."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -41,7 +41,7 @@ class OutlineFile(Result):
     definitions: tuple[OutlineLine, ...]
 
     def text(self) -> str:
-        return "\n".join([self.path, *(one.text() for one in self.definitions)])
+        return "\n".join([self.path, *(definition.text() for definition in self.definitions)])
 
 
 @dataclass(slots=True)
@@ -54,7 +54,7 @@ class _Chosen:
 def outline(
     snapshot: Snapshot, store: FactStore, graph: Graph, ranking: Ranking, *, room: int, with_tests: bool
 ) -> dict[str, OutlineFile]:
-    """Definitions by rank until the room is used, by file; what the snapshot no longer has is passed over."""
+    """Definitions by rank until the room is used, grouped by file; stale ones are skipped."""
     scores = (
         ranking.definitions if with_tests else ranking.definitions * np.where(graph.is_test, _TESTS, 1)[graph.def_file]
     )
@@ -68,7 +68,7 @@ def outline(
         if chosen is None or len(chosen.lines) >= _PER_FILE:
             continue
         added = _lines(chosen, int(graph.def_position[row]))
-        cost = sum(len(one.text()) + 1 for one in added.values())
+        cost = sum(len(line.text()) + 1 for line in added.values())
         if not chosen.lines:
             cost += len(shown(graph.paths[file])) + 1
         if cost > room:
@@ -89,10 +89,10 @@ def outline(
 
 
 def best_first(scores: "np.ndarray[tuple[int], np.dtype[np.float64]]", limit: int) -> Sequence[int]:
-    """The rows with the highest scores; equal ones in their order."""
+    """The rows with the highest scores, ties in order."""
     rows = np.sort(np.argpartition(-scores, limit)[:limit]) if len(scores) > limit else np.arange(len(scores))
-    found: list[int] = rows[np.argsort(-scores[rows], kind="stable")].tolist()
-    return found
+    order: list[int] = rows[np.argsort(-scores[rows], kind="stable")].tolist()
+    return order
 
 
 def _opened(snapshot: Snapshot, store: FactStore, path: str, digest: str) -> _Chosen | None:
@@ -104,16 +104,18 @@ def _opened(snapshot: Snapshot, store: FactStore, path: str, digest: str) -> _Ch
 
 
 def _lines(chosen: _Chosen, position: int) -> dict[int, OutlineLine]:
-    """A definition, after what contains it, less what is there already."""
-    found: dict[int, OutlineLine] = {}
+    """A definition after its containers, without lines already present."""
+    lines: dict[int, OutlineLine] = {}
     wanted: list[int] = []
     while 0 <= position < len(chosen.facts.definitions):
         wanted.insert(0, position)
         position = chosen.facts.definitions[position].container
     for depth, index in enumerate(wanted):
         if index not in chosen.lines:
-            one = chosen.facts.definitions[index]
-            said = signature(chosen.facts, chosen.text, one)
-            said = said if len(said) <= _MAX_SIGNATURE else f"{said[:_MAX_SIGNATURE]}…"
-            found[index] = OutlineLine(line=one.line, kind=one.kind, name=one.name, signature=said, depth=depth)
-    return found
+            definition = chosen.facts.definitions[index]
+            text = signature(chosen.facts, chosen.text, definition)
+            text = text if len(text) <= _MAX_SIGNATURE else f"{text[:_MAX_SIGNATURE]}…"
+            lines[index] = OutlineLine(
+                line=definition.line, kind=definition.kind, name=definition.name, signature=text, depth=depth
+            )
+    return lines

@@ -1,4 +1,4 @@
-"""The `list_dir` operation: what is in a folder, as the index knows it."""
+"""The `list_dir` operation: a folder's entries in the index."""
 
 import difflib
 import threading
@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import Field
 
 from codeplane.index.files.paths import canonical, shown
-from codeplane.index.snapshot import Known, LeftOut, Snapshot
+from codeplane.index.snapshot import IndexedFile, LeftOut, Snapshot
 from codeplane.kernel.bounded_cache import BoundedCache
 from codeplane.kernel.call import Call
 from codeplane.kernel.counted import counted
@@ -19,7 +19,7 @@ from codeplane.kernel.json import canonical as canonical_json
 from codeplane.kernel.operation import Result, Risk, operation
 from codeplane.kernel.page import PageRequest, Pagination
 from codeplane.kernel.workspace_request import WorkspaceRequest
-from codeplane.query.consistent_read import settled
+from codeplane.query.consistent_read import read_consistently
 from codeplane.query.folders import Folder, folders_of
 from codeplane.query.knowledge import Knowledge
 
@@ -85,25 +85,27 @@ class ListResult(Result):
             end += " not searched: " + ", ".join(f"{count:,} {why}" for why, count in sorted(self.left_out.items()))
         if self.stale:
             end += f" STALE: changed meanwhile: {', '.join(self.stale[:5])}"
-        return "\n".join([head, *(one.text() for one in self.entries), end, *self._named()]) + self.pagination.line()
+        return (
+            "\n".join([head, *(entry.text() for entry in self.entries), end, *self._named()]) + self.pagination.line()
+        )
 
     def _named(self) -> list[str]:
         more = sum((self.left_out or {}).values()) - len(self.not_searched)
-        named = [f"  {one.path} ({one.reason})" for one in self.not_searched]
+        named = [f"  {item.path} ({item.reason})" for item in self.not_searched]
         return [*named, f"  and {more:,} more; path=FOLDER names those below one"] if named and more else named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Look:
-    """The entries of a folder, and those files whose looks were checked."""
+    """The entries of a folder, and the files to verify."""
 
-    entries: list["tuple[int, Folder | Known]"]
+    entries: list["tuple[int, Folder | IndexedFile]"]
     folder: Folder
     paths: tuple[str, ...]
 
 
 class ListOperations:
-    """Lists folders; a page and the ones after it speak of one state."""
+    """Lists folders; all pages come from one snapshot."""
 
     def __init__(self, *, root: Path, knowledge: Knowledge, cursors: Cursors) -> None:
         self._root = root
@@ -128,10 +130,13 @@ class ListOperations:
                 raise CursorExpired("the state this cursor speaks of is no longer held")
             snapshot, look = held[0], self._look(held[0], path, request)
         else:
-            found = await settled(
-                self._knowledge, lambda one: self._look(one, path, request), lambda look: look.paths, facts=False
+            read = await read_consistently(
+                self._knowledge,
+                lambda snapshot_read: self._look(snapshot_read, path, request),
+                lambda look: look.paths,
+                facts=False,
             )
-            snapshot, look, stale = found.snapshot, found.answer, found.stale
+            snapshot, look, stale = read.snapshot, read.answer, read.stale
         page = look.entries[first : first + request.limit]
         after = first + len(page)
         left_out = _left_out(snapshot, look.folder) if request.skipped else {}
@@ -140,7 +145,7 @@ class ListOperations:
             cursor = self._cursors.issue(scope=scope, state={"epoch": snapshot.epoch, "first": after})
         return ListResult(
             path=shown(path),
-            entries=tuple(_entry(depth, one, request.skipped) for depth, one in page),
+            entries=tuple(_entry(depth, entry, request.skipped) for depth, entry in page),
             total=len(look.entries),
             file_count=look.folder.file_count,
             size_bytes=look.folder.size_bytes,
@@ -162,7 +167,7 @@ class ListOperations:
         if folder is None:
             raise _ignored(path) if (self._root / path).is_dir() else _not_found(root, path)
         entries = list(folder.below(request.depth))
-        files = [one.path for _, one in entries[: request.limit] if isinstance(one, Known)]
+        files = [entry.path for _, entry in entries[: request.limit] if isinstance(entry, IndexedFile)]
         return _Look(entries=entries, folder=folder, paths=tuple(files))
 
     def _tree(self, snapshot: Snapshot) -> Folder:
@@ -174,22 +179,22 @@ class ListOperations:
             return held[1]
 
 
-def _entry(depth: int, one: Folder | Known, skipped: bool) -> Entry:
-    if isinstance(one, Folder):
+def _entry(depth: int, entry: Folder | IndexedFile, skipped: bool) -> Entry:
+    if isinstance(entry, Folder):
         return Entry(
-            path=shown(one.path), is_dir=True, depth=depth, file_count=one.file_count, size_bytes=one.size_bytes
+            path=shown(entry.path), is_dir=True, depth=depth, file_count=entry.file_count, size_bytes=entry.size_bytes
         )
-    why = one.skipped if skipped else None
-    return Entry(path=shown(one.path), is_dir=False, depth=depth, size_bytes=one.stamp.size, skipped=why)
+    why = entry.skipped if skipped else None
+    return Entry(path=shown(entry.path), is_dir=False, depth=depth, size_bytes=entry.stamp.size, skipped=why)
 
 
 def _left_out(snapshot: Snapshot, folder: Folder) -> dict[str, LeftOut]:
-    """What is not searched at or below a folder, by reason."""
-    found: dict[str, list[str]] = {}
-    for _, one in folder.below(_ALL_THE_WAY):
-        if isinstance(one, Known) and one.skipped is not None:
-            found.setdefault(one.skipped, []).append(one.path)
-    by_reason = {reason: LeftOut(count=len(paths), paths=tuple(paths)) for reason, paths in found.items()}
+    """The unsearched files at or below a folder, by reason."""
+    skipped: dict[str, list[str]] = {}
+    for _, entry in folder.below(_ALL_THE_WAY):
+        if isinstance(entry, IndexedFile) and entry.skipped is not None:
+            skipped.setdefault(entry.skipped, []).append(entry.path)
+    by_reason = {reason: LeftOut(count=len(paths), paths=tuple(paths)) for reason, paths in skipped.items()}
     for reason, those in snapshot.left_out.items():
         if not folder.path:
             by_reason[reason] = those
@@ -202,7 +207,7 @@ def _left_out(snapshot: Snapshot, folder: Folder) -> dict[str, LeftOut]:
 
 
 def _first_of(left_out: dict[str, LeftOut]) -> tuple[NotSearched, ...]:
-    """Some of what is not searched, the rarest reasons first."""
+    """Some unsearched files, rarest reasons first."""
     rarest = sorted(left_out.items(), key=lambda pair: (pair[1].count, pair[0]))
     named = [NotSearched(path=shown(path), reason=reason) for reason, those in rarest for path in those.paths[:_NAMED]]
     return tuple(named[:_NAMED])
@@ -223,7 +228,11 @@ def _not_found(root: Folder, path: str) -> NotFound:
     names = [*folder.folders, *(known.path.rpartition("/")[2] for known in folder.files)]
     near = difflib.get_close_matches(name, names, n=3)
     prefix = f"{folder.path}/" if folder.path else ""
-    hint = f"did you mean {' or '.join(shown(prefix + one) for one in near)}?" if near else "list_dir lists the root"
+    hint = (
+        f"did you mean {' or '.join(shown(prefix + neighbour) for neighbour in near)}?"
+        if near
+        else "list_dir lists the root"
+    )
     return NotFound(f"no folder {shown(path)!r} is indexed", hint=hint)
 
 

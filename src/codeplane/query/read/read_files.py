@@ -1,4 +1,4 @@
-"""The `read_files` operation: text from the disk as it is now, bounded, in as few words as possible."""
+"""The `read_files` operation: bounded text from the disk as it is now."""
 
 import asyncio
 import difflib
@@ -105,7 +105,7 @@ class FileText(Result):
             head += f" {self.encoding}"
         if self.metadata is not None:
             head += f" {self.metadata.size_bytes} bytes of {self.metadata.modified_at[:19]}Z hash {self.metadata.hash}"
-            head += "".join(f" {one}" for one in (self.metadata.language, self.metadata.git_status) if one)
+            head += "".join(f" {detail}" for detail in (self.metadata.language, self.metadata.git_status) if detail)
         tail = f"\n== truncated; next: {self.next_range}" if self.next_range else ""
         if self.cut_line is not None:
             tail = f"\n== line {self.cut_line} is cut at {MAX_BYTES} bytes{tail}"
@@ -119,12 +119,12 @@ class ReadResult(Result):
     commit: str | None = None
 
     def text(self) -> str:
-        return "\n".join(found.text().rstrip("\n") for found in self.files)
+        return "\n".join(file.text().rstrip("\n") for file in self.files)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Unread:
-    """A name that leads to no lines, and why."""
+    """A name without lines, and the error."""
 
     path: str
     error: CodePlaneError
@@ -160,14 +160,14 @@ class ReadOperations:
         if not wanted:
             raise InvalidArgument("no file is named", hint='send paths, such as ["README.md", "src/app.py:10-40"]')
         with span("files.read", files=len(wanted)):
-            found = await asyncio.to_thread(self._read_all, call, wanted, request.include_metadata)
-        return await self._with_git_status(found) if request.include_metadata else found
+            result = await asyncio.to_thread(self._read_all, call, wanted, request.include_metadata)
+        return await self._with_git_status(result) if request.include_metadata else result
 
     def _with_ranges(self, asked: "list[Range | _Unread]", ranges: tuple[Range, ...]) -> "list[Range | _Unread]":
-        """The ranges of a file take the place of the whole file; those of files not in `asked` come last."""
+        """Replace whole files by their ranges; ranges of other files come last."""
         of: dict[str, list[Range]] = {}
-        for one in ranges:
-            of.setdefault(self._key(one.path), []).append(one)
+        for line_range in ranges:
+            of.setdefault(self._key(line_range.path), []).append(line_range)
         wanted: list[Range | _Unread] = []
         used: set[str] = set()
         for item in asked:
@@ -177,44 +177,44 @@ class ReadOperations:
             elif key not in used:
                 used.add(key)
                 wanted += of[key]
-        return wanted + [one for key, some in of.items() if key not in used for one in some]
+        return wanted + [line_range for key, some in of.items() if key not in used for line_range in some]
 
     def _key(self, path: str) -> str:
-        """A path in its one spelling; as it was sent where it leads nowhere, which reading it will say."""
+        """A path in canonical form, or as sent if it is invalid."""
         try:
             return canonical(path, root=self._root)
         except CodePlaneError:
             return path
 
-    async def _with_git_status(self, found: ReadResult) -> ReadResult:
-        paths = [one.path for one in found.files if one.metadata is not None]
+    async def _with_git_status(self, result: ReadResult) -> ReadResult:
+        paths = [file.path for file in result.files if file.metadata is not None]
         if self._git is None or not paths:
-            return found
-        said = await self._git(paths)
-        return found.model_copy(
+            return result
+        statuses = await self._git(paths)
+        return result.model_copy(
             update={
                 "files": tuple(
-                    one
-                    if one.metadata is None
-                    else one.model_copy(
-                        update={"metadata": one.metadata.model_copy(update={"git_status": said.get(one.path)})}
+                    file
+                    if file.metadata is None
+                    else file.model_copy(
+                        update={"metadata": file.metadata.model_copy(update={"git_status": statuses.get(file.path)})}
                     )
-                    for one in found.files
+                    for file in result.files
                 )
             }
         )
 
     async def _named(self, paths: tuple[str, ...]) -> "dict[str, Range | _Unread]":
-        """The lines of what is asked for by name or id; a file of that very name is meant as a file."""
+        """The ranges of entries that name definitions; existing files take precedence."""
         names = [text for text in paths if is_name(text) and not self._is_file(text)]
         if not names or self._knowledge is None:
             return {}
-        found = await named_lines(self._knowledge, names)
+        lines_of = await named_lines(self._knowledge, names)
         return {
-            name: Range(path=one.path, start_line=one.start, end_line=one.end)
-            if isinstance(one, Lines)
-            else _Unread(path=name, error=one)
-            for name, one in found.items()
+            name: Range(path=lines.path, start_line=lines.start, end_line=lines.end)
+            if isinstance(lines, Lines)
+            else _Unread(path=name, error=lines)
+            for name, lines in lines_of.items()
         }
 
     def _is_file(self, text: str) -> bool:
@@ -230,14 +230,14 @@ class ReadOperations:
             try:
                 if isinstance(item, _Unread):
                     raise item.error
-                found = self._read_one(call, item, bytes_left, lines_left, metadata)
+                file = self._read_one(call, item, bytes_left, lines_left, metadata)
             except CodePlaneError as error:
                 if len(wanted) == 1:
                     raise
-                found = _failed(item.path, f"{error.name}: {error.message}")
-            bytes_left -= len(found.content.encode("utf-8", "surrogateescape"))
-            lines_left -= found.end - found.start + 1
-            files.append(found)
+                file = _failed(item.path, f"{error.name}: {error.message}")
+            bytes_left -= len(file.content.encode("utf-8", "surrogateescape"))
+            lines_left -= file.end - file.start + 1
+            files.append(file)
         return ReadResult(files=tuple(files), commit=self._repo.head())
 
     def _read_one(self, call: Call, item: Range, bytes_left: int, lines_left: int, metadata: bool) -> FileText:
@@ -250,14 +250,14 @@ class ReadOperations:
                 raise denied
         if bytes_left <= 0 or lines_left <= 0:
             return _failed(shown(path), "not read: the answer is full; ask for it alone")
-        found = read(str(file), max_bytes=self._max_file_bytes)
-        if found.skipped == TOO_LARGE and found.stamp is not None:
-            size = f"{found.stamp.size / 1_000_000:.0f} MB"
+        content_read = read(str(file), max_bytes=self._max_file_bytes)
+        if content_read.skipped == TOO_LARGE and content_read.stamp is not None:
+            size = f"{content_read.stamp.size / 1_000_000:.0f} MB"
             raise NotFound(f"{path} is too large to be shown here ({size})", hint="search finds lines of smaller files")
-        if found.skipped is not None:
+        if content_read.skipped is not None:
             hint = f"list_dir path={path} lists it" if file.is_dir() else "name a text file"
-            raise NotFound(f"{path} is not text that can be read: {found.skipped}", hint=hint)
-        text, encoding = decode(found.content)
+            raise NotFound(f"{path} is not text that can be read: {content_read.skipped}", hint=hint)
+        text, encoding = decode(content_read.content)
         # Where search ends a line, and nowhere else: a form feed is no end of line.
         lines = re.split(r"(?<=\n)", text)
         if lines and lines[-1] == "":
@@ -276,11 +276,11 @@ class ReadOperations:
             end=last,
             line_count=len(lines),
             encoding=encoding,
-            is_link=found.stamp is not None and stat.S_ISLNK(found.stamp.mode),
+            is_link=content_read.stamp is not None and stat.S_ISLNK(content_read.stamp.mode),
             truncated=truncated,
             next_range=f"{shown(path)}:{last + 1}-{end}" if last < end else None,
             cut_line=last if cut else None,
-            metadata=_metadata(path, found) if metadata else None,
+            metadata=_metadata(path, content_read) if metadata else None,
         )
 
     def _existing(self, path: str) -> Path:
@@ -298,7 +298,7 @@ class ReadOperations:
 
 
 def _bounded(lines: list[str], start: int, end: int, bytes_left: int, lines_left: int) -> tuple[str, int, bool]:
-    """The lines that fit, the last of them, and whether that one had to be cut."""
+    """The lines that fit, the number of the last, and whether it was cut."""
     taken: list[str] = []
     cut = False
     for line in lines[start - 1 : min(end, start - 1 + max(lines_left, 0))]:
@@ -315,7 +315,7 @@ def _bounded(lines: list[str], start: int, end: int, bytes_left: int, lines_left
 
 
 def _shown_part(call: Call, text: str, begin: int, content: str) -> str:
-    """The content, which begins there in the text, without what it has of a secret that reaches out of it."""
+    """The content from `begin`, with secrets that reach beyond it redacted."""
     if len(content) == len(text):
         return content
     whole = text.encode("utf-8", "surrogatepass")
@@ -336,7 +336,7 @@ def _parse(text: str) -> Range:
 
 
 def _with_lines(asked: "list[Range | _Unread]", request: ReadRequest) -> "list[Range | _Unread]":
-    """What is asked for, with start_line and end_line where they are given: they are of one whole file."""
+    """Apply start_line and end_line, which go with one whole file."""
     first, last = request.start_line, request.end_line
     if first is None and last is None:
         return asked
@@ -352,12 +352,12 @@ def _failed(path: str, why: str) -> FileText:
     return FileText(path=path, content="", start=1, end=0, line_count=0, error=why)
 
 
-def _metadata(path: str, found: FileRead) -> FileMetadata:
-    assert found.stamp is not None
-    language = languages().of(path, found.content[:_SHEBANG])
+def _metadata(path: str, file: FileRead) -> FileMetadata:
+    assert file.stamp is not None
+    language = languages().of(path, file.content[:_SHEBANG])
     return FileMetadata(
-        size_bytes=found.stamp.size,
-        modified_at=rfc3339(found.stamp.mtime_ns),
-        hash=text_digest(found.digest),
+        size_bytes=file.stamp.size,
+        modified_at=rfc3339(file.stamp.mtime_ns),
+        hash=text_digest(file.digest),
         language=language.name if language is not None else None,
     )

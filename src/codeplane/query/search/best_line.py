@@ -1,11 +1,11 @@
-"""The line of a file that shows best why the file answers: a definition or a passage, rather than an import."""
+"""The best line of a file for a query: a definition or passage rather than an import."""
 
 import re
 from bisect import insort
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from codeplane.query.search.byte_search import Find, finding
+from codeplane.query.search.byte_search import Find, make_finder
 
 # What a line is. One that opens a definition says more than one that uses it; one that only brings names in, or a
 # banner, says nothing.
@@ -42,21 +42,21 @@ _AROUND = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Telling:
-    """A line that shows why a file is there."""
+class BestLine:
+    """A line that shows why a file matches."""
 
     number: int
     text: str
     offset: int
 
 
-def best_lines(text: bytes, words: Mapping[str, float], *, limit: int = 1) -> list[Telling]:
-    """The lines of a file that hold most of the words, by what those count, in the order of the file."""
+def best_lines(text: bytes, words: Mapping[str, float], *, limit: int = 1) -> list[BestLine]:
+    """The lines of a file with the highest weight of words, in file order."""
     return [_telling(text, start) for start in sorted(LineFinder(words).best(text, limit=limit))]
 
 
 class LineFinder:
-    """Finds the lines of files that hold most of some words; what the words need is made once for all files."""
+    """Finds the lines of files with the highest weight of some words."""
 
     def __init__(self, words: Mapping[str, float]) -> None:
         wanted = sorted(words, key=lambda word: (-words[word], word))[:_MAX_LINE_WORDS]
@@ -64,21 +64,19 @@ class LineFinder:
         self._words = [_Word.of(counts[first:]) for first in range(len(counts))]
         self._counts = dict(counts)
         # A word inside of another does not count beside it, for which they are looked for together: that takes longer.
-        nested = any(one in other for one in self._counts for other in self._counts if one is not other)
+        nested = any(word in other for word in self._counts for other in self._counts if word is not other)
         longest = sorted(self._counts, key=len, reverse=True)
         self._words_of = re.compile(b"|".join(map(re.escape, longest))).findall if nested else None
 
     def passage(self, text: bytes) -> int:
-        """Where the line begins that shows best what a file says of the words: with what stands around it; the first
-        definition where no line holds any of them.
-        """
+        """The start of the best line, considering the lines around it, or of the first definition."""
         starts = self.best(text, limit=_CANDIDATES)
         if len(starts) < 2:
             return starts[0] if starts else _first_definition(text)
         return max(starts, key=lambda start: (self._value(text, start), -start))
 
     def _value(self, text: bytes, start: int) -> float:
-        """What a line counts, together with what the lines around it add."""
+        """The weight of a line and the lines around it."""
         first, end = start, text.find(b"\n", start)
         last = end = end if end >= 0 else len(text)
         for _ in range(_AROUND_LINES):
@@ -97,9 +95,9 @@ class LineFinder:
         return frozenset(word for word in self._counts if word in text)
 
     def best(self, text: bytes, *, limit: int = 1) -> list[int]:
-        """Where the best lines begin, the best first."""
+        """The starts of the best lines, best first."""
         lowered = text.lower()
-        seek = finding(lowered)
+        seek = make_finder(lowered)
         best: list[tuple[float, int]] = []
         seen: set[int] = set()
         for word in self._words:
@@ -120,7 +118,7 @@ class LineFinder:
         best: list[tuple[float, int]],
         limit: int,
     ) -> None:
-        """Put the lines that hold a word and were not seen yet where they belong among the best."""
+        """Add unseen lines with a word to the best ones."""
         find, rfind, plain = lowered.find, lowered.rfind, self._words_of is None
         spelled, count, later = word.spelled, word.count, word.later
         least = -best[-1][0] if len(best) >= limit else 0.0
@@ -157,14 +155,14 @@ class LineFinder:
 
     @staticmethod
     def _needed(word: "_Word", least: float) -> bytes:
-        """The word that a line with this one has to hold to be as good as the best, if there is such a one."""
+        """The word that a line must also have to compete with the best, if any."""
         if not word.later:
             return b""
         spelled, count = word.later[0]
         return spelled if (word.left - count) * _OPENS < least else b""
 
     def _together(self, line: bytes) -> float:
-        """What the words of a line count, where some are inside of others."""
+        """The weight of a line's words where some contain others."""
         held = set(self._words_of(line)) if self._words_of is not None else ()
         # In one order, so that sums do not differ in their last bits.
         return sum([self._counts[word] for word in sorted(held)])
@@ -172,7 +170,7 @@ class LineFinder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Word:
-    """A word of lines: what it counts, those that come after it, and what it counts together with all of them.
+    """A word with its weight, the words after it, and their total weight.
 
     A line that holds an earlier word was seen when that was looked for.
     """
@@ -186,24 +184,24 @@ class _Word:
     def of(cls, counts: Sequence[tuple[bytes, float]]) -> "_Word":
         (spelled, count), *later = counts
         # With more than sums differ by in their last bits.
-        left = sum(one for _, one in counts) * _ROUNDED
+        left = sum(weight for _, weight in counts) * _ROUNDED
         return cls(spelled=spelled, count=count, later=tuple(later), left=left)
 
 
 def _factor(text: bytes, start: int) -> float:
-    """What the words of a line are worth by what the line is."""
+    """The factor of a line by its kind."""
     # A line may be as long as a file, and these look through all of what they are given.
-    found = _LINE.match(text, start, start + _MAX_LOOKED_AT)
-    if found is None:
+    match = _LINE.match(text, start, start + _MAX_LOOKED_AT)
+    if match is None:
         return 1.0
-    kind = found.lastgroup
+    kind = match.lastgroup
     if kind == "comment" and _BANNER.match(text, start, start + _MAX_LOOKED_AT):
         kind = "hollow"
     return _FACTORS[kind]
 
 
 def _first_definition(text: bytes) -> int:
-    """Where the first line begins that opens a definition, or the text."""
+    """The start of the first line with a definition, or of the text."""
     start = 0
     for _ in range(_MAX_FIRST_LINES):
         if _factor(text, start) == _OPENS:
@@ -214,8 +212,8 @@ def _first_definition(text: bytes) -> int:
     return 0
 
 
-def _telling(text: bytes, start: int) -> Telling:
+def _telling(text: bytes, start: int) -> BestLine:
     end = text.find(b"\n", start)
     line = text[start : end if end >= 0 else len(text)].decode("utf-8", "replace").strip()
     shown = line if len(line) <= _MAX_LINE_LENGTH else line[:_MAX_LINE_LENGTH] + "…"
-    return Telling(number=text.count(b"\n", 0, start) + 1, text=shown, offset=start)
+    return BestLine(number=text.count(b"\n", 0, start) + 1, text=shown, offset=start)

@@ -1,4 +1,4 @@
-"""Finding bytes in a large content: by the C library where it can, which takes half the time and lets others run."""
+"""Byte search in large content by the C library's memmem, which is faster and releases the GIL."""
 
 import ctypes
 import mmap
@@ -17,13 +17,13 @@ _NEAR = 1024
 
 
 class Find(Protocol):
-    """Where some bytes are first from a place on, or -1."""
+    """Finds bytes from an offset on, or returns -1."""
 
     def __call__(self, needle: bytes, start: int = 0, /) -> int: ...
 
 
 def find(content: Content, needle: bytes, start: int, end: int) -> int:
-    """Where some bytes are first, or -1; as `bytes.find` has it."""
+    """Like `bytes.find`."""
     memmem = _memmem() if end - start >= _LARGE else None
     end = min(end, len(content))
     if memmem is None or start < 0 or start >= end or not needle:
@@ -31,12 +31,12 @@ def find(content: Content, needle: bytes, start: int, end: int) -> int:
     # The view keeps the content where it is for as long as it is looked at.
     view = np.frombuffer(content, dtype=np.uint8)
     base = view.ctypes.data
-    found = memmem(base + start, end - start, needle, len(needle))
-    return -1 if found is None else found - base
+    address = memmem(base + start, end - start, needle, len(needle))
+    return -1 if address is None else address - base
 
 
-def finding(text: bytes) -> Find:
-    """The same for one text in memory that is looked through again and again: where some bytes are from a place on."""
+def make_finder(text: bytes) -> Find:
+    """Make a fast `find` for one text that is searched repeatedly."""
     memmem = _memmem(held=True) if len(text) >= _SMALL else None
     if memmem is None:
         return text.find
@@ -48,15 +48,15 @@ def finding(text: bytes) -> Find:
         if near >= 0 or start + _NEAR >= length:
             return near
         start += _NEAR - len(needle) + 1
-        found = memmem(base + start, length - start, needle, len(needle))
-        return -1 if found is None else found - base
+        address = memmem(base + start, length - start, needle, len(needle))
+        return -1 if address is None else address - base
 
     return find
 
 
 @cache
 def _memmem(*, held: bool = False) -> Callable[[int, int, bytes, int], int | None] | None:
-    """The library's function; `held` keeps others from running meanwhile, which is right where it takes no time."""
+    """The library's function; `held` keeps the GIL, for short searches."""
     try:
         function = (ctypes.PyDLL if held else ctypes.CDLL)(None).memmem
     except (AttributeError, OSError, TypeError):

@@ -1,4 +1,4 @@
-"""What kind of file a path names, and which file a test is about, as far as names tell."""
+"""Kinds of files by path, and the subjects of tests."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -44,7 +44,7 @@ _COMMON_STEMS = frozenset({"index", "mod", "init", "main", "util", "utils", "typ
 
 @lru_cache(maxsize=_REMEMBERED)
 def kind_of(path: str) -> Kind:
-    """The kind of a file, by where it lies and what it is called."""
+    """The kind of a file by its path."""
     if _DATA.search(path):
         return "data"
     if is_test(path):
@@ -59,18 +59,18 @@ def kind_of(path: str) -> Kind:
 
 
 def kinds_asked_for(words: frozenset[str]) -> frozenset[Kind]:
-    """The kinds of files, other than source, that a question with these words is about."""
+    """The kinds of files, other than source, that a query's words ask for."""
     return frozenset(kind for kind, about in _ABOUT.items() if about & words)
 
 
 def names_asked_for(words: frozenset[str]) -> frozenset[str]:
-    """The words of a question that name files other than source, such as license or changelog."""
+    """The query's words that name files other than source, such as license."""
     return words & _NAMED
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def subject_of(path: str) -> tuple[str, str, str] | None:
-    """The folder, the name and the ending of what a test is about; None when its name does not tell."""
+    """The folder, name and extension of a test's subject, or None."""
     folder, _, name = path.rpartition("/")
     stem, _, ending = name.rpartition(".")
     subject = _AFFIXES.sub("", stem)
@@ -85,13 +85,11 @@ def _stem(path: str) -> str:
 
 
 def files_under_test(tests: Iterable[str], files: Iterable[str], *, exists: Callable[[str], bool]) -> dict[str, str]:
-    """For each test the file that it is about: the one of that name beside it, or the only one of that name among
-    `files`.
-    """
+    """The subject of each test: the file of that name beside it, or the only one among `files`."""
     named: dict[str, list[str]] = {}
     for path in files:
         named.setdefault(_stem(path), []).append(path)
-    found: dict[str, str] = {}
+    subjects: dict[str, str] = {}
     for test in tests:
         subject = subject_of(test)
         if subject is None:
@@ -101,7 +99,7 @@ def files_under_test(tests: Iterable[str], files: Iterable[str], *, exists: Call
         stem = name.lower().strip("_")
         others: Sequence[str] = named.get(stem, ()) if stem not in _COMMON_STEMS else ()
         if exists(beside):
-            found[test] = beside
+            subjects[test] = beside
         elif len(others) == 1:
-            found[test] = others[0]
-    return found
+            subjects[test] = others[0]
+    return subjects

@@ -1,4 +1,4 @@
-"""What a search answers with: lines, what they are, and how far the answer can be trusted."""
+"""The hits and the result of a search."""
 
 from typing import Literal as OneOf
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from codeplane.index.fact_store import Symbol
 from codeplane.index.files.paths import shown
-from codeplane.index.snapshot import Known, Snapshot
+from codeplane.index.snapshot import IndexedFile, Snapshot
 from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
 from codeplane.kernel.page import Pagination
@@ -26,9 +26,9 @@ class SymbolInfo(Result):
     id: str | None = None
 
     @classmethod
-    def of(cls, one: Symbol) -> "SymbolInfo":
-        """A definition in the words of an answer."""
-        return cls(name=one.name, kind=one.kind, container=one.path.rpartition(".")[0] or None, id=one.uid)
+    def of(cls, symbol: Symbol) -> "SymbolInfo":
+        """Build from a symbol."""
+        return cls(name=symbol.name, kind=symbol.kind, container=symbol.path.rpartition(".")[0] or None, id=symbol.uid)
 
 
 class Hit(Result):
@@ -47,16 +47,16 @@ class Hit(Result):
     tier: str | None = None
 
     def without_text(self) -> "Hit":
-        """The same place without what stands there."""
+        """The hit without its text."""
         return self.model_copy(update={"snippet": "", "spans": (), "before": (), "after": ()})
 
     def lines(self) -> list[str]:
-        """The hit as people and agents read it, without its path."""
+        """The hit as lines, without its path."""
         first = self.line - len(self.before)
-        said = [f"{first + index}- {text}" for index, text in enumerate(self.before)]
+        lines = [f"{first + index}- {text}" for index, text in enumerate(self.before)]
         unsure = f"  ({self.tier.lower()})" if self.tier in ("ANCHORED", "UNKNOWN") else ""
-        said.append(f"{self.line}: {self.snippet}{unsure}")
-        return said + [f"{self.line + 1 + index}- {text}" for index, text in enumerate(self.after)]
+        lines.append(f"{self.line}: {self.snippet}{unsure}")
+        return lines + [f"{self.line + 1 + index}- {text}" for index, text in enumerate(self.after)]
 
 
 class SearchResult(Result):
@@ -84,20 +84,20 @@ class SearchResult(Result):
             places: dict[str, list[str]] = {}
             for hit in self.results:
                 places.setdefault(hit.path, []).append(str(hit.line))
-            found = [f"{path}:{','.join(dict.fromkeys(numbers))}" for path, numbers in places.items()]
-            return "\n".join([*found, self._summary()]) + self.pagination.line()
+            places_by_path = [f"{path}:{','.join(dict.fromkeys(numbers))}" for path, numbers in places.items()]
+            return "\n".join([*places_by_path, self._summary()]) + self.pagination.line()
         lines: list[str] = []
         path, before = None, list[str]()
         for hit in self.results:
-            said = hit.lines()
+            hit_lines = hit.lines()
             if hit.path != path:
                 lines.append(hit.path)
                 path = hit.path
-            elif said == before:
+            elif hit_lines == before:
                 # Two places of one line.
                 continue
-            lines += said
-            before = said
+            lines += hit_lines
+            before = hit_lines
         return "\n".join([*lines, self._summary()]) + self.pagination.line()
 
     def _summary(self) -> str:
@@ -107,25 +107,25 @@ class SearchResult(Result):
         files = counted(self.files, "file", more)
         # A line that refers to it twice counts twice.
         noun = "place" if self.mode == "references" else "line"
-        said = f"[{shown_now} of {counted(self.total, noun, more)} in {files}, {what}, {state}]"
+        summary = f"[{shown_now} of {counted(self.total, noun, more)} in {files}, {what}, {state}]"
         if not self.results and self.total == 0:
-            said = f"[nothing found, {what}, {state}]"
+            summary = f"[nothing found, {what}, {state}]"
         if self.tiers:
-            said += " " if self.total_is_exact else " at least "
-            said += ", ".join(f"{count} {tier.lower()}" for tier, count in self.tiers.items() if count)
+            summary += " " if self.total_is_exact else " at least "
+            summary += ", ".join(f"{count} {tier.lower()}" for tier, count in self.tiers.items() if count)
         if self.of:
-            said += f" of {'; '.join(self.of[:5])}" + (f" and {len(self.of) - 5} more" if len(self.of) > 5 else "")
+            summary += f" of {'; '.join(self.of[:5])}" + (f" and {len(self.of) - 5} more" if len(self.of) > 5 else "")
         if self.weaker:
-            said += f" {self.weaker}"
+            summary += f" {self.weaker}"
         if self.partial:
-            said += f" {self.partial}"
+            summary += f" {self.partial}"
         if self.stale:
-            said += f" STALE: changed while searching: {', '.join(self.stale[:5])}"
-        return said
+            summary += f" STALE: changed while searching: {', '.join(self.stale[:5])}"
+        return summary
 
 
-def line_at(snapshot: Snapshot, known: Known, offset: int) -> tuple[int, int, int]:
-    """The number of the line around a place of a file, and where it starts and ends in the content."""
+def line_at(snapshot: Snapshot, known: IndexedFile, offset: int) -> tuple[int, int, int]:
+    """The number, start and end of the line at a place of a file."""
     content, at, last = snapshot.content, known.offset + offset, known.offset + known.length
     start = content.rfind(b"\n", known.offset, at) + 1 or known.offset
     end = content.find(b"\n", at, last)
@@ -136,7 +136,7 @@ def line_at(snapshot: Snapshot, known: Known, offset: int) -> tuple[int, int, in
 
 
 def line_start(text: bytes, number: int) -> int:
-    """Where a line of a text begins; the end of the text if it has fewer lines."""
+    """The start of a line, or the end of a shorter text."""
     if number <= 1:
         return 0
     breaks = np.flatnonzero(np.frombuffer(text, np.uint8) == _BREAK)
@@ -145,7 +145,7 @@ def line_start(text: bytes, number: int) -> int:
 
 def line_hit(
     snapshot: Snapshot,
-    known: Known,
+    known: IndexedFile,
     *,
     number: int,
     start: int,
@@ -157,7 +157,7 @@ def line_hit(
     symbol: SymbolInfo | None = None,
     tier: str | None = None,
 ) -> Hit:
-    """A line of a file as a hit; `start` and `end` are places in the content, spans count from `start`."""
+    """Build a hit; `start` and `end` are places in the content, spans count from `start`."""
     raw = bytes(snapshot.content[start:end])
     first = spans[0][0] if spans else 0
     window = max(0, first - MAX_LINE // 2) if len(raw) > MAX_LINE else 0
@@ -181,12 +181,12 @@ def line_hit(
 
 
 def decoded(raw: bytes) -> str:
-    """Bytes as people read them."""
+    """Decode bytes for display."""
     return raw.decode("utf-8", "replace").rstrip("\r")
 
 
 def _around(
-    snapshot: Snapshot, known: Known, start: int, end: int, context: int
+    snapshot: Snapshot, known: IndexedFile, start: int, end: int, context: int
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     content = snapshot.content
     before: list[str] = []

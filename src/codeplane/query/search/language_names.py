@@ -1,4 +1,4 @@
-"""Languages as callers name them: by their own name, by their family's, or by a short form."""
+"""Language names from callers: a language, a family, or a short form."""
 
 import difflib
 
@@ -9,11 +9,11 @@ _ALIASES = {alias: language.name for language in LANGUAGES.values() for alias in
 
 
 def known_language(name: str) -> str:
-    """A language's or family's name as the tables have it; InvalidArgument for one that nothing here is called."""
+    """The canonical name of a language or family; InvalidArgument if unknown."""
     plain = name.strip().lower()
     wanted = _ALIASES.get(plain, plain)
     tables = languages().by_name
-    known = tables.keys() | {one.family for one in tables.values() if one.family}
+    known = tables.keys() | {language.family for language in tables.values() if language.family}
     if wanted not in known:
         near = difflib.get_close_matches(wanted, sorted({*known, *_ALIASES}), n=3)
         advice = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(sorted(known))}"
@@ -22,7 +22,7 @@ def known_language(name: str) -> str:
 
 
 def known_family(name: str) -> str:
-    """The family that a language or a family's name stands for: a language without one is its own."""
+    """The family of a language; a language without one is its own."""
     wanted = known_language(name)
-    one = languages().by_name.get(wanted)
-    return (one.family if one is not None else None) or wanted
+    language = languages().by_name.get(wanted)
+    return (language.family if language is not None else None) or wanted

@@ -1,4 +1,4 @@
-"""What a mode of search found, before a page of it is shown."""
+"""The matches of a search before they are paged."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from codeplane.query.search.hit import Hit, MatchType, SymbolInfo, line_at, line
 
 
 class Place(Struct, frozen=True, kw_only=True, gc=False):
-    """A place of a file that answers, best first; `length` is what is highlighted there."""
+    """A matching place in a file; `length` is the highlighted part."""
 
     path: str
     offset: int
@@ -24,7 +24,7 @@ class Place(Struct, frozen=True, kw_only=True, gc=False):
     located: Callable[[bytes], int] | None = None
 
     def hit(self, snapshot: Snapshot, context: int) -> Hit:
-        """The line around the place."""
+        """The hit of the place's line."""
         known = snapshot.files[self.path]
         offset = self.offset if self.located is None else self.located(snapshot.text(known))
         number, start, end = line_at(snapshot, known, offset)
@@ -45,8 +45,8 @@ class Place(Struct, frozen=True, kw_only=True, gc=False):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """All places a mode found, or the best of them; `whole` unless only the first page is in its place."""
+class MatchList:
+    """The places a mode found; `whole` unless only the first page is in final order."""
 
     places: Sequence[Place]
     total: int

@@ -1,4 +1,4 @@
-"""All names that are defined somewhere, kept so that the likes of one are found without looking at each."""
+"""A table of all defined names for fuzzy lookup."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -10,7 +10,7 @@ _PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z]+")
 
 
 class NameTable:
-    """Sorted names as lines of a text, in lower case, with and without underscores: that is looked through at once."""
+    """Sorted names joined into one searchable text, with and without underscores."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self.names = names
@@ -18,36 +18,34 @@ class NameTable:
         self._flat = _Lines([name.replace("_", "") for name in self._lowered.lines])
 
     def like(self, wanted: str, *, most: int) -> tuple[list[tuple[float, str]], bool]:
-        """The names that are, begin with, contain, or are abbreviated by another, with how alike they are, best first;
-        and whether these are all.
-        """
+        """Names that equal, start with, contain or are abbreviated by `wanted`, best first with scores; and if all."""
         asked = wanted.lower()
         plain = asked.replace("_", "")
         beginnings = _beginnings(wanted)
-        found: dict[int, float] = {}
+        scores: dict[int, float] = {}
         for index in self._lowered.holding(asked):
             low = self._lowered.lines[index]
-            found[index] = 0.95 if low == asked else 0.8 if low.startswith(asked) else 0.6
+            scores[index] = 0.95 if low == asked else 0.8 if low.startswith(asked) else 0.6
             if self.names[index] == wanted:
-                found[index] = 1.0
+                scores[index] = 1.0
             elif beginnings and low != asked and self.names[index].startswith(wanted):
-                found[index] = 0.9
+                scores[index] = 0.9
         for index in self._spelling("".join(beginnings)) if beginnings else ():
-            if found.get(index, 0.0) < 0.85 and _abbreviated(self.names[index], beginnings):
-                found[index] = 0.85
+            if scores.get(index, 0.0) < 0.85 and _abbreviated(self.names[index], beginnings):
+                scores[index] = 0.85
         # What is less alike counts only where there is room for it.
-        for index in self._flat.holding(plain) if plain and len(found) <= most else ():
-            found.setdefault(index, 0.5)
-        if 1 < len(asked) <= _LONGEST_INITIALS and len(found) <= most:
+        for index in self._flat.holding(plain) if plain and len(scores) <= most else ():
+            scores.setdefault(index, 0.5)
+        if 1 < len(asked) <= _LONGEST_INITIALS and len(scores) <= most:
             for index in self._spelling(asked):
-                if index not in found and _initials(self.names[index]) == asked:
-                    found[index] = 0.4
+                if index not in scores and _initials(self.names[index]) == asked:
+                    scores[index] = 0.4
         # Names are sorted, so that their numbers are their order.
-        order = nsmallest(most, ((-score, len(self.names[index]), index) for index, score in found.items()))
-        return [(-score, self.names[index]) for score, _, index in order], len(found) <= most
+        order = nsmallest(most, ((-score, len(self.names[index]), index) for index, score in scores.items()))
+        return [(-score, self.names[index]) for score, _, index in order], len(scores) <= most
 
     def _spelling(self, letters: str) -> Iterator[int]:
-        """The names that begin with the first letter, in either case and behind underscores, and have the others."""
+        """Names that start with the first letter and contain the others in order."""
         # Names are sorted: those with one beginning lie together, and what is not ASCII, whose lower case may be, last.
         last = bisect_left(self.names, "\x80")
         for begin in {letters[0].upper()[0], "_", letters[0]}:
@@ -57,7 +55,7 @@ class NameTable:
 
 
 class _Lines:
-    """Some lines, and the text they make."""
+    """Lines joined into one text."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         self.lines = lines
@@ -69,7 +67,7 @@ class _Lines:
             at += len(line) + 1
 
     def holding(self, part: str) -> Iterator[int]:
-        """The lines that have a part in them."""
+        """The lines with a substring."""
         at = -1 if "\n" in part else self._text.find(part)
         while at >= 0:
             index = bisect_right(self._starts, at) - 1
@@ -80,7 +78,7 @@ class _Lines:
             at = self._text.find(part, self._starts[index + 1])
 
     def spelling(self, letters: str, low: int, high: int) -> Iterator[int]:
-        """Of some lines those that begin with the first letter and have the others behind it, in their order."""
+        """Lines in a range that start with the first letter and contain the others in order."""
         if low >= high:
             return
         later = "".join(f"[^\n{re.escape(letter)}]*+{re.escape(letter)}" for letter in letters[1:])
@@ -91,7 +89,7 @@ class _Lines:
 
 
 def _beginnings(wanted: str) -> list[str]:
-    """What the words of a name begin with, where that is written so: `QS`, `QuSet`, `qu_set`; else nothing."""
+    """The word beginnings in an abbreviation such as `QS`, `QuSet` or `qu_set`, or nothing."""
     letters = wanted.replace("_", "")
     if not (letters.isascii() and letters.isalnum()):
         return []
@@ -100,7 +98,7 @@ def _beginnings(wanted: str) -> list[str]:
 
 
 def _abbreviated(name: str, beginnings: Sequence[str]) -> bool:
-    """Whether each word of a name begins so."""
+    """Whether each word of a name has the given beginning."""
     words = _PARTS.findall(name)
     begins = zip(words, beginnings, strict=False)
     return len(words) == len(beginnings) and all(word.lower().startswith(begin) for word, begin in begins)

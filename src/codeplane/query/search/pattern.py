@@ -1,4 +1,4 @@
-"""What is looked for: text as it stands, or a regular expression that cannot explode."""
+"""Search patterns: literal text, or a linear-time regular expression."""
 
 import re
 from typing import Protocol
@@ -7,8 +7,7 @@ import re2  # type: ignore[import-untyped]  # the package ships no types
 
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.query.search.byte_search import Content, find
-from codeplane.query.search.needles import Needles
-from codeplane.query.search.required import required
+from codeplane.query.search.needles import Needles, required_texts
 
 MAX_PATTERN = 4096
 _MAX_IDLE = 2_000
@@ -17,15 +16,15 @@ _LOOKS_LIKE_REGEX = re.compile(r"\\[wsdbWSDB(.\[{*+?|^$]|\.[*+?]|[\])][*+?{]|^\^
 
 
 class Pattern(Protocol):
-    """Finds its next match in a stretch of content."""
+    """Finds its next match in a range of content."""
 
     def find(self, content: Content, start: int, end: int) -> tuple[int, int] | None:
-        """Where the first match at or after start begins and ends, or None before end."""
+        """The start and end of the next match, or None."""
         ...
 
 
 class Literal:
-    """Text exactly as it stands."""
+    """Literal text."""
 
     def __init__(self, text: str) -> None:
         self._needle = text.encode("utf-8", "surrogateescape")
@@ -33,13 +32,13 @@ class Literal:
             raise InvalidArgument("query is empty", hint="say what to look for")
 
     def find(self, content: Content, start: int, end: int) -> tuple[int, int] | None:
-        """The next place where the text stands."""
+        """Find the next occurrence."""
         at = find(content, self._needle, start, end)
         return None if at < 0 else (at, at + len(self._needle))
 
 
 class Regex:
-    """A regular expression in RE2's syntax, matched within lines, in time linear in the text."""
+    """An RE2 regular expression, matched within lines in linear time."""
 
     def __init__(self, text: str, *, ignore_case: bool = False) -> None:
         if not text:
@@ -57,19 +56,21 @@ class Regex:
             self._compiled = re2.compile(b"(?m)" + source, options)
         except re2.error as error:
             reason = error.args[0] if error.args else ""
-            said = (reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)).replace("(?m)", "")
+            message = (reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)).replace(
+                "(?m)", ""
+            )
             raise InvalidArgument(
-                f"this regular expression is not supported: {said}",
+                f"this regular expression is not supported: {message}",
                 hint="RE2 syntax: no look-around, no back-references; use mode=literal for text as it stands",
             ) from error
 
         # A text that every match holds is found faster than the expression, and decides which lines are looked at.
-        needles = () if ignore_case else required(text)
+        needles = () if ignore_case else required_texts(text)
         self._needles = Needles(needles) if needles else None
         self._idle = 0
 
     def find(self, content: Content, start: int, end: int) -> tuple[int, int] | None:
-        """The next match; an empty one counts as the line it is on."""
+        """Find the next match, which may be empty."""
         needles = self._needles
         while needles is not None and self._idle < _MAX_IDLE:
             at = needles.nearest(content, start, end)
@@ -91,10 +92,10 @@ class Regex:
 
 
 def looks_like_regex(query: str) -> bool:
-    """Whether a query is meant as a regular expression, by its shape."""
+    """Whether a query looks like a regular expression."""
     return bool(_LOOKS_LIKE_REGEX.search(query))
 
 
 def literal_ignoring_case(text: str) -> Regex:
-    """Text in any mixture of cases."""
+    """A case-insensitive literal."""
     return Regex(re2.escape(text), ignore_case=True)

@@ -1,4 +1,4 @@
-"""A question in words, from a phrase to a whole bug report: which words, names and files it speaks of."""
+"""A question in natural language: its words, names and file mentions."""
 
 import re
 from collections import Counter
@@ -53,28 +53,28 @@ _ENDINGS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What a question asks about; its first line is its title."""
+    """A parsed question; its first line is the title."""
 
     title: frozenset[str]
     """Words of the title."""
     prose: Mapping[str, int]
-    """How often each word is in the rest, outside of code blocks."""
+    """Word counts of the rest, outside code blocks."""
     code: Mapping[str, int]
-    """How often each word is in code blocks."""
+    """Word counts in code blocks."""
     names: Mapping[str, bool]
-    """Identifiers as they are spelled, and whether the title has them."""
+    """Identifiers, and whether they are in the title."""
     mentions: tuple[tuple[str, ...], ...]
-    """Files and modules, each as the places it may be, the most exact first."""
+    """Mentioned files and modules, each as possible paths, most specific first."""
     about_tests: bool
-    """Whether tests are what it asks about."""
+    """Whether it asks about tests."""
     humped: Mapping[str, tuple[str, ...]]
-    """Words of mixed case, in lower case, and the words they are made of."""
+    """Mixed-case words in lower case, and their parts."""
     loose: frozenset[str]
-    """Words that stand by themselves somewhere."""
+    """Words that occur on their own."""
 
 
-def parsed(text: str) -> Question:
-    """Take a question apart; InvalidArgument when there is nothing in it, or too much."""
+def parse_question(text: str) -> Question:
+    """Parse a question; InvalidArgument if it is empty or too long."""
     if len(text) > MAX_QUESTION:
         raise InvalidArgument(
             f"the question has {len(text)} characters, {MAX_QUESTION} are possible",
@@ -103,7 +103,7 @@ def parsed(text: str) -> Question:
 
 
 def variants(word: str) -> set[str]:
-    """Other forms an English word may have in code: its stem, plural, -ing and -ed; most of them do not exist."""
+    """Possible inflections of an English word: stem, plural, -ing and -ed."""
     if len(word) < 4 or not word.isalpha():
         return set()
     stems = {word}
@@ -120,13 +120,13 @@ def variants(word: str) -> set[str]:
 
 
 def stem(word: str) -> str:
-    """The beginning that an English word shares with its other forms: `comput` of computed, `color` of colors."""
+    """The stem of an English word: `comput` of computed, `color` of colors."""
     if len(word) < 5 or not word.isalpha():
         return word
     for ending, _ in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 4:
-            found = word.removesuffix(ending)
-            return found[:-1] if found[-1] == found[-2] and found[-1] not in "sl" else found
+            base = word.removesuffix(ending)
+            return base[:-1] if base[-1] == base[-2] and base[-1] not in "sl" else base
     return word.removesuffix("e")
 
 

@@ -1,4 +1,4 @@
-"""Files by what a question says, and by that and its meaning together."""
+"""Ranked search of files, by words or by words and meaning."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,16 +6,16 @@ from msgspec.structs import replace
 
 from codeplane.index.fulltext import FullText
 from codeplane.index.snapshot import Snapshot
-from codeplane.index.vector_index import Filler
+from codeplane.index.vector_index import VectorIndex
 from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.query.search.best_line import LineFinder
 from codeplane.query.search.file_kinds import kind_of
-from codeplane.query.search.matches import Found, Place
-from codeplane.query.search.question import parsed, stem
+from codeplane.query.search.matches import MatchList, Place
+from codeplane.query.search.question import parse_question, stem
 from codeplane.query.search.ranking import rank_by, weigh
 from codeplane.query.search.scope import Keep, Tests
-from codeplane.query.search.semantic_search import semantic
+from codeplane.query.search.semantic_search import search_semantic
 
 MAX_RANKED = 100
 # What scores less than this share of the best is left out: it shares a common word with the question, no more. The
@@ -26,19 +26,19 @@ _BY_MEANING, _NEAREST = 0.3, 20
 _TESTS: dict[Tests, bool | None] = {"include": None, "exclude": False, "only": True}
 
 
-def ranked(snapshot: Snapshot, text: FullText, query: str, *, keep: Keep | None, tests: Tests) -> Found:
-    """The files a question is about, best first, each with its most telling line; weak ones are only counted."""
+def search_ranked(snapshot: Snapshot, text: FullText, query: str, *, keep: Keep | None, tests: Tests) -> MatchList:
+    """Files for a question, best first, each with its best line; weak ones are only counted."""
     places = _by_words(snapshot, text, query, keep, tests)
     strong = _strong(places)
-    return Found(
+    return MatchList(
         places=strong, total=len(strong), exact=len(strong) < MAX_RANKED, weaker=_weaker(len(places), len(strong))
     )
 
 
-def hybrid(
-    snapshot: Snapshot, text: FullText, vectors: Filler | None, query: str, *, keep: Keep | None, tests: Tests
-) -> Found:
-    """Words and meaning together: meaning re-orders what words find, and fills in where they find little."""
+def search_hybrid(
+    snapshot: Snapshot, text: FullText, vectors: VectorIndex | None, query: str, *, keep: Keep | None, tests: Tests
+) -> MatchList:
+    """Files by words and meaning: vectors re-order and extend the ranking by words."""
     by_path = {place.path: place for place in _by_words(snapshot, text, query, keep, tests)}
     scores = {path: place.score for path, place in by_path.items()}
     near, partial = _near(snapshot, vectors, query, keep)
@@ -49,7 +49,7 @@ def hybrid(
     order = sorted(by_path, key=lambda path: (-scores[path], path))[:MAX_RANKED]
     places = [replace(by_path[path], score=scores[path] / best) for path in order]
     strong = _strong(places)
-    return Found(
+    return MatchList(
         places=strong,
         total=len(strong),
         exact=False,
@@ -68,7 +68,7 @@ def _least(position: int, path: str) -> float:
 
 
 def _weaker(ranked: int, strong: int) -> str | None:
-    """What is said of the files left out."""
+    """A note on the files left out."""
     if ranked == strong:
         return None
     return f"{counted(ranked - strong, 'weaker file', '+' if ranked >= MAX_RANKED else '')} left out"
@@ -79,33 +79,35 @@ def _by_words(snapshot: Snapshot, text: FullText, query: str, keep: Keep | None,
         known = snapshot.files.get(path)
         return known is not None and known.skipped is None and (keep is None or keep(path))
 
-    evidence = weigh(text, parsed(query))
+    evidence = weigh(text, parse_question(query))
     lines = LineFinder(_stems(evidence.words))
     files = rank_by(text, evidence, limit=MAX_RANKED, keep=there, tests=_TESTS[tests])
-    best = max((one.score for one in files), default=1.0) or 1.0
+    best = max((file.score for file in files), default=1.0) or 1.0
     return [
-        Place(path=one.path, offset=0, score=one.score / best, match_type="fuzzy", located=lines.passage)
-        for one in files
+        Place(path=file.path, offset=0, score=file.score / best, match_type="fuzzy", located=lines.passage)
+        for file in files
     ]
 
 
 def _stems(words: Mapping[str, float]) -> dict[str, float]:
-    """The words of a question as lines of code may have them: a line about `color` answers for `colors`."""
-    found: dict[str, float] = {}
+    """The stems of a question's words, so that a line with `color` matches `colors`."""
+    weights: dict[str, float] = {}
     for word, count in words.items():
-        found[stem(word)] = max(found.get(stem(word), 0.0), count)
-    return found
+        weights[stem(word)] = max(weights.get(stem(word), 0.0), count)
+    return weights
 
 
-def _near(snapshot: Snapshot, vectors: Filler | None, query: str, keep: Keep | None) -> tuple[Found, str | None]:
-    """The nearest chunks, one a file; without a model the words alone decide, and that is said."""
+def _near(
+    snapshot: Snapshot, vectors: VectorIndex | None, query: str, keep: Keep | None
+) -> tuple[MatchList, str | None]:
+    """The nearest chunk of each file, and a note if there is no model."""
     if vectors is None:
-        return Found(places=(), total=0), "by words alone: embeddings are switched off"
+        return MatchList(places=(), total=0), "by words alone: embeddings are switched off"
     try:
-        near = semantic(snapshot, vectors, query, keep=keep)
+        near = search_semantic(snapshot, vectors, query, keep=keep)
     except CodePlaneError as error:
-        return Found(places=(), total=0), f"by words alone: {error}"
+        return MatchList(places=(), total=0), f"by words alone: {error}"
     first: dict[str, Place] = {}
     for place in near.places:
         first.setdefault(place.path, place)
-    return Found(places=tuple(first.values()), total=len(first), model=near.model), near.partial
+    return MatchList(places=tuple(first.values()), total=len(first), model=near.model), near.partial

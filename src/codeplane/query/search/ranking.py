@@ -1,14 +1,14 @@
-"""Ranked search: the files a question is most likely about, without any model."""
+"""The ranking of files for a question, without a model."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from codeplane.index.fulltext import Field, FullText, Term, parts, places
+from codeplane.index.fulltext import Field, FullText, Term, parts, path_names
 from codeplane.index.path_kinds import is_test
 from codeplane.query.search.file_kinds import Kind, files_under_test, kind_of, kinds_asked_for, names_asked_for
-from codeplane.query.search.question import Question, parsed, variants
+from codeplane.query.search.question import Question, parse_question, variants
 
 # A long report has more words than are needed to find its files.
 _MAX_WORDS = 150
@@ -19,7 +19,7 @@ _POOL = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weights:
-    """How much each kind of evidence counts, next to a word of the text found once in a file."""
+    """The weight of each kind of evidence, relative to one word in the text."""
 
     title: float = 1.5
     code: float = 0.7
@@ -46,7 +46,7 @@ WEIGHTS = Weights()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranked:
-    """A file, and how well it fits."""
+    """A file with its score."""
 
     path: str
     score: float
@@ -54,7 +54,7 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """A question weighed against an index: what to look for, and what would be said of it."""
+    """A question weighed against an index: its search terms, and why they count."""
 
     terms: tuple[Term, ...]
     words: Mapping[str, float]
@@ -77,8 +77,8 @@ def rank(
     tests: bool | None = None,
     weights: Weights = WEIGHTS,
 ) -> list[Ranked]:
-    """The files a question is about, best first; `tests` True counts them as source, False leaves them out."""
-    evidence = weigh(full_text, parsed(question), weights)
+    """Rank files for a question; `tests` True counts tests as source, False leaves them out."""
+    evidence = weigh(full_text, parse_question(question), weights)
     return rank_by(full_text, evidence, limit=limit, keep=keep, language=language, tests=tests, weights=weights)
 
 
@@ -92,7 +92,7 @@ def rank_by(
     tests: bool | None = None,
     weights: Weights = WEIGHTS,
 ) -> list[Ranked]:
-    """The same for a question already weighed."""
+    """Rank files by evidence."""
     with_tests = evidence.about_tests if tests is None else tests
     # What a file's score is worth: tests, prose and what others wrote say much and decide little.
     standing: dict[Kind, float] = {
@@ -109,11 +109,15 @@ def rank_by(
         if not with_tests:
             hits = _supported(full_text, hits, evidence, weights)
         if evidence.names:
-            found = sorted([(-score * _standing(path, standing, evidence.names), path) for score, path in hits])
+            candidates = sorted([(-score * _standing(path, standing, evidence.names), path) for score, path in hits])
         else:
-            found = sorted([(-score * standing[kind_of(path)], path) for score, path in hits])
+            candidates = sorted([(-score * standing[kind_of(path)], path) for score, path in hits])
         # Best first, so that those who come too late to be shown need not be looked at.
-        kept = (one for one in found if (keep is None or keep(one[1])) and not (tests is False and is_test(one[1])))
+        kept = (
+            candidate
+            for candidate in candidates
+            if (keep is None or keep(candidate[1])) and not (tests is False and is_test(candidate[1]))
+        )
         chosen = list(islice(kept, limit))
         if len(chosen) >= limit or len(hits) < pool:
             break
@@ -122,16 +126,14 @@ def rank_by(
 
 
 def _standing(path: str, standing: Mapping[Kind, float], names: frozenset[str]) -> float:
-    """What a file's score is worth where the question names files that are no source."""
+    """The factor of a file's score, where the question names files other than source."""
     return standing[kind_of(path)] if names.isdisjoint(parts(path)) else 1.0
 
 
 def _supported(
     full_text: FullText, hits: Sequence[tuple[float, str]], evidence: Evidence, weights: Weights
 ) -> list[tuple[float, str]]:
-    """The same files with what others add to their scores: tests speak in plain words of the file they are about, and
-    the files of a folder that the title names belong together.
-    """
+    """Raise the scores of files whose tests match, and of files beside a good match in a folder the title names."""
     scores = {path: score for score, path in hits}
     kinds = [(path, kind_of(path)) for path in scores]
     source = [path for path, kind in kinds if kind == "source"]
@@ -158,7 +160,7 @@ def _supported(
 
 
 def weigh(full_text: FullText, question: Question, weights: Weights = WEIGHTS) -> Evidence:
-    """What a question's words, names and mentions count in this index."""
+    """Weigh a question's words, names and mentions by this index."""
     total = full_text.count
     often = {
         word: min((question.prose.get(word, 0) + weights.code * question.code.get(word, 0)) ** 0.5, weights.most_often)
@@ -218,7 +220,7 @@ def weigh(full_text: FullText, question: Question, weights: Weights = WEIGHTS) -
 
 
 def _split_by_mistake(question: Question, rarity: Mapping[str, float]) -> set[str]:
-    """Parts of words such as ETag that are one word here: split, they would stand for `e` and `tag`."""
+    """Parts of words such as ETag that are one word in this index."""
     return {
         piece
         for whole, pieces in question.humped.items()
@@ -229,30 +231,30 @@ def _split_by_mistake(question: Question, rarity: Mapping[str, float]) -> set[st
 
 
 def _rarity(frequencies: Mapping[str, int], total: int) -> dict[str, float]:
-    """BM25's weight of a word by the number of files that have it; words that none has are left out."""
+    """BM25's inverse document frequency of each word that occurs."""
     there = {word: files for word, files in frequencies.items() if files}
     return {word: math.log(1 + max(0.5, total - files + 0.5) / (files + 0.5)) for word, files in there.items()}
 
 
 def _forms(title: frozenset[str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    origins: dict[str, list[str]] = {}
     for word in sorted(title):
         for form in sorted(variants(word)):
-            found.setdefault(form, []).append(word)
-    return found
+            origins.setdefault(form, []).append(word)
+    return origins
 
 
 def _most_exact(full_text: FullText, question: Question) -> dict[str, int]:
-    found: dict[str, int] = {}
+    frequencies: dict[str, int] = {}
     for ways in question.mentions:
         there = full_text.frequencies("path_words", ways)
-        found.update(next(([(way, there[way])] for way in ways if there[way]), []))
-    return found
+        frequencies.update(next(([(way, there[way])] for way in ways if there[way]), []))
+    return frequencies
 
 
 def reasons(full_text: FullText, question: str, paths: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """What speaks for each of some files."""
-    evidence = weigh(full_text, parsed(question))
+    """The reasons for each file."""
+    evidence = weigh(full_text, parse_question(question))
     defines: dict[str, list[str]] = {path: [] for path in paths}
     # The rarest names only: what half of the files define is no reason.
     for name in evidence.defined[: 2 * _MAX_REASONS]:
@@ -263,7 +265,7 @@ def reasons(full_text: FullText, question: str, paths: Sequence[str]) -> dict[st
 
 
 def _said(path: str, defines: Sequence[str], evidence: Evidence) -> Iterator[str]:
-    if set(evidence.mentioned) & set(places(path)):
+    if set(evidence.mentioned) & set(path_names(path)):
         yield "mentioned"
     if defines:
         yield f"defines {', '.join(defines[:_MAX_REASONS])}"

@@ -1,4 +1,4 @@
-"""Exact search: every line that matches, in the order of paths and lines."""
+"""Exact search: matching lines, ordered by path and line."""
 
 import heapq
 import os
@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from codeplane.index.snapshot import Known, Snapshot
+from codeplane.index.snapshot import IndexedFile, Snapshot
 from codeplane.query.search.pattern import Pattern
 
 _MAX_SPANS = 20
@@ -14,9 +14,9 @@ _MAX_SPANS = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A line that matches: where it is, its bytes' place in the content, and where in it the matches are."""
+    """A matching line: its file, number, place in the content, and spans."""
 
-    known: Known
+    known: IndexedFile
     number: int
     start: int
     end: int
@@ -24,13 +24,13 @@ class Line:
 
     @property
     def order(self) -> tuple[bytes, int]:
-        """Its place among all lines."""
+        """The sort key."""
         return os.fsencode(self.known.path), self.number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """Some lines, how many there are at least, and whether that is all."""
+    """A page of lines, the number seen so far, and whether the search is complete."""
 
     lines: tuple[Line, ...]
     seen: int
@@ -48,7 +48,7 @@ def scan(
     count_for_sec: float,
     deadline: float,
 ) -> Page:
-    """One page of matching lines after a place; goes on counting for a while so that the total is known."""
+    """Return a page of matching lines after a place, counting further for a while."""
     skip = (os.fsencode(after[0]), after[1]) if after else None
     lines: list[Line] = []
     files: set[str] = set()
@@ -80,23 +80,23 @@ def _count(
     files: set[str],
     until: float,
 ) -> tuple[int, bool]:
-    """How many lines match from a place on, as far as time allows; nothing is made of them, which is much faster."""
+    """Count matching lines from a place on, within the time limit."""
     content, end, last, seen = snapshot.content, snapshot.sorted_until, -1, 0
     while position < end:
-        found = pattern.find(content, position, end)
-        if found is None:
+        match = pattern.find(content, position, end)
+        if match is None:
             return seen, True
-        if found[0] >= last:
-            known = snapshot.at(found[0])
+        if match[0] >= last:
+            known = snapshot.at(match[0])
             if known is None:
-                position = max(snapshot.next_offset(found[0]), found[0] + 1)
+                position = max(snapshot.next_offset(match[0]), match[0] + 1)
                 continue
             last = known.offset + known.length
             if keep is not None and not keep(known.path):
                 position, last = last + 1, -1
                 continue
             files.add(known.path)
-        line_end = content.find(b"\n", max(found[0], found[1] - 1), last)
+        line_end = content.find(b"\n", max(match[0], match[1] - 1), last)
         position = (last if line_end < 0 else line_end) + 1
         seen += 1
         if time.monotonic() > until:
@@ -105,14 +105,14 @@ def _count(
 
 
 def _written_since(snapshot: Snapshot) -> bool:
-    """Whether a file lies behind the sorted part: one that was written since."""
+    """Whether a file was appended after the sorted part."""
     return snapshot.next_offset(snapshot.sorted_until - 1) < len(snapshot.content)
 
 
 def _lines(
     snapshot: Snapshot, pattern: Pattern, keep: Callable[[str], bool] | None, first: str | None
 ) -> Iterator[Line]:
-    """Matching lines in order: of the sorted part in one sweep, of files written since one by one."""
+    """Matching lines in order: the sorted part in one sweep, appended files one by one."""
     recent = [
         known
         for known in (snapshot.recent() if _written_since(snapshot) else ())
@@ -129,36 +129,36 @@ def _sweep(
     content, end = snapshot.content, snapshot.sorted_until
     position = snapshot.first_offset(first) if first is not None else 0
     while position < end:
-        found = pattern.find(content, position, end)
-        if found is None:
+        match = pattern.find(content, position, end)
+        if match is None:
             return
-        known = snapshot.at(found[0])
+        known = snapshot.at(match[0])
         if known is None:
             # Text of a version that is gone: go on behind it.
-            position = max(snapshot.next_offset(found[0]), found[0] + 1)
+            position = max(snapshot.next_offset(match[0]), match[0] + 1)
         elif keep is not None and not keep(known.path):
             position = known.offset + known.length + 1
         else:
-            yield from _in_file(snapshot, pattern, known, found)
+            yield from _in_file(snapshot, pattern, known, match)
             position = known.offset + known.length + 1
 
 
 def _in_file(
-    snapshot: Snapshot, pattern: Pattern, known: Known, found: tuple[int, int] | None = None
+    snapshot: Snapshot, pattern: Pattern, known: IndexedFile, match: tuple[int, int] | None = None
 ) -> Iterator[Line]:
     content, last = snapshot.content, known.offset + known.length
-    found = found or pattern.find(content, known.offset, last)
+    match = match or pattern.find(content, known.offset, last)
     number, counted_to = 1, known.offset
-    while found is not None and found[0] < last:
-        start = content.rfind(b"\n", known.offset, found[0]) + 1 or known.offset
-        end = content.find(b"\n", max(found[0], found[1] - 1), last)
+    while match is not None and match[0] < last:
+        start = content.rfind(b"\n", known.offset, match[0]) + 1 or known.offset
+        end = content.find(b"\n", max(match[0], match[1] - 1), last)
         end = last if end < 0 else end
         number += bytes(content[counted_to:start]).count(b"\n")
         counted_to = start
         spans = []
-        while found is not None and found[0] <= end and found[0] < last:
-            spans.append((found[0] - start, found[1] - start))
+        while match is not None and match[0] <= end and match[0] < last:
+            spans.append((match[0] - start, match[1] - start))
             # An empty match says no more than that the line matches.
-            enough = found[0] == found[1] or len(spans) >= _MAX_SPANS
-            found = pattern.find(content, end + 1 if enough else found[1], last)
+            enough = match[0] == match[1] or len(spans) >= _MAX_SPANS
+            match = pattern.find(content, end + 1 if enough else match[1], last)
         yield Line(known=known, number=number, start=start, end=end, spans=tuple(spans))

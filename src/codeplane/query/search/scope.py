@@ -1,4 +1,4 @@
-"""Where a question looks: paths, languages, tests or not."""
+"""The scope of a query: paths, languages, tests or not."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,22 +16,22 @@ Keep = Callable[[str], bool]
 
 
 def scope(paths: Sequence[str], named: Sequence[str], tests: Tests, root: Path) -> Keep | None:
-    """What decides whether a file is looked at; None when all are."""
-    found: list[Keep] = []
+    """The filter of files in scope, or None for all."""
+    filters: list[Keep] = []
     if paths:
-        found.append(PathFilter(paths, root))
+        filters.append(PathFilter(paths, root))
     if named:
-        found.append(_language_filter(named))
+        filters.append(_language_filter(named))
     if tests != "include":
-        found.append(is_test if tests == "only" else lambda path: not is_test(path))
-    if not found:
+        filters.append(is_test if tests == "only" else lambda path: not is_test(path))
+    if not filters:
         return None
-    return found[0] if len(found) == 1 else lambda path: all(keep(path) for keep in found)
+    return filters[0] if len(filters) == 1 else lambda path: all(keep(path) for keep in filters)
 
 
 def _language_filter(named: Sequence[str]) -> Keep:
     tables = languages()
-    wanted = {known_language(one) for name in named for one in name.split(",")}
+    wanted = {known_language(name_part) for name in named for name_part in name.split(",")}
 
     def keep(path: str) -> bool:
         language = tables.of(path)
@@ -41,7 +41,7 @@ def _language_filter(named: Sequence[str]) -> Keep:
 
 
 class PathFilter:
-    """Globs with git's meaning; a folder's name is everything below it. Asked once a file, remembered."""
+    """A cached filter by git globs; a folder's name matches everything below it."""
 
     def __init__(self, globs: Sequence[str], root: Path) -> None:
         for glob in globs:
@@ -51,13 +51,13 @@ class PathFilter:
         self._known: dict[str, bool] = {}
 
     def __call__(self, path: str) -> bool:
-        found = self._known.get(path)
-        if found is None:
-            found = self._known[path] = self._spec.match_file(as_text(path))
-        return found
+        is_match = self._known.get(path)
+        if is_match is None:
+            is_match = self._known[path] = self._spec.match_file(as_text(path))
+        return is_match
 
 
 def _anchored(glob: str, root: Path) -> str:
-    """A glob as git reads it: a plain name or one with folders counts from the root, `*.py` counts anywhere."""
+    """Anchor a glob: a plain name or one with folders at the root, `*.py` anywhere."""
     plain = as_text(canonical(glob, root=root))
     return f"/{plain}" if "/" in plain or not any(char in plain for char in "*?[") else plain

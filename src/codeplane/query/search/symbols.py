@@ -1,4 +1,4 @@
-"""Definitions by name, by a part of it, by place and by id."""
+"""Definitions by name, part of a name, place or id."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ from codeplane.index.path_kinds import is_copy, is_test
 from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.errors import InvalidArgument, NotFound
 from codeplane.query.search.hit import MatchType, line_start
-from codeplane.query.search.matches import Found, Place
+from codeplane.query.search.matches import MatchList, Place
 from codeplane.query.search.name_table import NameTable
 from codeplane.query.search.scope import Keep
 
@@ -31,30 +31,32 @@ _IDENTIFIER = re.compile(rb"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """A symbol that was asked for: where it is bound, and one definition of it."""
+    """A requested symbol: its binding, and one definition."""
 
     bound: Bound
     symbol: Symbol | None
     definition: Definition | None
 
     def line(self) -> str:
-        """How it is named in an answer."""
+        """The target as one line."""
         if self.symbol is None:
             return f"{self.bound.name} in {shown(self.bound.file)}"
         return f"{self.symbol.kind} {self.symbol.path} ({shown(self.symbol.file)}:{self.symbol.line})"
 
 
-def definitions(snapshot: Snapshot, store: FactStore, query: str, *, keep: Keep | None, kinds: Sequence[str]) -> Found:
-    """The definitions a name, a dotted name, a place or an id stands for."""
+def definitions(
+    snapshot: Snapshot, store: FactStore, query: str, *, keep: Keep | None, kinds: Sequence[str]
+) -> MatchList:
+    """Definitions by name, dotted name, place or id."""
     must_be_kinds(store, kinds)
-    found = _live(snapshot, _asked(store, query), keep, kinds)
-    return Found(places=[place_of(store, one) for one in found], total=len(found))
+    symbols_found = _live(snapshot, _asked(store, query), keep, kinds)
+    return MatchList(places=[place_of(store, symbol) for symbol in symbols_found], total=len(symbols_found))
 
 
 def symbols(
     snapshot: Snapshot, store: FactStore, names: NameTable, query: str, *, keep: Keep | None, kinds: Sequence[str]
-) -> Found:
-    """Definitions whose name is, begins with, contains, or is abbreviated by what was asked for, best first."""
+) -> MatchList:
+    """Definitions whose name equals, starts with, contains or is abbreviated by the query, best first."""
     must_be_kinds(store, kinds)
     wanted = next(filter(None, reversed(_STEP.split(query.strip()))), query)
     alike, all_of_them = names.like(wanted, most=_MAX_NAMES)
@@ -62,13 +64,13 @@ def symbols(
     named = store.named_any([name for _, name in alike], limit=_MAX_NAMED)
     for score, name in alike:
         how: MatchType = "exact" if name == wanted else "fuzzy"
-        for one in _live(snapshot, named.get(name, ()), keep, kinds):
-            places.append(place_of(store, one, score=score, match_type=how))
-    return Found(places=places, total=len(places), exact=all_of_them)
+        for symbol in _live(snapshot, named.get(name, ()), keep, kinds):
+            places.append(place_of(store, symbol, score=score, match_type=how))
+    return MatchList(places=places, total=len(places), exact=all_of_them)
 
 
 def must_be_kinds(store: FactStore, kinds: Sequence[str]) -> None:
-    """Refuse kinds that nothing here is of: an empty answer would look like one."""
+    """Raise InvalidArgument for kinds that no definition has."""
     known = store.kinds() if kinds else []
     unknown = [kind for kind in kinds if kind not in known]
     if unknown and known:
@@ -76,7 +78,7 @@ def must_be_kinds(store: FactStore, kinds: Sequence[str]) -> None:
 
 
 def targets(world: World, store: FactStore, query: str, *, keep: Keep | None = None) -> list[Target]:
-    """The symbols a question is about; a place may name a use, which leads to what it means."""
+    """Resolve a query to targets; a place may be a reference, which is resolved."""
     location = _LOCATION.match(query)
     if location and world.snapshot.files.get(location["path"]) is not None:
         column = int(location["column"]) if location["column"] else None
@@ -84,64 +86,64 @@ def targets(world: World, store: FactStore, query: str, *, keep: Keep | None = N
     path, _, name = query.rpartition(":")
     if name and world.snapshot.files.get(path) is not None:
         # As answers name symbols: the file, and the name in it.
-        return targets(world, store, name, keep=lambda one: one == path and (keep is None or keep(one)))
-    found: dict[Bound, Target] = {}
-    for one in _live(world.snapshot, _asked(store, query), keep, ()):
-        facts = world.facts(one.file)
-        if facts is None or one.position >= len(facts.definitions):
+        return targets(world, store, name, keep=lambda file: file == path and (keep is None or keep(file)))
+    targets_by_bound: dict[Bound, Target] = {}
+    for symbol in _live(world.snapshot, _asked(store, query), keep, ()):
+        facts = world.facts(symbol.file)
+        if facts is None or symbol.position >= len(facts.definitions):
             continue
-        definition = facts.definitions[one.position]
-        bound = Bound(one.file, definition.scope, definition.name)
-        found.setdefault(bound, Target(bound=bound, symbol=one, definition=definition))
-    return list(found.values()) or _exported(world, store, query)
+        definition = facts.definitions[symbol.position]
+        bound = Bound(symbol.file, definition.scope, definition.name)
+        targets_by_bound.setdefault(bound, Target(bound=bound, symbol=symbol, definition=definition))
+    return list(targets_by_bound.values()) or _exported(world, store, query)
 
 
 def _exported(world: World, store: FactStore, query: str) -> list[Target]:
-    """What a package gives under a dotted name, wherever it is defined: `package.Class.method`."""
+    """Targets that a package exports under a dotted name such as `package.Class.method`."""
     parts = [part for part in query.removesuffix("()").split(".") if part]
     resolver = Resolver(world)
     for cut in range(len(parts) - 1, 0, -1):
         for module in world.python().find(".".join(parts[:cut]), ""):
-            found = [one for one in resolver.export(module, parts[cut]) if isinstance(one, Bound)]
+            bounds = [bound for bound in resolver.export(module, parts[cut]) if isinstance(bound, Bound)]
             for name in parts[cut + 1 :]:
-                members = [resolver.member(one, name)[0] for one in found]
-                found = [one for one in members if one is not None]
-            if found:
-                return [_target(store, world, one) for one in found]
+                members = [resolver.member(bound, name)[0] for bound in bounds]
+                bounds = [member for member in members if member is not None]
+            if bounds:
+                return [_target(store, world, bound) for bound in bounds]
     return []
 
 
-def place_of(store: FactStore, one: Symbol, *, score: float = 1.0, match_type: MatchType = "exact") -> Place:
-    """Where a definition's name stands; that is found out only if it is shown."""
+def place_of(store: FactStore, symbol: Symbol, *, score: float = 1.0, match_type: MatchType = "exact") -> Place:
+    """The place of a definition's name, located when shown."""
     return Place(
-        path=one.file,
+        path=symbol.file,
         offset=0,
-        length=len(one.name.encode()),
+        length=len(symbol.name.encode()),
         score=score,
         match_type=match_type,
-        symbol=one,
-        located=partial(_name_at, store, one),
+        symbol=symbol,
+        located=partial(_name_at, store, symbol),
     )
 
 
-def _name_at(store: FactStore, one: Symbol, text: bytes) -> int:
-    """Where the name is on its line; its facts, which take longer to read, are asked where it is there twice."""
-    start = line_start(text, one.line)
+def _name_at(store: FactStore, symbol: Symbol, text: bytes) -> int:
+    """The offset of the name; facts are read only if it is on its line twice."""
+    start = line_start(text, symbol.line)
     end = text.find(b"\n", start)
-    there = occurrences(text[start : end if end >= 0 else len(text)], one.name)
+    there = occurrences(text[start : end if end >= 0 else len(text)], symbol.name)
     if len(there) == 1:
         return start + there[0]
-    facts = store.facts(one.file, one.digest)
-    return facts.definitions[one.position].name_at if facts and one.position < len(facts.definitions) else 0
+    facts = store.facts(symbol.file, symbol.digest)
+    return facts.definitions[symbol.position].name_at if facts and symbol.position < len(facts.definitions) else 0
 
 
 def _asked(store: FactStore, query: str) -> list[Symbol]:
     """By id, by name, or by the end of a dotted name."""
     query = query.strip()
     if _UID.match(query):
-        found = store.with_uid(query)
-        if found is not None:
-            return [found]
+        symbol_by_id = store.with_uid(query)
+        if symbol_by_id is not None:
+            return [symbol_by_id]
     location = _LOCATION.match(query)
     if location:
         line = int(location["line"])
@@ -152,40 +154,40 @@ def _asked(store: FactStore, query: str) -> list[Symbol]:
     if not parts:
         return []
     named = store.named(parts[-1], limit=_MAX_NAMED)
-    return [one for one in named if _ends_with(one, parts)] if len(parts) > 1 else named
+    return [symbol for symbol in named if _ends_with(symbol, parts)] if len(parts) > 1 else named
 
 
 def _around(store: FactStore, path: str, line: int) -> list[Symbol]:
-    """What is defined on a line, or else the innermost definition the line is in."""
+    """The definitions on a line, or the innermost one around it."""
     listed = store.in_file(path, limit=100_000)
-    on_line = [one for one in listed if one.line == line]
+    on_line = [symbol for symbol in listed if symbol.line == line]
     if on_line or not listed:
         return on_line
     facts = store.facts(path, listed[0].digest)
     if facts is None:
         return []
-    holding = [one for one in listed if one.line <= line <= facts.definitions[one.position].end_line]
+    holding = [symbol for symbol in listed if symbol.line <= line <= facts.definitions[symbol.position].end_line]
     return holding[-1:]
 
 
-def _ends_with(one: Symbol, parts: Sequence[str]) -> bool:
-    """Whether a dotted name leads to a definition: its own path first, then its module's."""
-    whole = [*re.split(r"[/.]", one.file.rpartition(".")[0].removesuffix("/__init__").removesuffix("/index"))]
-    whole += one.path.split(".")
+def _ends_with(symbol: Symbol, parts: Sequence[str]) -> bool:
+    """Whether a dotted name ends in a definition's module and lexical path."""
+    whole = [*re.split(r"[/.]", symbol.file.rpartition(".")[0].removesuffix("/__init__").removesuffix("/index"))]
+    whole += symbol.path.split(".")
     return whole[-len(parts) :] == list(parts)
 
 
-def _live(snapshot: Snapshot, found: Iterable[Symbol], keep: Keep | None, kinds: Sequence[str]) -> list[Symbol]:
-    """Those whose file is as the snapshot knows it and which are asked for; tests last."""
+def _live(snapshot: Snapshot, candidates: Iterable[Symbol], keep: Keep | None, kinds: Sequence[str]) -> list[Symbol]:
+    """Symbols in scope whose file is unchanged, tests last."""
     chosen = [
-        one
-        for one in found
-        if (known := snapshot.files.get(one.file)) is not None
-        and known.digest == one.digest
-        and (keep is None or keep(one.file))
-        and (not kinds or one.kind in kinds)
+        symbol
+        for symbol in candidates
+        if (known := snapshot.files.get(symbol.file)) is not None
+        and known.digest == symbol.digest
+        and (keep is None or keep(symbol.file))
+        and (not kinds or symbol.kind in kinds)
     ]
-    return sorted(chosen, key=lambda one: (is_test(one.file), is_copy(one.file)))
+    return sorted(chosen, key=lambda symbol: (is_test(symbol.file), is_copy(symbol.file)))
 
 
 def _at(world: World, store: FactStore, path: str, line: int, column: int | None) -> list[Target]:
@@ -199,9 +201,12 @@ def _at(world: World, store: FactStore, path: str, line: int, column: int | None
             raise NotFound(f"{shown(path)} has no line {line}", hint="lines count from 1")
     end = text.find(b"\n", start)
     end = len(text) if end < 0 else end
-    on_line = [one for one in facts.definitions if start <= one.name_at < end]
+    on_line = [definition for definition in facts.definitions if start <= definition.name_at < end]
     if column is None:
-        wanted = on_line[:1] or [one for one in facts.definitions if one.line <= line <= one.end_line][-1:]
+        wanted = (
+            on_line[:1]
+            or [definition for definition in facts.definitions if definition.line <= line <= definition.end_line][-1:]
+        )
         if not wanted:
             raise NotFound(f"nothing is defined at {shown(path)}:{line}", hint="add the column: path:line:column")
         return [_target(store, world, Bound(path, wanted[0].scope, wanted[0].name))]
@@ -209,19 +214,25 @@ def _at(world: World, store: FactStore, path: str, line: int, column: int | None
     for match in _IDENTIFIER.finditer(text, start, end):
         if match.start() <= at <= match.end():
             name = match[0].decode("utf-8", "replace")
-            for one in on_line:
-                if one.name_at == match.start():
-                    return [_target(store, world, Bound(path, one.scope, one.name), at=one.name_at)]
+            for definition in on_line:
+                if definition.name_at == match.start():
+                    return [
+                        _target(store, world, Bound(path, definition.scope, definition.name), at=definition.name_at)
+                    ]
             meaning = Resolver(world).at(path, match.start(), name)
-            return [_target(store, world, one, side=meaning.side) for one in meaning.entities if isinstance(one, Bound)]
+            return [
+                _target(store, world, entity, side=meaning.side)
+                for entity in meaning.entities
+                if isinstance(entity, Bound)
+            ]
     raise NotFound(f"no name at {shown(path)}:{line}:{column}", hint="columns count from 1")
 
 
 def _target(store: FactStore, world: World, bound: Bound, *, at: int | None = None, side: Side = "") -> Target:
-    """What is bound there, by its first definition or the one whose name stands at a place, or of a side."""
+    """The target of a binding, by its first definition, or the one at a place or of a side."""
     facts = world.facts(bound.file)
     positions = facts.declared.get((bound.scope, bound.name), []) if facts else []
-    inside = {one.position: one for one in store.in_file(bound.file, limit=100_000)} if positions else {}
+    inside = {symbol.position: symbol for symbol in store.in_file(bound.file, limit=100_000)} if positions else {}
     if facts is not None and at is not None:
         positions = sorted(positions, key=lambda one: facts.definitions[one].name_at != at)
     if facts is not None and side:

@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote
 from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore
 from codeplane.index.path_kinds import is_copy
-from codeplane.index.snapshot import Known
+from codeplane.index.snapshot import IndexedFile
 from codeplane.query.search.byte_search import find
 from codeplane.refactor.documents.changelogs import is_historical
 from codeplane.refactor.documents.code_blocks import Flavour
@@ -96,7 +96,7 @@ class _PathSweep:
         self._names = sorted({spelled.encode() for name in names for spelled in (name, quote(name))})
         self._alone = _alone(world, self._files)
 
-    def may_name(self, known: Known) -> bool:
+    def may_name(self, known: IndexedFile) -> bool:
         """Whether a document is worth reading."""
         if known.path in self._files or len(self._names) > _MANY:
             return bool(self._files)

@@ -9,7 +9,7 @@ from codeplane.code.resolve.tier import SURE
 from codeplane.code.resolve.world import SharedModules, World
 from codeplane.index.fact_store import FactStore
 from codeplane.index.files.file import Stamp
-from codeplane.index.snapshot import Known
+from codeplane.index.snapshot import IndexedFile
 from codeplane.refactor.draft import Draft, Edit
 from codeplane.refactor.file_changes import splice
 from codeplane.refactor.plan import ordered
@@ -67,5 +67,5 @@ class PlannedWorld(World):
         return self._facts[path]
 
 
-def _known(path: str, text: bytes) -> Known:
-    return Known(path=path, stamp=_NEW, digest="", offset=0, length=len(text), tracked=False)
+def _known(path: str, text: bytes) -> IndexedFile:
+    return IndexedFile(path=path, stamp=_NEW, digest="", offset=0, length=len(text), tracked=False)

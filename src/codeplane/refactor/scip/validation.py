@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from codeplane.code.languages.registry import languages
 from codeplane.index.files.paths import shown
 from codeplane.index.path_kinds import is_copy
-from codeplane.index.snapshot import Known, Snapshot
+from codeplane.index.snapshot import IndexedFile, Snapshot
 from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import ScipRefused
 from codeplane.query.search.scope import Keep
@@ -74,7 +74,7 @@ def accept_documents(
     return tuple(found)
 
 
-def _outdated(document: Document, known: Known | None, snapshot: Snapshot, written_ns: int) -> str:
+def _outdated(document: Document, known: IndexedFile | None, snapshot: Snapshot, written_ns: int) -> str:
     """Return why a document does not fit the present file; empty if it may."""
     if known is None or known.skipped is not None:
         return "there is no such file here"

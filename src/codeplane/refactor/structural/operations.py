@@ -19,7 +19,7 @@ from codeplane.kernel.json import canonical
 from codeplane.kernel.operation import Result, Risk, operation
 from codeplane.kernel.page import PageRequest, Pagination
 from codeplane.kernel.workspace_request import WorkspaceRequest
-from codeplane.query.consistent_read import Settled, settled
+from codeplane.query.consistent_read import ConsistentRead, read_consistently
 from codeplane.query.knowledge import Knowledge
 from codeplane.query.search.scope import Keep, scope
 from codeplane.refactor.structural.pattern import MAX_PATTERN, StructuralPattern, parse_pattern
@@ -108,7 +108,7 @@ class StructuralOperations:
         self._root = root
         self._knowledge = knowledge
         self._cursors = cursors
-        self._lists = BoundedCache[tuple[int, str], Settled[_Hits]](_KEPT_LISTS)
+        self._lists = BoundedCache[tuple[int, str], ConsistentRead[_Hits]](_KEPT_LISTS)
 
     @operation("search.structural", risk=Risk.READ)
     async def structural(self, call: Call, request: StructuralRequest) -> StructuralResult:
@@ -147,12 +147,12 @@ class StructuralOperations:
             stale=found.stale,
         )
 
-    async def _found(self, request: StructuralRequest) -> Settled[_Hits]:
+    async def _found(self, request: StructuralRequest) -> ConsistentRead[_Hits]:
         pattern = parse_pattern(request.pattern, request.language)
         keep = scope(request.paths, (), "include", self._root)
         stopped = threading.Event()
         try:
-            return await settled(
+            return await read_consistently(
                 self._knowledge,
                 lambda snapshot: _looked(snapshot, pattern, keep, stopped.is_set),
                 lambda one: one.paths,

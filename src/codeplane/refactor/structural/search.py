@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from codeplane.code.languages.registry import languages
-from codeplane.index.snapshot import Known, Snapshot
+from codeplane.index.snapshot import IndexedFile, Snapshot
 from codeplane.query.search.byte_search import find
 from codeplane.query.search.scope import Keep
 from codeplane.refactor.structural.grammar import GRAMMARS, extent, faults, tree
@@ -101,13 +101,13 @@ def _grammar(path: str, pattern: StructuralPattern) -> str | None:
     return language.name if language.name in pattern.rules and language.name in GRAMMARS[pattern.language] else None
 
 
-def _may_match(snapshot: Snapshot, known: Known, pattern: StructuralPattern) -> bool:
+def _may_match(snapshot: Snapshot, known: IndexedFile, pattern: StructuralPattern) -> bool:
     end = known.offset + known.length
     return all(find(snapshot.content, word, known.offset, end) >= 0 for word in pattern.words)
 
 
 def _in_file(
-    snapshot: Snapshot, known: Known, grammar: str, pattern: StructuralPattern, looked: SearchCoverage
+    snapshot: Snapshot, known: IndexedFile, grammar: str, pattern: StructuralPattern, looked: SearchCoverage
 ) -> FileMatches | None:
     raw = snapshot.text(known)
     skipped = len(_BOM) if raw.startswith(_BOM) else 0
