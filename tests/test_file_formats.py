@@ -368,8 +368,8 @@ def test_plan(tmp_path: Path) -> None:
         '{"asked":{"kind":"rename","symbol":"a.py:1:0","new_name":"b","options":{"force":true},"contexts":["c"]},'
         '"digest":"00","expires_ns":9000000000000000000,"paths":["a.py"]}'
     )
-    asked = RefactorSpec(kind="rename", symbol="a.py:1:0", new_name="b", options={"force": True}, contexts=("c",))
-    record = PlanRecord(asked=asked, digest="00", expires_ns=9_000_000_000_000_000_000, paths=("a.py",))
+    spec = RefactorSpec(kind="rename", symbol="a.py:1:0", new_name="b", options={"force": True}, contexts=("c",))
+    record = PlanRecord(spec=spec, digest="00", expires_ns=9_000_000_000_000_000_000, paths=("a.py",))
     assert msgspec.json.encode(record).decode() == text
     (tmp_path / "plan_1.json").write_text(text)
     assert PlanStore(tmp_path, SystemClock()).record("plan_1") == record

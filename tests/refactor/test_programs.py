@@ -33,7 +33,7 @@ def test_a_plan_that_names_no_risk_changes_nothing_that_a_program_does(first: in
         before = program.outcome()
         for change in _changes(program, seed):
             if change.files is not None and not change.risks:
-                assert outcome(change.files, program.roots, program.runs) == before, (seed, change.asked)
+                assert outcome(change.files, program.roots, program.runs) == before, (seed, change.spec)
                 kept += 1
     assert kept > _SHARE * _CHANGES // 4
 
@@ -42,13 +42,13 @@ def test_a_plan_that_names_no_risk_changes_nothing_that_a_program_does(first: in
 def test_what_was_refactored_is_undone_to_the_byte(tmp_path: Path) -> None:
     program = drawn(3)
     root = made(tmp_path, dict(program.files))
-    asked = [
-        one.asked for one in _changes(program, 3) if one.files not in (None, dict(program.files)) and not one.candidate
+    spec = [
+        one.spec for one in _changes(program, 3) if one.files not in (None, dict(program.files)) and not one.candidate
     ]
 
     async def body(ask: Ask) -> int:
         applied = 0
-        for one in asked:
+        for one in spec:
             envelope = await ask(f"refactor.{one.kind}", **_arguments(one.kind, one.symbol, one.new_name, one.options))
             if envelope.get("result") is None or texts(root) == program.files:
                 continue

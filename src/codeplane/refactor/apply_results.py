@@ -51,16 +51,16 @@ def applied_result(plan: Plan, candidate: str | None, edits: Sequence[Edit], app
     listed = plan.listed(candidate)
     # Compared by identity: an equal edit need not be the same one.
     written = frozenset(map(id, edits))
-    done = [one for one in listed if id(one.edit) in written]
-    left = [one for one in listed if one.edit.semantic and id(one.edit) not in written]
-    words = [one for one in listed if not one.edit.semantic and id(one.edit) not in written]
+    done = [edit for edit in listed if id(edit.edit) in written]
+    left = [edit for edit in listed if edit.edit.semantic and id(edit.edit) not in written]
+    words = [edit for edit in listed if not edit.edit.semantic and id(edit.edit) not in written]
     return RefactorResult(
         refactor_id=plan.plan_id,
-        refactor=plan.asked.kind,
+        refactor=plan.spec.kind,
         status="applied",
         title=plan.draft.title,
-        symbol=plan.asked.symbol,
-        new_name=plan.asked.new_name,
+        symbol=plan.spec.symbol,
+        new_name=plan.spec.new_name,
         manifest=view.manifest(listed),
         applied=AppliedInfo(
             delta=applied.delta,

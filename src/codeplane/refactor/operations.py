@@ -53,11 +53,11 @@ def _assessment_for(name: str) -> Assess:
 class RefactorOperations:
     """Plans from facts, applies through the mutation engine."""
 
-    def __init__(self, *, planning: PlanBuilder, applying: PlanApplier, decisions: Decisions, cursors: Cursors) -> None:
-        self._planning = planning
-        self._applying = applying
+    def __init__(self, *, builder: PlanBuilder, applier: PlanApplier, decisions: Decisions, cursors: Cursors) -> None:
+        self._builder = builder
+        self._applier = applier
         self._decisions = decisions
-        self._pages = PlanPages(planning=planning, applying=applying, decisions=decisions, cursors=cursors)
+        self._pages = PlanPages(builder=builder, applier=applier, decisions=decisions, cursors=cursors)
 
     @assesses("refactor.rename")
     def assess_rename(self, request: RenameRequest) -> Assessment:
@@ -82,7 +82,7 @@ class RefactorOperations:
         if request.refactor_id:
             plan = await self._pages.load(request.refactor_id)
             return await self._apply(call, plan, request.candidate, request.include, request.exclude)
-        asked = request.asked()
+        spec = request.spec()
         chosen_now = request.include or request.exclude
         if chosen_now and not request.apply:
             raise InvalidArgument(
@@ -91,7 +91,7 @@ class RefactorOperations:
             )
         return await self._plan(
             call,
-            asked,
+            spec,
             request,
             apply=request.apply,
             candidate=request.candidate,
@@ -107,7 +107,7 @@ class RefactorOperations:
         if not request.apply or request.cursor:
             return preview_planning(f"rename {request.symbol} to {request.new_name}")
         choice = (request.candidate, request.include, request.exclude)
-        return await self._preview_new(request.asked(), *choice)
+        return await self._preview_new(request.spec(), *choice)
 
     assess_move = _assessment_for("refactor.move")
 
@@ -116,14 +116,14 @@ class RefactorOperations:
         """Show what a plan made now would write."""
         if not request.apply or request.cursor:
             return preview_planning(f"move {request.symbol or request.from_path} to {request.to_path}")
-        return await self._preview_new(request.asked())
+        return await self._preview_new(request.spec())
 
     @operation("refactor.move", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=120)
     async def move(self, call: Call, request: MoveRequest) -> RefactorResult:
         """Plan the move of a file or folder, or of a symbol to another module, with all imports brought along."""
         if request.cursor:
             return await self._pages.next(request)
-        return await self._plan(call, request.asked(), request, apply=request.apply)
+        return await self._plan(call, request.spec(), request, apply=request.apply)
 
     assess_delete = _assessment_for("refactor.delete")
 
@@ -132,14 +132,14 @@ class RefactorOperations:
         """Show what a plan made now would write."""
         if not request.apply or request.cursor:
             return preview_planning(f"delete {request.target}")
-        return await self._preview_new(request.asked())
+        return await self._preview_new(request.spec())
 
     @operation("refactor.delete", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=120)
     async def delete(self, call: Call, request: DeleteRequest) -> RefactorResult:
         """Plan the removal of a symbol or file; refused while something still refers to it, unless forced."""
         if request.cursor:
             return await self._pages.next(request)
-        return await self._plan(call, request.asked(), request, apply=request.apply)
+        return await self._plan(call, request.spec(), request, apply=request.apply)
 
     assess_replace = _assessment_for("refactor.replace")
 
@@ -148,14 +148,14 @@ class RefactorOperations:
         """Show what a plan made now would write."""
         if not request.apply or request.cursor:
             return preview_planning(f"replace {request.pattern} by {request.rewrite}")
-        return await self._preview_new(request.asked())
+        return await self._preview_new(request.spec())
 
     @operation("refactor.replace", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=120)
     async def replace(self, call: Call, request: ReplaceRequest) -> RefactorResult:
         """Plan a structural replacement: every place whose syntax matches the pattern is rewritten."""
         if request.cursor:
             return await self._pages.next(request)
-        return await self._plan(call, request.asked(), request, apply=request.apply)
+        return await self._plan(call, request.spec(), request, apply=request.apply)
 
     @operation("refactor.preview", risk=Risk.READ)
     async def preview(self, call: Call, request: PlanRequest) -> RefactorResult:
@@ -185,10 +185,10 @@ class RefactorOperations:
     async def cancel(self, call: Call, request: CancelRequest) -> RefactorResult:
         """Forget a plan."""
         plan = await self._pages.load(request.refactor_id)
-        await asyncio.to_thread(self._planning.plans.drop, plan.plan_id)
+        await asyncio.to_thread(self._builder.plans.drop, plan.plan_id)
         return RefactorResult(
             refactor_id=plan.plan_id,
-            refactor=plan.asked.kind,
+            refactor=plan.spec.kind,
             status="cancelled",
             title=plan.draft.title,
             epoch=plan.epoch,
@@ -217,7 +217,7 @@ class RefactorOperations:
         texts = {shown(path): text for path, text in plan.texts.items()}
         wrong = proof_errors(
             request.proof,
-            symbol=plan.asked.symbol,
+            symbol=plan.spec.symbol,
             qualified=plan.draft.name,
             texts=texts,
             elsewhere=bool(include or exclude),
@@ -236,7 +236,7 @@ class RefactorOperations:
     def assess_commit(self, request: DecisionRequest) -> Assessment:
         """Assess the files that the plan would write with this decision."""
         choice = (request.selected_candidate_id, request.include, request.exclude)
-        return assess_plan(self._planning.plans, request.plan_id, choice)
+        return assess_plan(self._builder.plans, request.plan_id, choice)
 
     @previews("decision.commit")
     async def preview_commit(self, request: DecisionRequest) -> Preview:
@@ -247,10 +247,10 @@ class RefactorOperations:
 
     def _assess_stored(self, request: ApplyRequest | RenameRequest) -> Assessment:
         choice: Choice = (request.candidate, request.include, request.exclude)
-        plan = self._planning.plans.get(request.refactor_id)
+        plan = self._builder.plans.get(request.refactor_id)
         if plan is not None:
             choice = self._decisions.completed(plan, choice)
-        return assess_plan(self._planning.plans, request.refactor_id, choice)
+        return assess_plan(self._builder.plans, request.refactor_id, choice)
 
     async def _preview_stored(self, request: ApplyRequest | RenameRequest) -> Preview:
         plan = await self._pages.load(request.refactor_id)
@@ -258,11 +258,11 @@ class RefactorOperations:
         return await asyncio.to_thread(preview_plan, plan, *choice, kept=True)
 
     async def _preview_new(
-        self, asked: RefactorSpec, candidate: str = "", include: Sequence[str] = (), exclude: Sequence[str] = ()
+        self, spec: RefactorSpec, candidate: str = "", include: Sequence[str] = (), exclude: Sequence[str] = ()
     ) -> Preview:
         """Show what planning and applying at once would write; the plan made for that is not stored."""
-        found = await self._planning.planned(asked)
-        await asyncio.to_thread(self._planning.plans.drop, found.plan.plan_id)
+        found = await self._builder.build(spec)
+        await asyncio.to_thread(self._builder.plans.drop, found.plan.plan_id)
         title = found.plan.draft.title
         if found.behind or found.stale:
             raise IndexNotReady(f"{title}: files change, or are still read", hint="call again in a moment")
@@ -275,7 +275,7 @@ class RefactorOperations:
     async def _plan(
         self,
         call: Call,
-        asked: RefactorSpec,
+        spec: RefactorSpec,
         request: Paged,
         *,
         apply: bool,
@@ -283,7 +283,7 @@ class RefactorOperations:
         include: Sequence[str] = (),
         exclude: Sequence[str] = (),
     ) -> RefactorResult:
-        found = await self._planning.planned(asked)
+        found = await self._builder.build(spec)
         blocked = blocked_result(found)
         if blocked is not None:
             return blocked
@@ -334,15 +334,15 @@ class RefactorOperations:
         return done if decided is None else done.model_copy(update={"decision_id": decided.decision_id})
 
     async def _check_holds(self, plan: Plan, candidate: str | None) -> RefactorResult | None:
-        now = await self._applying.gate(plan, candidate)
+        now = await self._applier.gate(plan, candidate)
         return blocked_result(now, before=plan) if now is not None else None
 
     async def _write(
         self, call: Call, plan: Plan, candidate: str | None, include: Sequence[str], exclude: Sequence[str]
     ) -> RefactorResult:
         edits = chosen_edits(plan, candidate, include, exclude)
-        applied = await self._applying.apply(call, plan, edits)
-        await asyncio.to_thread(self._planning.plans.drop, plan.plan_id)
+        applied = await self._applier.apply(call, plan, edits)
+        await asyncio.to_thread(self._builder.plans.drop, plan.plan_id)
         # The result of a hundred thousand edits takes a while to build, in which other calls go on.
         return await asyncio.to_thread(applied_result, plan, candidate, edits, applied)
 

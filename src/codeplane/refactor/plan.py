@@ -62,7 +62,7 @@ class Plan:
     """A draft, the texts it was made from, and the request to make it again."""
 
     plan_id: str
-    asked: RefactorSpec
+    spec: RefactorSpec
     draft: Draft
     texts: Mapping[str, bytes]
     """The texts of the files that it would change or refers to."""
@@ -236,8 +236,8 @@ def _rank(edit: Edit) -> _Rank:
     return not edit.semantic, _ORDER[edit.tier]
 
 
-def _meet(one: Edit, other: Edit) -> bool:
+def _meet(edit: Edit, other: Edit) -> bool:
     """Whether two edits overlap; two insertions at one place do not."""
-    if one.start == one.end and other.start == other.end:
+    if edit.start == edit.end and other.start == other.end:
         return False
-    return other.start < one.end or (one.start, one.end) == (other.start, other.end)
+    return other.start < edit.end or (edit.start, edit.end) == (other.start, other.end)

@@ -28,20 +28,20 @@ Choice = tuple[str, Sequence[str], Sequence[str]]
 class PlanApplier:
     """Applies plans through the one engine that writes files."""
 
-    def __init__(self, *, root: Path, scope: Scope, engine: Engine, planning: PlanBuilder) -> None:
+    def __init__(self, *, root: Path, scope: Scope, engine: Engine, builder: PlanBuilder) -> None:
         self._root = root
         self._scope = scope
         self._engine = engine
-        self._planning = planning
+        self._builder = builder
 
     async def gate(self, plan: Plan, candidate: str | None) -> PlanningResult | None:
         """Plan again over the whole repository; return None if the plan still holds, else the new result."""
-        now = await self._planning.again(plan)
+        now = await self._builder.rebuild(plan)
         if not now.behind and not now.stale and _same(plan, now.plan, candidate):
             return None
         if now.plan.draft.title == plan.draft.title:
             # A new plan to look at; there is none if something else is at the place now.
-            await asyncio.to_thread(self._planning.plans.add, now.plan)
+            await asyncio.to_thread(self._builder.plans.add, now.plan)
         return now
 
     async def apply(self, call: Call, plan: Plan, edits: Sequence[Edit]) -> AppliedChanges:
@@ -98,9 +98,11 @@ def undecided_places(
     if seen and (include or exclude):
         return ()
     found = plan.open_places(candidate)
-    numbers = frozenset(one.number for one in found)
+    numbers = frozenset(place.number for place in found)
     spoken = _numbers([word for word in (*include, *exclude) if _number(word) in numbers], numbers)
-    return tuple(one for one in found if one.number not in spoken and not _named(one.edit, (*include, *exclude)))
+    return tuple(
+        place for place in found if place.number not in spoken and not _named(place.edit, (*include, *exclude))
+    )
 
 
 def assess_plan(plans: PlanStore, plan_id: str, choice: Choice) -> Assessment:

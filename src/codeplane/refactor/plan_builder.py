@@ -47,7 +47,7 @@ class PlanBuilder:
         self,
         *,
         knowledge: Knowledge,
-        questions: Planners,
+        planners: Planners,
         contexts: ContextOperations,
         config: RefactorConfig,
         clock: Clock,
@@ -55,18 +55,18 @@ class PlanBuilder:
     ) -> None:
         self.plans = plans
         self._knowledge = knowledge
-        self._questions = questions
+        self._planners = planners
         self._contexts = contexts
         self._config = config
         self._clock = clock
 
-    async def planned(self, asked: RefactorSpec) -> PlanningResult:
+    async def build(self, spec: RefactorSpec) -> PlanningResult:
         """Make a plan and store it."""
-        found = await self._found(asked, new_id("plan"))
+        found = await self._found(spec, new_id("plan"))
         await asyncio.to_thread(self.plans.add, found.plan)
         return found
 
-    async def again(self, plan: Plan) -> PlanningResult:
+    async def rebuild(self, plan: Plan) -> PlanningResult:
         """Plan the same again for the repository as it is now.
 
         If everything that a plan depends on is unchanged, the result is the plan itself.
@@ -74,9 +74,9 @@ class PlanBuilder:
         snapshot = await (await self._knowledge.fresh()).snapshot(strict=True)
         if plan.basis is not None and plan.basis == await self._basis(snapshot, await self._router()):
             return PlanningResult(plan=plan)
-        return await self._found(plan.asked, new_id("plan"))
+        return await self._found(plan.spec, new_id("plan"))
 
-    async def kept(self, plan_id: str) -> Plan:
+    async def load(self, plan_id: str) -> Plan:
         """Return a plan by its id; a plan of another process is made again, and must come out the same."""
         plan = self.plans.get(plan_id)
         if plan is not None:
@@ -84,7 +84,7 @@ class PlanBuilder:
         record = await asyncio.to_thread(self.plans.record, plan_id)
         moved_on = PlanNotFound(f"files changed since {plan_id} was made", hint="plan again, and look at the new plan")
         try:
-            found = await self._found(record.asked, plan_id)
+            found = await self._found(record.spec, plan_id)
         except CodePlaneError as error:
             raise moved_on from error
         if found.plan.digest != record.digest or found.behind or found.stale:
@@ -92,14 +92,14 @@ class PlanBuilder:
         await asyncio.to_thread(self.plans.add, found.plan)
         return found.plan
 
-    async def _found(self, asked: RefactorSpec, plan_id: str) -> PlanningResult:
+    async def _found(self, spec: RefactorSpec, plan_id: str) -> PlanningResult:
         router = await self._router()
-        planner = self._questions.planner(asked)
+        planner = self._planners.planner(spec)
         abandoned = threading.Event()
         try:
             found = await read_consistently(
                 self._knowledge,
-                lambda snapshot: self._look(snapshot, asked, planner, plan_id, router, abandoned),
+                lambda snapshot: self._look(snapshot, spec, planner, plan_id, router, abandoned),
                 lambda plan: plan.texts,
             )
         finally:
@@ -110,7 +110,7 @@ class PlanBuilder:
         return PlanningResult(plan=plan, behind=found.partial or "", stale=found.stale)
 
     async def _basis(self, snapshot: Snapshot, router: Router | None) -> Basis:
-        indexes = await asyncio.to_thread(self._questions.indexes)
+        indexes = await asyncio.to_thread(self._planners.indexes)
         return Basis(epoch=snapshot.epoch, contexts=router, indexes=indexes)
 
     async def _router(self) -> Router | None:
@@ -122,7 +122,7 @@ class PlanBuilder:
     def _look(
         self,
         snapshot: Snapshot,
-        asked: RefactorSpec,
+        spec: RefactorSpec,
         planner: Planner,
         plan_id: str,
         router: Router | None,
@@ -131,7 +131,7 @@ class PlanBuilder:
         world = _CancellableWorld(snapshot, self._knowledge, abandoned)
         draft = planner(world, self._knowledge.store, time.monotonic() + PLANNING_SEC)
         draft = replace(draft, dangers=(*draft.dangers, *unparsed_uses(world, self._knowledge.store, draft)))
-        draft = _within(draft, asked.contexts, router)
+        draft = _within(draft, spec.contexts, router)
         edits = _all(draft)
         if len(edits) > _MAX_EDITS:
             raise InvalidArgument(f"{len(edits)} edits are more than a plan may have", details={"limit": _MAX_EDITS})
@@ -140,7 +140,7 @@ class PlanBuilder:
         texts, modes = texts_of(world, sorted(paths | _evidence_files(draft)))
         return Plan(
             plan_id=plan_id,
-            asked=asked,
+            spec=spec,
             draft=draft,
             texts=texts,
             modes=modes,

@@ -21,16 +21,16 @@ _COMMIT = "decision_commit"
 class PlanPages:
     """Shows plans page by page."""
 
-    def __init__(self, *, planning: PlanBuilder, applying: PlanApplier, decisions: Decisions, cursors: Cursors) -> None:
-        self._planning = planning
-        self._applying = applying
+    def __init__(self, *, builder: PlanBuilder, applier: PlanApplier, decisions: Decisions, cursors: Cursors) -> None:
+        self._builder = builder
+        self._applier = applier
         self._decisions = decisions
         self._cursors = cursors
 
     async def load(self, plan_id: str) -> Plan:
         """Load a plan by its id, after the decisions that may answer its questions."""
         await self._decisions.load()
-        return await self._planning.kept(plan_id)
+        return await self._builder.load(plan_id)
 
     async def next(self, request: Paged) -> RefactorResult:
         """Return the page that a cursor continues with."""
@@ -45,7 +45,7 @@ class PlanPages:
         page = await asyncio.to_thread(self.page, plan, candidate, 0, limit)
         if page.preview is None:
             return page
-        expected = await self._applying.expected(plan, candidate or None)
+        expected = await self._applier.expected(plan, candidate or None)
         affected = {
             "affected_symbols": expected.symbols,
             "affected_tests": expected.tests,

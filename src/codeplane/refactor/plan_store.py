@@ -20,7 +20,7 @@ _ENDING = ".json"
 class PlanRecord(msgspec.Struct, frozen=True, kw_only=True):
     """What a plan leaves on disk: the request, and the digest of the plan."""
 
-    asked: RefactorSpec = msgspec.field(name="asked")
+    spec: RefactorSpec = msgspec.field(name="asked")
     digest: str = msgspec.field(name="digest")
     expires_ns: int = msgspec.field(name="expires_ns")
     # Every file that some choice among its edits would write.
@@ -71,7 +71,7 @@ class PlanStore:
     def _write(self, plan: Plan) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
         paths = tuple(map(written, plan.paths_of(plan.every)))
-        record = PlanRecord(asked=plan.asked, digest=plan.digest, expires_ns=plan.expires_ns, paths=paths)
+        record = PlanRecord(spec=plan.spec, digest=plan.digest, expires_ns=plan.expires_ns, paths=paths)
         with NamedTemporaryFile(dir=self._folder, prefix=".", delete=False) as file:
             file.write(msgspec.json.encode(record))
         Path(file.name).replace(self._folder / f"{plan.plan_id}{_ENDING}")

@@ -80,11 +80,11 @@ class PlanView:
         shown_edits = edits if all_edits else ()
         return RefactorResult(
             refactor_id=plan.plan_id,
-            refactor=plan.asked.kind,
+            refactor=plan.spec.kind,
             status=status,
             title=plan.draft.title,
-            symbol=plan.asked.symbol,
-            new_name=plan.asked.new_name,
+            symbol=plan.spec.symbol,
+            new_name=plan.spec.new_name,
             preview=self.preview(shown_edits, start=start, limit=limit),
             manifest=self.manifest(edits),
             doc_edits=self.documents(shown_edits[start : start + limit], edits),
@@ -177,12 +177,12 @@ class PlanView:
         found = [edit for edit in edits if not edit.edit.semantic]
         if not found:
             return None
-        applying = [one for one in found if one.applies]
+        applying = [listed for listed in found if listed.applies]
         return DocEdits(
             files_changed=len({listed.edit.path for listed in applying}),
             total=len(found),
             applying=len(applying),
-            review_recommended=any(one.edit.confidence != "high" for one in found),
+            review_recommended=any(listed.edit.confidence != "high" for listed in found),
             matches=tuple(self._match(listed) for listed in page if not listed.edit.semantic),
         )
 

@@ -49,58 +49,58 @@ class Planners:
         """Return the imported indexes that plans depend on, and when each was imported."""
         return self._scip.taken_in()
 
-    def planner(self, asked: RefactorSpec) -> Planner:
+    def planner(self, spec: RefactorSpec) -> Planner:
         """Return the planner for a request."""
         return {"rename": self._rename, "move": self._move, "delete": self._delete, "replace": self._replace}[
-            asked.kind
-        ](asked)
+            spec.kind
+        ](spec)
 
-    def _rename(self, asked: RefactorSpec) -> Planner:
+    def _rename(self, spec: RefactorSpec) -> Planner:
         """Return the planner that renames a symbol or a module."""
 
         def planner(world: World, store: FactStore, deadline: float) -> Draft:
-            module = self._module(world, asked.symbol)
+            module = self._module(world, spec.symbol)
             if module is not None:
-                new_path = _beside(module, asked.new_name)
+                new_path = _beside(module, spec.new_name)
                 draft = plan_file_move(world, store, module, new_path, deadline=deadline)
                 return self._with_paths(world, store, _importable(module, new_path, draft))
-            target = alias_at(world, asked.symbol) or resolve_target(world, store, asked.symbol)
-            draft = plan_rename(world, store, target, asked.new_name, deadline=deadline)
+            target = alias_at(world, spec.symbol) or resolve_target(world, store, spec.symbol)
+            draft = plan_rename(world, store, target, spec.new_name, deadline=deadline)
             draft = replace(apply_authority(draft, ScipAuthority(self._scip, world.snapshot)), name=_inside(target))
-            if not asked.options.get("include_comments", True):
+            if not spec.options.get("include_comments", True):
                 return draft
-            return self._with_documents(world, store, target, asked.new_name, draft, deadline)
+            return self._with_documents(world, store, target, spec.new_name, draft, deadline)
 
         return planner
 
-    def _move(self, asked: RefactorSpec) -> Planner:
+    def _move(self, spec: RefactorSpec) -> Planner:
         """Return the planner that moves files or a symbol."""
-        goes_to = canonical(asked.new_name, root=self._root)
+        goes_to = canonical(spec.new_name, root=self._root)
 
         def planner(world: World, store: FactStore, deadline: float) -> Draft:
-            if asked.options.get("files"):
-                path = canonical(asked.symbol, root=self._root)
+            if spec.options.get("files"):
+                path = canonical(spec.symbol, root=self._root)
                 draft = plan_file_move(world, store, path, goes_to, deadline=deadline)
                 return self._with_paths(world, store, _importable(path, goes_to, draft))
-            target = resolve_target(world, store, asked.symbol)
+            target = resolve_target(world, store, spec.symbol)
             draft = plan_symbol_move(world, store, target, goes_to, deadline=deadline)
             draft = _importable("" if goes_to not in world.snapshot.files else goes_to, goes_to, draft)
             return replace(draft, name=_inside(target))
 
         return planner
 
-    def _delete(self, asked: RefactorSpec) -> Planner:
+    def _delete(self, spec: RefactorSpec) -> Planner:
         """Return the planner that deletes a symbol, a file or a folder."""
 
         def planner(world: World, store: FactStore, deadline: float) -> Draft:
-            force = bool(asked.options.get("force"))
-            path = asked.symbol.strip().removeprefix("./").rstrip("/")
+            force = bool(spec.options.get("force"))
+            path = spec.symbol.strip().removeprefix("./").rstrip("/")
             if path in world.snapshot.files:
                 return plan_delete(world, store, path, force=force, deadline=deadline)
-            folder = canonical(path, root=self._root) if self._is_folder(world, store, asked.symbol, path) else ""
+            folder = canonical(path, root=self._root) if self._is_folder(world, store, spec.symbol, path) else ""
             if not folder:
                 return plan_delete(
-                    world, store, resolve_target(world, store, asked.symbol), force=force, deadline=deadline
+                    world, store, resolve_target(world, store, spec.symbol), force=force, deadline=deadline
                 )
             below = [path for path in world.snapshot.files if path.startswith(f"{folder}/")]
             if not below:
@@ -122,14 +122,14 @@ class Planners:
             return False
         return "/" in symbol or not targets(world, store, symbol.strip())
 
-    def _replace(self, asked: RefactorSpec) -> Planner:
+    def _replace(self, spec: RefactorSpec) -> Planner:
         """Return the planner that rewrites the matches of a pattern."""
-        where = asked.options.get("paths")
+        where = spec.options.get("paths")
         keep = scope([str(path) for path in where] if isinstance(where, list) else (), (), "include", self._root)
-        language = str(asked.options.get("language", ""))
+        language = str(spec.options.get("language", ""))
 
         def planner(world: World, store: FactStore, deadline: float) -> Draft:
-            return plan_replace(world, asked.symbol, asked.new_name, language, keep=keep, deadline=deadline)
+            return plan_replace(world, spec.symbol, spec.new_name, language, keep=keep, deadline=deadline)
 
         return planner
 
@@ -207,11 +207,15 @@ def resolve_target(world: World, store: FactStore, symbol: str) -> Target:
         hint = f"did you mean {', '.join(near[:5])}?" if near else "send path:line:column, lines and columns from 1"
         raise NotFound(f"no symbol {symbol!r} is defined here", hint=hint)
     if len(found) > 1:
-        listed = [entry(one) for one in found[:_MAX_LISTED]]
-        rows: list[JsonValue] = [{"id": one.id, "path": one.path, "line": one.line} for one in listed]
+        listed = [entry(target) for target in found[:_MAX_LISTED]]
+        rows: list[JsonValue] = [
+            {"id": symbol_entry.id, "path": symbol_entry.path, "line": symbol_entry.line} for symbol_entry in listed
+        ]
         more = f" and {len(found) - len(listed)} more" if len(found) > len(listed) else ""
         raise InvalidArgument(
-            f"{len(found)} symbols are called {symbol}: " + "; ".join(one.text() for one in listed) + more,
+            f"{len(found)} symbols are called {symbol}: "
+            + "; ".join(symbol_entry.text() for symbol_entry in listed)
+            + more,
             hint="send the id of one of them, or path:line:column",
             details={"candidates": rows},
         )

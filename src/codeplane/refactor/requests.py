@@ -49,7 +49,7 @@ class RenameRequest(Paged):
     contexts: tuple[str, ...] = Field((), max_length=100)
     apply: bool = Field(False, description="at once, if nothing has to be decided")
 
-    def asked(self) -> RefactorSpec:
+    def spec(self) -> RefactorSpec:
         """What is to be planned."""
         if not self.symbol or not self.new_name:
             raise InvalidArgument(
@@ -73,7 +73,7 @@ class MoveRequest(Paged):
     contexts: tuple[str, ...] = Field((), max_length=100)
     apply: bool = Field(False, description="at once")
 
-    def asked(self) -> RefactorSpec:
+    def spec(self) -> RefactorSpec:
         """What is to be planned."""
         if bool(self.from_path) == bool(self.symbol):
             raise InvalidArgument("a move needs from_path or symbol, one of them")
@@ -94,7 +94,7 @@ class DeleteRequest(Paged):
     contexts: tuple[str, ...] = Field((), max_length=100)
     apply: bool = Field(False, description="at once")
 
-    def asked(self) -> RefactorSpec:
+    def spec(self) -> RefactorSpec:
         """What is to be planned."""
         return RefactorSpec(kind="delete", symbol=self.target, options={"force": self.force}, contexts=self.contexts)
 
@@ -108,7 +108,7 @@ class ReplaceRequest(Paged):
     paths: tuple[str, ...] = Field((), max_length=100, description="globs or folders")
     apply: bool = Field(False, description="at once")
 
-    def asked(self) -> RefactorSpec:
+    def spec(self) -> RefactorSpec:
         """What is to be planned."""
         options: JsonObject = {"language": self.language, "paths": list(self.paths)}
         return RefactorSpec(kind="replace", symbol=self.pattern, new_name=self.rewrite, options=options)

@@ -102,10 +102,14 @@ class RefactorResult(Result):
     def _reached(self) -> list[str]:
         """The tests to run afterwards, and what the plan would break."""
         assert self.preview is not None
-        one = self.preview
-        more = f" and {len(one.affected_tests) - _SHOWN_TESTS} more" if len(one.affected_tests) > _SHOWN_TESTS else ""
-        tests = [f"tests: {', '.join(one.affected_tests[:_SHOWN_TESTS])}{more}"] if one.affected_tests else []
-        return [*(f"WARNING: {warning}" for warning in one.not_known), *tests]
+        preview = self.preview
+        more = (
+            f" and {len(preview.affected_tests) - _SHOWN_TESTS} more"
+            if len(preview.affected_tests) > _SHOWN_TESTS
+            else ""
+        )
+        tests = [f"tests: {', '.join(preview.affected_tests[:_SHOWN_TESTS])}{more}"] if preview.affected_tests else []
+        return [*(f"WARNING: {warning}" for warning in preview.not_known), *tests]
 
     def _to_decide(self) -> list[str]:
         """What is not decided, and the calls that decide it."""
@@ -125,10 +129,12 @@ class RefactorResult(Result):
 
     def _head(self) -> str:
         assert self.preview is not None
-        one, words = self.preview, self.doc_edits.applying if self.doc_edits is not None else 0
-        left = one.total_edits - one.applying - self.open_places
+        preview, words = self.preview, self.doc_edits.applying if self.doc_edits is not None else 0
+        left = preview.total_edits - preview.applying - self.open_places
         decided = bool(self.decision_id)
-        counts = edit_counts(one.applying, one.files_affected, self.open_places, left, words=words, decided=decided)
+        counts = edit_counts(
+            preview.applying, preview.files_affected, self.open_places, left, words=words, decided=decided
+        )
         in_files = f" in {counted(self.open_files, 'file')}" if self.open_files > 1 else ""
         return f"{self.title}: {counts}{in_files}"
 
@@ -177,7 +183,7 @@ class RefactorResult(Result):
     def _open(self, listed: Sequence[EditInfo]) -> list[str]:
         """The places to decide: the first with their lines, the others of those that are listed by their numbers."""
         first = {place.id for place in self.first_open}
-        others = [one for one in listed if one.waits and one.id not in first]
+        others = [edit for edit in listed if edit.waits and edit.id not in first]
         lines: list[str] = []
         kind = "decided before" if self.decision_id else "to decide"
         reasons = [(place.tier, place.why) for place in self.first_open] + [
@@ -219,7 +225,7 @@ class RefactorResult(Result):
             by_kind.setdefault(risk.kind, []).append(risk)
         lines: list[str] = []
         for kind, some in list(by_kind.items())[:_SHOWN_RISKS]:
-            lines += [one.text() for one in some[:_SHOWN_ALIKE]]
+            lines += [risk.text() for risk in some[:_SHOWN_ALIKE]]
             more = manifest.risk_kinds.get(kind, len(some)) - len(some[:_SHOWN_ALIKE])
             lines += [f"  {kind}: and {more} more"] if more else []
         if len(by_kind) > _SHOWN_RISKS:
@@ -270,20 +276,20 @@ class RefactorResult(Result):
 
     def _applied(self) -> list[str]:
         assert self.applied is not None
-        one = self.applied
-        lines = [f"{self.title}: {summary(one.delta)}"]
+        applied = self.applied
+        lines = [f"{self.title}: {summary(applied.delta)}"]
         lines += [f"remembered for the same question: {self.decision_id}"] if self.decision_id else []
-        lines += [f"WARNING: {warning}" for warning in one.validation]
-        if one.doc_updates_applied is not None and one.doc_updates_applied.review_recommended:
-            lines.append(f"please review {one.doc_updates_applied.text_after(changed=True)}")
-        if one.not_applied:
-            places = " ".join(f"{edit.path}:{edit.line}" for edit in one.proposals[:_SHOWN_LEFT])
-            more = f" and {one.not_applied - _SHOWN_LEFT:,} more" if one.not_applied > _SHOWN_LEFT else ""
-            lines.append(f"left alone, {counted(one.not_applied, 'place')} not sure: {places}{more}")
-        lines += [one.doc_updates_left.text_after(changed=False)] if one.doc_updates_left is not None else []
+        lines += [f"WARNING: {warning}" for warning in applied.validation]
+        if applied.doc_updates_applied is not None and applied.doc_updates_applied.review_recommended:
+            lines.append(f"please review {applied.doc_updates_applied.text_after(changed=True)}")
+        if applied.not_applied:
+            places = " ".join(f"{edit.path}:{edit.line}" for edit in applied.proposals[:_SHOWN_LEFT])
+            more = f" and {applied.not_applied - _SHOWN_LEFT:,} more" if applied.not_applied > _SHOWN_LEFT else ""
+            lines.append(f"left alone, {counted(applied.not_applied, 'place')} not sure: {places}{more}")
+        lines += [applied.doc_updates_left.text_after(changed=False)] if applied.doc_updates_left is not None else []
         lines += self._risks()
-        if one.affected_tests:
-            lines.append(f"tests: {', '.join(one.affected_tests[:20])}")
+        if applied.affected_tests:
+            lines.append(f"tests: {', '.join(applied.affected_tests[:20])}")
         return lines
 
 

@@ -22,10 +22,10 @@ def assign_batches(
 ) -> list[list[Batch]]:
     """Return the batches of each worker, with loads that differ by at most one target's cost as far as builds allow."""
     pieces: dict[object, list[TargetSelection]] = {}
-    for at, one in enumerate(wanted):
-        runner = one.target.runner
-        whole = runner is not None and runner.exclusive and one.target.custom is None
-        pieces.setdefault((one.target.runner_name, one.target.root) if whole else at, []).append(one)
+    for at, selection in enumerate(wanted):
+        runner = selection.target.runner
+        whole = runner is not None and runner.exclusive and selection.target.custom is None
+        pieces.setdefault((selection.target.runner_name, selection.target.root) if whole else at, []).append(selection)
     weighed = [(sum(map(cost, piece)), at, piece) for at, piece in enumerate(pieces.values())]
     loads = [(0.0, worker) for worker in range(max(1, min(workers, len(weighed))))]
     given: list[list[TargetSelection]] = [[] for _ in loads]

@@ -322,18 +322,18 @@ def _known_target(
     )
 
 
-def _joined(one: Target, other: Target) -> Target:
+def _joined(target: Target, other: Target) -> Target:
     return Target(
-        target_id=one.target_id,
-        path=one.path,
-        root=one.root,
-        language=one.language,
-        runner_name=one.runner_name,
-        runner=one.runner,
-        words=one.words,
-        custom=one.custom,
-        test_count=(one.test_count or 0) + (other.test_count or 0),
-        covers=(*one.covers, *other.covers),
+        target_id=target.target_id,
+        path=target.path,
+        root=target.root,
+        language=target.language,
+        runner_name=target.runner_name,
+        runner=target.runner,
+        words=target.words,
+        custom=target.custom,
+        test_count=(target.test_count or 0) + (other.test_count or 0),
+        covers=(*target.covers, *other.covers),
     )
 
 

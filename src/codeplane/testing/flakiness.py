@@ -80,7 +80,7 @@ class FlakinessLog:
             "format": _FORMAT,
             "state": state,
             "counts": counts,
-            "flaky": [_row(one) for one in found.values()],
+            "flaky": [_row(record) for record in found.values()],
         }
         self._file.parent.mkdir(parents=True, exist_ok=True)
         temporary = self._file.with_suffix(".new")
@@ -88,13 +88,13 @@ class FlakinessLog:
         temporary.replace(self._file)
 
 
-def _row(one: FlakyRecord) -> JsonObject:
+def _row(record: FlakyRecord) -> JsonObject:
     return {
-        "test": one.test,
-        "passed": one.passed,
-        "failed": one.failed,
-        "state": one.state,
-        "seen_at": one.seen_at,
+        "test": record.test,
+        "passed": record.passed,
+        "failed": record.failed,
+        "state": record.state,
+        "seen_at": record.seen_at,
     }
 
 

@@ -70,9 +70,9 @@ def _untouched(
     # If no path moved, a file that maps module names (such as tsconfig.json) has changed.
     is_other = not moved or any(not path.endswith((".py", ".pyi")) for path in moved)
     return {
-        path: one
-        for path, one in cached
-        if path in now and (not is_other if one.words is None else words.isdisjoint(one.words))
+        path: imports
+        for path, imports in cached
+        if path in now and (not is_other if imports.words is None else words.isdisjoint(imports.words))
     }
 
 

@@ -161,7 +161,7 @@ def _tools(file: Path) -> tuple[Path, ...]:
     real = Path(os.path.realpath(file))
     found.append(real.parent.parent if real.parent.name in ("bin", ".bin", "libexec") else real.parent)
     # A folder in the path may be a link itself.
-    return tuple(dict.fromkeys([*found, *(Path(os.path.realpath(one)) for one in found)]))
+    return tuple(dict.fromkeys([*found, *(Path(os.path.realpath(folder)) for folder in found)]))
 
 
 def _is_program(file: Path) -> bool:

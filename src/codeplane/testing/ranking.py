@@ -86,7 +86,7 @@ class Ranking:
             reasons[target_id] = next((why for _, why in found if why), "")
         size = self._sizes
         order = sorted(among, key=lambda one: (-scores[one], distance.get(one, 99), -size.get(one, 0), one))
-        return [(one, reasons[one]) for one in order]
+        return [(target_id, reasons[target_id]) for target_id in order]
 
     @cached_property
     def _sizes(self) -> dict[str, int]:
@@ -132,28 +132,28 @@ class Ranking:
         facts = self._world.facts(place.path)
         if facts is None:
             return []
-        one = facts.definitions[place.index]
+        definition = facts.definitions[place.index]
         container = self._container(facts, place.index)
         if container is not None and facts.definitions[container].kind in ("class", "struct", "interface"):
-            whole = _is_hook(one.name)
+            whole = _is_hook(definition.name)
             visit(_Place(place.path, container), score * (0.9 if whole else _TO_CLASS), origin)
             if whole:
                 return []
-        weight = score * self._distinctiveness(one.name)
+        weight = score * self._distinctiveness(definition.name)
         found: list[tuple[str, float, str]] = []
         if weight < _LEAST:
             return found
-        users = self._store.files_with(one.name)
+        users = self._store.files_with(definition.name)
         if len(users) > _MAX_FILES:
             return found
         for path, _ in users:
             if path not in reach and path != place.path:
                 continue
             target_id = self._targets.get(path)
-            hits = self._hits(path, one.name)
+            hits = self._hits(path, definition.name)
             if target_id is not None:
                 if hits:
-                    why = f"names {one.name}" + (f", which uses {origin}" if origin != one.name else "")
+                    why = f"names {definition.name}" + (f", which uses {origin}" if origin != definition.name else "")
                     found.append((target_id, weight * (1 + math.log(len(hits))), why))
                 continue
             for holder in {self._holder(path, at) for at in hits} - {None}:
@@ -168,13 +168,15 @@ class Ranking:
         if facts is None:
             return []
         if not lines:
-            return [(index, 0.5) for index, one in enumerate(facts.definitions) if "." not in one.path][:_MAX_FILES]
+            return [(index, 0.5) for index, definition in enumerate(facts.definitions) if "." not in definition.path][
+                :_MAX_FILES
+            ]
         found: dict[int, float] = {}
         for first, last in lines:
             inside = [
                 index
-                for index, one in enumerate(facts.definitions)
-                if one.kind not in _SMALL and one.line <= last and one.end_line >= first
+                for index, definition in enumerate(facts.definitions)
+                if definition.kind not in _SMALL and definition.line <= last and definition.end_line >= first
             ]
             holders = [index for index in inside if facts.definitions[index].kind in _HOLDERS]
             near = holders or inside
@@ -192,7 +194,9 @@ class Ranking:
                 if index not in holders and not is_inner:
                     found.setdefault(index, 0.8)
         if not found:
-            return [(index, 0.4) for index, one in enumerate(facts.definitions) if "." not in one.path][:_MAX_FILES]
+            return [(index, 0.4) for index, definition in enumerate(facts.definitions) if "." not in definition.path][
+                :_MAX_FILES
+            ]
         return list(found.items())
 
     def _named_after(self, path: str) -> list[tuple[str, float, str]]:
@@ -267,16 +271,20 @@ class Ranking:
         number = numbers[place] if place >= 0 else -1
         # The definition that starts last before it, or one around that.
         while number >= 0:
-            one = facts.definitions[number]
-            if one.kind in _HOLDERS and one.start <= at < one.end:
+            definition = facts.definitions[number]
+            if definition.kind in _HOLDERS and definition.start <= at < definition.end:
                 return number
-            number = one.container
+            number = definition.container
         return None
 
     def _starts(self, path: str, facts: Facts) -> tuple[list[int], list[int]]:
         starts = self._folded.get(path)
         if starts is None:
-            order = sorted((one.start, number) for number, one in enumerate(facts.definitions) if one.kind in _HOLDERS)
+            order = sorted(
+                (definition.start, number)
+                for number, definition in enumerate(facts.definitions)
+                if definition.kind in _HOLDERS
+            )
             starts = ([start for start, _ in order], [number for _, number in order])
             self._folded[path] = starts
         return starts

@@ -226,7 +226,7 @@ class Run:
     def missing(self) -> list[tuple[TargetSelection, str]]:
         """The requested names that do not exist, each with its target."""
         found = [] if self.plan.remembered else self.execution.outcomes.values()
-        return [(one.wanted, name) for one in found for name in one.missing]
+        return [(outcome.wanted, name) for outcome in found for name in outcome.missing]
 
     def result(self) -> RunResult:
         """Return the result so far, or in the end."""
@@ -356,15 +356,15 @@ def _failed(target_id: str, case: Case) -> FailedTest:
     )
 
 
-def _target(one: Outcome, reason: str) -> TargetResult:
-    first = one.bad[0] if one.bad else None
+def _target(outcome: Outcome, reason: str) -> TargetResult:
+    first = outcome.bad[0] if outcome.bad else None
     return TargetResult(
-        target_id=one.target_id,
-        runner=one.wanted.target.runner_name,
-        status=one.status,
-        duration_ms=round(one.seconds * 1000),
-        tests=len(one.cases),
-        note=one.note,
+        target_id=outcome.target_id,
+        runner=outcome.wanted.target.runner_name,
+        status=outcome.status,
+        duration_ms=round(outcome.seconds * 1000),
+        tests=len(outcome.cases),
+        note=outcome.note,
         reason=reason,
         failure=TargetFailure(message=first.message, stack=_end_of(first.stack)) if first is not None else None,
     )

@@ -75,7 +75,9 @@ class Runner:
 
     def is_named(self, path: str) -> bool:
         """Whether a path below the root is named like this runner's tests."""
-        return any(one.fullmatch(path if slash else path.rpartition("/")[2]) for slash, one in _patterns(self.files))
+        return any(
+            pattern.fullmatch(path if slash else path.rpartition("/")[2]) for slash, pattern in _patterns(self.files)
+        )
 
 
 @cache

@@ -35,18 +35,18 @@ def refactor_operations(
     if not config.enabled:
         kinds = (RefactorOperations, DecisionOperations, ScipOperations)
         return tuple(Disabled(owner=kind, setting="refactor.enabled") for kind in kinds)
-    planning = PlanBuilder(
+    builder = PlanBuilder(
         knowledge=knowledge,
-        questions=Planners(root=root, config=config, scip=scip),
+        planners=Planners(root=root, config=config, scip=scip),
         contexts=contexts,
         config=config,
         clock=foundation.clock,
         plans=PlanStore(home / "plans", foundation.clock),
     )
-    applying = PlanApplier(root=root, scope=scope, engine=engine, planning=planning)
+    applier = PlanApplier(root=root, scope=scope, engine=engine, builder=builder)
     decisions = Decisions(log=foundation.log, root=root)
     return (
-        RefactorOperations(planning=planning, applying=applying, decisions=decisions, cursors=foundation.cursors),
+        RefactorOperations(builder=builder, applier=applier, decisions=decisions, cursors=foundation.cursors),
         DecisionOperations(decisions),
         ScipOperations(
             root=root,

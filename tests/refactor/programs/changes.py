@@ -30,7 +30,7 @@ _SWAPS = (
 class Change:
     """What came of a question: the files afterwards, or why there are none."""
 
-    asked: RefactorSpec
+    spec: RefactorSpec
     candidate: str = ""
     files: dict[str, str] | None = None
     refused: str = ""
@@ -40,7 +40,7 @@ class Change:
 
 def changes(repo: Repository, home: Path, program: Program, draw: Random, count: int) -> list[Change]:
     """Some refactorings of a program, each of the whole program as it was."""
-    questions = Planners(root=home, config=RefactorConfig(), scip=ScipStore(home / "scip.db"))
+    planners = Planners(root=home, config=RefactorConfig(), scip=ScipStore(home / "scip.db"))
     kinds: Sequence[Callable[[Repository, Program, Random], RefactorSpec | None]] = (
         *[_rename] * 5,
         *[_file] * 2,
@@ -51,24 +51,24 @@ def changes(repo: Repository, home: Path, program: Program, draw: Random, count:
     )
     found: list[Change] = []
     while len(found) < count:
-        asked = draw.choice(kinds)(repo, program, draw)
-        if asked is not None:
-            found += made(repo, questions, asked)
+        spec = draw.choice(kinds)(repo, program, draw)
+        if spec is not None:
+            found += made(repo, planners, spec)
     return found
 
 
-def made(repo: Repository, questions: Planners, asked: RefactorSpec) -> list[Change]:
+def made(repo: Repository, planners: Planners, spec: RefactorSpec) -> list[Change]:
     """What a plan comes to: once, or once a candidate."""
     world = repo.world()
     try:
-        draft = questions.planner(asked)(world, repo.store, time.monotonic() + 60)
+        draft = planners.planner(spec)(world, repo.store, time.monotonic() + 60)
     except CodePlaneError as error:
-        return [Change(asked=asked, refused=f"{type(error).__name__}: {error}")]
+        return [Change(spec=spec, refused=f"{type(error).__name__}: {error}")]
     paths = {edit.path for edit in draft.edits} | {edit.path for one in draft.candidates for edit in one.edits}
     texts, modes = texts_of(world, sorted({*paths, *(one.path for one in draft.moves), *draft.removes}))
     plan = Plan(
         plan_id="plan",
-        asked=asked,
+        spec=spec,
         draft=draft,
         texts=texts,
         modes=modes,
@@ -96,7 +96,7 @@ def _applied(repo: Repository, plan: Plan, candidate: str | None) -> Change:
     proposed = sum(one.edit.semantic and not one.applies for one in listed)
     risks = [one.kind for one in draft.dangers if one.kind not in HARMLESS] + ["proposed"] * bool(proposed)
     return Change(
-        asked=plan.asked,
+        spec=plan.spec,
         candidate=candidate or "",
         files={path: text.decode() for path, text in files.items()},
         risks=tuple(sorted(set(risks))),
@@ -167,8 +167,8 @@ def _symbol(repo: Repository, program: Program, draw: Random) -> RefactorSpec | 
 def _delete(repo: Repository, program: Program, draw: Random) -> RefactorSpec | None:
     if draw.random() < 0.2:
         return RefactorSpec(kind="delete", symbol=draw.choice(_modules(program)))
-    asked = _rename(repo, program, draw)
-    return RefactorSpec(kind="delete", symbol=asked.symbol) if asked is not None else None
+    spec = _rename(repo, program, draw)
+    return RefactorSpec(kind="delete", symbol=spec.symbol) if spec is not None else None
 
 
 def _swap(repo: Repository, program: Program, draw: Random) -> RefactorSpec | None:

@@ -31,15 +31,15 @@ class DecisionView(Result):
     at: str
 
     @classmethod
-    def of(cls, one: Decision) -> "DecisionView":
+    def of(cls, decision: Decision) -> "DecisionView":
         """Build the view of a decision."""
         return cls(
-            id=one.decision_id,
-            title=one.title,
-            candidate=one.candidate,
-            included=len(one.included),
-            by=one.actor,
-            at=rfc3339(one.at_ns),
+            id=decision.decision_id,
+            title=decision.title,
+            candidate=decision.candidate,
+            included=len(decision.included),
+            by=decision.actor,
+            at=rfc3339(decision.at_ns),
         )
 
     def text(self) -> str:

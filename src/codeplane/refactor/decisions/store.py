@@ -33,7 +33,7 @@ class Decisions:
             f"SELECT {COLUMNS} FROM decisions WHERE root = ? ORDER BY at_ns DESC", (self._root,)
         )
         found = map(Decision.from_row, rows)
-        self._by_question = {one.question: one for one in found}
+        self._by_question = {decision.question: decision for decision in found}
 
     def all(self) -> tuple[Decision, ...]:
         """Return the decisions that were read last, newest first."""
@@ -55,7 +55,7 @@ class Decisions:
             place for place in plan.open_places(found.candidate or None) if _place(place.edit) not in found.included
         ]
         exclude = [
-            *(str(one.number) for one in left),
+            *(str(place.number) for place in left),
             *(numbers[place] for place in found.excluded if place in numbers),
         ]
         include = [numbers[place] for place in found.included if place in numbers]
@@ -67,8 +67,8 @@ class Decisions:
         """Record a decision for the next time the same question comes up; return its id."""
         made = frozenset(map(_place, chosen_edits(plan, candidate or None, include, exclude)))
         listed = [listed for listed in plan.listed(candidate or None) if listed.edit.semantic]
-        included = sorted({_place(one.edit) for one in listed if not one.applies} & made)
-        excluded = sorted({_place(one.edit) for one in listed if one.applies} - made)
+        included = sorted({_place(edit.edit) for edit in listed if not edit.applies} & made)
+        excluded = sorted({_place(edit.edit) for edit in listed if edit.applies} - made)
         decision_id = new_id("decision")
         payload: JsonObject = {
             "decision_id": decision_id,
@@ -107,5 +107,5 @@ def _question(plan: Plan, root: str) -> str:
     about |= {place.edit.path for place in plan.open_places()}
     about |= {edit.path for edit in plan.every if edit.role == "DEFINITION" and edit.semantic}
     texts = sorted((written(path), plan.digests[path]) for path in about if path in plan.digests)
-    identity = repr((root, plan.asked.kind, draft.name, plan.asked.contexts, candidates, places, defined, texts))
+    identity = repr((root, plan.spec.kind, draft.name, plan.spec.contexts, candidates, places, defined, texts))
     return sha256(identity.encode("utf-8", "surrogateescape")).hexdigest()

@@ -34,7 +34,7 @@ class Leftovers:
         assert facts is not None
         language = self.world.language(facts)
         listed = module_statements(text, language.grammar) if language.names.aliases_exports else []
-        lists = [(spec.start, spec.end) for one in listed for spec in one.specifiers]
+        lists = [(spec.start, spec.end) for statement in listed for spec in statement.specifiers]
         imports = [
             reference
             for reference in references
@@ -97,10 +97,17 @@ class Leftovers:
                 self._put(span, "given away no more")
 
     def _javascript(self, text: bytes, listed: Sequence[ModuleStatement], places: set[int]) -> None:
-        for one in listed:
-            gone = [spec for spec in one.specifiers if any(spec.start <= at < spec.end for at in places)]
+        for statement in listed:
+            gone = [spec for spec in statement.specifiers if any(spec.start <= at < spec.end for at in places)]
             if gone:
-                for span in remove_names(text, one, gone):
+                for span in remove_names(text, statement, gone):
                     self._put(span, "names what is deleted, and nothing uses it")
-            elif one.default and any(one.start <= at < one.source_start for at in places) and not one.specifiers:
-                self._put(remove_statement(text, one.start, one.end), "imports what is deleted, and nothing uses it")
+            elif (
+                statement.default
+                and any(statement.start <= at < statement.source_start for at in places)
+                and not statement.specifiers
+            ):
+                self._put(
+                    remove_statement(text, statement.start, statement.end),
+                    "imports what is deleted, and nothing uses it",
+                )

@@ -73,7 +73,7 @@ def _symbol(world: World, store: FactStore, target: Target, *, force: bool, dead
         raise StillUsed(
             f"not all references to {bound.name} could be looked at: {late}", hint="ask again, or send force: true"
         )
-    blocking = [one for one in used if one.likely]
+    blocking = [reference for reference in used if reference.likely]
     if blocking and not force:
         raise _still_used(world, bound.name, used)
     dangers += _dangers(world, store, bound, going, used)
@@ -91,12 +91,12 @@ def _symbol(world: World, store: FactStore, target: Target, *, force: bool, dead
     )
 
 
-def _is_another(resolver: Resolver, facts: Facts, target: Target, one: Reference) -> bool:
+def _is_another(resolver: Resolver, facts: Facts, target: Target, reference: Reference) -> bool:
     """Whether a definition belongs to another receiver: methods that name their receiver share a scope."""
     bound, mine = target.bound, target.definition
-    if mine is None or one.path != bound.file or facts.rows(bound.scope, bound.name):
+    if mine is None or reference.path != bound.file or facts.rows(bound.scope, bound.name):
         return False
-    defined = resolver.defined_at(one.path, facts, one.offset)
+    defined = resolver.defined_at(reference.path, facts, reference.offset)
     return defined is not None and defined.path != mine.path
 
 
@@ -144,21 +144,21 @@ def _is_exported(world: World, facts: Facts, bound: Bound) -> bool:
 
 
 def _still_used(world: World, name: str, used: Sequence[Reference]) -> StillUsed:
-    ordered = sorted(used, key=lambda one: (TIERS.index(one.tier), one.path, one.offset))
+    ordered = sorted(used, key=lambda reference: (TIERS.index(reference.tier), reference.path, reference.offset))
     places: list[JsonValue] = []
-    for one in ordered[:_SHOWN]:
-        text = world.text(one.path)
-        begin = text.rfind(b"\n", 0, one.offset) + 1
+    for path in ordered[:_SHOWN]:
+        text = world.text(path.path)
+        begin = text.rfind(b"\n", 0, path.offset) + 1
         places.append(
             {
-                "path": one.path,
-                "line": text.count(b"\n", 0, one.offset) + 1,
-                "column": len(text[begin : one.offset].decode("utf-8", "replace")) + 1,
-                "tier": one.tier,
-                "role": one.role,
+                "path": path.path,
+                "line": text.count(b"\n", 0, path.offset) + 1,
+                "column": len(text[begin : path.offset].decode("utf-8", "replace")) + 1,
+                "tier": path.tier,
+                "role": path.role,
             }
         )
-    counts: dict[str, JsonValue] = {tier: sum(one.tier == tier for one in used) for tier in TIERS}
+    counts: dict[str, JsonValue] = {tier: sum(reference.tier == tier for reference in used) for tier in TIERS}
     named = ", ".join(f"{place['path']}:{place['line']}" for place in places[:_NAMED] if isinstance(place, dict))
     more = f" and {len(used) - _NAMED} more" if len(used) > _NAMED else ""
     return StillUsed(
@@ -172,8 +172,8 @@ def _dangers(
 ) -> list[Danger]:
     found: list[Danger] = []
     by_tier: dict[str, list[Reference]] = {}
-    for one in used:
-        by_tier.setdefault(one.tier, []).append(one)
+    for reference in used:
+        by_tier.setdefault(reference.tier, []).append(reference)
     for tier, some in by_tier.items():
         what = f"{counted(len(some), 'place')} may mean it"
         if tier != "UNKNOWN":
@@ -211,8 +211,13 @@ def _files(world: World, store: FactStore, path: str, *, force: bool, deadline: 
     if used and not force:
         raise _still_used(world, path, used)
     dangers = [
-        Danger(kind="dangling_import", what=f"{one.path} imports what is deleted", path=one.path, offset=one.offset)
-        for one in used
+        Danger(
+            kind="dangling_import",
+            what=f"{reference.path} imports what is deleted",
+            path=reference.path,
+            offset=reference.offset,
+        )
+        for reference in used
     ]
     for one in gone:
         folder = one.rpartition("/")[0]

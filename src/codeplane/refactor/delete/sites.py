@@ -51,8 +51,8 @@ def sites(world: World, bound: Bound, definition: Definition | None = None) -> l
         found[one.start] = one
     if not found:
         raise NotRefactorable(f"{bound.name} has no definition in {shown(bound.file)} that can be taken out")
-    gone = [(one.start, one.end) for one in found.values()]
-    return [_site(world, bound, facts, text, one, gone) for one in found.values()]
+    gone = [(statement.start, statement.end) for statement in found.values()]
+    return [_site(world, bound, facts, text, statement, gone) for statement in found.values()]
 
 
 def _places(facts: Facts, bound: Bound, definition: Definition | None) -> list[tuple[int, int]]:
@@ -65,36 +65,45 @@ def _places(facts: Facts, bound: Bound, definition: Definition | None) -> list[t
     return sorted(found.items())
 
 
-def _only(facts: Facts, bound: Bound, one: InnerStatement) -> bool:
+def _only(facts: Facts, bound: Bound, statement: InnerStatement) -> bool:
     """Whether a statement binds no other name in that scope."""
     among = zip(facts.bind_names, facts.binds.tolist(), strict=True)
-    names = {name for name, (scope, at, _, _) in among if scope == bound.scope and one.start <= at < one.end}
+    names = {
+        name for name, (scope, at, _, _) in among if scope == bound.scope and statement.start <= at < statement.end
+    }
     return names <= {bound.name}
 
 
 def _site(
-    world: World, bound: Bound, facts: Facts, text: bytes, one: InnerStatement, gone: list[tuple[int, int]]
+    world: World, bound: Bound, facts: Facts, text: bytes, statement: InnerStatement, gone: list[tuple[int, int]]
 ) -> Site:
     indented = world.language(facts).indented
     computes = (
-        one.kind in ("assignment", "expression_statement", "lexical_declaration") and b"(" in text[one.start : one.end]
+        statement.kind in ("assignment", "expression_statement", "lexical_declaration")
+        and b"(" in text[statement.start : statement.end]
     )
-    if not is_alone(text, one.start, one.end):
+    if not is_alone(text, statement.start, statement.end):
         if not indented:
-            _refuse(bound, text, one.start, "something else is on its line", "put it on a line of its own first")
+            _refuse(bound, text, statement.start, "something else is on its line", "put it on a line of its own first")
         return Site(
-            start=one.start, end=one.end, span=remove_statement(text, one.start, one.end, gone), computes=computes
+            start=statement.start,
+            end=statement.end,
+            span=remove_statement(text, statement.start, statement.end, gone),
+            computes=computes,
         )
     marks = (b"#",) if indented else (b"//", b"/*", b"*", b"@", b"#")
-    begin, until = _lines(text, one.start, one.end, marks)
-    if indented and one.block == "block" and remove_statement(text, one.start, one.end, gone).new:
+    begin, until = _lines(text, statement.start, statement.end, marks)
+    if indented and statement.block == "block" and remove_statement(text, statement.start, statement.end, gone).new:
         return Site(
-            start=one.start, end=one.end, span=Span(start=one.start, end=one.end, new="pass"), computes=computes
+            start=statement.start,
+            end=statement.end,
+            span=Span(start=statement.start, end=statement.end, new="pass"),
+            computes=computes,
         )
-    if not indented and one.alone and one.block not in _BRACED:
-        _refuse(bound, text, one.start, "its block would be empty", "delete the block with it by hand")
+    if not indented and statement.alone and statement.block not in _BRACED:
+        _refuse(bound, text, statement.start, "its block would be empty", "delete the block with it by hand")
     start, end = with_blank_lines(text, begin, until)
-    return Site(start=one.start, end=one.end, span=Span(start=start, end=end), computes=computes)
+    return Site(start=statement.start, end=statement.end, span=Span(start=start, end=end), computes=computes)
 
 
 def _lines(text: bytes, start: int, end: int, marks: tuple[bytes, ...]) -> tuple[int, int]:

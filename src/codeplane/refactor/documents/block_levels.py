@@ -60,15 +60,15 @@ def _level(places: Sequence[Mention]) -> Confidence:
     return "high" if is_named else least
 
 
-def _is_use(meant: DocumentedSymbol, one: Mention) -> bool:
+def _is_use(meant: DocumentedSymbol, mention: Mention) -> bool:
     """Whether a place may be the symbol: not a path, a member of something else, a comment or a string."""
-    if one.setting.is_part or one.setting.kind not in ("code", "import"):
+    if mention.setting.is_part or mention.setting.kind not in ("code", "import"):
         return False
-    if one.setting.before:
-        last = one.setting.before.rpartition(".")[2]
-        return one.judgement[0] == "high" or (meant.is_member and not last[:1].isupper() and last != "")
-    if _REMARK.search(one.before):
+    if mention.setting.before:
+        last = mention.setting.before.rpartition(".")[2]
+        return mention.judgement[0] == "high" or (meant.is_member and not last[:1].isupper() and last != "")
+    if _REMARK.search(mention.before):
         return False
-    quoted = one.before[-1:] in ("'", '"') and one.after[:1] == one.before[-1:]
-    argument = one.before.rstrip()[-1:] in ("(", ",") and _GIVEN.match(one.after) is not None
-    return not quoted and not (argument and one.setting.kind == "code")
+    quoted = mention.before[-1:] in ("'", '"') and mention.after[:1] == mention.before[-1:]
+    argument = mention.before.rstrip()[-1:] in ("(", ",") and _GIVEN.match(mention.after) is not None
+    return not quoted and not (argument and mention.setting.kind == "code")

@@ -105,10 +105,10 @@ def _is_docstring(facts: Facts, text: bytes, start: int, ends: dict[int, int]) -
     return _next(text, ends, _colon(text, ends, around[-1]) + 1) == start
 
 
-def _colon(text: bytes, ends: dict[int, int], one: Definition) -> int:
+def _colon(text: bytes, ends: dict[int, int], definition: Definition) -> int:
     """Return the offset of the colon that ends a definition's head."""
-    at, depth = one.name_at, 0
-    while at < one.end:
+    at, depth = definition.name_at, 0
+    while at < definition.end:
         if at in ends:
             at = ends[at]
             continue
@@ -120,7 +120,7 @@ def _colon(text: bytes, ends: dict[int, int], one: Definition) -> int:
         elif char == b":" and not depth:
             return at
         at += 1
-    return one.end
+    return definition.end
 
 
 def _next(text: bytes, ends: dict[int, int], at: int) -> int:

@@ -40,7 +40,7 @@ class DottedNames:
             found = self._meanings(path, (*parts, self._name))
             if not parts:
                 # A bare word is a class if it has the member that follows.
-                found = {one for one in found if self._resolver.member(one, member)[0] is not None}
+                found = {bound for bound in found if self._resolver.member(bound, member)[0] is not None}
             self._known[key] = found
         if not found:
             return "unknown"
@@ -78,10 +78,10 @@ class DottedNames:
             entities = [found for entity in entities for found in self._step(entity, step)]
         return {entity for entity in entities if isinstance(entity, Bound)}
 
-    def _step(self, one: Entity, name: str) -> tuple[Entity, ...]:
-        if isinstance(one, Module):
-            return self._resolver.export(one.path, name)
-        if isinstance(one, Instance | Outside):
+    def _step(self, entity: Entity, name: str) -> tuple[Entity, ...]:
+        if isinstance(entity, Module):
+            return self._resolver.export(entity.path, name)
+        if isinstance(entity, Instance | Outside):
             return ()
-        member, _ = self._resolver.member(one, name)
+        member, _ = self._resolver.member(entity, name)
         return (member,) if member is not None else ()

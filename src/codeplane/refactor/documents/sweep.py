@@ -218,15 +218,15 @@ def _documented_symbol(
         word=word_kind(name),
         is_member=any("." in symbol.path for symbol in own),
         others=others,
-        families=frozenset(one.family or one.name for one in named if one is not None),
+        families=frozenset(language.family or language.name for language in named if language is not None),
     )
 
 
-def _bound(world: World, one: Symbol) -> Bound | None:
-    facts = world.facts(one.file)
-    if facts is None or one.position >= len(facts.definitions):
+def _bound(world: World, symbol: Symbol) -> Bound | None:
+    facts = world.facts(symbol.file)
+    if facts is None or symbol.position >= len(facts.definitions):
         return None
-    return Bound(one.file, facts.definitions[one.position].scope, one.name)
+    return Bound(symbol.file, facts.definitions[symbol.position].scope, symbol.name)
 
 
 def _family(language: str) -> str:

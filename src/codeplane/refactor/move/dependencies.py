@@ -143,43 +143,48 @@ class SymbolDependencies:
         wanted = dotted.encode()
         return any(wanted in text[piece.start : piece.end] for piece in self.pieces)
 
-    def _bring(self, facts: Facts, text: bytes, one: Import, places: list[int], *, typed: bool) -> None:
+    def _bring(self, facts: Facts, text: bytes, import_: Import, places: list[int], *, typed: bool) -> None:
         """Add one import of the old module to the new one."""
-        if one.source == "__future__":
+        if import_.source == "__future__":
             return
-        found = modules_of(self.world, one.source, self.bound.file)
+        found = modules_of(self.world, import_.source, self.bound.file)
         module = found[0] if len(found) == 1 else None
-        meant = self.resolver.imported(self.bound.file, facts, one) if found else ()
-        if meant == (Module(self.to_path),) or (found == (self.to_path,) and not one.imported):
-            self._own_module(text, one, places)
+        meant = self.resolver.imported(self.bound.file, facts, import_) if found else ()
+        if meant == (Module(self.to_path),) or (found == (self.to_path,) and not import_.imported):
+            self._own_module(text, import_, places)
             return
-        if module == self.to_path and one.imported:
-            self.from_new.add(one.imported)
-            if one.local != one.imported:
-                self.changed += [Span(start=at, end=at + len(one.local.encode()), new=one.imported) for at in places]
+        if module == self.to_path and import_.imported:
+            self.from_new.add(import_.imported)
+            if import_.local != import_.imported:
+                self.changed += [
+                    Span(start=at, end=at + len(import_.local.encode()), new=import_.imported) for at in places
+                ]
                 for at in places:
-                    if self._hidden(at, one.imported):
-                        what = f"{one.local} becomes {one.imported}, which something nearer is called as well"
+                    if self._hidden(at, import_.imported):
+                        what = f"{import_.local} becomes {import_.imported}, which something nearer is called as well"
                         self.dangers.append(Danger(kind="name_taken", what=what, path=self.bound.file, offset=at))
             return
-        if self._has(one) or not self._is_free(one.local, meant[0] if meant else None, one):
+        if self._has(import_) or not self._is_free(import_.local, meant[0] if meant else None, import_):
             return
-        if not one.imported:
-            self._add(f"import {one.source} as {one.alias}" if one.alias else f"import {one.source}", typed=typed)
+        if not import_.imported:
+            self._add(
+                f"import {import_.source} as {import_.alias}" if import_.alias else f"import {import_.source}",
+                typed=typed,
+            )
             return
-        source = one.source
-        if one.source.startswith(".") and module is not None:
-            source = self.source(module, one.source) or one.source
-        named = f"{one.imported} as {one.alias}" if one.alias else one.imported
+        source = import_.source
+        if import_.source.startswith(".") and module is not None:
+            source = self.source(module, import_.source) or import_.source
+        named = f"{import_.imported} as {import_.alias}" if import_.alias else import_.imported
         self._add(f"from {source} import {named}", typed=typed)
 
-    def _has(self, one: Import) -> bool:
+    def _has(self, import_: Import) -> bool:
         """Whether the destination has the same import."""
         facts = self.world.facts(self.to_path)
-        wanted = (one.source, one.imported, one.local)
+        wanted = (import_.source, import_.imported, import_.local)
         return (
             facts is not None
-            and not one.source.startswith(".")
+            and not import_.source.startswith(".")
             and any(
                 (other.source, other.imported, other.local) == wanted
                 and not other.scope
@@ -188,10 +193,10 @@ class SymbolDependencies:
             )
         )
 
-    def _own_module(self, text: bytes, one: Import, places: list[int]) -> None:
+    def _own_module(self, text: bytes, import_: Import, places: list[int]) -> None:
         """Drop the prefix where the text refers to the module that it moves to."""
         name = ".".join(module_parts(self.to_path)[-1:])
-        prefix = one.local if one.imported or one.alias else one.source
+        prefix = import_.local if import_.imported or import_.alias else import_.source
         for at in places:
             match = re.compile(re.escape(prefix.encode()) + rb"\s*\.\s*(?=[A-Za-z_])").match(text, at)
             if match is None:
@@ -237,7 +242,7 @@ class SymbolDependencies:
     def _is_unstarred(self, facts: Facts | None, name: str, meant: Entity | None) -> bool:
         """Return True; refuse a name for which `import *` gives the destination something else."""
         others = self.resolver.export(self.to_path, name) if facts is not None and facts.star else ()
-        if any(one != meant for one in others):
+        if any(entity != meant for entity in others):
             raise NameTaken(f"{self.to_path} has another {name} by `import *`, and {self.bound.name} uses this one")
         return True
 
@@ -245,7 +250,7 @@ class SymbolDependencies:
         """Whether the destination binds a name only for type checkers, not at run time."""
         text = self.world.text(self.to_path)
         listed = [statement for statement in top_statements(text, "python") if is_type_checking(text, statement)]
-        return all(any(one.start <= at < one.end for one in listed) for at in places)
+        return all(any(statement.start <= at < statement.end for statement in listed) for at in places)
 
     def _add(self, statement: str, *, typed: bool) -> None:
         if statement not in self.plain and statement not in self.typed:

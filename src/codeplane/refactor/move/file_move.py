@@ -114,7 +114,10 @@ def _moves(world: World, path: str, new_path: str) -> dict[str, str]:
             f"{shown(taken[0])} is there already",
             hint="choose another place, or move what is there first",
             details={
-                "places": [{"path": one, "line": 1, "column": 1, "why": "a file of this name"} for one in taken[:50]]
+                "places": [
+                    {"path": taken_path, "line": 1, "column": 1, "why": "a file of this name"}
+                    for taken_path in taken[:50]
+                ]
             },
         )
     if (hidden := shadowed_module(files, found)) is not None:
@@ -125,7 +128,7 @@ def _moves(world: World, path: str, new_path: str) -> dict[str, str]:
             details={"places": [{"path": shown(module), "line": 1, "column": 1, "why": "a module of this name"}]},
         )
     for old, new in [*found.items(), (path, new_path)]:
-        if old.endswith(_PYTHON) or (old == path and any(one.endswith(_PYTHON) for one in found)):
+        if old.endswith(_PYTHON) or (old == path and any(moved_path.endswith(_PYTHON) for moved_path in found)):
             _refuse_unimportable(old, new)
     return found
 
@@ -150,7 +153,7 @@ def _python(
     steps = module_parts(path)
     module = path if is_file else world.python().below("/".join(steps[:-1]), steps[-1:])
     moved = MovedModule(module=module or path, new_module=relocation.path(module or path))
-    candidates = {one for one, _ in store.files_with(moved.stem) if _has_modules(one)}
+    candidates = {path for path, _ in store.files_with(moved.stem) if _has_modules(path)}
     ordered = sorted(path for path in candidates | set(moved_files) if path in world.snapshot.files)
     resolver = Resolver(world)
     given = passed_on_modules(world, resolver, ordered, moved.stem)
@@ -310,4 +313,4 @@ def _ordered(edits: Sequence[Edit]) -> tuple[Edit, ...]:
     found: dict[tuple[str, int, int], Edit] = {}
     for edit in sorted(edits, key=lambda edit: rank[edit.tier]):
         found.setdefault((edit.path, edit.start, edit.end), edit)
-    return tuple(sorted(found.values(), key=lambda one: (one.path, one.start, one.end)))
+    return tuple(sorted(found.values(), key=lambda moved_path: (moved_path.path, moved_path.start, moved_path.end)))

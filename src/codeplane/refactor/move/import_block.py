@@ -12,7 +12,7 @@ def add_imports(text: bytes, statements: Sequence[str], typed: Sequence[str]) ->
     """Return the spans that add imports to a file; `typed`: imports for type checkers only."""
     listed = top_statements(text, "python")
     spans: list[Span] = []
-    block = next((one for one in listed if is_type_checking(text, one)), None)
+    block = next((statement for statement in listed if is_type_checking(text, statement)), None)
     plain = list(statements)
     if typed and block is not None:
         last = text.rstrip()[: block.end].rstrip()
@@ -20,7 +20,9 @@ def add_imports(text: bytes, statements: Sequence[str], typed: Sequence[str]) ->
         inner = text[line_start(text, len(last) - 1) : len(last)]
         indent = inner[: len(inner) - len(inner.lstrip())].decode() or "    "
         spans.append(_at(text, at, "".join(f"{indent}{statement}\n" for statement in typed)))
-    elif typed and not any(one.is_import and b"TYPE_CHECKING" in text[one.start : one.end] for one in listed):
+    elif typed and not any(
+        statement.is_import and b"TYPE_CHECKING" in text[statement.start : statement.end] for statement in listed
+    ):
         plain.append("from typing import TYPE_CHECKING")
     behind = "".join(f"{statement}\n" for statement in plain)
     if typed and block is None:
@@ -54,17 +56,17 @@ def _at(text: bytes, at: int, code: str) -> Span:
 def _end(text: bytes, listed: list[TopStatement]) -> tuple[int, bool]:
     """Return the place after the leading imports, and whether there are any."""
     at, found = 0, False
-    for index, one in enumerate(listed):
-        if one.is_import:
-            at, found = past_newline(text, line_end(text, one.end)), True
-        elif one.kind == "comment":
-            comment = text[one.start : one.end]
-            if one.start == 0 or (not at and b"coding" in comment and one.start < 200):
+    for index, statement in enumerate(listed):
+        if statement.is_import:
+            at, found = past_newline(text, line_end(text, statement.end)), True
+        elif statement.kind == "comment":
+            comment = text[statement.start : statement.end]
+            if statement.start == 0 or (not at and b"coding" in comment and statement.start < 200):
                 of_file = comment.startswith(b"#!") or b"coding" in comment
-                at = past_newline(text, line_end(text, one.end)) if of_file else at
-        elif {one.kind, one.inner} & _TEXTS:
+                at = past_newline(text, line_end(text, statement.end)) if of_file else at
+        elif {statement.kind, statement.inner} & _TEXTS:
             if not any(other.kind != "comment" for other in listed[:index]):
-                at = past_newline(text, line_end(text, one.end))
-        elif one.kind not in ("if_statement", "try_statement"):
+                at = past_newline(text, line_end(text, statement.end))
+        elif statement.kind not in ("if_statement", "try_statement"):
             break
     return at, found

@@ -52,7 +52,7 @@ class Importer:
     _added: dict[tuple[int, int], list[str]] = field(default_factory=dict)
     _gone: list[Statement] = field(default_factory=list)
 
-    def planned(self, references: Sequence[Reference]) -> None:
+    def plan(self, references: Sequence[Reference]) -> None:
         """Find every edit, from the references to the symbol."""
         facts, text = self.world.facts(self.path), self.world.text(self.path)
         assert facts is not None
@@ -202,20 +202,20 @@ class Importer:
             if imports:
                 self._import(facts, text, own, imports, statement, [steps[0].at for _, steps in some])
 
-    def _reached(self, facts: Facts, text: bytes, one: Import) -> tuple[str | None, str]:
+    def _reached(self, facts: Facts, text: bytes, import_: Import) -> tuple[str | None, str]:
         """Return the name of the new module before the dot, and the statement that imports it."""
-        dotted = self.source(one.source if not one.source.startswith(".") else "")
+        dotted = self.source(import_.source if not import_.source.startswith(".") else "")
         if dotted is None:
             return None, ""
         stem = module_parts(self.to_path)[-1]
-        if not one.imported and not one.alias:
+        if not import_.imported and not import_.alias:
             top = dotted.partition(".")[0]
-            free = top == one.local or not self._binds(facts, top, dotted)
+            free = top == import_.local or not self._binds(facts, top, dotted)
             return (dotted, f"import {dotted}") if free else (None, "")
         parent = parent_package(self.relocation, self.to_path)
         name = None
-        if one.imported and parent is not None and parent not in ("src", "lib"):
-            close = relative_name(self.relocation, parent, self.path) if one.source.startswith(".") else None
+        if import_.imported and parent is not None and parent not in ("src", "lib"):
+            close = relative_name(self.relocation, parent, self.path) if import_.source.startswith(".") else None
             name = close or absolute_name(self.relocation, parent, self.path, None)
         if self._binds(facts, stem, dotted):
             return None, ""
@@ -267,7 +267,7 @@ class Importer:
 
     def _all(self, facts: Facts, text: bytes) -> list[Statement]:
         found = (statement_at(text, at) for at in sorted({import_.at for import_ in facts.imports}))
-        return [one for one in found if one is not None]
+        return [statement for statement in found if statement is not None]
 
     def _stars(self, facts: Facts, text: bytes) -> None:
         """Import the symbol by name where `from old import *` no longer does."""

@@ -45,7 +45,7 @@ def cut_script_symbol(bound: Bound, facts: Facts, text: bytes, grammar: str) -> 
     found: dict[int, Piece] = {}
     kinds: set[str] = set()
     for at, reason in sorted(places.items()):
-        top = next((one for one in listed if one.start <= at < one.end), None)
+        top = next((statement for statement in listed if statement.start <= at < statement.end), None)
         kind = top.inner if top is not None and top.kind == "export_statement" else top.kind if top is not None else ""
         if top is None or reason == _IMPORTED or kind not in _DECLARED or not _only(bound, facts, top.start, top.end):
             _refuse(bound, text, at, "the statement does more than declare it", "split the statement first")

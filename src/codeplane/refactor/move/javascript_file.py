@@ -68,7 +68,7 @@ def _sources(facts: Facts, text: bytes) -> dict[int, int]:
     taken = {(import_.at, import_.source) for import_ in facts.imports} | {
         (export.at, export.source) for export in facts.exports
     }
-    for at, source in sorted(one for one in taken if one[1]):
+    for at, source in sorted(source_at for source_at in taken if source_at[1]):
         written = source.encode()
         place = text.find(written, at)
         while place > 0:

@@ -76,7 +76,7 @@ class ScriptImporters:
             and language.names.aliases_exports
         )
 
-    def planned(self, path: str) -> tuple[list[Edit], list[Danger]]:
+    def plan(self, path: str) -> tuple[list[Edit], list[Danger]]:
         """Return the edits and dangers of one file."""
         self._edits, self._dangers = [], []
         facts = self._world.facts(path)

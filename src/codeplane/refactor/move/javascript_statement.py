@@ -49,9 +49,9 @@ def module_statements(text: bytes, grammar: str) -> list[ModuleStatement]:
     found = []
     for node in parse(text, grammar).root_node.children:
         if node.type in ("import_statement", "export_statement"):
-            one = _given(node, text)
-            if one is not None:
-                found.append(one)
+            statement = _given(node, text)
+            if statement is not None:
+                found.append(statement)
     return found
 
 

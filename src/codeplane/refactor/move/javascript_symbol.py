@@ -54,7 +54,7 @@ def plan_javascript_symbol(world: World, store: FactStore, bound: Bound, to_path
     made = _Symbol(
         world, store, bound, to_path, modules, cut_script_symbol(bound, facts, text, world.language(facts).grammar)
     )
-    made.planned(facts, text, deadline)
+    made.plan(facts, text, deadline)
     return Draft(
         title=f"move {bound.name} to {to_path}",
         word=bound.name,
@@ -91,7 +91,7 @@ class _Symbol:
         self._beside = Relocation(self.world, {}, root=self.to_path, new_root=self.to_path)
         self._beside.created = (self.to_path,)
 
-    def planned(self, facts: Facts, text: bytes, deadline: float) -> None:
+    def plan(self, facts: Facts, text: bytes, deadline: float) -> None:
         """Find all edits."""
         there = self.world.facts(self.to_path)
         if self.to_path in self.world.snapshot.files and (there is None or there.errors):
@@ -111,7 +111,7 @@ class _Symbol:
                 self.late = f"time ran out before {path}"
                 return
             self.scanned += 1
-            edits, dangers = importers.planned(path)
+            edits, dangers = importers.plan(path)
             self.edits += edits
             self.dangers += dangers
 

@@ -55,10 +55,10 @@ def loading_dangers(
             what = (
                 "modules come to load each other; functions that are called meanwhile may see one that is half loaded"
             )
-            found.append(Danger(kind="load_order", what=what, path=later.was(grown)))
+            found.append(Danger(kind="load_order", what=what, path=later.old_path(grown)))
         elif (double := changed_holder(later, before, after)) is not None:
             what = f"{double[1]} of {double[0]} is a module and something else; another of the two is loaded last"
-            found.append(Danger(kind="load_order", what=what, path=later.was(double[0])))
+            found.append(Danger(kind="load_order", what=what, path=later.old_path(double[0])))
         elif (star := shifted_star_import(later, before, after)) is not None:
             what = f"`import *` from {star[0]} brings what is loaded by then; {star[1]} comes at another time"
             found.append(Danger(kind="load_order", what=what, path=star[0]))
@@ -78,10 +78,10 @@ def _new_faults(
         if time.monotonic() > deadline:
             return
         faults = after.faults(entry)
-        old = later.was(entry) if faults else None
+        old = later.old_path(entry) if faults else None
         known = {(fault.path, fault.module, fault.name) for fault in before.faults(old)} if old is not None else set()
         for fault in faults:
-            if (later.was(fault.path), later.was(fault.module), fault.name) not in known:
+            if (later.old_path(fault.path), later.old_path(fault.module), fault.name) not in known:
                 yield fault
 
 
@@ -90,14 +90,16 @@ def _grown_cycle(
 ) -> str | None:
     """Return a module that gets into a cycle with other modules than before."""
     for start in moved[:_ENTRIES]:
-        old = later.was(start)
+        old = later.old_path(start)
         known = _cycle(before, old) if old is not None else {old}
         now = _cycle(after, start)
-        if any(later.was(one) not in known for one in now if one != start):
+        if any(later.old_path(module) not in known for module in now if module != start):
             return start
-        was = {module for step in before.taken(old) for module in step.through} if old is not None else set()
+        was = {module for step in before.reads(old) for module in step.through} if old is not None else set()
         if any(
-            module in now and later.was(module) not in was for step in after.taken(start) for module in step.through
+            module in now and later.old_path(module) not in was
+            for step in after.reads(start)
+            for module in step.through
         ):
             return start
     return None
@@ -127,7 +129,7 @@ def _lost_names(
     for path in later.changed[:_LOOKED_AT]:
         if time.monotonic() > deadline:
             return
-        facts, old = later.facts(path), later.was(path)
+        facts, old = later.facts(path), later.old_path(path)
         if facts is None or not later.language(facts).names.dotted_modules:
             continue
         was = before.world.facts(old) if old is not None else None
@@ -138,9 +140,9 @@ def _lost_names(
             if not _is_foreign(import_.source, path, later, before.world):
                 yield LoadFault(path=path, at=import_.at, module=import_.source, name="")
         lacking = [
-            step for step in after.taken(path) if step.name not in ("", "*") and not after.has(step.module, step.name)
+            step for step in after.reads(path) if step.name not in ("", "*") and not after.has(step.module, step.name)
         ]
-        known = {step.name for step in before.taken(old) if not before.has(step.module, step.name)} if old else set()
+        known = {step.name for step in before.reads(old) if not before.has(step.module, step.name)} if old else set()
         for step in lacking:
             if step.name not in known:
                 yield LoadFault(path=path, at=step.at, module=step.module, name=step.name)
@@ -153,7 +155,7 @@ def _is_foreign(source: str, path: str, *worlds: World) -> bool:
 
 
 def _danger(kind: str, what: str, fault: LoadFault, later: PlannedWorld) -> Danger:
-    old = later.was(fault.path)
+    old = later.old_path(fault.path)
     return Danger(kind=kind, what=what, path=old if old is not None else None)
 
 
@@ -184,10 +186,10 @@ def _moving(later: PlannedWorld, before: LoadSimulation, after: LoadSimulation) 
     for pair in later.came_from.items():
         yield from pair
     for path in later.changed[:_CHANGED]:
-        old = later.was(path)
-        was = {step.module for step in before.taken(old)} if old is not None else set()
-        now = {later.was(step.module) for step in after.taken(path)}
-        yield from sorted(one for one in now ^ was if one is not None)
+        old = later.old_path(path)
+        was = {step.module for step in before.reads(old)} if old is not None else set()
+        now = {later.old_path(step.module) for step in after.reads(path)}
+        yield from sorted(module for module in now ^ was if module is not None)
 
 
 def _lacks_all(before: LoadSimulation, package: str) -> bool:

@@ -88,9 +88,9 @@ class LoadSimulation:
 
     def steps(self, path: str) -> list[LoadStep]:
         """Return what a module reads from others while it is loaded, in the order of its text."""
-        return [step for step in self.taken(path) if step.loaded]
+        return [step for step in self.reads(path) if step.loaded]
 
-    def taken(self, path: str) -> list[LoadStep]:
+    def reads(self, path: str) -> list[LoadStep]:
         """Return what a module reads from others, while it is loaded or later."""
         steps = self._steps.get(path)
         if steps is None:

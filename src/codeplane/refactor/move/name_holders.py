@@ -17,7 +17,7 @@ Holder = Literal["name", "module", "name until the module is loaded"]
 def changed_holder(later: PlannedWorld, before: LoadSimulation, after: LoadSimulation) -> tuple[str, str] | None:
     """Return a package and a name of it that would mean the other of two things."""
     for package in _packages(later, after):
-        old = later.was(package)
+        old = later.old_path(package)
         if old is None:
             continue
         was, now = holders(before, old), holders(after, package)

@@ -40,7 +40,7 @@ class PlannedWorld(World):
         moved = {old: new for new, old in self.came_from.items()}
         return sorted({*(moved.get(path, path) for path in self._edits), *self.came_from, *self._created})
 
-    def was(self, path: str) -> str | None:
+    def old_path(self, path: str) -> str | None:
         """Return the present path of a file, or None if it does not exist yet."""
         return None if path in self._created else self.came_from.get(path, path)
 
@@ -48,7 +48,7 @@ class PlannedWorld(World):
         """Return a file's new bytes."""
         found = self._texts.get(path)
         if found is None:
-            old = self.was(path)
+            old = self.old_path(path)
             before = self._created[path] if old is None else self._before.text(old)
             found = self._texts[path] = splice(path, before, self._edits.get(old or path, ()))
         return found
@@ -56,7 +56,7 @@ class PlannedWorld(World):
     def facts(self, path: str) -> Facts | None:
         """Return a file's new facts."""
         if path not in self._facts:
-            old = self.was(path)
+            old = self.old_path(path)
             if path not in self.snapshot.files:
                 self._facts[path] = None
             elif old is not None and old not in self._edits:

@@ -47,7 +47,7 @@ def cut_symbol(bound: Bound, facts: Facts, text: bytes) -> list[Piece]:
         at, reason = facts.bind_at(row), facts.bind_reason(row)
         if reason == _IMPORTED:
             _refuse(bound, text, at, "it is imported here, not defined", "name the file that defines it")
-        top = next((one for one in listed if one.start <= at < one.end), None)
+        top = next((statement for statement in listed if statement.start <= at < statement.end), None)
         if top is None or not _is_whole(bound, facts, top):
             _refuse(bound, text, at, "the statement does more than define it", "split the statement first")
         assert top is not None
@@ -56,7 +56,7 @@ def cut_symbol(bound: Bound, facts: Facts, text: bytes) -> list[Piece]:
         begin, until = whole_lines(text, top.start, top.end, (b"#",))
         found[top.start] = Piece(begin=begin, until=until, start=top.start, end=top.end)
     for name, (scope, at, reason, _) in zip(facts.bind_names, facts.binds.tolist(), strict=True):
-        outside = not any(one.start <= at < one.end for one in found.values())
+        outside = not any(piece.start <= at < piece.end for piece in found.values())
         if name == bound.name and reason == _GLOBAL and scope and outside:
             _refuse(bound, text, at, "a function assigns to it with `global`", "let the function go without it first")
     if not found:

@@ -84,7 +84,7 @@ class DottedUses:
     def _may_have(self, at: int, name: str) -> bool:
         """Whether a name may be a module that has what moves."""
         meant = self.draft.resolver.at(self.draft.path, at, name).entities
-        modules = [one.path for one in meant if isinstance(one, Module)]
+        modules = [entity.path for entity in meant if isinstance(entity, Module)]
         return any(
             Module(self.draft.moved.module) in self.draft.resolver.export(module, self.draft.moved.stem)
             for module in modules
@@ -121,7 +121,7 @@ class DottedUses:
             return False
         if not bound_by:
             return False
-        first = next((one for one, _ in statements if one.start == bound_by[0].at), None)
+        first = next((statement for statement, _ in statements if statement.start == bound_by[0].at), None)
         if first is None:
             return False
         added = self.draft.added.setdefault((first.start, first.end), [])

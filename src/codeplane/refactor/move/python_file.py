@@ -75,7 +75,7 @@ class PythonFile:
             by_place = {
                 at: some
                 for at, some in by_place.items()
-                if any(stem == one.imported or stem in one.source for one in some)
+                if any(stem == import_.imported or stem in import_.source for import_ in some)
             }
         found = ((statement_at(text, at), imports) for at, imports in sorted(by_place.items()))
         return [(statement, imports) for statement, imports in found if statement is not None]
@@ -156,15 +156,17 @@ class PythonFile:
             self._unseen(statement.source, statement.source_start, statement.source_end)
             return
         named = [self._named(statement, package, item) for item in statement.items]
-        if all(one.source == statement.source and one.name == one.item.name for one in named):
+        if all(entry.source == statement.source and entry.name == entry.item.name for entry in named):
             return
         scopes = {import_.imported_at: import_.scope for import_ in imports}
-        written = {id(one): self._written(facts, text, package, one, scopes.get(one.item.start, 0)) for one in named}
-        tier = min((one.tier for one in named), key=lambda one: one == "STRONG")
+        written = {
+            id(entry): self._written(facts, text, package, entry, scopes.get(entry.item.start, 0)) for entry in named
+        }
+        tier = min((entry.tier for entry in named), key=lambda one: one == "STRONG")
         stay = statement.source
-        if all(one.source != stay for one in named):
-            stay = next((one.source for one in named if one.source is not None), "")
-        leaving = [one for one in named if one.source != stay]
+        if all(entry.source != stay for entry in named):
+            stay = next((entry.source for entry in named if entry.source is not None), "")
+        leaving = [entry for entry in named if entry.source != stay]
         if len(leaving) == len(named):
             # Items without a source form one statement.
             (whole,) = self._grouped(leaving, written)
@@ -175,10 +177,10 @@ class PythonFile:
         if stay != statement.source:
             span = Span(start=statement.source_start, end=statement.source_end, new=stay)
             self.draft.put(span, tier, "IMPORT", f"{statement.source} is {stay} afterwards")
-        for one in named:
-            if one not in leaving and written[id(one)] != _item_text(one.item):
-                span = Span(start=one.item.start, end=one.item.end, new=written[id(one)])
-                self.draft.put(span, tier, "IMPORT", f"{one.item.name} is {one.name} afterwards")
+        for entry in named:
+            if entry not in leaving and written[id(entry)] != _item_text(entry.item):
+                span = Span(start=entry.item.start, end=entry.item.end, new=written[id(entry)])
+                self.draft.put(span, tier, "IMPORT", f"{entry.item.name} is {entry.name} afterwards")
         if leaving:
             for span in remove_items(text, statement, [item.item for item in leaving]):
                 self.draft.put(span, tier, "IMPORT", f"not in {stay} any more")
@@ -187,8 +189,8 @@ class PythonFile:
 
     def _grouped(self, named: Sequence[_Named], written: Mapping[int, str]) -> list[str]:
         groups: dict[str | None, list[str]] = {}
-        for one in named:
-            groups.setdefault(one.source, []).append(written[id(one)])
+        for entry in named:
+            groups.setdefault(entry.source, []).append(written[id(entry)])
         return [
             f"from {source} import {', '.join(names)}" if source is not None else f"import {', '.join(names)}"
             for source, names in groups.items()
@@ -221,34 +223,34 @@ class PythonFile:
         found = self._naming.new_name(new_package, source, package, at)
         return _Named(item=item, source=found, name=item.name, tier=tier) if found is not None else same
 
-    def _written(self, facts: Facts, text: bytes, package: str, one: _Named, scope: int) -> str:
+    def _written(self, facts: Facts, text: bytes, package: str, entry: _Named, scope: int) -> str:
         """Return the new text of an item; if its name changes, its uses are rewritten or it gets an alias."""
-        item = one.item
+        item = entry.item
         if item.alias:
-            return one.name if one.source is None and item.alias == one.name else f"{one.name} as {item.alias}"
-        if one.name == item.name:
+            return entry.name if entry.source is None and item.alias == entry.name else f"{entry.name} as {item.alias}"
+        if entry.name == item.name:
             return item.name
         bound = Bound(self.draft.path, scope, item.name)
         own_package = self.draft.path == package
         listed = [export for export in facts.exports if export.evidence == "all" and export.name == item.name]
         if (
-            self.draft.is_taken(facts, text, one.name, None)
+            self.draft.is_taken(facts, text, entry.name, None)
             or len(self.draft.resolver.meaning(bound)) != 1
             or (not own_package and (listed or (self.draft.path, item.name) in self.passed_on))
         ):
-            return f"{one.name} as {item.name}"
-        self.draft.rewrite_uses(facts, text, bound, one.name, one.tier)
+            return f"{entry.name} as {item.name}"
+        self.draft.rewrite_uses(facts, text, bound, entry.name, entry.tier)
         for export in listed:
-            span = Span(start=export.at, end=export.at + len(item.name.encode()), new=one.name)
-            self.draft.put(span, one.tier, "EXPORT", "the package gives its module")
-        return one.name
+            span = Span(start=export.at, end=export.at + len(item.name.encode()), new=entry.name)
+            self.draft.put(span, entry.tier, "EXPORT", "the package gives its module")
+        return entry.name
 
     def _keep_top(self, facts: Facts, text: bytes, scope: int, top: str, kept: Sequence[Statement]) -> None:
         """Keep a package imported that other names still start with."""
         bound = Bound(self.draft.path, scope, top)
         rows = facts.rows(scope, top)
         others = [facts.imports[facts.bind_target(row)].at for row in rows if facts.bind_reason(row) == 3]
-        if any(at not in {one.start for one in kept} for at in others) or len(others) < len(rows):
+        if any(at not in {statement.start for statement in kept} for at in others) or len(others) < len(rows):
             return
         used = [
             at

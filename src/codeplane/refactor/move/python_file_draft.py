@@ -69,7 +69,7 @@ class PythonFileDraft:
             facts, text = self.world.facts(self.path), self.world.text(self.path)
             assert facts is not None
             found = (statement_at(text, one) for one in {import_.at for import_ in facts.imports})
-            self._spans = [(one.start, one.end) for one in found if one is not None]
+            self._spans = [(statement.start, statement.end) for statement in found if statement is not None]
         return any(start <= at < end for start, end in self._spans)
 
     def is_taken(self, facts: Facts, text: bytes, name: str, module: str | None) -> bool:
@@ -77,8 +77,8 @@ class PythonFileDraft:
         if name == self.moved.stem and module is None:
             return False
         top = self.relocation.python.find(name, self.new_path) if module is not None else ()
-        for index, one in enumerate(facts.bind_names):
-            if one != name:
+        for index, bound_name in enumerate(facts.bind_names):
+            if bound_name != name:
                 continue
             scope = facts.bind_scope(index)
             meant = self.resolver.meaning(Bound(self.path, scope, name))

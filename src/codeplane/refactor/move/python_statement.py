@@ -84,7 +84,7 @@ def statement_at(text: bytes, at: int) -> Statement | None:
 def import_spans(facts: Facts, text: bytes) -> list[tuple[int, int]]:
     """Return the spans of a file's import statements, where names are bound and not used."""
     found = (statement_at(text, at) for at in sorted({import_.at for import_ in facts.imports}))
-    return [(one.start, one.end) for one in found if one is not None]
+    return [(statement.start, statement.end) for statement in found if statement is not None]
 
 
 def remove_items(text: bytes, statement: Statement, items: Collection[Item]) -> list[Span]:
@@ -156,7 +156,7 @@ def _is_only_one(text: bytes, start: int, end: int, gone: Collection[tuple[int, 
         until = line_end(text, at)
         line = text[at:until]
         code = line.strip()
-        if code and not code.startswith(b"#") and not any(one <= at + indent < stop for one, stop in gone):
+        if code and not code.startswith(b"#") and not any(path <= at + indent < stop for path, stop in gone):
             return len(line) - len(line.lstrip()) < indent
         at = max(past_newline(text, until), at + 1)
     return True

@@ -73,12 +73,12 @@ def plan_python_symbol(world: World, store: FactStore, bound: Bound, to_path: st
     for path, found in by_file.items():
         if path == bound.file:
             continue
-        sure = [one for one in found if one.tier in SURE]
+        sure = [reference for reference in found if reference.tier in SURE]
         if len(sure) < len(found):
             what = f"{path} may use {bound.name}"
             dangers.append(Danger(kind="unresolved_use", what=what, path=path, count=len(found) - len(sure)))
         importer = Importer(world, resolver, relocation, bound, to_path, path)
-        importer.planned(sure)
+        importer.plan(sure)
         edits += importer.edits
         dangers += importer.dangers
         aliases += importer.aliases
@@ -341,10 +341,10 @@ def _without_leading_blanks(text: bytes, edits: Sequence[Edit]) -> list[Edit]:
     starts = {edit.start: edit for edit in edits if not edit.new and edit.end > edit.start}
     at, gone = 0, list[Edit]()
     while at < len(text):
-        one = starts.get(at)
-        if one is not None:
-            gone.append(one)
-            at = one.end
+        removal = starts.get(at)
+        if removal is not None:
+            gone.append(removal)
+            at = removal.end
         elif gone and _is_blank(text, at) and not any(other.start == at for other in edits):
             at = max(past_newline(text, line_end(text, at)), at + 1)
         else:

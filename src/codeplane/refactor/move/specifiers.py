@@ -28,9 +28,13 @@ def rewrite_specifier(relocation: Relocation, source: str, importer: str, module
     else:
         form = _form_by_ending(source, module)
         found = _aliases(relocation, source, new_importer, module, new_module, form)
-    for one in found:
-        if relocation.javascript.find(one, new_importer) == (new_module,):
-            return f"{one}/" if source.endswith("/") and form == "folder" and not one.endswith("/") else one
+    for specifier in found:
+        if relocation.javascript.find(specifier, new_importer) == (new_module,):
+            return (
+                f"{specifier}/"
+                if source.endswith("/") and form == "folder" and not specifier.endswith("/")
+                else specifier
+            )
     return None
 
 
@@ -110,8 +114,8 @@ def _tails(module: str, form: Form) -> Iterator[str]:
         ways["folder"] = posixpath.dirname(module)
     order = (form, *(one for one in _FORMS if one != form))
     if is_index and form == "bare":
-        order = ("folder", *(one for one in order if one != "folder"))
-    yield from (ways[one] for one in order if one in ways)
+        order = ("folder", *(way for way in order if way != "folder"))
+    yield from (ways[way] for way in order if way in ways)
 
 
 def _form(path: str | None, module: str) -> Form:

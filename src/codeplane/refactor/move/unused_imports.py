@@ -81,7 +81,7 @@ def _is_type(facts: Facts, text: bytes, at: int) -> bool:
     return b"type:" in span_text if span_text.startswith(b"#") else _QUOTED_TYPE.fullmatch(span_text) is not None
 
 
-def _reason_to_keep(world: World, bound: Bound, one: Import, in_types: bool, text: bytes) -> str:
+def _reason_to_keep(world: World, bound: Bound, import_: Import, in_types: bool, text: bytes) -> str:
     """Return why an import may still be needed; empty if it is certainly not."""
     facts = world.facts(bound.file)
     assert facts is not None
@@ -89,9 +89,9 @@ def _reason_to_keep(world: World, bound: Bound, one: Import, in_types: bool, tex
         return "its name is in strings that may be types"
     if bound.file.endswith(("/__init__.py", ".pyi")) or bound.file == "__init__.py":
         return "a package may give it to others"
-    if any(export.evidence == "all" and export.name == one.local for export in facts.exports):
+    if any(export.evidence == "all" and export.name == import_.local for export in facts.exports):
         return "it is in __all__"
-    line = text[one.at : line_end(text, one.at)]
+    line = text[import_.at : line_end(text, import_.at)]
     if b"noqa" in line or b"isort" in line or b"pragma" in line:
         return "a comment asks to keep it"
     return ""

@@ -44,8 +44,12 @@ def _alias(world: World, path: str, facts: Facts, at: int, name: str) -> Target 
     _refuse_given(world, facts, path, at, name)
     index = facts.imported_at.get(at)
     if index is not None:
-        one = facts.imports[index]
-        bound = Bound(path, one.scope, name) if one.alias == name and one.local_at == at != one.imported_at else None
+        import_ = facts.imports[index]
+        bound = (
+            Bound(path, import_.scope, name)
+            if import_.alias == name and import_.local_at == at != import_.imported_at
+            else None
+        )
     else:
         plain = at not in facts.labels and receiver(world.text(path), at, facts.in_text) == ()
         bound = resolver.lexical(path, facts, at, name) if plain and not facts.in_text(at) else None
@@ -58,7 +62,7 @@ def _alias(world: World, path: str, facts: Facts, at: int, name: str) -> Target 
         return None
     if bound.scope == 0:
         _refuse_known(world, facts, bound)
-    definition = next((one for _, one in resolver.definitions(bound)), None)
+    definition = next((definition for _, definition in resolver.definitions(bound)), None)
     return Target(bound=bound, symbol=None, definition=definition)
 
 

@@ -67,11 +67,11 @@ def _in_scope(context: RenameContext, bound: Bound, why: str) -> Iterator[Taken]
     for row in facts.rows(bound.scope, context.new):
         yield bound.file, facts.bind_at(row), why
     for index in facts.declared.get((bound.scope, context.new), ()):
-        one = facts.definitions[index]
+        definition = facts.definitions[index]
         mine = context.subject.definition
         receivers = mine is not None and "." in mine.path and facts.scopes[bound.scope].kind == "file"
-        if not receivers or one.path.rpartition(".")[0] == (mine.path.rpartition(".")[0] if mine else ""):
-            yield bound.file, one.name_at, why
+        if not receivers or definition.path.rpartition(".")[0] == (mine.path.rpartition(".")[0] if mine else ""):
+            yield bound.file, definition.name_at, why
 
 
 def _in_classes(context: RenameContext, bound: Bound) -> Iterator[Taken]:

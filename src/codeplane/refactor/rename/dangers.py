@@ -91,7 +91,7 @@ def _twice(context: RenameContext) -> Iterator[Danger]:
     if not subject.language.classes.rebindable or subject.sort != "member":
         return
     text = context.world.text(subject.bound.file)
-    found = [one for _, one in context.resolver.definitions(subject.bound)]
+    found = [definition for _, definition in context.resolver.definitions(subject.bound)]
     if not found or found[0].kind not in ("method", "function") or is_property(text, found[0]):
         return
     for at in context.places(subject.bound.file, subject.name):
@@ -198,7 +198,7 @@ def _private(context: RenameContext) -> Iterator[Danger]:
 def _outside(context: RenameContext, family: Family) -> Iterator[Danger]:
     for owner in family.outside[:_MOST]:
         facts = context.world.facts(owner.file)
-        definition = next((one for _, one in context.resolver.definitions(owner)), None)
+        definition = next((definition for _, definition in context.resolver.definitions(owner)), None)
         if facts is not None and definition is not None:
             what = f"{owner.name} builds on a class that is not here: if that one has {context.name}, this overrides it"
             yield Danger(kind="outside_base", what=what, path=owner.file, offset=definition.name_at)
@@ -210,17 +210,17 @@ def _decorated(context: RenameContext) -> Iterator[Danger]:
     of = subject.function if subject.sort == "parameter" else subject.bound
     if of is None or not subject.language.contract.decorators:
         return
-    for _, one in context.resolver.definitions(of):
-        above = decorators(context.world.text(of.file), one)
+    for _, definition in context.resolver.definitions(of):
+        above = decorators(context.world.text(of.file), definition)
         lines = [line for line in above.splitlines() if line.strip().startswith(b"@") and not _HARMLESS.match(line)]
-        if lines and one.kind in ("function", "method"):
-            fixture = is_fixture(context.world, of.file, one)
+        if lines and definition.kind in ("function", "method"):
+            fixture = is_fixture(context.world, of.file, definition)
             decorator = lines[0].strip()[:60].decode("utf-8", "replace")
             yield Danger(
                 kind="fixture" if fixture else "decorated",
-                what=f"tests ask for it by the name {one.name}" if fixture else f"{decorator} may use its names",
+                what=f"tests ask for it by the name {definition.name}" if fixture else f"{decorator} may use its names",
                 path=of.file,
-                offset=one.name_at,
+                offset=definition.name_at,
             )
             return
 

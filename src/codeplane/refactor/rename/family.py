@@ -45,7 +45,7 @@ def family_of(context: RenameContext) -> Family:
     while grown:
         grown = False
         for owner in list(waiting):
-            if any(owner in lines[one] or one in lines[owner] for one in found):
+            if any(owner in lines[base] or base in lines[owner] for base in found):
                 found.append(owner)
                 waiting.remove(owner)
                 grown = True
@@ -91,11 +91,11 @@ def _implemented(context: RenameContext, of: Bound) -> Iterator[Bound]:
     if facts is None or not LANGUAGES[facts.language].classes.declares_interfaces:
         return
     text = context.world.text(of.file)
-    for _, one in context.resolver.definitions(of):
-        start = _IMPLEMENTS.search(text, *one.bases) if one.bases is not None else None
-        if start is None or one.bases is None:
+    for _, definition in context.resolver.definitions(of):
+        start = _IMPLEMENTS.search(text, *definition.bases) if definition.bases is not None else None
+        if start is None or definition.bases is None:
             continue
-        for name in _NAME.finditer(text, start.end(), one.bases[1]):
+        for name in _NAME.finditer(text, start.end(), definition.bases[1]):
             last = name[0].rpartition(b".")[2].strip()
             meaning = context.resolver.at(of.file, name.end() - len(last), last.decode("utf-8", "replace"))
             yield from (found for found in meaning.entities if isinstance(found, Bound))
@@ -107,21 +107,24 @@ def _definers(context: RenameContext, name: str, side: Side = "") -> Iterator[tu
     if len(listed) == _MAX_DEFINERS:
         context.cut.append(f"only {_MAX_DEFINERS} definitions of {name} were compared")
     family = context.subject.language.family
-    for one in listed:
-        known = context.world.snapshot.files.get(one.file)
-        if known is None or known.digest != one.digest or context.late(f"classes with {name} were compared"):
+    for symbol in listed:
+        known = context.world.snapshot.files.get(symbol.file)
+        if known is None or known.digest != symbol.digest or context.late(f"classes with {name} were compared"):
             continue
-        facts = context.world.facts(one.file)
-        if facts is None or context.world.language(facts).family != family or one.position >= len(facts.definitions):
+        facts = context.world.facts(symbol.file)
+        if facts is None or context.world.language(facts).family != family or symbol.position >= len(facts.definitions):
             continue
-        scope = facts.definitions[one.position].scope
+        scope = facts.definitions[symbol.position].scope
         around = facts.scopes[scope]
         if around.definition < 0 or around.kind not in ("class", "interface"):
             continue
-        if side and side_of(facts, context.world.text(one.file), facts.definitions[one.position]) not in ("", side):
+        if side and side_of(facts, context.world.text(symbol.file), facts.definitions[symbol.position]) not in (
+            "",
+            side,
+        ):
             continue
         owner = facts.definitions[around.definition]
-        yield Bound(one.file, owner.scope, owner.name), Bound(one.file, scope, name)
+        yield Bound(symbol.file, owner.scope, owner.name), Bound(symbol.file, scope, name)
 
 
 def _joined(context: RenameContext, found: list[Bound], waiting: list[Bound]) -> Bound | None:
@@ -133,7 +136,7 @@ def _joined(context: RenameContext, found: list[Bound], waiting: list[Bound]) ->
     for other in waiting:
         for heir in _heirs(context, other):
             line = context.resolver.line_of(heir)[0]
-            if any(one in line for one in found) and other in line:
+            if any(base in line for base in found) and other in line:
                 return other
     return None
 

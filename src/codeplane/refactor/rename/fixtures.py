@@ -15,10 +15,10 @@ _PARAM = REASONS.index("PARAM")
 def is_fixture_subject(context: RenameContext) -> bool:
     """Whether the subject is a fixture."""
     subject = context.subject
-    one = subject.definition
-    if not subject.language.names.fixtures or one is None or one.kind not in ("function", "method"):
+    definition = subject.definition
+    if not subject.language.names.fixtures or definition is None or definition.kind not in ("function", "method"):
         return False
-    return is_fixture(context.world, subject.bound.file, one)
+    return is_fixture(context.world, subject.bound.file, definition)
 
 
 def fixture_edits(context: RenameContext) -> Iterator[Edit]:

@@ -174,7 +174,7 @@ def _of_value(context: RenameContext, call: Call, entity: Entity, function: Boun
     resolver = context.resolver
     value = resolver.value(entity) if isinstance(entity, Bound) else entity
     known = value is not None
-    if isinstance(entity, Bound) and any(one.kind == "class" for _, one in resolver.definitions(entity)):
+    if isinstance(entity, Bound) and any(definition.kind == "class" for _, definition in resolver.definitions(entity)):
         # A decorated class may be something else, but makes instances of this one all the same.
         value = entity
     if isinstance(value, Bound) and function.name in _MAKING:
@@ -215,7 +215,7 @@ def _of_made(context: RenameContext, call: Call, function: Bound) -> Tier | None
     for entity in meaning.entities:
         if not isinstance(entity, Bound):
             continue
-        if not any(one.kind == "class" for _, one in resolver.definitions(entity)):
+        if not any(definition.kind == "class" for _, definition in resolver.definitions(entity)):
             return "ANCHORED"
         found, whole = resolver.member(entity, function.name)
         if found == function:
@@ -263,9 +263,9 @@ def _indirectly(context: RenameContext, call: Call, others: frozenset[Bound]) ->
         return None, ""
     meaning = context.resolver.at(call.path, call.callee_at, call.callee)
     meant = [entity for entity in meaning.entities if isinstance(entity, Bound)]
-    if any(has_parameter(context, one, context.name) for one in meant):
+    if any(has_parameter(context, bound, context.name) for bound in meant):
         return None, ""
-    if any(one in others for one in meant):
+    if any(bound in others for bound in meant):
         return "ANCHORED", f"{call.callee} stands for {function.name if function is not None else 'the lambda'}"
     given = first_argument_function(context, call.path, call.opened)
     if given is None or function is None:
@@ -295,7 +295,9 @@ def _of_field(context: RenameContext, call: Call) -> tuple[Tier | None, str]:
         value = resolver.value(entity) if isinstance(entity, Bound) else None
         of = value.of if isinstance(value, Instance) and call.callee == "cls" else value
         known = of is not None
-        if isinstance(entity, Bound) and any(one.kind == "class" for _, one in resolver.definitions(entity)):
+        if isinstance(entity, Bound) and any(
+            definition.kind == "class" for _, definition in resolver.definitions(entity)
+        ):
             of = entity
         if not isinstance(of, Bound):
             continue
@@ -315,10 +317,10 @@ def _of_field(context: RenameContext, call: Call) -> tuple[Tier | None, str]:
 def takes_fields(context: RenameContext, of: Bound) -> bool:
     """Whether the constructor of a class is made from its fields."""
     facts, text = context.world.facts(of.file), context.world.text(of.file)
-    for _, one in context.resolver.definitions(of):
-        if _FIELDS.search(decorators(text, one)):
+    for _, definition in context.resolver.definitions(of):
+        if _FIELDS.search(decorators(text, definition)):
             return True
-        if facts is not None and one.bases is not None and _TUPLES.search(text, *one.bases):
+        if facts is not None and definition.bases is not None and _TUPLES.search(text, *definition.bases):
             return True
     return False
 

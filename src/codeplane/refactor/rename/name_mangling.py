@@ -94,7 +94,7 @@ def _is_alone(context: RenameContext, owner: Bound) -> bool:
             facts = context.world.facts(path)
             if facts is None or position >= len(facts.definitions):
                 continue
-            one = facts.definitions[position]
-            if one.kind in _CLASSES and Bound(path, one.scope, one.name) != owner:
+            definition = facts.definitions[position]
+            if definition.kind in _CLASSES and Bound(path, definition.scope, definition.name) != owner:
                 return False
     return True

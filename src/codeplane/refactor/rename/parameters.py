@@ -52,8 +52,8 @@ def _owner(context: RenameContext, method: Bound) -> Bound:
     """Return the class of a method."""
     facts = context.world.facts(method.file)
     assert facts is not None
-    one = facts.definitions[facts.scopes[method.scope].definition]
-    return Bound(method.file, one.scope, one.name)
+    definition = facts.definitions[facts.scopes[method.scope].definition]
+    return Bound(method.file, definition.scope, definition.name)
 
 
 def _is_self(context: RenameContext) -> bool:

@@ -51,11 +51,11 @@ def plan_rename(
     edits = _edits(context, subject.bounds)
     _refuse_mangling(context, edits)
     title = f"Rename {target.line()} to {new_name}"
-    asked = tuple(fixture_edits(context)) if is_fixture_subject(context) else ()
+    fixture_uses = tuple(fixture_edits(context)) if is_fixture_subject(context) else ()
     shared, others = parameter_family(context)
     if others:
         return _of_parameters(context, shared, others, edits, title, dangers)
-    if len(family.members) == 1 and not asked:
+    if len(family.members) == 1 and not fixture_uses:
         refuse_collisions(context, subject.bounds, edits)
         return Draft(
             title=title,
@@ -65,12 +65,12 @@ def plan_rename(
             coverage=_coverage(context),
         )
     bounds = tuple(dict.fromkeys([*subject.bounds, *family.members]))
-    together = _surest([*(_edits(context, bounds) if len(family.members) > 1 else edits), *asked])
+    together = _surest([*(_edits(context, bounds) if len(family.members) > 1 else edits), *fixture_uses])
     refuse_collisions(context, bounds, together)
     return Draft(
         title=title,
         word=context.name,
-        candidates=_candidates(context, family, together, edits, asked=bool(asked)),
+        candidates=_candidates(context, family, together, edits, is_fixture=bool(fixture_uses)),
         dangers=(*dangers, *dangers_of(context, family, together)),
         facts=tuple(_facts(context, family)),
         capsules=(_contract(context, family),),
@@ -168,10 +168,10 @@ def _refuse_mangling(context: RenameContext, edits: Sequence[Edit]) -> None:
 
 
 def _candidates(
-    context: RenameContext, family: Family, together: tuple[Edit, ...], alone: tuple[Edit, ...], *, asked: bool
+    context: RenameContext, family: Family, together: tuple[Edit, ...], alone: tuple[Edit, ...], *, is_fixture: bool
 ) -> tuple[Candidate, ...]:
     owner = context.subject.owner
-    if asked:
+    if is_fixture:
         whole = f"the fixture {context.name} and the parameters that ask for it"
         single = f"the fixture {context.name} alone; tests that ask for it no longer find it"
     else:

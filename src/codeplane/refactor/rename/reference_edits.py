@@ -55,44 +55,48 @@ def reference_edits(context: RenameContext, bounds: Sequence[Bound]) -> list[Edi
     if context.subject.loose:
         found = list(_loose(context, found))
     spelling = Spelling(context.world, context.resolver, bounds)
-    if spelling.doubtful(dict.fromkeys(one.path for one in found)):
-        found = [one for one in found if one.tier not in SURE or spelling.is_own(one.path, one.offset)]
+    if spelling.doubtful(dict.fromkeys(reference.path for reference in found)):
+        found = [
+            reference
+            for reference in found
+            if reference.tier not in SURE or spelling.is_own(reference.path, reference.offset)
+        ]
     edits = [
         edit
-        for path, among in groupby(found, key=lambda one: one.path)
+        for path, among in groupby(found, key=lambda reference: reference.path)
         for edit in _file_edits(context, bounds, path, among)
     ]
     edits += _other_imports(context, bounds, edits)
     return edits
 
 
-def _belongs(context: RenameContext, bounds: Sequence[Bound], one: Reference) -> bool:
-    facts = context.world.facts(one.path)
+def _belongs(context: RenameContext, bounds: Sequence[Bound], reference: Reference) -> bool:
+    facts = context.world.facts(reference.path)
     assert facts is not None
     subject = context.subject
-    if one.role == "DEFINITION":
-        defined = context.resolver.defined_at(one.path, facts, one.offset)
+    if reference.role == "DEFINITION":
+        defined = context.resolver.defined_at(reference.path, facts, reference.offset)
         mine = subject.definition
-        if defined is not None and _is_other(context, side_of(facts, context.world.text(one.path), defined)):
+        if defined is not None and _is_other(context, side_of(facts, context.world.text(reference.path), defined)):
             return False
         # Methods that name their receiver share a scope with methods of other receivers.
-        if defined is not None and mine is not None and one.path == subject.bound.file and len(bounds) == 1:
+        if defined is not None and mine is not None and reference.path == subject.bound.file and len(bounds) == 1:
             return defined.path == mine.path or bool(facts.rows(bounds[0].scope, bounds[0].name))
         return True
-    if _is_other(context, one.side):
+    if _is_other(context, reference.side):
         return False
     rules = LANGUAGES[facts.language]
-    if subject.name in rules.names.builtin_types and one.tier in SURE:
+    if subject.name in rules.names.builtin_types and reference.tier in SURE:
         # A builtin type of the language, not a name in the program.
-        node = context.syntax.node(one.path, one.offset, one.offset + context.length)
+        node = context.syntax.node(reference.path, reference.offset, reference.offset + context.length)
         return node is not None and "identifier" in node.type and node.type != "type_identifier"
     if not rules.classes.mangles_private:
         return True
-    if one.offset in facts.labels:
+    if reference.offset in facts.labels:
         kind = subject.definition.kind if subject.definition is not None else ""
         return kind not in ("method", "class")
     if subject.owner is not None and is_mangled(subject.name):
-        around = context.resolver.enclosing_class(one.path, facts, one.offset)
+        around = context.resolver.enclosing_class(reference.path, facts, reference.offset)
         return around is not None and any(_body_of(context, around) == (of.file, of.scope) for of in bounds)
     return True
 
@@ -110,9 +114,12 @@ def _loose(context: RenameContext, found: Sequence[Reference]) -> Iterator[Refer
     yield Reference(path=path, offset=own, tier="PROVEN", role="DEFINITION", receiver="")
     for offset in sorted(members):
         yield Reference(path=path, offset=offset, tier="ANCHORED", role="REFERENCE", receiver="")
-    for one in found:
-        if one.path != path and context.world.text(one.path)[one.offset - 1 : one.offset] == b".":
-            yield structs.replace(one, tier="ANCHORED")
+    for reference in found:
+        if (
+            reference.path != path
+            and context.world.text(reference.path)[reference.offset - 1 : reference.offset] == b"."
+        ):
+            yield structs.replace(reference, tier="ANCHORED")
 
 
 def _body_of(context: RenameContext, of: Bound) -> tuple[str, int] | None:
@@ -130,44 +137,44 @@ def _file_edits(
     assert facts is not None
     rules = LANGUAGES[facts.language].names
     plain = not rules.shorthand_properties and not rules.shorthand_fields
-    for one in among:
-        if plain and one.offset not in facts.imported_at:
-            end = one.offset + length
+    for reference in among:
+        if plain and reference.offset not in facts.imported_at:
+            end = reference.offset + length
             yield Edit(
                 path=path,
-                start=one.offset,
+                start=reference.offset,
                 end=end,
                 new=context.new,
-                tier=one.tier,
-                role=one.role,
-                why=_why(context, one, text),
-                likely=one.likely,
+                tier=reference.tier,
+                role=reference.role,
+                why=_why(context, reference, text),
+                likely=reference.likely,
             )
         else:
-            yield from _edits(context, bounds, one, facts, text)
+            yield from _edits(context, bounds, reference, facts, text)
 
 
-def _why(context: RenameContext, one: Reference, text: bytes) -> str:
+def _why(context: RenameContext, reference: Reference, text: bytes) -> str:
     """Say why a place is or may be a reference."""
     subject = context.subject
-    if one.tier != "ANCHORED" or subject.sort == "member" or text.endswith(_ACCESS, 0, one.offset):
-        return _WHY[one.tier]
+    if reference.tier != "ANCHORED" or subject.sort == "member" or text.endswith(_ACCESS, 0, reference.offset):
+        return _WHY[reference.tier]
     kind = subject.definition.kind if subject.definition is not None else "name"
     return f"the same name; whether it is this {kind} is not certain"
 
 
 def _edits(
-    context: RenameContext, bounds: Sequence[Bound], one: Reference, facts: Facts, text: bytes
+    context: RenameContext, bounds: Sequence[Bound], reference: Reference, facts: Facts, text: bytes
 ) -> Iterator[Edit]:
-    start, end = one.offset, one.offset + context.length
-    new, why = context.new, _why(context, one, text)
+    start, end = reference.offset, reference.offset + context.length
+    new, why = context.new, _why(context, reference, text)
     index = facts.imported_at.get(start)
-    short = is_shorthand(context.syntax, facts, text, one.path, start, end)
+    short = is_shorthand(context.syntax, facts, text, reference.path, start, end)
     language = LANGUAGES[facts.language]
     if index is not None:
         imported = facts.imports[index]
-        ours = set(context.resolver.imported(one.path, facts, imported)) & set(bounds)
-        if not ours and one.tier in SURE:
+        ours = set(context.resolver.imported(reference.path, facts, imported)) & set(bounds)
+        if not ours and reference.tier in SURE:
             if imported.alias and start == imported.imported_at != imported.local_at:
                 return
             if not imported.alias:
@@ -175,7 +182,7 @@ def _edits(
                 if written is None:
                     return
                 new, why = written, "another thing under the same name"
-    elif language.names.shorthand_fields and (begin := _short_field(context, one.path, start, end)) >= 0:
+    elif language.names.shorthand_fields and (begin := _short_field(context, reference.path, start, end)) >= 0:
         # `mut` and `ref` go with the variable.
         marks = text[begin:start].decode("utf-8", "replace")
         by_member = context.subject.sort == "member"
@@ -185,7 +192,16 @@ def _edits(
         # Both a property and a variable: the one that is not renamed keeps its name.
         by_member = context.subject.sort == "member"
         new = f"{new}: {context.name}" if by_member else f"{context.name}: {new}"
-    yield Edit(path=one.path, start=start, end=end, new=new, tier=one.tier, role=one.role, why=why, likely=one.likely)
+    yield Edit(
+        path=reference.path,
+        start=start,
+        end=end,
+        new=new,
+        tier=reference.tier,
+        role=reference.role,
+        why=why,
+        likely=reference.likely,
+    )
 
 
 def _short_field(context: RenameContext, path: str, start: int, end: int) -> int:
@@ -222,13 +238,13 @@ def _other_imports(context: RenameContext, bounds: Sequence[Bound], edits: Seque
         for row in facts.rows(home.scope, home.name):
             if facts.bind_reason(row) != _IMPORT:
                 continue
-            one = facts.imports[facts.bind_target(row)]
-            start, end = one.local_at, one.local_at + context.length
+            import_ = facts.imports[facts.bind_target(row)]
+            start, end = import_.local_at, import_.local_at + context.length
             if (home.file, start) in done or text[start:end] != context.name.encode():
                 continue
             short = is_shorthand(context.syntax, facts, text, home.file, start, end)
-            written = import_under_new_name(LANGUAGES[facts.language], one, context.name, context.new, short=short)
-            new = context.new if one.alias else written
+            written = import_under_new_name(LANGUAGES[facts.language], import_, context.name, context.new, short=short)
+            new = context.new if import_.alias else written
             if new is None:
                 continue
             yield Edit(

@@ -74,18 +74,18 @@ def _relatives(context: RenameContext) -> Iterator[Bound]:
     rules = subject.language.classes
     names = frozenset[str]() if rules.implicit_interfaces or rules.traits else _kin(context, own)
     listed = context.store.named(subject.name, limit=_MAX_DEFINERS)
-    for one in listed:
-        known = context.world.snapshot.files.get(one.file)
-        facts = context.world.facts(one.file) if known is not None and known.digest == one.digest else None
-        if facts is None or one.position >= len(facts.definitions):
+    for symbol in listed:
+        known = context.world.snapshot.files.get(symbol.file)
+        facts = context.world.facts(symbol.file) if known is not None and known.digest == symbol.digest else None
+        if facts is None or symbol.position >= len(facts.definitions):
             continue
         if context.world.language(facts).group != subject.language.group:
             continue
-        other = facts.definitions[one.position]
-        bound = Bound(one.file, other.scope, other.name)
+        other = facts.definitions[symbol.position]
+        bound = Bound(symbol.file, other.scope, other.name)
         if bound in subject.bounds or not _owner_name(other):
             continue
-        if _may_share(context, subject.facts, mine, one.file, facts, other) or _owner_name(other) in names - {own}:
+        if _may_share(context, subject.facts, mine, symbol.file, facts, other) or _owner_name(other) in names - {own}:
             yield bound
 
 
@@ -102,11 +102,11 @@ def _may_share(
     return own != "" and own == _trait(facts, context.world.text(path), other)
 
 
-def _trait(facts: Facts, text: bytes, one: Definition) -> str:
+def _trait(facts: Facts, text: bytes, definition: Definition) -> str:
     """Return the trait of a Rust method, also in an `impl … for`."""
-    if _owner_kind(facts, one) == "trait":
-        return facts.definitions[one.container].name
-    scope = facts.scopes[one.scope]
+    if _owner_kind(facts, definition) == "trait":
+        return facts.definitions[definition.container].name
+    scope = facts.scopes[definition.scope]
     found = (
         _IMPLEMENTS.match(text, scope.start, min(scope.end, scope.start + _MAX_HEAD)) if scope.kind == "class" else None
     )
@@ -122,20 +122,22 @@ def _is_here(context: RenameContext, trait: str) -> bool:
     return False
 
 
-def _owner_name(one: Definition) -> str:
-    return one.path.rpartition(".")[0].rpartition(".")[2]
+def _owner_name(definition: Definition) -> str:
+    return definition.path.rpartition(".")[0].rpartition(".")[2]
 
 
-def _owner_kind(facts: Facts, one: Definition) -> str:
-    return facts.definitions[one.container].kind if one.container >= 0 else ""
+def _owner_kind(facts: Facts, definition: Definition) -> str:
+    return facts.definitions[definition.container].kind if definition.container >= 0 else ""
 
 
-def _head_end(text: bytes, one: Definition) -> int:
+def _head_end(text: bytes, definition: Definition) -> int:
     """Return where the head of a definition ends."""
     ends = [
-        at for at in (text.find(mark, one.name_at, one.name_at + _MAX_HEAD) for mark in (b"{", b";", b"=")) if at >= 0
+        at
+        for at in (text.find(mark, definition.name_at, definition.name_at + _MAX_HEAD) for mark in (b"{", b";", b"="))
+        if at >= 0
     ]
-    return min(ends, default=one.name_at)
+    return min(ends, default=definition.name_at)
 
 
 def _kin(context: RenameContext, own: str) -> frozenset[str]:

@@ -48,8 +48,8 @@ class RenameContext:
     @property
     def side(self) -> Side:
         """Whether the subject is static or of instances, in languages that keep these apart."""
-        one, path = self.subject.definition, self.subject.bound.file
-        return side_of(self.subject.facts, self.world.text(path), one) if one is not None else ""
+        definition, path = self.subject.definition, self.subject.bound.file
+        return side_of(self.subject.facts, self.world.text(path), definition) if definition is not None else ""
 
     def late(self, during: str) -> bool:
         """Whether time is up; records what was under way then."""
@@ -88,8 +88,10 @@ class RenameContext:
         if cached is None:
             found, waiting = set[str](), [name]
             while waiting:
-                one = waiting.pop()
-                imports = (taken for _, facts in self.files(one) for taken in facts.imports if taken.imported == one)
+                alias = waiting.pop()
+                imports = (
+                    taken for _, facts in self.files(alias) for taken in facts.imports if taken.imported == alias
+                )
                 more = {taken.alias for taken in imports if taken.alias and taken.alias not in found}
                 found |= more
                 waiting += sorted(more)

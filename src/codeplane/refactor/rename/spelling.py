@@ -45,10 +45,10 @@ class Spelling:
             return False
         index = facts.imported_at.get(offset)
         if index is not None:
-            one = facts.imports[index]
-            if offset == one.imported_at and one.imported == self._name:
-                return self._taken(path, facts, one.source, one.imported)
-            return self.along(Bound(path, one.scope, one.local))
+            import_ = facts.imports[index]
+            if offset == import_.imported_at and import_.imported == self._name:
+                return self._taken(path, facts, import_.source, import_.imported)
+            return self.along(Bound(path, import_.scope, import_.local))
         given = [
             export
             for export in facts.exports
@@ -88,9 +88,9 @@ class Spelling:
         for row in facts.rows(bound.scope, bound.name):
             if facts.bind_reason(row) != _IMPORT:
                 continue
-            one = facts.imports[facts.bind_target(row)]
-            if one.imported in _NAMELESS or (
-                one.imported == self._name and self._taken(bound.file, facts, one.source, one.imported)
+            import_ = facts.imports[facts.bind_target(row)]
+            if import_.imported in _NAMELESS or (
+                import_.imported == self._name and self._taken(bound.file, facts, import_.source, import_.imported)
             ):
                 return True
         return False

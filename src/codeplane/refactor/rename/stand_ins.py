@@ -50,7 +50,9 @@ def lambda_names(context: RenameContext) -> Iterator[Bound]:
     if named is None:
         return
     name, at = named[1].decode("utf-8", "replace"), scope.start - len(before) + named.start(1)
-    yield from (Bound(subject.bound.file, one, name) for one, place in _bindings(subject.facts, name) if place == at)
+    yield from (
+        Bound(subject.bound.file, scope, name) for scope, place in _bindings(subject.facts, name) if place == at
+    )
 
 
 def has_parameter(context: RenameContext, function: Bound, name: str) -> bool:
@@ -95,6 +97,6 @@ def _stand_in(text: bytes, at: int, end: int) -> tuple[str, int] | None:
 
 
 def _bindings(facts: Facts, name: str) -> Iterator[tuple[int, int]]:
-    for row, one in enumerate(facts.bind_names):
-        if one == name:
+    for row, bound_name in enumerate(facts.bind_names):
+        if bound_name == name:
             yield facts.bind_scope(row), facts.bind_at(row)

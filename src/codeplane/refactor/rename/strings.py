@@ -22,7 +22,7 @@ def slot_tier(
     if facts.scopes[scope].kind != "class":
         return None
     listed = [facts.definitions[index] for name in _ATTRIBUTE_LISTS for index in facts.declared.get((scope, name), ())]
-    around = next((one for one in listed if one.start <= at < one.end), None)
+    around = next((definition for definition in listed if definition.start <= at < definition.end), None)
     of = facts.scopes[scope].definition
     if around is None or of < 0:
         return None
@@ -197,8 +197,8 @@ def _spelled_out(context: RenameContext, bounds: Sequence[Bound], path: str, tex
             names = [*parts[cut:], context.name]
             found += context.resolver.export(module, names[0])
             for name in names[1:]:
-                owners = [one for one in found if isinstance(one, Bound)]
+                owners = [entity for entity in found if isinstance(entity, Bound)]
                 found = [one for owner in owners if (one := context.resolver.member(owner, name)[0]) is not None]
-            if any(one in bounds for one in found):
+            if any(entity in bounds for entity in found):
                 return True
     return False

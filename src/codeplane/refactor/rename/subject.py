@@ -74,7 +74,7 @@ def subject_of(world: World, resolver: Resolver, target: Target) -> Subject:
         raise NotRefactorable(f"names in {language.name} have no references", hint="edit the files by text instead")
     definition = target.definition if bound == target.bound else None
     if definition is None:
-        definition = next((one for _, one in resolver.definitions(bound)), None)
+        definition = next((definition for _, definition in resolver.definitions(bound)), None)
     if definition is not None and definition.kind == "module":
         raise NotRefactorable(f"{bound.name} is a module", hint="a module is renamed by moving its file")
     rows = facts.bound.get((bound.scope, bound.name), [])
@@ -162,7 +162,7 @@ def _refused(world: World, resolver: Resolver, subject: Subject) -> None:
     if rules.special_names and is_dunder(name) and subject.sort in ("member", "top"):
         raise NotRefactorable(f"{title} itself looks for {name}", hint="only names that code of yours uses can change")
     if rules.fixtures and subject.sort == "parameter" and subject.function is not None and is_test(subject.bound.file):
-        asking = next((one for _, one in resolver.definitions(subject.function)), None)
+        asking = next((definition for _, definition in resolver.definitions(subject.function)), None)
         named = asking is not None and asking.name.startswith("test")
         if asking is not None and (named or is_fixture(world, subject.bound.file, asking)):
             first = first_parameter(subject.facts, subject.bound.scope) == subject.at
@@ -198,7 +198,7 @@ def _is_overloaded(world: World, resolver: Resolver, subject: Subject) -> bool:
     if function is None:
         return False
     text = world.text(function.file)
-    return any(b"overload" in decorators(text, one) for _, one in resolver.definitions(function))
+    return any(b"overload" in decorators(text, definition) for _, definition in resolver.definitions(function))
 
 
 def _beside(world: World, subject: Subject) -> Iterator[Bound]:
@@ -216,18 +216,18 @@ def _beside(world: World, subject: Subject) -> Iterator[Bound]:
         return
     if subject.function is not None:
         around = [
-            one.path
-            for index, one in enumerate(subject.facts.definitions)
+            definition.path
+            for index, definition in enumerate(subject.facts.definitions)
             if subject.facts.body_of.get(index) == subject.bound.scope
         ]
-        for index, one in enumerate(facts.definitions):
+        for index, definition in enumerate(facts.definitions):
             body = facts.body_of.get(index, -1)
-            if one.path in around and facts.bound.get((body, subject.name)):
+            if definition.path in around and facts.bound.get((body, subject.name)):
                 yield Bound(other, body, subject.name)
     elif subject.definition is not None:
-        for one in facts.definitions:
-            if one.path == subject.definition.path:
-                yield Bound(other, one.scope, one.name)
+        for definition in facts.definitions:
+            if definition.path == subject.definition.path:
+                yield Bound(other, definition.scope, definition.name)
 
 
 def _property(subject: Subject) -> Iterator[Bound]:

@@ -53,11 +53,11 @@ def is_shorthand(syntax: SyntaxTrees, facts: Facts, text: bytes, path: str, star
     return node is not None and node.type in _SHORT
 
 
-def import_under_new_name(language: Language, one: Import, name: str, new: str, *, short: bool) -> str | None:
+def import_under_new_name(language: Language, import_: Import, name: str, new: str, *, short: bool) -> str | None:
     """Return an import of something else under the new name; None if it cannot be written that way."""
     if language.import_binds == "first":
-        return f"{name} as {new}" if one.imported or one.source == name else None
-    if one.imported in ("", "default"):
+        return f"{name} as {new}" if import_.imported or import_.source == name else None
+    if import_.imported in ("", "default"):
         return new
     return f"{name}: {new}" if short else f"{name} as {new}"
 

@@ -32,7 +32,7 @@ class ScipAuthority:
         places = self._of(path)
         found = places.get((start, end), frozenset()) if places is not None else frozenset()
         text = self.spells(path, start, end)
-        return frozenset(one for one in found if name_of(one) in (None, text))
+        return frozenset(symbol for symbol in found if name_of(symbol) in (None, text))
 
     def related(self, symbols: frozenset[str]) -> frozenset[str]:
         """Return the symbols with all that they override and that override them."""
@@ -91,7 +91,7 @@ def _judged(
     if (
         not symbols
         or (symbols & family and not symbols & wanted)
-        or any(scip.may_be(one, wanted) for one in symbols - wanted)
+        or any(scip.may_be(symbol, wanted) for symbol in symbols - wanted)
     ):
         return edit
     if symbols & wanted:

@@ -172,10 +172,10 @@ class ScipStore:
             connection = self._database().connection
             found, waiting = {symbol}, [symbol]
             while waiting and len(found) < _KEPT:
-                one = waiting.pop()
+                related_symbol = waiting.pop()
                 rows = connection.execute(
                     "SELECT other FROM relations WHERE symbol = ?1 UNION SELECT symbol FROM relations WHERE other = ?1",
-                    (one,),
+                    (related_symbol,),
                 ).fetchall()
                 waiting += [other for (other,) in rows if other not in found]
                 found |= {other for (other,) in rows}

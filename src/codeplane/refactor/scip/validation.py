@@ -85,8 +85,8 @@ def _outdated(document: Document, known: IndexedFile | None, snapshot: Snapshot,
 
 
 def _must_be_whole(found: Sequence[AcceptedDocument], snapshot: Snapshot, keep: Keep | None) -> None:
-    spoken_of = {one.path for one in found}
-    named = {language.name for one in found if (language := languages().of(one.path)) is not None}
+    spoken_of = {document.path for document in found}
+    named = {language.name for document in found if (language := languages().of(document.path)) is not None}
     missing = [
         known.path
         for known in snapshot.texts
@@ -145,9 +145,9 @@ def _spelled(
     return tuple(found) if named - right <= max(_MAY_DIFFER, named * (1 - _SPELLED)) else None
 
 
-def _spoken(document: Document, one: Occurrence, start: int, end: int) -> SymbolSpan:
-    symbol = f"{document.path} {one.symbol}" if is_local(one.symbol) else one.symbol
-    return SymbolSpan(start=start, end=end, symbol=symbol, is_definition=one.is_definition)
+def _spoken(document: Document, occurrence: Occurrence, start: int, end: int) -> SymbolSpan:
+    symbol = f"{document.path} {occurrence.symbol}" if is_local(occurrence.symbol) else occurrence.symbol
+    return SymbolSpan(start=start, end=end, symbol=symbol, is_definition=occurrence.is_definition)
 
 
 def _renamed(raw: bytes, text: bytes, name: bytes) -> bool:

@@ -192,7 +192,10 @@ def _hit(file: FileMatches, match: Match) -> StructuralHit:
         end_line=end_line,
         end_column=end_column,
         code=_cut(file.text[match.start : match.end], _MAX_TEXT),
-        captures={name: _cut(file.text[one.start : one.end], _MAX_CAPTURE) for name, one in match.captures.items()},
+        captures={
+            name: _cut(file.text[captured.start : captured.end], _MAX_CAPTURE)
+            for name, captured in match.captures.items()
+        },
     )
 
 

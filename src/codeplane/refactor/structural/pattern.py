@@ -59,8 +59,8 @@ def parse_pattern(text: str, language: str) -> StructuralPattern:
         language=name,
         rules=rules,
         left_out=tuple(grammar for grammar in GRAMMARS[name] if grammar not in rules),
-        ones=_captured(one["one"] for one in found),
-        lists=_captured(one["many"] for one in found),
+        ones=_captured(match["one"] for match in found),
+        lists=_captured(match["many"] for match in found),
         words=_words(stripped),
     )
 
@@ -127,4 +127,4 @@ def _words(text: str) -> tuple[bytes, ...]:
     if _REMARK.search(text):
         return ()
     found = set(_WORD.findall(METAVARIABLE.sub(" ", text)))
-    return tuple(word.encode() for word in sorted(found, key=lambda one: (-len(one), one)))
+    return tuple(word.encode() for word in sorted(found, key=lambda match: (-len(match), match)))

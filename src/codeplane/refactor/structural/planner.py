@@ -62,7 +62,7 @@ class _SyntaxIndex:
         if children is None:
             nodes = node.children()
             places = [extent(node) for node in nodes]
-            children = self._inside[key] = nodes, [one for one, _ in places], [one for _, one in places]
+            children = self._inside[key] = nodes, [place for place, _ in places], [place for _, place in places]
         return children
 
 
@@ -160,9 +160,9 @@ def _doubts(file: FileMatches, changes: Sequence[_Change]) -> list[str]:
     ]
 
 
-def _touch(one: tuple[int, int], other: tuple[int, int]) -> bool:
+def _touch(span: tuple[int, int], other: tuple[int, int]) -> bool:
     """Whether two spans touch, or nearly: an error is reported beside what is missing."""
-    return one[0] <= other[1] + _NEAR and other[0] <= one[1] + _NEAR
+    return span[0] <= other[1] + _NEAR and other[0] <= span[1] + _NEAR
 
 
 def _doubt(change: _Change, standing: _SyntaxIndex, place: int, *, broken: bool) -> str:

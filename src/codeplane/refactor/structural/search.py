@@ -84,11 +84,11 @@ def search_files(
             looked.truncated = f"{'stopped' if stop() else 'out of time'} at {known.path}: the rest was not looked at"
             return
         looked.files += 1
-        one = _in_file(snapshot, known, grammar, pattern, looked)
-        if one is None:
+        matches = _in_file(snapshot, known, grammar, pattern, looked)
+        if matches is None:
             continue
-        found += len(one.matches)
-        yield one
+        found += len(matches.matches)
+        yield matches
         if found >= most:
             looked.truncated = f"{found} matches up to {known.path}: the rest was not looked at"
             return

@@ -58,7 +58,7 @@ def refuse_generated(untracked: Collection[str], named: Sequence[str]) -> None:
         raise InvalidArgument(
             f"nothing was committed: {folders_text} would be new in git, and looks installed or generated",
             hint=f"add {shown(listed[0].rpartition('/')[2])}/ to .gitignore, or name what to commit as paths",
-            details={"folders": [shown(one) for one in listed[:100]]},
+            details={"folders": [shown(folder) for folder in listed[:100]]},
         )
     unnamed = [
         path for path in untracked if not any(path == name or path.startswith(f"{name}/") for name in named if name)

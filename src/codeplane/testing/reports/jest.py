@@ -43,18 +43,18 @@ def _suite(suite: dict[str, object]) -> list[Case]:
     return [_case(case, file) for case in cases]
 
 
-def _case(one: dict[str, object], file: str) -> Case:
-    status = _STATUS.get(str(one.get("status")), "skipped")
-    messages = one.get("failureMessages") or []
+def _case(entry: dict[str, object], file: str) -> Case:
+    status = _STATUS.get(str(entry.get("status")), "skipped")
+    messages = entry.get("failureMessages") or []
     assert isinstance(messages, list)
     stack = plain("\n".join(map(str, messages)))
-    groups = one.get("ancestorTitles") or []
+    groups = entry.get("ancestorTitles") or []
     assert isinstance(groups, list)
-    location = one.get("location")
+    location = entry.get("location")
     line = location.get("line") if isinstance(location, dict) else None
-    duration = one.get("duration")
+    duration = entry.get("duration")
     return Case(
-        name=" > ".join(str(part) for part in [*groups, one.get("title", "")] if part),
+        name=" > ".join(str(part) for part in [*groups, entry.get("title", "")] if part),
         status=status,
         duration_ms=round(duration) if isinstance(duration, int | float) else 0,
         message=_message(stack),

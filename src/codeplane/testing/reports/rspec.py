@@ -33,20 +33,20 @@ def read(data: bytes) -> list[Case]:
     return cases
 
 
-def _case(one: dict[str, object]) -> Case:
-    status = _STATUS.get(str(one.get("status")), "skipped")
-    exception = one.get("exception")
+def _case(entry: dict[str, object]) -> Case:
+    status = _STATUS.get(str(entry.get("status")), "skipped")
+    exception = entry.get("exception")
     exception = exception if isinstance(exception, dict) else {}
     places = exception.get("backtrace") or []
     message = plain(str(exception.get("message", ""))).strip()
-    seconds, line = one.get("run_time"), one.get("line_number")
+    seconds, line = entry.get("run_time"), entry.get("line_number")
     return Case(
-        name=str(one.get("full_description", one.get("description", ""))),
+        name=str(entry.get("full_description", entry.get("description", ""))),
         status=status,
         duration_ms=round(seconds * 1000) if isinstance(seconds, int | float) else 0,
-        message=" ".join(message.split()) if message else str(one.get("pending_message") or ""),
+        message=" ".join(message.split()) if message else str(entry.get("pending_message") or ""),
         kind=str(exception.get("class", "")),
         stack="\n".join([message, *map(str, places)]).strip(),
-        file=str(one.get("file_path", "")),
+        file=str(entry.get("file_path", "")),
         line=line if isinstance(line, int) else None,
     )

@@ -23,17 +23,17 @@ def _class(test: Element) -> str:
     return method.get("className", "") if method is not None else ""
 
 
-def _case(one: Element, owner: str) -> Case:
-    status = _STATUS.get(one.get("outcome", ""), "skipped")
-    message = plain(one.findtext("Output/ErrorInfo/Message") or "").strip()
-    stack = plain(one.findtext("Output/ErrorInfo/StackTrace") or "").strip("\n")
+def _case(element: Element, owner: str) -> Case:
+    status = _STATUS.get(element.get("outcome", ""), "skipped")
+    message = plain(element.findtext("Output/ErrorInfo/Message") or "").strip()
+    stack = plain(element.findtext("Output/ErrorInfo/StackTrace") or "").strip("\n")
     kind = _KIND.match(message)
     place = _PLACE.search(stack)
     bad = status in ("failed", "error")
     return Case(
-        name=one.get("testName", ""),
+        name=element.get("testName", ""),
         status=status,
-        duration_ms=_milliseconds(one.get("duration", "")),
+        duration_ms=_milliseconds(element.get("duration", "")),
         message=message,
         kind=(kind[1] if kind else "AssertionError") if bad else "",
         stack="\n".join(filter(None, (message, stack))) if bad else "",

@@ -15,10 +15,10 @@ def read(data: bytes) -> list[Case]:
         raise UnreadableReport(f"the report is not what unittest's reporter writes: {error!r}") from error
 
 
-def _case(one: dict[str, object]) -> Case:
+def _case(entry: dict[str, object]) -> Case:
     # What could not be loaded goes by its path.
-    is_target_failure = str(one["name"]) == str(one["file"])
-    file, name, seconds = str(one["file"]), str(one["name"]), one["seconds"]
+    is_target_failure = str(entry["name"]) == str(entry["file"])
+    file, name, seconds = str(entry["file"]), str(entry["name"]), entry["seconds"]
     module = file.removesuffix(".py").replace("/", ".")
     for start in (module, module.rpartition(".")[2]):
         if name.startswith(f"{start}."):
@@ -26,11 +26,11 @@ def _case(one: dict[str, object]) -> Case:
             break
     return Case(
         name=name,
-        status=_STATUS[str(one["status"])],
+        status=_STATUS[str(entry["status"])],
         duration_ms=round(seconds * 1000) if isinstance(seconds, int | float) else 0,
-        message=str(one["message"]),
-        kind=str(one["kind"]),
-        stack=str(one["stack"]),
+        message=str(entry["message"]),
+        kind=str(entry["kind"]),
+        stack=str(entry["stack"]),
         file=file,
         is_target_failure=is_target_failure,
     )
