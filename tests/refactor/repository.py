@@ -65,7 +65,7 @@ def spliced(text: bytes, edits: list[Edit]) -> bytes:
     """A text with its edits made; they must not overlap."""
     ending = "\r\n" if b"\r\n" in text else "\n"
     parts, at = [], 0
-    for edit in sorted(edits, key=lambda one: (one.start, one.end)):
+    for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
         assert edit.start >= at, (edit, edits)
         assert "\r" not in edit.new
         parts += [text[at : edit.start], edit.new.replace("\n", ending).encode()]

@@ -66,7 +66,7 @@ def test_risks_of_one_kind_are_told_together(tmp_path: Path) -> None:
     kinds = cast(dict[str, int], manifest["risk_kinds"])
     risks = cast(list[JsonObject], manifest["risks"])
     assert sum(kinds.values()) == manifest["risk_count"] and max(kinds.values()) > 3
-    assert all(sum(one["kind"] == kind for one in risks) == min(count, 20) for kind, count in kinds.items())
+    assert all(sum(risk["kind"] == kind for risk in risks) == min(count, 20) for kind, count in kinds.items())
     text = str(envelope["text"])
     for kind, count in kinds.items():
         assert text.count(f"\n  {kind}: ") <= 4

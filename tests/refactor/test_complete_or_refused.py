@@ -193,7 +193,7 @@ def test_a_rename_that_would_leave_a_use_asks_back(tmp_path: Path) -> None:
             assert f"{_folder(case)}/{place}" in proposed, case
             assert "not applied" in str(asked["text"]), case
             capsules = cast(list[JsonObject], found["decision_capsules"])
-            assert "receiver_resolution" in {one["type"] for one in capsules}, case
+            assert "receiver_resolution" in {capsule["type"] for capsule in capsules}, case
 
     with_plane(root, body)
     assert texts(root) == _together()

@@ -96,8 +96,8 @@ def test_a_plan_names_symbols_and_tests_and_its_delta_says_which_edits_are_seman
         assert applied["affected_symbols"] == symbols
         files = cast(list[JsonObject], cast(JsonObject, applied["delta"])["files"])
         found = {
-            str(one["path"]): [(edit["symbol"], edit["semantic"]) for edit in cast(list[JsonObject], one["edits"])]
-            for one in files
+            str(path["path"]): [(edit["symbol"], edit["semantic"]) for edit in cast(list[JsonObject], path["edits"])]
+            for path in files
         }
         assert found["shop/prices.py"] == [("cost", True)]
         assert found["shop/till.py"] == [(None, True), ("total", True)]
@@ -154,7 +154,7 @@ def test_an_override_family_is_a_decision(tmp_path: Path) -> None:
         assert plan["status"] == "needs_decision"
         assert texts(root) == FAMILY
         candidates = cast(list[JsonObject], plan["candidates"])
-        assert [one["id"] for one in candidates] == ["family", "this_one"]
+        assert [candidate["id"] for candidate in candidates] == ["family", "this_one"]
         assert plan["witness"] and plan["decision_capsules"]
         undecided = result(await ask("refactor.apply", refactor_id=plan["refactor_id"]))
         assert undecided["status"] == "needs_decision"
@@ -373,7 +373,7 @@ def test_a_file_moves_with_its_imports_and_with_git(tmp_path: Path) -> None:
         assert texts(root) == SHOP
         done = result(await ask("refactor.apply", refactor_id=plan["refactor_id"]))
         files = cast(list[JsonObject], cast(JsonObject, cast(JsonObject, done["applied"])["delta"])["files"])
-        assert [one["git_mv"] for one in files if one["action"] == "moved"] == [True]
+        assert [path["git_mv"] for path in files if path["action"] == "moved"] == [True]
         now = texts(root)
         assert now["shop/money/prices.py"] == SHOP["shop/prices.py"]
         assert now["shop/__init__.py"].startswith("from shop.money.prices import price\n")

@@ -27,8 +27,10 @@ def _wanted(name: str, runner: str = "pytest") -> TargetSelection:
 def test_nothing_is_lost_and_no_worker_waits_long(costs: list[float], workers: int) -> None:
     cost = {f"test_{at}.py": one for at, one in enumerate(costs)}
     given_out = assign_batches([_wanted(name) for name in cost], workers, lambda one: cost[one.target_id])
-    loads = [sum(cost[one.target_id] for batch in worker for one in batch.wanted) for worker in given_out]
-    assert sorted(one.target_id for worker in given_out for batch in worker for one in batch.wanted) == sorted(cost)
+    loads = [sum(cost[selection.target_id] for batch in worker for selection in batch.wanted) for worker in given_out]
+    assert sorted(
+        selection.target_id for worker in given_out for batch in worker for selection in batch.wanted
+    ) == sorted(cost)
     assert len(given_out) <= workers
     if loads:
         assert max(loads) - min(loads) <= max(costs) + 1e-6
@@ -46,4 +48,4 @@ def test_what_builds_in_one_folder_is_one_worker_s() -> None:
 def test_runners_do_not_share_a_process() -> None:
     wanted = [_wanted("a.py"), _wanted("b.py", "unittest"), _wanted("c.py")]
     (worker,) = assign_batches(wanted, 1, lambda one: 1.0)
-    assert [[one.target_id for one in batch.wanted] for batch in worker] == [["a.py", "c.py"], ["b.py"]]
+    assert [[selection.target_id for selection in batch.wanted] for batch in worker] == [["a.py", "c.py"], ["b.py"]]

@@ -131,7 +131,7 @@ def test_without_pytest_python_is_tested_by_what_comes_with_it(tmp_path: Path) -
     root = written(tmp_path / "repo", {"test_a.py": ""})
     snapshot = Indexed(root, tmp_path / "home").start()
     found = Discovery(snapshot=snapshot, config=TestsConfig(), available=lambda runner, _: runner.name != "pytest")
-    assert [one.runner_name for one in found.targets] == ["unittest"]
+    assert [target.runner_name for target in found.targets] == ["unittest"]
 
 
 def test_what_git_ignores_and_what_is_vendored_is_no_test(tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_tests_are_counted_roughly(tmp_path: Path) -> None:
     root = written(tmp_path / "repo", {"test_a.py": text})
     snapshot = Indexed(root, tmp_path / "home").start()
     found = Discovery(snapshot=snapshot, config=TestsConfig(), available=lambda *_: True)
-    assert [one.test_count for one in found.targets] == [2]
+    assert [target.test_count for target in found.targets] == [2]
 
 
 def test_every_table_is_whole() -> None:
@@ -170,7 +170,7 @@ def _found(root: Path, home: Path, before: Discovery | None, there: set[str]) ->
 
 
 def _runners(found: Discovery) -> dict[str, str]:
-    return {one.target_id: one.runner_name for one in found.targets}
+    return {target.target_id: target.runner_name for target in found.targets}
 
 
 def test_what_was_found_before_is_used_again_only_while_it_is_true(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_what_was_found_before_is_used_again_only_while_it_is_true(tmp_path: Pat
     # A changed file alone is looked at again.
     (root / "test_a.py").write_text("def test_a(): pass\ndef test_more(): pass\n")
     found = _found(root, home, found, there)
-    assert {one.target_id: one.test_count for one in found.targets if one.language == "python"} == {
+    assert {target.target_id: target.test_count for target in found.targets if target.language == "python"} == {
         "test_a.py": 2,
         "test_b.py": 0,
     }

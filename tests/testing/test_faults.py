@@ -57,7 +57,7 @@ def test_daemons_end_with_the_run(tmp_path: Path, sandbox: Sandbox | None) -> No
     result = _all(tmp_path, files, *settings, sandbox=sandbox)
     assert statuses(result) == {"test_d.py": "passed"}, result["text"]
     assert (tmp_path / "repo" / "daemon.pid").exists()
-    alive = [one for one in Path("/proc").iterdir() if one.name.isdigit() and _mentions(one, tmp_path)]
+    alive = [entry for entry in Path("/proc").iterdir() if entry.name.isdigit() and _mentions(entry, tmp_path)]
     assert alive == []
 
 

@@ -51,7 +51,7 @@ def test_a_receiver_is_decided_by_including_places_with_proof(tmp_path: Path) ->
     async def body(ask: Ask) -> None:
         plan = result(await ask("refactor.rename", **ASKED))
         capsules = cast(list[JsonObject], plan["decision_capsules"])
-        (capsule,) = [one for one in capsules if one["type"] == "receiver_resolution"]
+        (capsule,) = [capsule for capsule in capsules if capsule["type"] == "receiver_resolution"]
         assert capsule["places"] == [{"file": "use.py", "line": 2}, {"file": "use.py", "line": 6}]
         decision = {"plan_id": plan["refactor_id"], "include": [_number(plan, 2)]}
         elsewhere: JsonObject = {"file_line_evidence": [{"file": "use.py", "line": 1, "content": "def enter(thing):"}]}

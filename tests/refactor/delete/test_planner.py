@@ -65,7 +65,7 @@ def test_what_is_used_is_refused_with_the_places(tmp_path: Path) -> None:
         forced = repo.plan(plan_delete, repo.target("kept"), force=True)
         assert "def kept" not in repo.after(forced)["pkg/core.py"]
         assert "use.py" not in repo.after(forced)
-        assert [(one.kind, one.path) for one in forced.dangers] == [
+        assert [(danger.kind, danger.path) for danger in forced.dangers] == [
             ("dangling_reference", "use.py"),
             ("public_api", "pkg/core.py"),
         ]
@@ -98,7 +98,7 @@ def test_files_and_folders(tmp_path: Path) -> None:
         assert refused.value.details["total"] == 3
         forced = repo.plan(plan_delete, "pkg", force=True)
         assert forced.removes == ("pkg/__init__.py", "pkg/core.py")
-        assert {one.path for one in forced.dangers} == {"use.py", "typed.py"}
+        assert {danger.path for danger in forced.dangers} == {"use.py", "typed.py"}
         with pytest.raises(NotFound):
             repo.plan(plan_delete, "nothing", force=True)
 
@@ -141,4 +141,4 @@ def test_a_value_that_calls_and_a_name_reached_at_run_time_are_named(tmp_path: P
     files = {"a.py": "made = make()\n", "b.py": "import a\ngetattr(a, 'made')\n"}
     with repository(tmp_path, files) as repo:
         draft = repo.plan(plan_delete, repo.target("made"), force=False)
-        assert [one.kind for one in draft.dangers] == ["public_api", "side_effect", "dynamic_access"]
+        assert [danger.kind for danger in draft.dangers] == ["public_api", "side_effect", "dynamic_access"]

@@ -55,11 +55,11 @@ def sweep(root: Path, files: Mapping[str, str], name: str, *, qualified: str, ne
 def told(draft: Draft, files: Mapping[str, str]) -> dict[str, str | None]:
     """Each place as `path:line:column` (counted from 1, columns in bytes) and its confidence."""
     found: dict[str, str | None] = {}
-    for one in draft.edits:
-        text = files[one.path].encode()
-        line = text.count(b"\n", 0, one.start) + 1
-        column = one.start - text.rfind(b"\n", 0, one.start)
-        found[f"{one.path}:{line}:{column}"] = one.confidence
+    for edit in draft.edits:
+        text = files[edit.path].encode()
+        line = text.count(b"\n", 0, edit.start) + 1
+        column = edit.start - text.rfind(b"\n", 0, edit.start)
+        found[f"{edit.path}:{line}:{column}"] = edit.confidence
     return found
 
 

@@ -20,7 +20,7 @@ def changed(root: Path, files: Mapping[str, str], moved: Mapping[str, str]) -> t
     texts = {}
     for path in {edit.path for edit in edits}:
         raw = files[path].encode()
-        for edit in sorted(edits, key=lambda one: -one.start):
+        for edit in sorted(edits, key=lambda edit: -edit.start):
             if edit.path == path and edit.confidence != "low":
                 raw = raw[: edit.start] + edit.new.encode() + raw[edit.end :]
         texts[path] = raw.decode()
@@ -48,9 +48,11 @@ python shop/prices.py --fast
         "README.md": expected,
         "docs/a.md": "[up](../shop/money/prices.py) and `shop/money/prices.py`\n",
     }
-    by_line = {files[one.path][: one.start].count("\n") + 1: one.confidence for one in edits if one.path == "README.md"}
+    by_line = {
+        files[edit.path][: edit.start].count("\n") + 1: edit.confidence for edit in edits if edit.path == "README.md"
+    }
     assert by_line[2] == by_line[7] == by_line[10] == "high" and by_line[3] == "medium"
-    assert all(not one.semantic and one.role == "DOCUMENT" and one.why for one in edits)
+    assert all(not edit.semantic and edit.role == "DOCUMENT" and edit.why for edit in edits)
 
 
 def test_a_document_that_moves_keeps_its_links(tmp_path: Path) -> None:
@@ -87,7 +89,7 @@ def test_names_alone_and_records_are_only_proposed(tmp_path: Path) -> None:
         "x.rst": "`till.py`\n",
     }
     texts, edits = changed(tmp_path, files, {"shop/prices.py": "shop/costs.py"})
-    assert {one.path: one.confidence for one in edits} == {"README.md": "low", "CHANGELOG.md": "low"}
+    assert {edit.path: edit.confidence for edit in edits} == {"README.md": "low", "CHANGELOG.md": "low"}
     assert all(texts[path] == files[path] for path in texts)
 
 

@@ -42,10 +42,10 @@ def test_comments_docstrings_and_documents_are_found_and_code_is_not(tmp_path: P
         "shop/cart.py:5:53": "medium",
         "shop/cart.py:10:41": "medium",
     }
-    for one in draft.edits:
-        assert (one.semantic, one.tier, one.new) == (False, "UNKNOWN", "renamed") and one.why
-        assert one.role == ("DOCUMENT" if one.path == "README.md" else "COMMENT")
-        assert files[one.path].encode()[one.start : one.end] == b"ShoppingCart"
+    for edit in draft.edits:
+        assert (edit.semantic, edit.tier, edit.new) == (False, "UNKNOWN", "renamed") and edit.why
+        assert edit.role == ("DOCUMENT" if edit.path == "README.md" else "COMMENT")
+        assert files[edit.path].encode()[edit.start : edit.end] == b"ShoppingCart"
     assert draft.coverage.truncated == "" and draft.coverage.unparsed == ()
 
 
@@ -108,14 +108,14 @@ parse_url("a")
 def test_common_words_are_never_more_than_low_because_they_occur(tmp_path: Path) -> None:
     names = ("get", "data", "name", "value", "Model", "id")
     files: dict[str, str] = {}
-    for one in names:
-        files[f"shop/{one}s.py"] = f"def {one}(x):\n    # {one} it\n    return x\n\n# {one}, `{one}`\n"
-        files[f"{one}.md"] = f'You {one} it. The `{one}` there.\n\n```json\n{{"{one}": 1}}\n```\n'
-        files[f"code/{one}.md"] = f"```\n{one} = 1\nx.{one}()\n```\n"
-        files[f"{one}_.py"] = f"import os  # {one} it\n"
+    for name in names:
+        files[f"shop/{name}s.py"] = f"def {name}(x):\n    # {name} it\n    return x\n\n# {name}, `{name}`\n"
+        files[f"{name}.md"] = f'You {name} it. The `{name}` there.\n\n```json\n{{"{name}": 1}}\n```\n'
+        files[f"code/{name}.md"] = f"```\n{name} = 1\nx.{name}()\n```\n"
+        files[f"{name}_.py"] = f"import os  # {name} it\n"
     with sweeping(tmp_path / "a", files) as ask:
-        for one in names:
-            draft = ask(one, qualified=f"shop.{one}s.{one}", near=(f"shop/{one}s.py",))
+        for name in names:
+            draft = ask(name, qualified=f"shop.{name}s.{name}", near=(f"shop/{name}s.py",))
             assert len(draft.edits) == 9
             assert {edit.confidence for edit in draft.edits} == {"low"}
 
@@ -227,8 +227,8 @@ def test_paths_addresses_longer_words_and_records_are_low(tmp_path: Path) -> Non
         "vendor/x.md": "`parse_url`\n",
     }
     draft = sweep(tmp_path / "a", files, "parse_url", qualified="shop.a.parse_url", near=("shop/a.py",))
-    assert {one.confidence for one in draft.edits} == {"low"}
-    assert len(draft.edits) == 9 and not any(one.path.startswith("vendor") for one in draft.edits)
+    assert {edit.confidence for edit in draft.edits} == {"low"}
+    assert len(draft.edits) == 9 and not any(edit.path.startswith("vendor") for edit in draft.edits)
 
 
 def test_code_of_another_language_is_less_sure(tmp_path: Path) -> None:
@@ -308,7 +308,7 @@ def test_it_can_be_switched_off_and_told_where_to_look(tmp_path: Path) -> None:
         draft = ask("parse_url", qualified=qualified, near=near, config=DocSweepConfig(enabled=False))
         assert draft.edits == () and "switched off" in draft.coverage.truncated
         draft = ask("parse_url", qualified=qualified, near=near, config=DocSweepConfig(scan_extensions=(".org",)))
-        assert [one.path for one in draft.edits] == ["a.org"]
+        assert [edit.path for edit in draft.edits] == ["a.org"]
 
 
 def test_names_beside_other_alphabets_and_line_ends(tmp_path: Path) -> None:

@@ -48,10 +48,10 @@ def test_a_module_goes_to_another_folder(tmp_path: Path) -> None:
             "src/app.test.ts": "vi.mock('./lib/tool', () => ({}));\nimport './kit/gear';\n",
             "src/lib/deep/leaf.ts": "import { low } from '..';\nimport { tool } from '../../kit/gear';\n",
         }
-        assert [(one.path, one.new) for one in draft.edits if one.tier == "UNKNOWN"] == [
+        assert [(edit.path, edit.new) for edit in draft.edits if edit.tier == "UNKNOWN"] == [
             ("src/app.test.ts", "./kit/gear")
         ]
-        assert "package_entry" in {one.kind for one in draft.dangers}
+        assert "package_entry" in {danger.kind for danger in draft.dangers}
 
 
 @requirement("REF-11")

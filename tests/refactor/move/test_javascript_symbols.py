@@ -57,7 +57,7 @@ def test_a_function_goes_with_what_it_needs(tmp_path: Path) -> None:
             "src/one.ts": "import { shape } from './kit/new';\nshape('a');\n",
             "src/all.ts": "import * as old from './old';\nimport { shape } from './kit/new';\nshape(old.other);\n",
         }
-        assert {one.kind for one in draft.dangers} == {"commonjs_import"}
+        assert {danger.kind for danger in draft.dangers} == {"commonjs_import"}
 
 
 @requirement("REF-13")

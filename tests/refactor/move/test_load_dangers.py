@@ -10,7 +10,7 @@ from tests.refactor.repository import repository
 
 def risks(home: Path, files: dict[str, str], symbol: str, to_path: str) -> list[str]:
     with repository(home, files) as repo:
-        return [one.kind for one in repo.plan(plan_symbol_move, repo.target(symbol), to_path).dangers]
+        return [danger.kind for danger in repo.plan(plan_symbol_move, repo.target(symbol), to_path).dangers]
 
 
 @requirement("REF-12")
@@ -122,7 +122,7 @@ def test_a_module_beside_something_of_its_name_in_the_package_is_named(tmp_path:
     files = {"a/__init__.py": "from a.core import tool\n", "a/core.py": "tool = 1\n", "a/low.py": "X = 1\n"}
     with repository(tmp_path, files) as repo:
         draft = repo.plan(plan_file_move, "a/low.py", "a/tool.py")
-        assert [one.kind for one in draft.dangers] == ["name_taken"]
+        assert [danger.kind for danger in draft.dangers] == ["name_taken"]
 
 
 @requirement("REF-12")

@@ -138,7 +138,7 @@ def test_what_ran_before_a_move_runs_after_it(app: Repository, tmp_path: Path, p
 @requirement("REF-10")
 def test_a_module_that_leaves_a_package_it_needs_makes_a_cycle(app: Repository) -> None:
     draft = app.plan(plan_file_move, "app/core.py", "heart.py")
-    assert [one.kind for one in draft.dangers] == ["import_cycle"]
+    assert [danger.kind for danger in draft.dangers] == ["import_cycle"]
 
 
 @requirement("REF-10")
@@ -232,12 +232,12 @@ def test_strings_and_settings_are_proposed_and_paths_are_named(tmp_path: Path) -
     with repository(tmp_path, files) as repo:
         draft = repo.plan(plan_file_move, "pkg/old.py", "pkg/new.py")
         assert sorted(repo.after(draft)) == ["broken.py", "pkg/new.py", "pkg/new.pyi"]
-        proposed = {(one.path, one.new, one.why) for one in draft.edits if one.tier == "UNKNOWN"}
+        proposed = {(edit.path, edit.new, edit.why) for edit in draft.edits if edit.tier == "UNKNOWN"}
         assert proposed == {
             ("test_it.py", "pkg.new", "a string that a call turns into a module"),
             ("pyproject.toml", "pkg.new", "an entry point names it"),
         }
-        assert [(one.kind, one.path) for one in draft.dangers] == [("path_in_text", "pyproject.toml")]
+        assert [(danger.kind, danger.path) for danger in draft.dangers] == [("path_in_text", "pyproject.toml")]
         assert draft.coverage.unparsed == ("broken.py",)
 
 
@@ -266,7 +266,7 @@ def test_a_name_that_may_stand_for_a_module_with_what_moves_is_named(tmp_path: P
     }
     with repository(tmp_path, files) as repo:
         draft = repo.plan(plan_file_move, "a/core.py", "a/new.py")
-        assert [(one.kind, one.path) for one in draft.dangers] == [("unresolved_use", "use.py")]
+        assert [(danger.kind, danger.path) for danger in draft.dangers] == [("unresolved_use", "use.py")]
 
 
 def test_a_package_that_others_take_from_an_importer_is_still_called_so_there(tmp_path: Path) -> None:
@@ -283,7 +283,7 @@ def test_a_package_that_others_take_from_an_importer_is_still_called_so_there(tm
         after = repo.after(draft)
         assert after["mid.py"] == "import fresh as shop\n\nX = shop.size\n"
         assert after["end.py"] == "import fresh\n\nX = fresh.size\n"
-        assert ("unresolved_use", "far.py") in [(one.kind, one.path) for one in draft.dangers]
+        assert ("unresolved_use", "far.py") in [(danger.kind, danger.path) for danger in draft.dangers]
 
 
 def test_an_import_that_says_the_same_afterwards_is_no_question(tmp_path: Path) -> None:
@@ -309,5 +309,5 @@ def test_a_module_that_goes_by_where_it_is_is_named(tmp_path: Path) -> None:
     }
     with repository(tmp_path / "repo", files) as repo:
         plan = repo.plan(plan_file_move, "app", "web/app")
-        named = [(one.path, one.count) for one in plan.dangers if one.kind == "module_path"]
+        named = [(danger.path, danger.count) for danger in plan.dangers if danger.kind == "module_path"]
         assert named == [("app/pages.py", 1)]

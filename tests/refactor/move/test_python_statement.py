@@ -32,7 +32,7 @@ def test_what_is_left_is_what_was_not_taken_out(layout: str, count: int, gone: s
     text = (said.replace("\n", "\r\n") if crlf else said).encode()
     statement = statement_at(text, 0)
     assert statement is not None
-    taken = [one for index, one in enumerate(statement.items) if index in gone]
+    taken = [item for index, item in enumerate(statement.items) if index in gone]
     if not taken or len(taken) == count:
         return
     parts, at = [], 0
@@ -42,7 +42,7 @@ def test_what_is_left_is_what_was_not_taken_out(layout: str, count: int, gone: s
         at = span.end
     (left, _) = ast.parse(b"".join([*parts, text[at:]])).body
     assert isinstance(left, ast.ImportFrom)
-    assert [one.name for one in left.names] == [f"name{one}" for one in range(count) if one not in gone]
+    assert [name.name for name in left.names] == [f"name{one}" for one in range(count) if one not in gone]
 
 
 @requirement("REF-15")

@@ -114,7 +114,7 @@ def test_what_the_old_module_still_uses_it_imports(tmp_path: Path) -> None:
             "a.py": "import sys\nfrom b import f\n\nLIMIT = 3\n\n\nprint(f(), sys)\n",
             "b.py": '"""B."""\n\nfrom a import LIMIT\n\nX = 1\n\n\ndef f():\n    return LIMIT\n',
         }
-        assert [one.kind for one in draft.dangers] == ["import_cycle"]
+        assert [danger.kind for danger in draft.dangers] == ["import_cycle"]
         alone = repo.plan(plan_symbol_move, repo.target("a.LIMIT"), "b.py")
         assert repo.after(alone) == {
             "a.py": "import sys\nfrom b import LIMIT\n\ndef f():\n    return LIMIT\n\n\nprint(f(), sys)\n",
@@ -183,7 +183,7 @@ def test_types_needed_only_by_readers_of_types_stay_so(tmp_path: Path) -> None:
         )
         assert new["a.py"].endswith("if TYPE_CHECKING:\n    pass\n")
         there = repo.plan(plan_symbol_move, repo.target("f"), "b.py")
-        assert "future_annotations" in {one.kind for one in there.dangers}
+        assert "future_annotations" in {danger.kind for danger in there.dangers}
 
 
 @requirement("REF-12")
@@ -259,7 +259,7 @@ def test_circles_of_imports_are_named(tmp_path: Path) -> None:
     }
     with repository(tmp_path, files) as repo:
         draft = repo.plan(plan_symbol_move, repo.target("f"), "b.py")
-        assert [one.kind for one in draft.dangers] == ["import_cycle"]
+        assert [danger.kind for danger in draft.dangers] == ["import_cycle"]
         assert not repo.plan(plan_symbol_move, repo.target("f"), "new.py").dangers
 
 

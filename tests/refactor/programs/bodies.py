@@ -22,7 +22,7 @@ def parameters(draw: Random) -> Parameters:
 
 def without(names: Names, hidden: tuple[str, ...]) -> dict[str, Thing]:
     """Names less those that something nearer hides."""
-    return {one: thing for one, thing in names.items() if one.partition(".")[0] not in hidden}
+    return {name: thing for name, thing in names.items() if name.partition(".")[0] not in hidden}
 
 
 def function(draw: Random, name: str, outer: Names, *, depth: int = 0, first: str = "") -> tuple[list[str], Parameters]:
@@ -113,9 +113,9 @@ def klass(draw: Random, name: str, outer: Names) -> tuple[list[str], Thing]:
 def _dataclass(draw: Random, name: str, outer: Names) -> tuple[list[str], Thing]:
     takes = parameters(draw)
     made = Thing(kind="class", takes=takes)
-    lines = ["@dataclass", f"class {name}:", *(f"    {one}: int" for one in takes.needed)]
+    lines = ["@dataclass", f"class {name}:", *(f"    {parameter}: int" for parameter in takes.needed)]
     lines += [f"    {one}: int = {draw.randint(1, 9)}" for one in takes.optional]
-    made.members |= {one: ("attribute", Parameters()) for one in (*takes.needed, *takes.optional)}
+    made.members |= {parameter: ("attribute", Parameters()) for parameter in (*takes.needed, *takes.optional)}
     return [*lines, *_method(draw, made, without(outer, (name,)), name)], made
 
 
@@ -141,7 +141,7 @@ def _method(draw: Random, made: Thing, names: Names, of: str) -> list[str]:
         return []
     sorts: tuple[Sort, ...] = ("method", "method", "property", "static", "maker")
     sort = draw.choice(sorts) if held is None else "method"
-    plain = {one: thing for one, thing in names.items() if thing.kind != "class"}
+    plain = {name: thing for name, thing in names.items() if thing.kind != "class"}
     if sort == "maker":
         made.members[name] = (sort, made.takes)
         arguments = ", ".join([*made.takes.needed, *(f"{one}={one}" for one in made.takes.optional)])

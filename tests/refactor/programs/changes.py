@@ -64,8 +64,10 @@ def made(repo: Repository, planners: Planners, spec: RefactorSpec) -> list[Chang
         draft = planners.planner(spec)(world, repo.store, time.monotonic() + 60)
     except CodePlaneError as error:
         return [Change(spec=spec, refused=f"{type(error).__name__}: {error}")]
-    paths = {edit.path for edit in draft.edits} | {edit.path for one in draft.candidates for edit in one.edits}
-    texts, modes = texts_of(world, sorted({*paths, *(one.path for one in draft.moves), *draft.removes}))
+    paths = {edit.path for edit in draft.edits} | {
+        edit.path for candidate in draft.candidates for edit in candidate.edits
+    }
+    texts, modes = texts_of(world, sorted({*paths, *(move.path for move in draft.moves), *draft.removes}))
     plan = Plan(
         plan_id="plan",
         spec=spec,
@@ -79,8 +81,10 @@ def made(repo: Repository, planners: Planners, spec: RefactorSpec) -> list[Chang
         expires_ns=0,
         config=RefactorConfig(),
     )
-    wanted = [one.id for one in draft.candidates if one.id == "family"] if draft.candidates else [None]
-    return [_applied(repo, plan, one) for one in wanted]
+    wanted = (
+        [candidate.id for candidate in draft.candidates if candidate.id == "family"] if draft.candidates else [None]
+    )
+    return [_applied(repo, plan, candidate_id) for candidate_id in wanted]
 
 
 def _applied(repo: Repository, plan: Plan, candidate: str | None) -> Change:
@@ -94,7 +98,7 @@ def _applied(repo: Repository, plan: Plan, candidate: str | None) -> Change:
     for path in draft.removes:
         del files[path]
     proposed = sum(one.edit.semantic and not one.applies for one in listed)
-    risks = [one.kind for one in draft.dangers if one.kind not in HARMLESS] + ["proposed"] * bool(proposed)
+    risks = [danger.kind for danger in draft.dangers if danger.kind not in HARMLESS] + ["proposed"] * bool(proposed)
     return Change(
         spec=plan.spec,
         candidate=candidate or "",
@@ -104,12 +108,12 @@ def _applied(repo: Repository, plan: Plan, candidate: str | None) -> Change:
 
 
 def _rename(repo: Repository, program: Program, draw: Random) -> RefactorSpec | None:
-    path = draw.choice([one for one in sorted(program.files) if one.endswith(".py")])
+    path = draw.choice([path for path in sorted(program.files) if path.endswith(".py")])
     text = program.files[path]
     facts = repo.world().facts(path)
     if facts is None or not len(facts.binds):
         return None
-    places = sorted({int(at) for at in facts.binds[:, 1]} | {one.name_at for one in facts.definitions})
+    places = sorted({int(at) for at in facts.binds[:, 1]} | {definition.name_at for definition in facts.definitions})
     at = draw.choice(places)
     line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
     new = draw.choice(["fresh", "fresh", "Fresh", "_fresh", *draw.sample(NAMES, 1), draw.choice(CLASSES)])
@@ -119,8 +123,8 @@ def _rename(repo: Repository, program: Program, draw: Random) -> RefactorSpec | 
 
 
 def _modules(program: Program) -> list[str]:
-    mains = {one.rpartition(".")[2] for one in program.runs}
-    kept = [one for one in sorted(program.files) if one.endswith(".py") and not one.endswith("__init__.py")]
+    mains = {run.rpartition(".")[2] for run in program.runs}
+    kept = [path for path in sorted(program.files) if path.endswith(".py") and not path.endswith("__init__.py")]
     return [one for one in kept if one.rpartition("/")[2].removesuffix(".py") not in mains]
 
 
@@ -154,7 +158,7 @@ def _folder(repo: Repository, program: Program, draw: Random) -> RefactorSpec | 
 def _symbol(repo: Repository, program: Program, draw: Random) -> RefactorSpec | None:
     path = draw.choice(_modules(program))
     facts = repo.world().facts(path)
-    tops = [one for one in facts.definitions if one.scope == 0] if facts is not None else []
+    tops = [definition for definition in facts.definitions if definition.scope == 0] if facts is not None else []
     if not tops:
         return None
     one = draw.choice(tops)

@@ -20,9 +20,9 @@ class Parameters:
         """Arguments by place or by name, in an order that calls allow."""
         named = draw.random() < 0.4
         given = []
-        for one in self.needed:
+        for parameter in self.needed:
             value = number or str(draw.randint(1, 9))
-            given.append(f"{one}={value}" if named else value)
+            given.append(f"{parameter}={value}" if named else value)
         for one in self.optional:
             if draw.random() < 0.4:
                 given.append(f"{one}={draw.randint(1, 9)}")
@@ -67,7 +67,7 @@ def used(draw: Random, names: Names, name: str, thing: Thing, depth: int = 0) ->
         return _member(draw, name, thing.of)
     if thing.kind == "builder":
         return _member(draw, f"{name}({thing.takes.arguments(draw)})", thing.of)
-    classes = [one for one in names if names[one] is thing.of]
+    classes = [name for name in names if names[name] is thing.of]
     if not classes:
         return "2"
     return f"{name}({draw.choice(classes)}({thing.of.takes.arguments(draw)}))"
@@ -75,7 +75,7 @@ def used(draw: Random, names: Names, name: str, thing: Thing, depth: int = 0) ->
 
 def any_use(draw: Random, names: Names) -> str:
     """A use of one of some names, or a number."""
-    known = [one for one in names if names[one].kind != "module" or names[one].given]
+    known = [name for name in names if names[name].kind != "module" or names[name].given]
     if not known or draw.random() < 0.15:
         return str(draw.randint(1, 9))
     name = draw.choice(known)

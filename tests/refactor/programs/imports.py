@@ -31,8 +31,8 @@ class Module:
 
     def starred(self) -> dict[str, Thing]:
         """What `import *` takes from it."""
-        names = self.listed if self.listed is not None else [one for one in self.names if not one.startswith("_")]
-        return {one: self.names[one] for one in names if one in self.names and "." not in one}
+        names = self.listed if self.listed is not None else [name for name in self.names if not name.startswith("_")]
+        return {name: self.names[name] for name in names if name in self.names and "." not in name}
 
 
 def source(draw: Random, module: str, into: Module) -> str:
@@ -48,7 +48,7 @@ def source(draw: Random, module: str, into: Module) -> str:
 
 def imported(draw: Random, what: Module, into: Module, *, names: list[str]) -> tuple[list[str], dict[str, Thing]]:
     """An import statement and what it binds; nothing where that would hide something."""
-    given = {one: thing for one, thing in what.names.items() if "." not in one}
+    given = {name: thing for name, thing in what.names.items() if "." not in name}
     form = draw.choice(["module", "alias", "from", "from", "from", "renamed", "submodule", "star", "guarded"])
     parent, _, last = what.dotted.rpartition(".")
     if form == "module":

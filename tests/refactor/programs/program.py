@@ -28,7 +28,7 @@ class Program:
 
     def loads(self) -> bool:
         """Whether each of its modules can be loaded, also those that nothing of it loads."""
-        paths = [one.removesuffix(".py").removesuffix("/__init__") for one in self.files if one.endswith(".py")]
+        paths = [path.removesuffix(".py").removesuffix("/__init__") for path in self.files if path.endswith(".py")]
         dotted = [one.removeprefix(f"{self.roots[0]}/").replace("/", ".") for one in paths]
         return " ended by " not in outcome(self.files, self.roots, dotted)
 
@@ -94,15 +94,15 @@ def _alone(finder: _Texts) -> Iterator[None]:
         yield
     finally:
         sys.meta_path.remove(finder)
-        for name in [one for one in sys.modules if one.partition(".")[0] in tops]:
+        for name in [module for module in sys.modules if module.partition(".")[0] in tops]:
             del sys.modules[name]
         sys.modules.update(hidden)
         sys.setrecursionlimit(limit)
 
 
 def _below(files: Mapping[str, str], root: str) -> Iterator[str]:
-    for one in files:
+    for path in files:
         if not root:
-            yield one
-        elif one.startswith(f"{root}/"):
-            yield one[len(root) + 1 :]
+            yield path
+        elif path.startswith(f"{root}/"):
+            yield path[len(root) + 1 :]

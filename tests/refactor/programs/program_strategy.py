@@ -47,10 +47,10 @@ def _program(draw: Random) -> Program:
             _user(draw, Module(path=f"tests/test_{number}.py", dotted=f"tests.test_{number}"), made)
             for number in range(draw.randint(1, 2))
         ]
-    files = {one.path: _text(one) for one in [*made, *runs]}
+    files = {change.path: _text(change) for change in [*made, *runs]}
     if root:
         files["pyproject.toml"] = '[tool.setuptools.packages.find]\nwhere = ["src"]\n'
-    return Program(files=files, roots=("src", "") if root else ("",), runs=tuple(one.dotted for one in runs))
+    return Program(files=files, roots=("src", "") if root else ("",), runs=tuple(run.dotted for run in runs))
 
 
 def _text(module: Module) -> str:
@@ -67,14 +67,14 @@ def _module(draw: Random, module: Module, before: list[Module]) -> Module:
     for _ in range(draw.randint(2, 5)):
         _definition(draw, module, before)
     if draw.random() < 0.3:
-        own = [one for one in names if "." not in one]
-        module.listed = [one for one in own if draw.random() < 0.7]
+        own = [name for name in names if "." not in name]
+        module.listed = [symbol for symbol in own if draw.random() < 0.7]
     return module
 
 
 def _imports(draw: Random, module: Module, before: list[Module]) -> None:
     for what in draw.sample(before, min(len(before), draw.randint(0, 3))):
-        taken = [one.partition(".")[0] for one in module.names] + ["dataclass", "TYPE_CHECKING"]
+        taken = [name.partition(".")[0] for name in module.names] + ["dataclass", "TYPE_CHECKING"]
         lines, binds = imported(draw, what, module, names=taken)
         module.lines += lines
         module.names.update(binds)
@@ -82,7 +82,7 @@ def _imports(draw: Random, module: Module, before: list[Module]) -> None:
 
 def _definition(draw: Random, module: Module, before: list[Module]) -> None:
     names = module.names
-    tops = {one.partition(".")[0] for one in names}
+    tops = {name.partition(".")[0] for name in names}
     free = [one for one in NAMES if one not in tops]
     classes = [one for one in CLASSES if one not in tops]
     kind = draw.choice(
@@ -91,7 +91,7 @@ def _definition(draw: Random, module: Module, before: list[Module]) -> None:
     if not free or not classes:
         return
     name, large = draw.choice(free), draw.choice(classes)
-    known = [one for one in names if names[one].kind == "class" and "." not in one]
+    known = [name for name in names if names[name].kind == "class" and "." not in name]
     if kind == "number":
         module.lines.append(f"{name} = {any_use(draw, names)}")
         names[name] = NUMBER
@@ -134,7 +134,7 @@ def _decorated(draw: Random, lines: list[str]) -> list[str]:
 
 def _typed(draw: Random, module: Module, before: list[Module], name: str) -> None:
     """A function that takes what is imported for types alone."""
-    taken = {one.partition(".")[0] for one in module.names}
+    taken = {name.partition(".")[0] for name in module.names}
     known = [
         (one, of)
         for one in before
@@ -160,36 +160,36 @@ def _package(draw: Random, module: Module, inside: list[Module]) -> Module:
             module.lines += lines
             module.names.update(binds)
     if module.names and draw.random() < 0.4:
-        module.listed = [one for one in module.names if "." not in one]
+        module.listed = [name for name in module.names if "." not in name]
     return module
 
 
 def _circles(draw: Random, made: list[Module]) -> None:
     """Functions that import, when they are called, modules that import theirs."""
-    for number, one in enumerate(made):
+    for number, change in enumerate(made):
         later = [other for other in made[number + 1 :] if any(thing is NUMBER for thing in other.names.values())]
-        taken = {name.partition(".")[0] for name in one.names}
+        taken = {name.partition(".")[0] for name in change.names}
         free = [name for name in NAMES if name not in taken]
-        if not later or not free or one.path.endswith("__init__.py") or draw.random() < 0.5:
+        if not later or not free or change.path.endswith("__init__.py") or draw.random() < 0.5:
             continue
         what, name = draw.choice(later), draw.choice(free)
         wanted = draw.choice([key for key, thing in what.names.items() if thing is NUMBER and "." not in key] or [""])
         if not wanted:
             continue
-        module = source(draw, what.dotted, one)
+        module = source(draw, what.dotted, change)
         forms = [[f"    from {module} import {wanted}", f"    return {wanted} + 1"]]
         forms.append([f"    from {module} import {wanted} as near", "    return near + 1"])
         forms.append([f"    import {what.dotted} as near", f"    return near.{wanted} + 1"])
         if what.dotted.partition(".")[0] not in taken:
             forms.append([f"    import {what.dotted}", f"    return {what.dotted}.{wanted} + 1"])
-        one.lines += [f"def {name}():", *draw.choice(forms)]
-        one.names[name] = Thing(kind="function", takes=Parameters())
+        change.lines += [f"def {name}():", *draw.choice(forms)]
+        change.names[name] = Thing(kind="function", takes=Parameters())
 
 
 def _user(draw: Random, module: Module, made: list[Module]) -> Module:
     """A module that prints what the others have."""
     for what in made:
-        taken = [one.partition(".")[0] for one in module.names] + ["dataclass", "TYPE_CHECKING"]
+        taken = [name.partition(".")[0] for name in module.names] + ["dataclass", "TYPE_CHECKING"]
         lines, binds = imported(draw, what, module, names=taken)
         module.lines += lines
         module.names.update(binds)

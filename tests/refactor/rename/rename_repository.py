@@ -33,14 +33,14 @@ class Repo:
     def after(self, symbol: str, new: str) -> dict[str, str]:
         """The files that change when the sure edits are applied."""
         draft = self.plan(symbol, new)
-        assert not draft.candidates, [one.id for one in draft.candidates]
+        assert not draft.candidates, [candidate.id for candidate in draft.candidates]
         return self.applied(draft.edits)
 
     def applied(self, edits: Iterable[Edit], tiers: Iterable[str] = SURE) -> dict[str, str]:
         """Files with edits of some tiers made."""
         world = self.written.world()
         texts: dict[str, bytes] = {}
-        for edit in sorted(edits, key=lambda one: (one.path, -one.start)):
+        for edit in sorted(edits, key=lambda edit: (edit.path, -edit.start)):
             if edit.tier in tiers:
                 text = texts.get(edit.path, world.text(edit.path))
                 texts[edit.path] = text[: edit.start] + edit.new.encode() + text[edit.end :]
@@ -67,4 +67,4 @@ def repo(root: Path, files: Mapping[str, str]) -> Iterator[Repo]:
 
 def kinds(draft: Draft) -> set[str]:
     """The kinds of dangers that are told."""
-    return {one.kind for one in draft.dangers}
+    return {danger.kind for danger in draft.dangers}

@@ -220,7 +220,7 @@ def test_a_field_and_an_accessor_of_either_side_are_followed_alone(tmp_path: Pat
         for place in (f"{name}:2:10", f"{name}:3:22", f"{name}:10:3"):
             assert found.after(place, "zz") == {name: static}
         draft = found.plan(f"{name}:10:14", "zz")
-        family = {one.id: found.applied(one.edits)[name] for one in draft.candidates}["family"]
+        family = {candidate.id: found.applied(candidate.edits)[name] for candidate in draft.candidates}["family"]
     # The subclass overrides what instances have, not what the class has.
     assert family == (
         SIDES.replace("get m", "get zz")
@@ -243,7 +243,7 @@ def test_an_interface_speaks_of_instances(tmp_path: Path) -> None:
     code = "interface I { m(): void }\nclass A implements I { static m() {} m() {} }\nA.m(); new A().m();\n"
     with repo(tmp_path, {"a.ts": code}) as found:
         draft = found.plan("a.ts:1:15", "zz")
-        family = {one.id: found.applied(one.edits)["a.ts"] for one in draft.candidates}["family"]
+        family = {candidate.id: found.applied(candidate.edits)["a.ts"] for candidate in draft.candidates}["family"]
     assert family == code.replace("I { m", "I { zz").replace("{} m()", "{} zz()").replace("new A().m", "new A().zz")
 
 
@@ -258,8 +258,8 @@ def test_a_private_member_is_not_the_variable_that_is_called_alike(tmp_path: Pat
 def test_a_type_and_a_value_of_one_name_are_told_of(tmp_path: Path) -> None:
     text = "export interface Size {\n  a: number;\n}\nexport const Size = 1;\nexport const other = 2;\n"
     with repo(tmp_path, {"a.ts": text}) as found:
-        assert "type_and_value" in {one.kind for one in found.plan("a.ts:4:14", "Fresh").dangers}
-        assert "type_and_value" not in {one.kind for one in found.plan("a.ts:5:14", "Fresh").dangers}
+        assert "type_and_value" in {danger.kind for danger in found.plan("a.ts:4:14", "Fresh").dangers}
+        assert "type_and_value" not in {danger.kind for danger in found.plan("a.ts:5:14", "Fresh").dangers}
 
 
 def test_typeof_asks_for_the_value_behind_a_type_of_its_name(tmp_path: Path) -> None:

@@ -120,7 +120,7 @@ def test_a_parameter_of_overriding_methods_is_a_choice(tmp_path: Path) -> None:
         assert found.applied(alone.edits)["a.py"] == (
             OVERRIDING.replace("A:\n    def f(self, x)", "A:\n    def f(self, y)").replace("f(x=1)", "f(y=1)")
         )
-        assert {(one.path, one.offset) for one in draft.facts} == {
+        assert {(fact.path, fact.offset) for fact in draft.facts} == {
             ("a.py", OVERRIDING.index("x): ...")),
             ("a.py", OVERRIDING.index("x): return")),
         }

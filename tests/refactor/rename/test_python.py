@@ -370,7 +370,7 @@ def test_what_may_not_be_an_entry_is_proposed(tmp_path: Path) -> None:
     with repo(tmp_path, {"a.py": SLOTS}) as found:
         draft = found.plan("a.py:13:30", "zz")
         assert found.proposed(draft) == {"a.py:12:23": "UNKNOWN"}
-        family = next(one for one in found.plan("a.py:3:30", "zz").candidates if one.id == "family")
+        family = next(candidate for candidate in found.plan("a.py:3:30", "zz").candidates if candidate.id == "family")
         after = found.applied(family.edits)["a.py"]
     assert "('zz', \"bb\")" in after
     assert "self.bb = 'aa'" in after

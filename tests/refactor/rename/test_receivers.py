@@ -27,7 +27,7 @@ def _check(tmp_path: Path, code: str, more: dict[str, str] | None = None, *, can
     """Compare with what the comments of the code say: `# sure`, `# guess`, `# other`."""
     text = _TWO + textwrap.dedent(code)
     said = {
-        word: {line for line, one in enumerate(text.split("\n"), 1) if one.endswith(f"# {word}")}
+        word: {line for line, field in enumerate(text.split("\n"), 1) if field.endswith(f"# {word}")}
         for word in ("sure", "guess", "other")
     }
     with repo(tmp_path, {"a.py": text, **(more or {})}) as found:
@@ -163,6 +163,6 @@ def test_a_class_that_is_written_twice_has_a_member_in_each(tmp_path: Path) -> N
     text = "if 1:\n    class A:\n        def m(self): ...\nelse:\n    class A:\n        def m(self): ...\nA().m()\n"
     with repo(tmp_path, {"a.py": text}) as found:
         draft = found.plan("a.py:3:13", "zz")
-        family, alone = ({found.place(edit) for edit in one.edits} for one in draft.candidates)
+        family, alone = ({found.place(edit) for edit in candidate.edits} for candidate in draft.candidates)
     assert family == {"a.py:3:13", "a.py:6:13", "a.py:7:5"}
     assert alone == {"a.py:3:13", "a.py:7:5"}

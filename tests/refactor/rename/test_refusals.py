@@ -69,7 +69,7 @@ def test_a_name_that_means_something_is_refused_with_the_place(
         found.plan(symbol, "g")
     places = refused.value.details["places"]
     assert isinstance(places, list)
-    assert place in {f"{one['path']}:{one['line']}" for one in places if isinstance(one, dict)}
+    assert place in {f"{place['path']}:{place['line']}" for place in places if isinstance(place, dict)}
 
 
 @requirement("REF-06")

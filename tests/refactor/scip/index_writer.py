@@ -18,7 +18,7 @@ class Doc:
 def index_bytes(documents: Sequence[Doc], *, root: str = "", tool: str = "scip-test") -> bytes:
     """An index."""
     metadata = _field(2, _field(1, tool.encode()) + _field(2, b"1.0")) + _field(3, root.encode())
-    return _field(1, metadata) + b"".join(_field(2, _document(one)) for one in documents)
+    return _field(1, metadata) + b"".join(_field(2, _document(document)) for document in documents)
 
 
 def _document(one: Doc) -> bytes:

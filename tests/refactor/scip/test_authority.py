@@ -38,7 +38,7 @@ DOCS = (
 
 
 def edit(path: str, line: int, column: int, tier: Tier, role: Role = "REFERENCE", length: int = 5) -> Edit:
-    start = sum(len(one) + 1 for one in FILES[path].split("\n")[:line]) + column
+    start = sum(len(field) + 1 for field in FILES[path].split("\n")[:line]) + column
     return Edit(path=path, start=start, end=start + length, new="sum", tier=tier, role=role, why="a member")
 
 
@@ -66,7 +66,7 @@ def test_tiers_go_up_where_it_agrees_and_down_where_it_does_not(tmp_path: Path) 
         assert apply_authority(draft, ScipAuthority(store, repo.snapshot)) == draft
         imported(store, repo.snapshot)
         found = apply_authority(draft, ScipAuthority(store, repo.snapshot))
-        assert [(one.path, one.start, one.tier) for one in found.edits] == [
+        assert [(edit.path, edit.start, edit.tier) for edit in found.edits] == [
             ("a.py", 20, "PROVEN"),
             ("b.py", 2, "STRONG"),
             ("b.py", 22, "ANCHORED"),
@@ -74,7 +74,9 @@ def test_tiers_go_up_where_it_agrees_and_down_where_it_does_not(tmp_path: Path) 
             ("b.py", 40, "UNKNOWN"),
         ]
         assert found.edits[1].why == "a member; SCIP agrees"
-        assert [(one.kind, one.path, one.offset) for one in found.dangers] == [("scip_disagrees", "b.py", 12)]
+        assert [(danger.kind, danger.path, danger.offset) for danger in found.dangers] == [
+            ("scip_disagrees", "b.py", 12)
+        ]
         store.close()
 
 
@@ -95,7 +97,7 @@ def test_what_was_sure_and_is_denied_is_only_proposed(tmp_path: Path) -> None:
             ),
         ):
             found = apply_authority(draft, ScipAuthority(store, repo.snapshot))
-            for plan in (found.edits, *(one.edits for one in found.candidates)):
+            for plan in (found.edits, *(candidate.edits for candidate in found.candidates)):
                 assert [one.tier for one in plan] in ([], ["PROVEN", "ANCHORED", "STRONG"])
             assert len(found.dangers) == 1 and "Other#total" in found.dangers[0].what
         store.close()
@@ -114,7 +116,7 @@ def test_a_family_is_no_disagreement_and_comments_are_not_its_business(tmp_path:
         draft = Draft(title="t", edits=(definition, edit("b.py", 2, 2, "STRONG"), text))
         assert apply_authority(draft, ScipAuthority(store, repo.snapshot)) == draft
         family = Draft(title="t", edits=(definition, both, edit("b.py", 1, 2, "ANCHORED")))
-        assert [one.tier for one in apply_authority(family, ScipAuthority(store, repo.snapshot)).edits] == [
+        assert [edit.tier for edit in apply_authority(family, ScipAuthority(store, repo.snapshot)).edits] == [
             "PROVEN"
         ] * 2 + ["STRONG"]
         unknown = Draft(title="t", edits=(edit("b.py", 0, 2, "ANCHORED"),))
@@ -130,9 +132,9 @@ def test_an_installed_copy_is_no_other_thing(tmp_path: Path) -> None:
         definition = edit("a.py", 1, 8, "PROVEN", "DEFINITION")
         draft = Draft(title="t", edits=(definition, edit("b.py", 5, 2, "STRONG"), edit("b.py", 6, 2, "STRONG")))
         found = apply_authority(draft, ScipAuthority(store, repo.snapshot))
-        assert [one.tier for one in found.edits] == ["PROVEN", "STRONG", "ANCHORED"]
+        assert [edit.tier for edit in found.edits] == ["PROVEN", "STRONG", "ANCHORED"]
         guesses = Draft(title="t", edits=(definition, edit("b.py", 5, 2, "UNKNOWN"), edit("b.py", 6, 2, "UNKNOWN")))
-        assert [one.tier for one in apply_authority(guesses, ScipAuthority(store, repo.snapshot)).edits] == [
+        assert [edit.tier for edit in apply_authority(guesses, ScipAuthority(store, repo.snapshot)).edits] == [
             "PROVEN",
             "UNKNOWN",
         ]

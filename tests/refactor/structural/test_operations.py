@@ -30,7 +30,9 @@ def test_matches_are_shown_with_place_and_captures(tmp_path: Path) -> None:
     async def body(ask: Asking) -> None:
         found = await ask("search.structural", pattern="foo($A, $B)", language="python", paths=["a.py"])
         assert isinstance(found, StructuralResult)
-        assert [(one.path, one.line, one.column, one.end_line, one.end_column) for one in found.results] == [
+        assert [
+            (result.path, result.line, result.column, result.end_line, result.end_column) for result in found.results
+        ] == [
             ("a.py", 1, 1, 1, 15),
             ("a.py", 3, 5, 6, 2),
         ]
@@ -56,7 +58,7 @@ def test_pages_go_through_one_state(tmp_path: Path) -> None:
         assert first.total == 6 and "1 file does not parse as a whole: broken.py" in str(first.partial)
         second = await ask("search.structural", **question, limit=4, cursor=first.pagination.next_cursor)
         assert isinstance(second, StructuralResult)
-        assert [one.path for one in second.results] == ["b/c.py"] * 3 + ["broken.py"]
+        assert [result.path for result in second.results] == ["b/c.py"] * 3 + ["broken.py"]
         assert second.pagination.next_cursor is None
         again = await ask("search.structural", **question)
         assert isinstance(again, StructuralResult) and again.total == 3

@@ -65,7 +65,7 @@ def test_every_match_is_an_edit_whatever_its_spacing(tmp_path: Path) -> None:
         "a.py": "x = 'ü😀'; bar(2, 1)\nbar(b, a)\n# foo(1, 2)\ns = 'foo(1, 2)'\nfoo(1)\nself.foo(1, 2)\n",
         "b.py": "def f():\n    return bar(bar(y(1), x))\n",
     }
-    assert {(one.tier, one.role, one.semantic) for one in draft.edits} == {("PROVEN", "REFERENCE", True)}
+    assert {(edit.tier, edit.role, edit.semantic) for edit in draft.edits} == {("PROVEN", "REFERENCE", True)}
     # A file without the pattern's words is not even parsed.
     assert draft.coverage.files_scanned == 2 and draft.dangers == () and draft.coverage.truncated == ""
 
@@ -182,20 +182,20 @@ def test_what_would_be_taken_apart_is_only_proposed(tmp_path: Path) -> None:
             )
             (edit,) = draft.edits
             assert (edit.tier == "PROVEN") is sure, (TAKEN_APART[number], edit)
-            assert [one.kind for one in draft.dangers] == ([] if sure else ["changed_meaning"])
+            assert [danger.kind for danger in draft.dangers] == ([] if sure else ["changed_meaning"])
 
 
 def test_what_does_not_parse_aborts_nothing(tmp_path: Path) -> None:
     files = {"bad.py": "def (:\n    foo(1)\n", "good.py": "foo(1)\n", "late.py": "foo(1)\n\ndef f(:\n"}
     draft = plan(tmp_path / "a", files, "foo($A)", "bar($A)")
-    assert {(one.path, one.tier) for one in draft.edits if one.path == "good.py"} == {("good.py", "PROVEN")}
+    assert {(edit.path, edit.tier) for edit in draft.edits if edit.path == "good.py"} == {("good.py", "PROVEN")}
     assert "bad.py" in draft.coverage.unparsed and "good.py" not in draft.coverage.unparsed
 
 
 def test_what_is_built_is_only_proposed_and_what_is_the_same_is_no_edit(tmp_path: Path) -> None:
     files = {"dist/a.py": "foo(1)\n", "a.py": "foo(1)\nfoo(2)\n"}
     draft = plan(tmp_path / "a", files, "foo($A)", "foo(2)")
-    assert [(one.path, one.tier) for one in draft.edits] == [("a.py", "PROVEN"), ("dist/a.py", "ANCHORED")]
+    assert [(edit.path, edit.tier) for edit in draft.edits] == [("a.py", "PROVEN"), ("dist/a.py", "ANCHORED")]
 
 
 def test_bounds_are_said(tmp_path: Path) -> None:
@@ -203,7 +203,7 @@ def test_bounds_are_said(tmp_path: Path) -> None:
     assert "out of time at a.py" in plan(tmp_path / "a", files, "foo($A)", "", seconds=-1).coverage.truncated
     assert "stopped at a.py" in plan(tmp_path / "b", files, "foo($A)", "", stopped=True).coverage.truncated
     kept = plan(tmp_path / "c", files, "foo($A)", "bar()", keep=lambda path: path.startswith("b/"))
-    assert [one.path for one in kept.edits] == ["b/c.py"]
+    assert [edit.path for edit in kept.edits] == ["b/c.py"]
 
 
 def test_components_belong_to_typescript(tmp_path: Path) -> None:
@@ -214,10 +214,10 @@ def test_components_belong_to_typescript(tmp_path: Path) -> None:
     }
     both = plan(tmp_path / "a", files, "use($A)", "run($A)", "ts")
     assert applied(files, both)["b.tsx"] == "const a = <p>{run(1)}</p>;\n"
-    assert sorted(one.path for one in both.edits) == ["a.ts", "b.tsx"]
+    assert sorted(edit.path for edit in both.edits) == ["a.ts", "b.tsx"]
     alone = plan(tmp_path / "b", files, "<$T>use($A)", "run($A)", "typescript")
-    assert [one.path for one in alone.edits] == ["a.ts"]
-    assert [one.kind for one in alone.dangers] == ["grammar"]
+    assert [edit.path for edit in alone.edits] == ["a.ts"]
+    assert [danger.kind for danger in alone.dangers] == ["grammar"]
 
 
 LANGUAGES = [
