@@ -22,6 +22,7 @@ Sort = Literal["top", "member", "parameter", "local"]
 _PARAM, _IMPORT = REASONS.index("PARAM"), REASONS.index("IMPORT_ALIAS")
 _FURTHER_OUT = frozenset({REASONS.index("GLOBAL"), REASONS.index("NONLOCAL")})
 _OPEN = frozenset({"enum", "interface", "namespace", "object", "struct", "trait"})
+_COMMENTS = (b"#", b"//", b"/*", b"*", b"--", b";", b"<!--")
 _GENERATED = re.compile(rb"@generated\b|\bDO NOT EDIT\b|\b[Gg]enerated (?:by|from) .{0,80}(?i:do not (?:edit|modify))")
 _HEAD = 1500
 _FIXTURE = re.compile(rb"^\s*@(?:[\w.]+\.)?fixture\b", re.MULTILINE)
@@ -126,8 +127,12 @@ def _meant(resolver: Resolver, facts: Facts, bound: Bound) -> Bound:
 
 
 def is_generated(text: bytes) -> bool:
-    """Whether a file says that it is generated."""
-    return _GENERATED.search(text, 0, _HEAD) is not None
+    """Whether a file says that it is generated, in a comment or docstring: a string may be what it generates."""
+    for match in _GENERATED.finditer(text, 0, _HEAD):
+        line = text[text.rfind(b"\n", 0, match.start()) + 1 : match.start()]
+        if b"=" not in line or line.lstrip().startswith(_COMMENTS):
+            return True
+    return False
 
 
 def is_fixture(world: World, path: str, definition: Definition) -> bool:
