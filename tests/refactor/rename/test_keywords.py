@@ -283,3 +283,35 @@ def test_calls_of_a_named_lambda_are_proposed(tmp_path: Path) -> None:
         draft = found.plan("a.py:1:18", "zz")
         assert found.applied(draft.edits)["a.py"].startswith("lam = lambda aa, zz=2: aa + zz\nlam(aa=1, bb=2)\n")
         assert found.proposed(draft) == {"a.py:2:11": "ANCHORED"}
+
+
+@requirement("REF-07")
+def test_fields_of_other_classes_are_not_asked_about_and_copies_are_followed(tmp_path: Path) -> None:
+    files = {
+        "a.py": (
+            "from dataclasses import dataclass, replace\n"
+            "@dataclass\n"
+            "class Query:\n"
+            "    said: tuple = ()\n"
+            "def again(query: Query):\n"
+            "    return replace(query, said=(1,))\n"
+        ),
+        "b.py": (
+            "from dataclasses import dataclass, replace\n"
+            "@dataclass\n"
+            "class Spent:\n"
+            "    said: str\n"
+            "    @classmethod\n"
+            "    def of(cls, text):\n"
+            "        return cls(said=text)\n"
+            "def make(spent: Spent):\n"
+            "    return Spent(said=''), replace(spent, said='')\n"
+        ),
+        "c.py": "def unknown(make):\n    return make(said=1)\n",
+    }
+    with repo(tmp_path, files) as found:
+        draft = found.plan("Query.said", "conditions")
+        assert found.applied(draft.edits) == {
+            "a.py": files["a.py"].replace("said", "conditions"),
+        }
+        assert found.proposed(draft) == {"c.py:2:17": "UNKNOWN"}

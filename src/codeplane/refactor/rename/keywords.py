@@ -26,6 +26,8 @@ _WORD = re.compile(rb"[\w\x80-\xff]+$")
 _MAKING = ("__init__", "__new__")
 _PARTIAL = frozenset({"partial", "partialmethod"})
 _FAR = 8_000
+_COPYING = frozenset({("dataclasses", "replace"), ("copy", "replace"), ("attrs", "evolve"), ("attr", "evolve")})
+_FIRST = re.compile(rb"\s*([A-Za-z_]\w*)\s*,")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,22 +94,28 @@ def _by_keyword(context: RenameContext) -> bool:
 
 def calls_naming(context: RenameContext, path: str, facts: Facts, name: str) -> Iterator[Call]:
     """Yield the calls in a file that pass an argument of a name."""
-    labels = facts.labels
-    if not labels:
+    if not facts.labels:
         return
-    text = context.world.text(path)
     for at in context.places(path, name):
-        opened = _opening(text, facts, at) if at in labels else None
-        if opened is None:
-            continue
-        twice = text[opened - 1 : opened] == b")"
-        inner = _opening(text, facts, opened - 1) if twice else opened
-        word = _WORD.search(text, max(0, inner - 200), inner) if inner is not None else None
-        if word is None or text[max(0, word.start() - 4) : word.start()] == b"def ":
-            continue
-        heading = text[max(0, word.start() - 6) : word.start()] == b"class "
-        callee = word[0].decode("utf-8", "replace")
-        yield Call(path=path, at=at, callee=callee, callee_at=word.start(), opened=opened, twice=twice, heading=heading)
+        call = _call_at(context, path, facts, at)
+        if call is not None:
+            yield call
+
+
+def _call_at(context: RenameContext, path: str, facts: Facts, at: int) -> Call | None:
+    """Return the call in which a name at a place is a keyword argument."""
+    text = context.world.text(path)
+    opened = _opening(text, facts, at) if at in facts.labels else None
+    if opened is None:
+        return None
+    twice = text[opened - 1 : opened] == b")"
+    inner = _opening(text, facts, opened - 1) if twice else opened
+    word = _WORD.search(text, max(0, inner - 200), inner) if inner is not None else None
+    if word is None or text[max(0, word.start() - 4) : word.start()] == b"def ":
+        return None
+    heading = text[max(0, word.start() - 6) : word.start()] == b"class "
+    callee = word[0].decode("utf-8", "replace")
+    return Call(path=path, at=at, callee=callee, callee_at=word.start(), opened=opened, twice=twice, heading=heading)
 
 
 def reaches(context: RenameContext, facts: Facts, call: Call, function: Bound) -> Tier | None:
@@ -287,10 +295,60 @@ def _functions(context: RenameContext) -> list[Bound]:
     return list(dict.fromkeys(found))
 
 
+def is_other_field(context: RenameContext, path: str, facts: Facts, at: int) -> bool:
+    """Whether a keyword argument certainly names a field or parameter of another class than the subject's."""
+    resolver, owner = context.resolver, context.subject.owner
+    if owner is None or not _is_field(context):
+        return False
+    call = _call_at(context, path, facts, at)
+    if call is None or call.heading or call.twice:
+        return False
+    made = _made_class(context, call)
+    if made is None:
+        return False
+    line, is_whole = resolver.line_of(made)
+    own = resolver.member(made, context.name)[0]
+    return is_whole and owner not in line and made not in resolver.line_of(owner)[0] and own is not None
+
+
+def _made_class(context: RenameContext, call: Call) -> Bound | None:
+    """Return the class that a call makes an instance of, or copies one of with `replace`; None if that is uncertain."""
+    resolver = context.resolver
+    meaning = resolver.at(call.path, call.callee_at, call.callee)
+    if len(meaning.entities) != 1:
+        return None
+    entity = meaning.entities[0]
+    if isinstance(entity, Outside):
+        return _copied_class(context, call, entity)
+    if not isinstance(entity, Bound):
+        return None
+    if meaning.certain and any(one.kind == "class" for _, one in resolver.definitions(entity)):
+        return entity
+    value = resolver.value(entity)
+    return value.of if isinstance(value, Instance) and call.callee == "cls" else None
+
+
+def _copied_class(context: RenameContext, call: Call, function: Outside) -> Bound | None:
+    """Return the class of the instance that `dataclasses.replace` is given."""
+    if (function.source.partition(".")[0], call.callee) not in _COPYING:
+        return None
+    text, resolver = context.world.text(call.path), context.resolver
+    given = _FIRST.match(text, call.opened + 1)
+    if given is None:
+        return None
+    entities = resolver.at(call.path, given.start(1), given[1].decode("utf-8", "replace")).entities
+    values = [resolver.value(entity) for entity in entities if isinstance(entity, Bound)]
+    return values[0].of if len(values) == 1 == len(entities) and isinstance(values[0], Instance) else None
+
+
 def _of_field(context: RenameContext, call: Call) -> tuple[Tier | None, str]:
     subject, resolver = context.subject, context.resolver
     assert subject.owner is not None
     meaning = resolver.at(call.path, call.callee_at, call.callee)
+    if meaning.entities and isinstance(meaning.entities[0], Outside):
+        copied = _made_class(context, call)
+        if copied is not None and resolver.member(copied, subject.name)[0] in subject.bounds:
+            return "STRONG", f"a field that {call.callee} sets"
     for entity in meaning.entities:
         value = resolver.value(entity) if isinstance(entity, Bound) else None
         of = value.of if isinstance(value, Instance) and call.callee == "cls" else value

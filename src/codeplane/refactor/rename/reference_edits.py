@@ -15,6 +15,7 @@ from codeplane.code.resolve.tier import SURE
 from codeplane.index.path_kinds import is_copy
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.refactor.draft import Edit
+from codeplane.refactor.rename.keywords import is_other_field
 from codeplane.refactor.rename.new_name import is_mangled
 from codeplane.refactor.rename.rename_context import RenameContext
 from codeplane.refactor.rename.spelling import Spelling
@@ -94,7 +95,7 @@ def _belongs(context: RenameContext, bounds: Sequence[Bound], reference: Referen
         return True
     if reference.offset in facts.labels:
         kind = subject.definition.kind if subject.definition is not None else ""
-        return kind not in ("method", "class")
+        return kind not in ("method", "class") and not is_other_field(context, one.path, facts, one.offset)
     if subject.owner is not None and is_mangled(subject.name):
         around = context.resolver.enclosing_class(reference.path, facts, reference.offset)
         return around is not None and any(_body_of(context, around) == (of.file, of.scope) for of in bounds)
