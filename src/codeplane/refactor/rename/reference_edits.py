@@ -95,7 +95,7 @@ def _belongs(context: RenameContext, bounds: Sequence[Bound], reference: Referen
         return True
     if reference.offset in facts.labels:
         kind = subject.definition.kind if subject.definition is not None else ""
-        return kind not in ("method", "class") and not is_other_field(context, one.path, facts, one.offset)
+        return kind not in ("method", "class") and not is_other_field(context, reference.path, facts, reference.offset)
     if subject.owner is not None and is_mangled(subject.name):
         around = context.resolver.enclosing_class(reference.path, facts, reference.offset)
         return around is not None and any(_body_of(context, around) == (of.file, of.scope) for of in bounds)
