@@ -12,7 +12,7 @@ from codeplane.wiring.app import Plane
 from tests.harness import make_repo
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import NO_CALL, plane, run
-from tests.trust.approvals.asking import action_of, asking, call, decide, key_of, shown
+from tests.trust.approvals.agent_calls import action_of, asking, call, decide, key_of, shown
 
 pytestmark = requirement("TRUST-37")
 

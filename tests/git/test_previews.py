@@ -20,8 +20,8 @@ from tests.git.drawn import Desk, call, run, simple
 from tests.git.made import Made
 from tests.harness import git, make_repo
 from tests.interaction.requirements import requirement
-from tests.trust.approvals.asking import action_of, asking, decide, key_of, shown
-from tests.trust.approvals.asking import call as call_agent
+from tests.trust.approvals.agent_calls import action_of, asking, decide, key_of, shown
+from tests.trust.approvals.agent_calls import call as call_agent
 
 pytestmark = requirement("TRUST-36")
 

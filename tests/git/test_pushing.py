@@ -13,7 +13,7 @@ from tests.harness import git, make_repo
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, plane, run
 from tests.kernel.ports import Asking, exchange
-from tests.trust.approvals.asking import action_of, call, decide, executed, items, shown, soon
+from tests.trust.approvals.agent_calls import action_of, call, decide, executed, items, shown, soon
 
 pytestmark = requirement("TRUST-43")
 

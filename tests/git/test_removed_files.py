@@ -19,7 +19,7 @@ from tests.git.made import Made
 from tests.harness import git, make_repo
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import NO_WAIT, plane
-from tests.trust.approvals import asking
+from tests.trust.approvals import agent_calls
 
 SECRET = "owner-secret-value"
 OWN = (".codeplane/owner.token", ".codeplane/logs/server.jsonl", "sub/.CodePlane/server.key")
@@ -101,14 +101,14 @@ def test_without_secrets_a_work_tree_goes_unasked_and_a_refusal_leaves_no_ref(de
 async def test_an_approved_removal_by_an_agent_gives_git_no_secrets(tmp_path: Path) -> None:
     repo = make_repo(tmp_path / "shop", {"a.txt": "a\n", ".gitignore": ".env\n"})
     async with plane(repo, NO_WAIT) as opened:
-        await asking.call(opened, "git.worktree_add", path="wt", branch="wt")
+        await agent_calls.call(opened, "git.worktree_add", path="wt", branch="wt")
         fill(repo / "wt")
-        refused = await asking.call(opened, "git.worktree_remove", name="wt")
+        refused = await agent_calls.call(opened, "git.worktree_remove", name="wt")
         assert refused.error is not None and refused.error.name == "GIT_REFUSED"
-        action = asking.action_of(await asking.call(opened, "git.worktree_remove", name="wt", force=True))
-        assert ".env, certs/id_rsa" in str((await asking.shown(opened, action))["preview"])
-        await asking.decide(opened, "approval.approve", action_id=action)
-        await asking.executed(opened, action)
+        action = agent_calls.action_of(await agent_calls.call(opened, "git.worktree_remove", name="wt", force=True))
+        assert ".env, certs/id_rsa" in str((await agent_calls.shown(opened, action))["preview"])
+        await agent_calls.decide(opened, "approval.approve", action_id=action)
+        await agent_calls.executed(opened, action)
         assert not (repo / "wt").exists()
         assert kept_names(repo) == ["work.txt"] and SECRET not in stored(repo)
 

@@ -11,7 +11,7 @@ from codeplane.kernel.preview import preview_of_arguments
 from tests.harness import make_repo
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import FixtureOps, plane
-from tests.trust.approvals.asking import action_of, call, decide, executed, shown, soon
+from tests.trust.approvals.agent_calls import action_of, call, decide, executed, shown, soon
 
 pytestmark = requirement("TRUST-46")
 

@@ -12,7 +12,7 @@ from tests.harness import make_repo
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import NO_CALL, OWNER, plane
 from tests.refactor.test_operations import FAMILY, SHOP
-from tests.trust.approvals.asking import action_of, call, decide, executed, refused, result
+from tests.trust.approvals.agent_calls import action_of, call, decide, executed, refused, result
 
 pytestmark = requirement("TRUST-38")
 

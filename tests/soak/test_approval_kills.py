@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.interaction.requirements import requirement
-from tests.trust.approvals.test_kills import STEPS, checked
+from tests.trust.approvals.test_kill_recovery import STEPS, checked
 
 pytestmark = requirement("TRUST-11")
 

@@ -10,7 +10,7 @@ from tests.git.test_guarded import needs_bubblewrap
 from tests.harness import make_repo
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import OWNER, events, plane
-from tests.trust.approvals.asking import action_of, call, decide, executed, key_of, result, shown
+from tests.trust.approvals.agent_calls import action_of, call, decide, executed, key_of, result, shown
 
 pytestmark = requirement("TRUST-53")
 

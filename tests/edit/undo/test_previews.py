@@ -13,7 +13,7 @@ from tests.harness import make_repo
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, Answered, Said, events, plane
 from tests.kernel.ports import Asking, exchange
-from tests.trust.approvals.asking import action_of, call, decide, executed, refused, result, shown, soon
+from tests.trust.approvals.agent_calls import action_of, call, decide, executed, refused, result, shown, soon
 
 pytestmark = requirement("TRUST-42")
 

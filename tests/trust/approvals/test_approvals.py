@@ -17,7 +17,7 @@ from codeplane.trust.clients.registry import ClientTable
 from codeplane.wiring.app import Plane
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, FixtureOps, ManualClock, events, plane
-from tests.trust.approvals.asking import (
+from tests.trust.approvals.agent_calls import (
     action_of,
     asking,
     call,

@@ -5,7 +5,7 @@ from pathlib import Path
 from codeplane.kernel.json import JsonObject
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import ManualClock
-from tests.trust.approvals.asking import action_of, asking, call, decide, executed, items, refused, result, shown
+from tests.trust.approvals.agent_calls import action_of, asking, call, decide, executed, items, refused, result, shown
 
 pytestmark = requirement("TRUST-10")
 

@@ -17,7 +17,7 @@ from codeplane.trust.audit.entry import AuditExport, AuditPage, AuditRequest
 from codeplane.trust.audit.table import AUDITED, MAX_BYTES, AuditTable, truncate_payload
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import ManualClock
-from tests.trust.capabilities.rig import AGENT, OWNER, Rig, rig
+from tests.trust.capabilities.grants_setup import AGENT, OWNER, Rig, rig
 
 pytestmark = requirement("TRUST-27")
 

@@ -20,7 +20,19 @@ from codeplane.trust.capabilities.grant import CAPABILITIES, Grant, GrantContext
 from codeplane.trust.capabilities.grants import MAX_LIVE_PER_AGENT
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import Answered, ManualClock, Said
-from tests.trust.capabilities.rig import AGENT, ASSISTANT, DEVICE, DRIVEN, JOB, OTHER, OWNER, PEOPLE, SYSTEM, Rig, rig
+from tests.trust.capabilities.grants_setup import (
+    AGENT,
+    ASSISTANT,
+    DEVICE,
+    DRIVEN,
+    JOB,
+    OTHER,
+    OWNER,
+    PEOPLE,
+    SYSTEM,
+    Rig,
+    rig,
+)
 
 pytestmark = requirement("TRUST-25")
 

@@ -15,7 +15,7 @@ from codeplane.trust.capabilities.grant import TokenRights
 from codeplane.trust.capabilities.models import AskRequest, GrantList, GrantRequest, GrantView
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import NO_CALL, ManualClock
-from tests.trust.capabilities.rig import AGENT, DRIVEN, OTHER, OWNER, PEOPLE, Rig, rig
+from tests.trust.capabilities.grants_setup import AGENT, DRIVEN, OTHER, OWNER, PEOPLE, Rig, rig
 
 pytestmark = requirement("TRUST-25")
 

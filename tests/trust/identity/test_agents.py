@@ -32,7 +32,7 @@ from codeplane.trust.identity.agents import Agents
 from codeplane.trust.identity.issued_token import IssuedTokenTable
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import ManualClock, run
-from tests.trust.identity.desk import MCP, OWNER, Desk, desk, holding
+from tests.trust.identity.identity_setup import MCP, OWNER, Desk, desk, holding
 
 pytestmark = requirement("TRUST-22")
 

@@ -15,7 +15,7 @@ from codeplane.trust.identity.device import DeviceTable
 from codeplane.trust.identity.device_operations import DeviceList, DeviceToken, RevokedDevice
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import ManualClock
-from tests.trust.identity.desk import MCP, OWNER, Desk, Waited, desk, holding
+from tests.trust.identity.identity_setup import MCP, OWNER, Desk, Waited, desk, holding
 
 pytestmark = requirement("TRUST-21")
 

@@ -21,7 +21,7 @@ from codeplane.trust.identity.device_operations import DeviceToken, PairingCode
 from codeplane.trust.identity.pairing import ALPHABET
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import ManualClock
-from tests.trust.identity.desk import MCP, NOBODY, OWNER, Desk, desk, holding
+from tests.trust.identity.identity_setup import MCP, NOBODY, OWNER, Desk, desk, holding
 
 pytestmark = requirement("TRUST-20")
 

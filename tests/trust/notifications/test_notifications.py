@@ -16,7 +16,7 @@ from codeplane.trust.notifications import table
 from codeplane.trust.notifications.operations import NotificationList, ReadResult
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import ManualClock
-from tests.trust.capabilities.rig import DEVICE, DRIVEN, OWNER, PEOPLE, SYSTEM, Rig, rig
+from tests.trust.capabilities.grants_setup import DEVICE, DRIVEN, OWNER, PEOPLE, SYSTEM, Rig, rig
 
 pytestmark = requirement("TRUST-28")
 

@@ -18,7 +18,7 @@ from tests.git.test_guarded import needs_bubblewrap
 from tests.harness import git, make_repo
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, plane
-from tests.trust.approvals.asking import action_of, call, decide, executed, refused, shown
+from tests.trust.approvals.agent_calls import action_of, call, decide, executed, refused, shown
 from tests.trust.untrusted.engine import engine
 from tests.trust.untrusted.test_marks import reads
 

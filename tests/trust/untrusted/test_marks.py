@@ -16,7 +16,7 @@ from codeplane.trust.untrusted.table import UntrustedTable
 from codeplane.wiring.app import Plane
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, FixtureOps, ManualClock, events, plane
-from tests.trust.approvals.asking import action_of, call, decide, executed, items, key_of, refused, result, shown
+from tests.trust.approvals.agent_calls import action_of, call, decide, executed, items, key_of, refused, result, shown
 from tests.trust.untrusted.engine import engine
 
 pytestmark = requirement("TRUST-60")

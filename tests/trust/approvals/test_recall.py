@@ -8,7 +8,7 @@ from codeplane.kernel.json import JsonObject
 from tests.harness import git, make_repo
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import FixtureOps, ManualClock, events, plane
-from tests.trust.approvals.asking import action_of, asking, call, decide, executed, key_of, refused, shown
+from tests.trust.approvals.agent_calls import action_of, asking, call, decide, executed, key_of, refused, shown
 
 pytestmark = requirement("TRUST-10")
 

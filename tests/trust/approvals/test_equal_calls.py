@@ -7,7 +7,7 @@ from pathlib import Path
 from codeplane.kernel.envelope import Outcome
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, FixtureOps, events, plane
-from tests.trust.approvals.asking import (
+from tests.trust.approvals.agent_calls import (
     action_of,
     asking,
     call,

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from codeplane.surfaces.cli.commands.approvals import approvals
 from tests.harness import make_repo
 from tests.interaction.requirements import requirement
-from tests.trust.approvals.asking import action_of, asking, call, decide
+from tests.trust.approvals.agent_calls import action_of, asking, call, decide
 
 pytestmark = requirement("TRUST-10")
 

@@ -9,7 +9,7 @@ from codeplane.kernel.json import JsonObject
 from codeplane.wiring.app import Plane
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import OWNER, FixtureOps, plane
-from tests.trust.approvals.asking import action_of, asking, call, decide, executed, refused, result, shown, soon
+from tests.trust.approvals.agent_calls import action_of, asking, call, decide, executed, refused, result, shown, soon
 
 pytestmark = requirement("TRUST-44")
 

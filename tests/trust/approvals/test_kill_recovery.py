@@ -15,7 +15,7 @@ STEPS = 21
 def checked(folder: Path) -> list[dict[str, object]]:
     """Every step once; what must hold after each of them."""
     folder.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-m", "tests.trust.approvals.killed", str(folder), "1", str(STEPS)]
+    command = [sys.executable, "-m", "tests.trust.approvals.killed_server", str(folder), "1", str(STEPS)]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
     cases: list[dict[str, object]] = [json.loads(line) for line in ran.stdout.splitlines()]
     assert len(cases) == STEPS

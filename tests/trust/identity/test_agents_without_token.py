@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tests.interaction.requirements import requirement
-from tests.trust.approvals.asking import action_of, asking, call, decide, items, refused, result
+from tests.trust.approvals.agent_calls import action_of, asking, call, decide, items, refused, result
 
 pytestmark = requirement("TRUST-45")
 

@@ -11,7 +11,7 @@ from codeplane.kernel.errors import StorageReadOnly, Unauthorized
 from codeplane.trust.identity import Identities, owner_token
 from codeplane.trust.people import is_person
 from tests.interaction.requirements import requirement
-from tests.trust.identity.desk import desk, holding
+from tests.trust.identity.identity_setup import desk, holding
 
 TOKEN = "t" * 43
 IDENTITY = Identities(TOKEN)

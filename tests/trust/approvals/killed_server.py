@@ -1,6 +1,6 @@
 """An approved action in a process that is killed at a given step, and what the next one makes of it.
 
-`python -m tests.trust.approvals.killed FOLDER FIRST COUNT` prints one line of JSON a case.
+`python -m tests.trust.approvals.killed_server FOLDER FIRST COUNT` prints one line of JSON a case.
 """
 
 import asyncio

@@ -13,7 +13,7 @@ from codeplane.wiring.app import Plane
 from tests.harness import git, make_repo
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, plane
-from tests.trust.approvals.asking import action_of, executed
+from tests.trust.approvals.agent_calls import action_of, executed
 from tests.trust.policy.calls import HEAD, own, write
 
 pytestmark = requirement("TRUST-17")

@@ -10,7 +10,7 @@ from codeplane.wiring.app import Plane
 from tests.harness import make_repo
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import plane
-from tests.trust.approvals.asking import action_of, call, decide, executed, items, refused
+from tests.trust.approvals.agent_calls import action_of, call, decide, executed, items, refused
 from tests.trust.shell.shells import needs_bubblewrap
 
 pytestmark = requirement("TRUST-10")
