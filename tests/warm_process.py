@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from types import TracebackType
+from types import FunctionType, TracebackType
 from typing import IO, TypedDict
 
 # What an interpreter and its libraries read once, while they start.
@@ -31,10 +31,17 @@ _IMPORTS = (
     "codeplane.wiring.serve",
     "codeplane.surfaces.cli.commands",
     "codeplane.surfaces.cli.commands.init",
+    "codeplane.surfaces.cli.entry",
     "codeplane.surfaces.grpc.surface",
     "codeplane.surfaces.mcp.resources",
     "codeplane.surfaces.mcp.server",
     "codeplane.surfaces.mcp.stream",
+    "codeplane.vectors.static_vectors",
+    "anyio._backends._asyncio",
+    "encodings.idna",
+    "tokenizers",
+    "uvicorn.lifespan.off",
+    "uvicorn.protocols.http.auto",
     "uvloop",
 )
 _LONGEST, _SHORT = 1 << 20, 32
@@ -229,6 +236,24 @@ class _Template:
                 ended.send(str(os.waitstatus_to_exitcode(status)).encode())
 
 
+def _prepare() -> None:
+    """Do once what every server and every `cpl` does first and with the same result."""
+    from typer import main as typer_main
+
+    from codeplane.kernel.catalogue import definitions_on
+    from codeplane.kernel.operation import Operation
+    from codeplane.surfaces.cli.commands import app
+    from codeplane.vectors.static_vectors import load_wordllama
+
+    typer_main.get_command = cache(typer_main.get_command)
+    typer_main.get_command(app)
+    modules = [module for name, module in sys.modules.items() if name.startswith("codeplane.")]
+    for kind in {value for module in modules for value in vars(module).values() if isinstance(value, type)}:
+        if any(Operation.MARK in vars(value) for value in vars(kind).values() if isinstance(value, FunctionType)):
+            definitions_on(kind)
+    load_wordllama()
+
+
 def main() -> None:
     """Import everything, then become what is ordered."""
     # As the server says before it imports it: its own code would run in every child.
@@ -236,6 +261,7 @@ def main() -> None:
     gc.disable()
     for name in _IMPORTS:
         import_module(name)
+    _prepare()
     gc.freeze()
     order = _Template(socket.socket(fileno=int(sys.argv[1]))).next_child()
     gc.enable()

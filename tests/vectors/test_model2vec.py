@@ -1,5 +1,6 @@
 """Static models from a folder."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -56,6 +57,15 @@ def test_the_name_changes_with_the_files(folder: Path) -> None:
     assert load_model2vec(folder).name == before
     write_tensors(folder / "model.safetensors", embeddings=VECTORS * 2)
     assert load_model2vec(folder).name != before
+
+
+def test_a_tokenizer_that_was_replaced_is_read_again(folder: Path) -> None:
+    tokenizer = folder / "tokenizer.json"
+    before = load_model2vec(folder).embed(["user"])
+    tokenizer.write_text(tokenizer.read_text().replace('"user": 1, "name": 2', '"name": 1, "user": 2'))
+    # Of the same length, and in the same moment where clocks are coarse.
+    os.utime(tokenizer, (0, 0))
+    assert np.array_equal(load_model2vec(folder).embed(["name"]), before)
 
 
 def test_a_missing_folder_is_said(tmp_path: Path) -> None:

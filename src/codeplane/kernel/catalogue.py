@@ -62,7 +62,7 @@ class Catalogue:
                 self._setting_by_name |= dict.fromkeys(_names_on(owner.owner), owner.setting)
                 continue
             kind: type = type(owner)
-            for found in (definition.on(owner) for definition in _definitions_on(kind)):
+            for found in (definition.on(owner) for definition in definitions_on(kind)):
                 if found.name in self._by_name:
                     raise ValueError(f"two operations are called {found.name}")
                 if self._around is not None:
@@ -180,7 +180,8 @@ class _Definition:
 
 # Every workspace has objects of the same classes, and to look through a class takes longer than all else here.
 @cache
-def _definitions_on(owner: type) -> tuple[_Definition, ...]:
+def definitions_on(owner: type) -> tuple[_Definition, ...]:
+    """What a class says of its operations."""
     marked: list[tuple[OperationMark, str]] = []
     judges: dict[str, dict[str, _Method]] = {Operation.ASSESSES: {}, Operation.PREVIEWS: {}, Operation.FORESEES: {}}
     for attribute in dir(owner):

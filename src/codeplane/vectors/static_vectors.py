@@ -5,6 +5,7 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from itertools import chain
@@ -143,16 +144,23 @@ def _batches(texts: Sequence[str]) -> Iterator[Sequence[str]]:
 
 def _tokenizer(path: Path) -> "tuple[Tokenizer, int]":
     """Load a tokenizer, with the id of its unknown token or -1."""
-    from tokenizers import Tokenizer
-
     try:
-        text = path.read_text(encoding="utf-8")
-        tokenizer = Tokenizer.from_str(text)
-        model = json.loads(text)["model"]
+        status = path.stat()
+        return _parsed_tokenizer(path, status.st_mtime_ns, status.st_size)
     except Exception as error:  # the library raises bare Exception for a file it cannot read
         raise EmbedderFailed(
             f"{path.name} is not a tokenizer: {error}", hint="put the model's files in their place again"
         ) from error
+
+
+# Each workspace has a model of its own, but nothing is ever changed in a tokenizer.
+@lru_cache(maxsize=2)
+def _parsed_tokenizer(path: Path, _mtime_ns: int, _size: int) -> "tuple[Tokenizer, int]":
+    from tokenizers import Tokenizer
+
+    text = path.read_text(encoding="utf-8")
+    tokenizer = Tokenizer.from_str(text)
+    model = json.loads(text)["model"]
     tokenizer.no_padding()
     tokenizer.no_truncation()
     unknown = model.get("unk_id") if model.get("unk_token") is None else tokenizer.token_to_id(model["unk_token"])
