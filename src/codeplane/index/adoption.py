@@ -5,7 +5,7 @@ import zlib
 
 import msgspec
 
-from codeplane.code.facts.sound import fits
+from codeplane.code.facts.validation import is_valid
 from codeplane.code.languages.registry import languages
 from codeplane.code.model import unpacked
 from codeplane.index import definitions
@@ -32,7 +32,7 @@ def adopt_facts(
         facts = unpacked(_inflate(archived.facts))
     except (zlib.error, msgspec.MsgspecError, ValueError):
         return None
-    if language is None or language.name != facts.language or not fits(facts, known.length):
+    if language is None or language.name != facts.language or not is_valid(facts, known.length):
         return None
     rows = rows_of(language, os.fsencode(known.path).decode("latin-1"), facts)
     if not definitions.are_plausible(rows):

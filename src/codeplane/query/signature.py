@@ -7,7 +7,6 @@ from codeplane.code.model import Definition, Facts
 from codeplane.query.search.hit import decoded
 
 MAX_SIGNATURE = 160
-_COMMENT = (b"#", b"//", b"/*", b"--")
 _MAX_DOC = 600
 _MAX_OPENING = 1_000
 _DOCSTRING = re.compile(rb"""\s*(?:\#[^\n]*\n\s*)*[rRuU]?(\"{3}|'{3}|"|')(?P<text>.*?)(?:\1|\Z)""", re.DOTALL)
@@ -27,8 +26,9 @@ def signature(facts: Facts, text: bytes, definition: Definition) -> str:
     if definition.kind in _VALUES and (stop := text.find(b"\n", definition.start, end)) >= 0:
         end = stop
     kept, at = b"", definition.start
+    openings = LANGUAGES[facts.language].comments.openings
     for first, last in facts.text_spans(definition.start, end):
-        if text.startswith(_COMMENT, first):
+        if text.startswith(openings, first):
             kept += text[at:first]
             at = max(at, last)
     line = " ".join(decoded(kept + text[at:end]).split())
@@ -71,8 +71,9 @@ def _above(facts: Facts, text: bytes, definition: Definition) -> str:
     if not _PREFIX.match(text, start, definition.start):
         return ""
     comments: list[str] = []
+    openings = LANGUAGES[facts.language].comments.openings
     for first, last in reversed(facts.texts[facts.texts[:, 1] <= definition.start][-60:].tolist()):
-        if not text.startswith(_COMMENT, first):
+        if not text.startswith(openings, first):
             break
         # Attributes and decorators may stand between the comment and what it is about.
         gap = [line for line in text[last:start].split(b"\n") if not line.strip().startswith((b"@", b"#["))]

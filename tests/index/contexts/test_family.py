@@ -2,7 +2,9 @@
 
 import pytest
 
-from codeplane.index.contexts.family import FAMILIES, Family, families_of, family_of, family_of_language
+from codeplane.code.languages.project_family import Family
+from codeplane.code.languages.registry import PROJECT_FAMILIES
+from codeplane.index.contexts.family import families_of, family_of, family_of_language
 from tests.interaction.requirements import requirement
 
 NAMES = """javascript python go rust jvm dotnet ruby php swift elixir haskell terraform sql docker markdown json_yaml
@@ -11,22 +13,22 @@ protobuf graphql config"""
 
 @requirement("CTX-01")
 def test_the_names_are_the_closed_list() -> None:
-    assert sorted(family.name for family in FAMILIES) == sorted(NAMES.split())
+    assert sorted(family.name for family in PROJECT_FAMILIES) == sorted(NAMES.split())
 
 
 @requirement("CTX-01")
 def test_every_family_says_which_files_are_its_own() -> None:
-    assert all(family.include for family in FAMILIES)
-    assert all(glob.startswith("**/") for family in FAMILIES for glob in family.include)
+    assert all(family.include for family in PROJECT_FAMILIES)
+    assert all(glob.startswith("**/") for family in PROJECT_FAMILIES for glob in family.include)
 
 
 @requirement("CTX-01")
 def test_every_family_has_markers_or_is_everywhere() -> None:
-    assert all(family.packages or family.ambient for family in FAMILIES)
+    assert all(family.packages or family.ambient for family in PROJECT_FAMILIES)
 
 
 @requirement("CTX-01")
-@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: str(family.name))
+@pytest.mark.parametrize("family", PROJECT_FAMILIES, ids=lambda family: str(family.name))
 def test_a_file_of_each_include_glob_is_in_the_family(family: Family) -> None:
     for glob in family.include:
         assert family.name in families_of("a b/" + glob.removeprefix("**/").replace("*", "x"))

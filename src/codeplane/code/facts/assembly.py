@@ -1,4 +1,4 @@
-"""Puts what a query found into its scopes, and makes the facts of it."""
+"""Puts the captures of a query into scopes and makes facts of them."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -9,8 +9,8 @@ import numpy as np
 import tree_sitter
 import xxhash
 
-from codeplane.code.facts.draft import Draft, Homes, PlacedScope
-from codeplane.code.facts.found import Captures, Found
+from codeplane.code.facts.captures import Captures, Found
+from codeplane.code.facts.definition_draft import Draft, Homes, PlacedScope
 from codeplane.code.languages.language import Language
 from codeplane.code.model import (
     NO_TARGET,

@@ -25,8 +25,8 @@ from functools import cache
 import tree_sitter
 
 from codeplane.code.facts.assembly import Assembly
-from codeplane.code.facts.found import Found, patterns_of
-from codeplane.code.facts.rare import Divided
+from codeplane.code.facts.captures import Found, patterns_of
+from codeplane.code.facts.divided_query import DividedQuery
 from codeplane.code.languages.language import Language
 from codeplane.code.languages.registry import query_of
 from codeplane.code.model import Facts
@@ -49,7 +49,7 @@ class Extractor:
         grammar = get_language(language.grammar)  # type: ignore[arg-type]  # the names are in our table, and tested
         self._parser = tree_sitter.Parser(grammar)
         self._embedded = re.compile(language.embedded.encode()) if language.embedded else None
-        self._query = Divided(grammar, query_of(language))
+        self._query = DividedQuery(grammar, query_of(language))
         self._patterns = patterns_of(self._query.patterns)
 
     def facts(self, text: bytes, words: Set[bytes] | None = None) -> Facts:

@@ -1,4 +1,4 @@
-"""Reading the expression before a member, and the type written beside a name, straight from the text."""
+"""Reads the expression before a member, and the type beside a name, from the text around them."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What others give: whether it is certainly theirs, or may be something of this repository that was handed to them."""
+"""Whether what a package of others returns is its own, or may be an object of this repository that it was given."""
 
 import sys
 

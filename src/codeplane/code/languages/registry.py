@@ -31,34 +31,57 @@ from codeplane.code.languages import (
     web,
 )
 from codeplane.code.languages.language import Language
+from codeplane.code.languages.project_family import Family
 
 # A new family is a new package and a line here.
 _PACKAGES = (
-    python,
     javascript,
+    python,
     go,
     rust,
     jvm,
-    c,
     dotnet,
     ruby,
     php,
     swift,
-    shell,
     elixir,
-    lua,
     haskell,
-    web,
-    json_yaml,
-    markdown,
-    sql,
     terraform,
-    config,
+    sql,
     docker,
+    markdown,
+    json_yaml,
     protobuf,
     graphql,
+    config,
+    c,
+    shell,
+    lua,
+    web,
 )
 LANGUAGES: Mapping[str, Language] = {language.name: language for package in _PACKAGES for language in package.LANGUAGES}
+# C, the shell, Lua and pages have no family, and so no projects: their files belong to the context without a family.
+PROJECT_FAMILIES: tuple[Family, ...] = (
+    javascript.PROJECT,
+    python.PROJECT,
+    go.PROJECT,
+    rust.PROJECT,
+    jvm.PROJECT,
+    dotnet.PROJECT,
+    ruby.PROJECT,
+    php.PROJECT,
+    swift.PROJECT,
+    elixir.PROJECT,
+    haskell.PROJECT,
+    terraform.PROJECT,
+    sql.PROJECT,
+    docker.PROJECT,
+    markdown.PROJECT,
+    json_yaml.PROJECT,
+    protobuf.PROJECT,
+    graphql.PROJECT,
+    config.PROJECT,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,10 +17,10 @@ from codeplane.code.languages.python.evidence import copied, decorators, is_prop
 from codeplane.code.languages.python.returns import is_generator, made_and_returned
 from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.model import NO_TARGET, REASONS, Facts
+from codeplane.code.resolve.assignment_places import names_given, says_nothing, sets_globals
 from codeplane.code.resolve.assignments import Assignments
 from codeplane.code.resolve.classes import NAMESPACES, VARIABLES, Classes
 from codeplane.code.resolve.entity import Bound, Entity, Instance, Outside
-from codeplane.code.resolve.given_places import names_given, says_nothing, sets_globals
 from codeplane.code.resolve.world import World
 
 _PARAM, _DEFINED = REASONS.index("PARAM"), REASONS.index("DEF_IN_SCOPE")

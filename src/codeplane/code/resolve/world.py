@@ -15,7 +15,7 @@ from codeplane.code.languages.python import PYTHON
 from codeplane.code.languages.python.modules import PythonModules
 from codeplane.code.languages.registry import LANGUAGES, languages
 from codeplane.code.model import Facts
-from codeplane.code.resolve.given_members import GivenMembers
+from codeplane.code.resolve.member_assignments import MemberAssignments
 from codeplane.index.fact_store import FactStore
 from codeplane.index.snapshot import IndexedFile, Snapshot
 
@@ -134,7 +134,7 @@ class SharedModules:
     """The modules of the newest snapshot asked about, kept while they stay the same; and where members are set."""
 
     def __init__(self) -> None:
-        self.given = GivenMembers()
+        self.given = MemberAssignments()
         self._modules: dict[str, tuple[Mapping[str, IndexedFile], Modules]] = {}
 
     def of_family(self, family: str | None, snapshot: Snapshot) -> Modules | None:

@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
+from codeplane.code.languages.registry import PROJECT_FAMILIES
 from codeplane.index.contexts.candidate import Candidate, parent, relative
-from codeplane.index.contexts.family import FAMILIES, FAMILY
+from codeplane.index.contexts.family import FAMILY
 from codeplane.index.contexts.fence import Fence
 from codeplane.index.contexts.manifest import READ, read_marker
 from codeplane.index.contexts.membership import is_excluded
@@ -22,7 +23,7 @@ class _Marker:
 
 _MARKERS = {
     name: _Marker(family.name, tier)
-    for family in FAMILIES
+    for family in PROJECT_FAMILIES
     for tier, names in ((1, family.fences), (2, family.packages))
     for name in names
 }
@@ -61,7 +62,7 @@ def discover(paths: Iterable[str], read: Read) -> list[Candidate]:
                     _read_into(found, path, marker.tier, read)
     candidates = [_judged(family, root, roots) for family, root in roots]
     named = {path[path.rfind("/") + 1 :] for root in roots.values() for path in root.markers}
-    for family in FAMILIES:
+    for family in PROJECT_FAMILIES:
         if family.ambient and (family.name, "") not in roots and not named & set(family.ambient_unless):
             candidates.append(Candidate(family=family.name, root="", tier=0))
     return sorted(candidates, key=lambda each: (each.family, each.root))

@@ -2,6 +2,7 @@
 
 from codeplane.code.languages.comment_syntax import CommentSyntax
 from codeplane.code.languages.language import Language
+from codeplane.code.languages.project_family import project_family
 
 NIX = Language(
     name="nix",
@@ -15,3 +16,11 @@ NIX = Language(
     comments=CommentSyntax(lines=(b"#",), blocks=((b"/*", b"*/"),)),
 )
 LANGUAGES = (NIX,)
+PROJECT = project_family(
+    "config",
+    languages="nix",
+    include="*.nix",
+    code=False,
+    fences="flake.lock",
+    packages="flake.nix",
+)

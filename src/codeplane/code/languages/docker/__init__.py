@@ -2,6 +2,7 @@
 
 from codeplane.code.languages.comment_syntax import HASH
 from codeplane.code.languages.language import Language
+from codeplane.code.languages.project_family import project_family
 
 DOCKERFILE = Language(
     name="dockerfile",
@@ -17,3 +18,10 @@ DOCKERFILE = Language(
     comments=HASH,
 )
 LANGUAGES = (DOCKERFILE,)
+PROJECT = project_family(
+    "docker",
+    languages="docker dockerfile",
+    include="Dockerfile *.Dockerfile docker-compose.yml docker-compose.yaml",
+    code=False,
+    ambient=True,
+)

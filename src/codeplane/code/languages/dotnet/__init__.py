@@ -4,6 +4,7 @@ from codeplane.code.languages.contract import Contract
 from codeplane.code.languages.dotnet.keywords import CSHARP_RESERVED, CSHARP_SOFT
 from codeplane.code.languages.language import Language
 from codeplane.code.languages.name_rules import NameRules
+from codeplane.code.languages.project_family import project_family
 from codeplane.code.languages.reserved_words import words
 
 CSHARP = Language(
@@ -48,3 +49,10 @@ CSHARP = Language(
     pattern_contexts=(("class C { void M() { ", "; } }"), ("class C { void M() { ", " } }"), ("class C { ", " }")),
 )
 LANGUAGES = (CSHARP,)
+PROJECT = project_family(
+    "dotnet",
+    languages="csharp fsharp vb",
+    include="*.cs *.fs *.fsx *.vb",
+    fences="*.sln",
+    packages="*.csproj *.fsproj *.vbproj",
+)

@@ -4,6 +4,7 @@ from codeplane.code.languages.comment_syntax import HASH
 from codeplane.code.languages.contract import Contract
 from codeplane.code.languages.elixir.keywords import ELIXIR_RESERVED
 from codeplane.code.languages.language import Language
+from codeplane.code.languages.project_family import project_family
 from codeplane.code.languages.reserved_words import words
 
 ELIXIR = Language(
@@ -20,3 +21,10 @@ ELIXIR = Language(
     patterns=("elixir",),
 )
 LANGUAGES = (ELIXIR,)
+PROJECT = project_family(
+    "elixir",
+    languages="elixir",
+    include="*.ex *.exs",
+    fences="mix.lock",
+    packages="mix.exs",
+)

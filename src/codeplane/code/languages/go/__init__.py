@@ -5,6 +5,7 @@ from codeplane.code.languages.contract import Contract
 from codeplane.code.languages.go.keywords import GO_RESERVED
 from codeplane.code.languages.language import Language
 from codeplane.code.languages.name_rules import NameRules
+from codeplane.code.languages.project_family import project_family
 from codeplane.code.languages.reserved_words import words
 
 GO = Language(
@@ -44,3 +45,10 @@ GO = Language(
     pattern_contexts=(("package p\nfunc f() { ", " }"),),
 )
 LANGUAGES = (GO,)
+PROJECT = project_family(
+    "go",
+    languages="go",
+    include="*.go",
+    fences="go.work",
+    packages="go.mod",
+)

@@ -1,4 +1,4 @@
-"""Which folder a Go package is, and which files of a folder are one package."""
+"""Which folder a Go package is, and which files of the folder belong to it."""
 
 import re
 from collections.abc import Iterable

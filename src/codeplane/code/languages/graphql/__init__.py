@@ -2,6 +2,7 @@
 
 from codeplane.code.languages.comment_syntax import HASH
 from codeplane.code.languages.language import Language
+from codeplane.code.languages.project_family import project_family
 
 GRAPHQL = Language(
     name="graphql",
@@ -15,3 +16,10 @@ GRAPHQL = Language(
     comments=HASH,
 )
 LANGUAGES = (GRAPHQL,)
+PROJECT = project_family(
+    "graphql",
+    languages="graphql",
+    include="*.graphql *.gql",
+    code=False,
+    ambient=True,
+)

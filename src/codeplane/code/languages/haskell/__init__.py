@@ -3,6 +3,7 @@
 from codeplane.code.languages.comment_syntax import CommentSyntax
 from codeplane.code.languages.haskell.keywords import HASKELL_RESERVED, HASKELL_SOFT
 from codeplane.code.languages.language import Language
+from codeplane.code.languages.project_family import project_family
 
 HASKELL = Language(
     name="haskell",
@@ -20,3 +21,10 @@ HASKELL = Language(
     patterns=("haskell",),
 )
 LANGUAGES = (HASKELL,)
+PROJECT = project_family(
+    "haskell",
+    languages="haskell",
+    include="*.hs *.lhs",
+    fences="cabal.project stack.yaml",
+    packages="*.cabal",
+)

@@ -8,6 +8,7 @@ from codeplane.code.languages.javascript.keywords import JAVASCRIPT_RESERVED, JA
 from codeplane.code.languages.javascript.source_repair import blank_variance, separate_members
 from codeplane.code.languages.language import Language, SourceRepair
 from codeplane.code.languages.name_rules import NameRules
+from codeplane.code.languages.project_family import project_family
 from codeplane.code.languages.reserved_words import words
 
 _NAMES = NameRules(
@@ -96,3 +97,10 @@ VUE = replace(
 SVELTE = replace(VUE, name="svelte", extensions=("svelte",))
 ASTRO = replace(VUE, name="astro", extensions=("astro",), embedded=r"(?s)\A\s*---\r?\n(.*?)\n---")
 LANGUAGES = (JAVASCRIPT, TYPESCRIPT, TSX, VUE, SVELTE, ASTRO)
+PROJECT = project_family(
+    "javascript",
+    languages="javascript typescript jsx tsx vue svelte astro",
+    include="*.js *.jsx *.mjs *.cjs *.vue *.svelte *.astro *.ts *.tsx *.cts *.mts",
+    fences="pnpm-workspace.yaml lerna.json nx.json turbo.json rush.json yarn.lock pnpm-lock.yaml",
+    packages="package.json deno.json deno.jsonc tsconfig.json jsconfig.json",
+)

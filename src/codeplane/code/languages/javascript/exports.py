@@ -1,4 +1,4 @@
-"""Where a file names what it gives away: in lists of exports, and in assignments to `exports`."""
+"""Where a file names its exports: in export lists, and in assignments to `exports`."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Whose `this` it is, by the functions around a place."""
+"""Which class `this` belongs to at a place, and whether a member is static."""
 
 import re
 from typing import Literal

@@ -2,6 +2,7 @@
 
 from codeplane.code.languages.comment_syntax import HASH
 from codeplane.code.languages.language import Language
+from codeplane.code.languages.project_family import project_family
 
 _MEMBERS_IN = frozenset({"file", "object"})
 
@@ -39,3 +40,10 @@ TOML = Language(
     comments=HASH,
 )
 LANGUAGES = (JSON, YAML, TOML)
+PROJECT = project_family(
+    "json_yaml",
+    languages="json yaml toml jsonc",
+    include="*.json *.yaml *.yml *.toml *.jsonc",
+    code=False,
+    ambient=True,
+)

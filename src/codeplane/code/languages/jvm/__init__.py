@@ -11,6 +11,7 @@ from codeplane.code.languages.jvm.keywords import (
 )
 from codeplane.code.languages.language import Language
 from codeplane.code.languages.name_rules import NameRules
+from codeplane.code.languages.project_family import project_family
 
 _NAMES = NameRules(folder_packages=True)
 
@@ -64,3 +65,10 @@ SCALA = Language(
     patterns=("scala",),
 )
 LANGUAGES = (JAVA, KOTLIN, SCALA)
+PROJECT = project_family(
+    "jvm",
+    languages="java kotlin scala",
+    include="*.java *.kt *.kts *.scala *.sc",
+    fences="settings.gradle settings.gradle.kts .mvn/",
+    packages="build.gradle build.gradle.kts pom.xml build.sbt",
+)

@@ -2,6 +2,7 @@
 
 from codeplane.code.languages.comment_syntax import MARKUP
 from codeplane.code.languages.language import Language
+from codeplane.code.languages.project_family import project_family
 
 MARKDOWN = Language(
     name="markdown",
@@ -15,3 +16,10 @@ MARKDOWN = Language(
     comments=MARKUP,
 )
 LANGUAGES = (MARKDOWN,)
+PROJECT = project_family(
+    "markdown",
+    languages="markdown",
+    include="*.md *.markdown *.mdx",
+    code=False,
+    ambient=True,
+)

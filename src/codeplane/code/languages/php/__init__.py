@@ -5,6 +5,7 @@ from codeplane.code.languages.contract import Contract
 from codeplane.code.languages.language import Language
 from codeplane.code.languages.name_rules import NameRules
 from codeplane.code.languages.php.keywords import PHP_RESERVED, PHP_SOFT
+from codeplane.code.languages.project_family import project_family
 from codeplane.code.languages.reserved_words import words
 
 PHP = Language(
@@ -42,3 +43,10 @@ PHP = Language(
     pattern_contexts=(("<?php ", ";"), ("<?php ", " ")),
 )
 LANGUAGES = (PHP,)
+PROJECT = project_family(
+    "php",
+    languages="php",
+    include="*.php",
+    fences="composer.lock",
+    packages="composer.json",
+)

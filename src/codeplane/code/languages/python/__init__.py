@@ -4,6 +4,7 @@ from codeplane.code.languages.class_rules import ClassRules
 from codeplane.code.languages.comment_syntax import HASH
 from codeplane.code.languages.language import Language
 from codeplane.code.languages.name_rules import NameRules
+from codeplane.code.languages.project_family import project_family
 from codeplane.code.languages.python.contract import PYTHON_CONTRACT
 from codeplane.code.languages.python.keywords import PYTHON_RESERVED, PYTHON_SOFT
 
@@ -59,3 +60,10 @@ PYTHON = Language(
     pattern_contexts=(("", ""), ("", "\ndef f(): pass"), ("try:\n    pass\n", "")),
 )
 LANGUAGES = (PYTHON,)
+PROJECT = project_family(
+    "python",
+    languages="python cython",
+    include="*.py *.pyi *.pyw *.pyx *.pxd *.pxi",
+    fences="uv.lock poetry.lock Pipfile.lock",
+    packages="pyproject.toml setup.py setup.cfg requirements.txt Pipfile",
+)

@@ -1,4 +1,4 @@
-"""What Python's text says of how a class comes to be and what calling it gives."""
+"""How a Python class is created, and what calling it returns, read from the text."""
 
 import re
 from collections.abc import Sequence

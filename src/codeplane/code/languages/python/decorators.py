@@ -1,4 +1,4 @@
-"""Whether a decorator of Python calls the method it is put on with the object it was called on."""
+"""Whether a decorator calls the method it decorates with the object that the method was called on."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What Python's text says of a value: what a function returns, what a name copies, which binding reaches a use."""
+"""What the text says about a value: what a function returns, what a name copies, which binding reaches a use."""
 
 import re
 from collections.abc import Sequence

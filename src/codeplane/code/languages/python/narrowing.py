@@ -1,4 +1,4 @@
-"""Where Python's text asks what a receiver is before it is used: what is written elsewhere holds no longer."""
+"""Checks such as `isinstance` that narrow what a receiver is before it is used."""
 
 import re
 from collections.abc import Iterator

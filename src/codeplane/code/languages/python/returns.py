@@ -1,4 +1,4 @@
-"""What the body of a Python function says of what calling it gives."""
+"""What calling a Python function returns, read from its body."""
 
 import re
 from collections.abc import Iterator

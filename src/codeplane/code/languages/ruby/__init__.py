@@ -4,6 +4,7 @@ from codeplane.code.languages.comment_syntax import CommentSyntax
 from codeplane.code.languages.contract import Contract
 from codeplane.code.languages.language import Language
 from codeplane.code.languages.name_rules import NameRules
+from codeplane.code.languages.project_family import project_family
 from codeplane.code.languages.reserved_words import words
 from codeplane.code.languages.ruby.keywords import RUBY_RESERVED, RUBY_SOFT
 
@@ -36,3 +37,10 @@ RUBY = Language(
     patterns=("ruby",),
 )
 LANGUAGES = (RUBY,)
+PROJECT = project_family(
+    "ruby",
+    languages="ruby",
+    include="*.rb *.rake Gemfile",
+    fences="Gemfile.lock",
+    packages="Gemfile",
+)

@@ -4,6 +4,7 @@ from codeplane.code.languages.class_rules import ClassRules
 from codeplane.code.languages.contract import Contract
 from codeplane.code.languages.language import Language
 from codeplane.code.languages.name_rules import NameRules
+from codeplane.code.languages.project_family import project_family
 from codeplane.code.languages.reserved_words import words
 from codeplane.code.languages.rust.keywords import RUST_RESERVED, RUST_SOFT
 
@@ -55,3 +56,10 @@ RUST = Language(
     pattern_contexts=(("fn f() { ", "; }"), ("fn f() { ", " }")),
 )
 LANGUAGES = (RUST,)
+PROJECT = project_family(
+    "rust",
+    languages="rust",
+    include="*.rs",
+    fences="Cargo.lock",
+    packages="Cargo.toml",
+)

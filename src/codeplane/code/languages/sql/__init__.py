@@ -2,6 +2,7 @@
 
 from codeplane.code.languages.comment_syntax import CommentSyntax
 from codeplane.code.languages.language import Language
+from codeplane.code.languages.project_family import project_family
 
 SQL = Language(
     name="sql",
@@ -14,3 +15,10 @@ SQL = Language(
     comments=CommentSyntax(lines=(b"--",), blocks=((b"/*", b"*/"),)),
 )
 LANGUAGES = (SQL,)
+PROJECT = project_family(
+    "sql",
+    languages="sql",
+    include="*.sql",
+    code=False,
+    ambient=True,
+)

@@ -2,6 +2,7 @@
 
 from codeplane.code.languages.contract import Contract
 from codeplane.code.languages.language import Language
+from codeplane.code.languages.project_family import project_family
 from codeplane.code.languages.reserved_words import words
 from codeplane.code.languages.swift.keywords import SWIFT_RESERVED, SWIFT_SOFT
 
@@ -38,3 +39,10 @@ SWIFT = Language(
     patterns=("swift",),
 )
 LANGUAGES = (SWIFT,)
+PROJECT = project_family(
+    "swift",
+    languages="swift",
+    include="*.swift",
+    fences="Package.resolved",
+    packages="Package.swift",
+)

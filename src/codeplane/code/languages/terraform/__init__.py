@@ -2,6 +2,7 @@
 
 from codeplane.code.languages.comment_syntax import CommentSyntax
 from codeplane.code.languages.language import Language
+from codeplane.code.languages.project_family import project_family
 
 HCL = Language(
     name="hcl",
@@ -16,3 +17,11 @@ HCL = Language(
     comments=CommentSyntax(lines=(b"#", b"//"), blocks=((b"/*", b"*/"),)),
 )
 LANGUAGES = (HCL,)
+PROJECT = project_family(
+    "terraform",
+    languages="terraform hcl",
+    include="*.tf *.hcl",
+    code=False,
+    fences=".terraform.lock.hcl",
+    packages="main.tf versions.tf",
+)

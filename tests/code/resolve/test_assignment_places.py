@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplane.code.resolve.given_places import members_given, set_by_name
+from codeplane.code.resolve.assignment_places import members_given, set_by_name
 from tests.interaction.requirements import requirement
 
 pytestmark = requirement("REF-32")

@@ -4,8 +4,8 @@ import pytest
 import tree_sitter
 from tree_sitter_language_pack import get_language
 
+from codeplane.code.facts.divided_query import DividedQuery, Match
 from codeplane.code.facts.extract import extractor
-from codeplane.code.facts.rare import Divided, Match
 from codeplane.code.languages.registry import languages, query_of
 from codeplane.index.words import Vocabulary
 from tests.code.languages.test_registry import sampled
@@ -37,12 +37,12 @@ def found(matches: list[Match]) -> set[tuple[object, ...]]:
     }
 
 
-def of(language: str) -> tuple[Divided, tree_sitter.Query, tree_sitter.Parser]:
+def of(language: str) -> tuple[DividedQuery, tree_sitter.Query, tree_sitter.Parser]:
     """A language's query, divided and whole, and its parser."""
     known = languages().by_name[language]
     grammar = get_language(known.grammar)  # type: ignore[arg-type]  # the names are in our table, and tested
     text = query_of(known)
-    return Divided(grammar, text), tree_sitter.Query(grammar, text), tree_sitter.Parser(grammar)
+    return DividedQuery(grammar, text), tree_sitter.Query(grammar, text), tree_sitter.Parser(grammar)
 
 
 @pytest.mark.parametrize("name", sorted(languages().by_name))

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import tree_sitter
 
-from codeplane.code.facts.found import Captures
+from codeplane.code.facts.captures import Captures
 
 # A capture that serves predicates alone, and is one of these words.
 _NEEDED = re.compile(r'\(#(?:eq|any-of)\? @_[\w.-]+((?: "\w+")+)\)')
@@ -24,7 +24,7 @@ _FEW = 24
 Match = tuple[int, Captures]
 
 
-class Divided:
+class DividedQuery:
     """The query of a language; not for several threads at once."""
 
     def __init__(self, grammar: tree_sitter.Language, query: str) -> None:

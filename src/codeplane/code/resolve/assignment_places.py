@@ -1,4 +1,4 @@
-"""Where the text of a file gives a member or a variable another value."""
+"""Finds the places of a text that assign to a member or a variable."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What a query found in one file, sorted by what it is about, before places became scopes."""
+"""The captures of a query in one file, sorted by kind, before they are put into scopes."""
 
 import re
 from bisect import bisect_left, bisect_right

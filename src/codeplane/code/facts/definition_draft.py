@@ -1,11 +1,11 @@
-"""A definition on its way to being one, and where it lives."""
+"""A definition before its scope, container and path are known."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import tree_sitter
 
-from codeplane.code.facts.found import Captures
+from codeplane.code.facts.captures import Captures
 
 _NO_CONTAINERS = frozenset({"function", "method", "field", "variable", "constant", "enum_member"})
 

@@ -1,8 +1,8 @@
-"""Where members are given values in the texts of a repository: kept from one answer to the next."""
+"""Where members are assigned in the files of a repository, cached from one answer to the next."""
 
 from collections.abc import Callable, Iterator
 
-from codeplane.code.resolve.given_places import members_given, set_by_name
+from codeplane.code.resolve.assignment_places import members_given, set_by_name
 from codeplane.index.snapshot import IndexedFile
 from codeplane.kernel.bounded_cache import BoundedCache
 
@@ -12,7 +12,7 @@ _MOST = 100_000
 Places = tuple[int, ...]
 
 
-class GivenMembers:
+class MemberAssignments:
     """The places by name and file, found when first asked for, as long as a file is what it was.
 
     A popular name, as `objects` in Django, comes up in answers about many others, several times in each, and is in most

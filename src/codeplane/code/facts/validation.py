@@ -1,11 +1,11 @@
-"""Whether facts that were made elsewhere can be of a text: nothing in them may lead outside it, or in a circle."""
+"""Checks facts that another process made: every place is inside the text, every number refers to something."""
 
 from collections.abc import Iterable
 
 from codeplane.code.model import NO_TARGET, REASONS, Facts
 
 
-def fits(facts: Facts, size: int) -> bool:
+def is_valid(facts: Facts, size: int) -> bool:
     """Whether every place is in a text of so many bytes, and every number is of something that is there."""
     try:
         return _scopes(facts, size) and _definitions(facts, size) and _names(facts, size) and _spans(facts, size)

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from codeplane.code.resolve.given_members import GivenMembers
+from codeplane.code.resolve.member_assignments import MemberAssignments
 from codeplane.index.files.file import Stamp
 from codeplane.index.snapshot import IndexedFile
 from tests.interaction.requirements import requirement
@@ -29,7 +29,7 @@ class Reading:
 
 
 def test_a_text_is_looked_through_once_for_a_name() -> None:
-    given, read, one = GivenMembers(), Reading(TEXT), known("a.py")
+    given, read, one = MemberAssignments(), Reading(TEXT), known("a.py")
     places = given.places("name", one, read)
     assert [TEXT[at : at + 4] for at in places] == [b"name", b"name"]
     assert (given.places("name", one, read), read.times) == (places, 1)
@@ -37,14 +37,14 @@ def test_a_text_is_looked_through_once_for_a_name() -> None:
 
 
 def test_a_file_that_is_another_is_looked_through_again() -> None:
-    given = GivenMembers()
+    given = MemberAssignments()
     given.places("name", known("a.py"), Reading(TEXT))
     assert given.places("name", known("a.py"), Reading(b"x.name()\n")) == ()
     assert given.places("name", known("b.py"), Reading(b"x.name = 1\n")) == (2,)
 
 
 def test_beyond_the_bound_the_names_of_long_ago_are_forgotten() -> None:
-    given, files = GivenMembers(most=2), [known("a.py"), known("b.py")]
+    given, files = MemberAssignments(most=2), [known("a.py"), known("b.py")]
     first, second = Reading(TEXT), Reading(TEXT)
     for one in files:
         given.places("name", one, first)
@@ -56,7 +56,7 @@ def test_beyond_the_bound_the_names_of_long_ago_are_forgotten() -> None:
 
 
 def test_a_text_that_sets_nothing_by_name_says_so_of_every_name_until_it_is_another() -> None:
-    given, plain = GivenMembers(), replace(known("a.py"), digest="plain")
+    given, plain = MemberAssignments(), replace(known("a.py"), digest="plain")
     assert given.places("name", plain, Reading(b"x.name = x.other = 1\n")) == (2,)
     assert given.places("other", plain, Reading(b"x.name = x.other = 1\n")) == (11,)
     assert given.places("name", known("a.py"), Reading(TEXT)) == (5, TEXT.index(b"name', 2"))

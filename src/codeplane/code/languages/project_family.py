@@ -1,0 +1,45 @@
+"""Which files belong to projects of a family of languages, and which files mark the root of one."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """One family; a marker `*.x` means any file so named, `x/` any folder so named."""
+
+    name: str
+    code: bool
+    languages: tuple[str, ...]
+    include: tuple[str, ...]
+    fences: tuple[str, ...] = ()
+    """Files that mark the root of several packages: workspaces and lock files."""
+    packages: tuple[str, ...] = ()
+    """Files that mark the root of one package."""
+    ambient: bool = False
+    """A context at the root of the repository is there without any marker."""
+    ambient_unless: tuple[str, ...] = ()
+    """The same, unless one of these is found."""
+
+
+def project_family(
+    name: str,
+    *,
+    languages: str,
+    include: str,
+    code: bool = True,
+    fences: str = "",
+    packages: str = "",
+    ambient: bool = False,
+    ambient_unless: str = "",
+) -> Family:
+    """A family from texts in which blanks part the names."""
+    return Family(
+        name=name,
+        code=code,
+        languages=tuple(languages.split()),
+        include=tuple(f"**/{pattern}" for pattern in include.split()),
+        fences=tuple(fences.split()),
+        packages=tuple(packages.split()),
+        ambient=ambient,
+        ambient_unless=tuple(ambient_unless.split()),
+    )
