@@ -24,7 +24,7 @@ def file_changes(root: Path, plan: Plan, edits: Sequence[Edit]) -> list[Change]:
     found: list[Change] = []
     for path in sorted({*by_path, *moved, *plan.draft.removes}):
         if path not in plan.texts:
-            found += _whole(root, path, moved.get(path))
+            found += _whole_file_changes(root, path, moved.get(path))
             continue
         before = plan.digests[path]
         if path in plan.draft.removes:
@@ -85,7 +85,7 @@ def semantic_lines(plan: Plan, edits: Sequence[Edit]) -> SemanticLines:
     return {path: frozenset(lines) for path, lines in found.items()}
 
 
-def _whole(root: Path, path: str, new_path: str | None) -> list[Change]:
+def _whole_file_changes(root: Path, path: str, new_path: str | None) -> list[Change]:
     """Move or delete a link, or a file that is not text."""
     was = state_of(root, path)
     if was is None:
@@ -105,12 +105,12 @@ def splice(path: str, text: bytes, edits: Sequence[Edit]) -> bytes:
     for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
         if edit.start < at or edit.end > len(text):
             raise InvalidArgument(f"two edits of {shown(path)} are about the same text", hint="choose one of them")
-        parts += [text[at : edit.start], _written(path, text, edit.new).replace(b"\n", ending)]
+        parts += [text[at : edit.start], _encode(path, text, edit.new).replace(b"\n", ending)]
         at = edit.end
     return b"".join([*parts, text[at:]])
 
 
-def _written(path: str, text: bytes, new: str) -> bytes:
+def _encode(path: str, text: bytes, new: str) -> bytes:
     if new.isascii():
         return new.encode()
     try:

@@ -32,7 +32,7 @@ from codeplane.refactor.results import RefactorResult
 from codeplane.refactor.unparsed_uses import UNPARSED_USE
 
 _PAGE = 200
-# Dangers that may break a program though every edit is right: somebody must have seen the plan.
+# Dangers that may break a program though every edit is right: the plan must be seen before it is applied.
 _GRAVE = frozenset(
     {"import_cycle", "outside_base", "overriding_parameter", "shadows_stdlib", "side_effect", UNPARSED_USE}
 )
@@ -249,12 +249,12 @@ class RefactorOperations:
         choice: Choice = (request.candidate, request.include, request.exclude)
         plan = self._builder.plans.get(request.refactor_id)
         if plan is not None:
-            choice = self._decisions.completed(plan, choice)
+            choice = self._decisions.complete_choice(plan, choice)
         return assess_plan(self._builder.plans, request.refactor_id, choice)
 
     async def _preview_stored(self, request: ApplyRequest | RenameRequest) -> Preview:
         plan = await self._pages.load(request.refactor_id)
-        choice = self._decisions.completed(plan, (request.candidate, request.include, request.exclude))
+        choice = self._decisions.complete_choice(plan, (request.candidate, request.include, request.exclude))
         return await asyncio.to_thread(preview_plan, plan, *choice, kept=True)
 
     async def _preview_new(
@@ -269,7 +269,7 @@ class RefactorOperations:
         if grave := _grave(found.plan):
             return Preview(summary=f"plan: {title}", body=f"Nothing is written: {', '.join(grave)} is looked at first.")
         await self._decisions.load()
-        choice = self._decisions.completed(found.plan, (candidate, include, exclude))
+        choice = self._decisions.complete_choice(found.plan, (candidate, include, exclude))
         return await asyncio.to_thread(preview_plan, found.plan, *choice, kept=False)
 
     async def _plan(
@@ -319,7 +319,7 @@ class RefactorOperations:
             return divergence_result(plan)
         decided = None if candidate or include or exclude else self._decisions.of(plan)
         if decided is not None:
-            candidate, include, exclude = self._decisions.completed(plan, ("", (), ()))
+            candidate, include, exclude = self._decisions.complete_choice(plan, ("", (), ()))
             call.warn(f"as decided before: {decided.decision_id}; decision_forget ids=[…] lets it count no longer")
         if plan.undecided and not candidate:
             return await asyncio.to_thread(self._pages.page, plan, "", 0, 0)

@@ -85,22 +85,22 @@ class Plan:
     def digest(self) -> str:
         """A value that is equal for plans that would do the same to the same texts."""
         draft = self.draft
-        choices = [(candidate.id, candidate.description, _said(candidate.edits)) for candidate in draft.candidates]
-        content = repr((draft.title, _said(draft.edits), draft.moves, draft.creates, draft.removes, choices))
+        choices = [(candidate.id, candidate.description, _edit_rows(candidate.edits)) for candidate in draft.candidates]
+        content = repr((draft.title, _edit_rows(draft.edits), draft.moves, draft.creates, draft.removes, choices))
         return sha256(f"{content}\n{sorted(self.digests.items())}".encode("utf-8", "surrogateescape")).hexdigest()
 
     def listed(self, candidate: str | None = None) -> tuple[ListedEdit, ...]:
         """Return the edits, code before words; without a candidate those of all, where only shared ones apply."""
         found = self._listings.get(candidate)
         if found is None:
-            found = self._listings[candidate] = self._listed(candidate)
+            found = self._listings[candidate] = self._list_edits(candidate)
         return found
 
     @cached_property
     def _listings(self) -> dict[str | None, tuple[ListedEdit, ...]]:
         return {}
 
-    def _listed(self, candidate: str | None) -> tuple[ListedEdit, ...]:
+    def _list_edits(self, candidate: str | None) -> tuple[ListedEdit, ...]:
         if candidate is None and not self.draft.candidates:
             sure = self._sure
             return tuple(ListedEdit(number=at, edit=edit, applies=sure(edit)) for at, edit in enumerate(self.every))
@@ -123,12 +123,14 @@ class Plan:
         if not wanted:
             known = ", ".join(candidate.id for candidate in self.draft.candidates) or "this plan has none"
             raise InvalidArgument(f"there is no candidate {candidate!r}", hint=f"candidates: {known}")
-        return ordered([*self.draft.edits, *(edit for selection in wanted for edit in selection.edits)])
+        return sort_edits([*self.draft.edits, *(edit for selection in wanted for edit in selection.edits)])
 
     @cached_property
     def every(self) -> tuple[Edit, ...]:
         """All edits, those of all candidates among them."""
-        return ordered([*self.draft.edits, *(edit for candidate in self.draft.candidates for edit in candidate.edits)])
+        return sort_edits(
+            [*self.draft.edits, *(edit for candidate in self.draft.candidates for edit in candidate.edits)]
+        )
 
     @cached_property
     def _numbers(self) -> Mapping[_Key, int]:
@@ -138,7 +140,7 @@ class Plan:
         return {key: number for number, key in enumerate(keys)}
 
     def open_places(self, candidate: str | None = None) -> tuple[ListedEdit, ...]:
-        """Return the proposed edits that may be uses, which somebody has to decide."""
+        """Return the proposed edits that may be uses, which need a decision."""
         return tuple(listed for listed in self.listed(candidate) if self.waits(listed.edit))
 
     def waits(self, edit: Edit) -> bool:
@@ -161,11 +163,11 @@ class Plan:
 
     @property
     def undecided(self) -> bool:
-        """Whether somebody has to choose a candidate first."""
+        """Whether a candidate must be chosen first."""
         return bool(self.draft.candidates)
 
 
-def ordered(edits: Iterable[Edit]) -> tuple[Edit, ...]:
+def sort_edits(edits: Iterable[Edit]) -> tuple[Edit, ...]:
     """Sort edits, code before words, by file and place; of two edits of one place keep the surer one."""
     edits = tuple(edits)
     if _is_ordered(edits):
@@ -193,7 +195,7 @@ def ordered(edits: Iterable[Edit]) -> tuple[Edit, ...]:
     return (*(edit for edit in result if edit.semantic), *(edit for edit in result if not edit.semantic))
 
 
-def differing(plan: Plan, now: Plan) -> list[str]:
+def differing_files(plan: Plan, now: Plan) -> list[str]:
     """Return the files in which two plans differ: first those with another text, then those with other edits."""
     texts = {path for path in plan.texts.keys() | now.texts.keys() if plan.texts.get(path) != now.texts.get(path)}
     edits = {edit.path for edit in set(plan.every) ^ set(now.every)}
@@ -221,7 +223,7 @@ def _is_ordered(edits: Sequence[Edit]) -> bool:
     return True
 
 
-def _said(edits: Iterable[Edit]) -> list[tuple[object, ...]]:
+def _edit_rows(edits: Iterable[Edit]) -> list[tuple[object, ...]]:
     return [
         (edit.path, edit.start, edit.end, edit.new, edit.tier, edit.role, edit.semantic, edit.confidence, edit.why)
         for edit in edits

@@ -37,7 +37,7 @@ class PlanApplier:
     async def gate(self, plan: Plan, candidate: str | None) -> PlanningResult | None:
         """Plan again over the whole repository; return None if the plan still holds, else the new result."""
         now = await self._builder.rebuild(plan)
-        if not now.behind and not now.stale and _same(plan, now.plan, candidate):
+        if not now.behind and not now.stale and _is_same(plan, now.plan, candidate):
             return None
         if now.plan.draft.title == plan.draft.title:
             # A new plan to look at; there is none if something else is at the place now.
@@ -46,7 +46,7 @@ class PlanApplier:
 
     async def apply(self, call: Call, plan: Plan, edits: Sequence[Edit]) -> AppliedChanges:
         """Apply these edits, with the plan's moves, as one mutation."""
-        made = await asyncio.to_thread(self._located, plan, edits)
+        made = await asyncio.to_thread(self._safe_changes, plan, edits)
         if not made:
             raise InvalidArgument(
                 "no edit of this plan would be applied", hint="include proposals, or look at the plan"
@@ -65,7 +65,7 @@ class PlanApplier:
             return Consequence(warnings=(error.message,))
         return (await self._engine.predict(found))[1]
 
-    def _located(self, plan: Plan, edits: Sequence[Edit]) -> list[Change]:
+    def _safe_changes(self, plan: Plan, edits: Sequence[Edit]) -> list[Change]:
         """Return the changes of edits; refuse one that goes through a link."""
         made = file_changes(self._root, plan, edits)
         for change in made:
@@ -84,7 +84,10 @@ def chosen_edits(plan: Plan, candidate: str | None, include: Sequence[str], excl
         edit.edit
         for edit in edits
         if edit.number not in left_out
-        and (edit.number in added or ((edit.applies or _named(edit.edit, include)) and not _named(edit.edit, exclude)))
+        and (
+            edit.number in added
+            or ((edit.applies or _is_named(edit.edit, include)) and not _is_named(edit.edit, exclude))
+        )
     )
 
 
@@ -101,7 +104,7 @@ def undecided_places(
     numbers = frozenset(place.number for place in found)
     spoken = _numbers([word for word in (*include, *exclude) if _number(word) in numbers], numbers)
     return tuple(
-        place for place in found if place.number not in spoken and not _named(place.edit, (*include, *exclude))
+        place for place in found if place.number not in spoken and not _is_named(place.edit, (*include, *exclude))
     )
 
 
@@ -110,14 +113,14 @@ def assess_plan(plans: PlanStore, plan_id: str, choice: Choice) -> Assessment:
     plan = plans.get(plan_id)
     try:
         # A plan of another process is made again by the run; until then all files that it may write count.
-        paths = plans.record(plan_id).paths if plan is None else _written(plan, *choice)
+        paths = plans.record(plan_id).paths if plan is None else _written_paths(plan, *choice)
     except CodePlaneError:
         # The run reports what is wrong with it, to callers who may call it.
         paths = ()
     return Assessment(risk=Risk.WRITE, paths=tuple(map(written, paths)), whole=True)
 
 
-def _written(plan: Plan, candidate: str, include: Sequence[str], exclude: Sequence[str]) -> tuple[str, ...]:
+def _written_paths(plan: Plan, candidate: str, include: Sequence[str], exclude: Sequence[str]) -> tuple[str, ...]:
     if plan.conflicts or (plan.undecided and not candidate):
         return ()
     if undecided_places(plan, candidate or None, include, exclude, seen=True):
@@ -125,7 +128,7 @@ def _written(plan: Plan, candidate: str, include: Sequence[str], exclude: Sequen
     return plan.paths_of(chosen_edits(plan, candidate or None, include, exclude))
 
 
-def _named(edit: Edit, words: Sequence[str]) -> bool:
+def _is_named(edit: Edit, words: Sequence[str]) -> bool:
     for word in words:
         if word.lower() == _DOCUMENTS and not edit.semantic:
             return True
@@ -155,7 +158,7 @@ def _numbers(words: Sequence[str], known: frozenset[int]) -> frozenset[int]:
     return frozenset(found)
 
 
-def _same(plan: Plan, now: Plan, candidate: str | None) -> bool:
+def _is_same(plan: Plan, now: Plan, candidate: str | None) -> bool:
     """Whether two plans are the same: the same edits of the same texts, and the same open question."""
     if now is plan:
         return True

@@ -19,7 +19,7 @@ from codeplane.query.consistent_read import read_consistently
 from codeplane.query.knowledge import Knowledge
 from codeplane.refactor.divergence import find_conflicts
 from codeplane.refactor.draft import Danger, Draft, Edit
-from codeplane.refactor.plan import Basis, Plan, Planner, RefactorSpec, ordered, texts_of
+from codeplane.refactor.plan import Basis, Plan, Planner, RefactorSpec, sort_edits, texts_of
 from codeplane.refactor.plan_store import PlanStore
 from codeplane.refactor.planners import Planners
 from codeplane.refactor.unparsed_uses import unparsed_uses
@@ -62,7 +62,7 @@ class PlanBuilder:
 
     async def build(self, spec: RefactorSpec) -> PlanningResult:
         """Make a plan and store it."""
-        found = await self._found(spec, new_id("plan"))
+        found = await self._make(spec, new_id("plan"))
         await asyncio.to_thread(self.plans.add, found.plan)
         return found
 
@@ -74,7 +74,7 @@ class PlanBuilder:
         snapshot = await (await self._knowledge.fresh()).snapshot(strict=True)
         if plan.basis is not None and plan.basis == await self._basis(snapshot, await self._router()):
             return PlanningResult(plan=plan)
-        return await self._found(plan.spec, new_id("plan"))
+        return await self._make(plan.spec, new_id("plan"))
 
     async def load(self, plan_id: str) -> Plan:
         """Return a plan by its id; a plan of another process is made again, and must come out the same."""
@@ -84,7 +84,7 @@ class PlanBuilder:
         record = await asyncio.to_thread(self.plans.record, plan_id)
         moved_on = PlanNotFound(f"files changed since {plan_id} was made", hint="plan again, and look at the new plan")
         try:
-            found = await self._found(record.spec, plan_id)
+            found = await self._make(record.spec, plan_id)
         except CodePlaneError as error:
             raise moved_on from error
         if found.plan.digest != record.digest or found.behind or found.stale:
@@ -92,7 +92,7 @@ class PlanBuilder:
         await asyncio.to_thread(self.plans.add, found.plan)
         return found.plan
 
-    async def _found(self, spec: RefactorSpec, plan_id: str) -> PlanningResult:
+    async def _make(self, spec: RefactorSpec, plan_id: str) -> PlanningResult:
         router = await self._router()
         planner = self._planners.planner(spec)
         abandoned = threading.Event()
@@ -188,7 +188,7 @@ def _all(draft: Draft) -> list[Edit]:
 
 
 def _imports(edits: Sequence[Edit]) -> tuple[Edit, ...]:
-    return ordered(edit for edit in edits if edit.role == "IMPORT")
+    return sort_edits(edit for edit in edits if edit.role == "IMPORT")
 
 
 def _evidence_files(draft: Draft) -> set[str]:

@@ -61,12 +61,14 @@ class Planners:
         def planner(world: World, store: FactStore, deadline: float) -> Draft:
             module = self._module(world, spec.symbol)
             if module is not None:
-                new_path = _beside(module, spec.new_name)
+                new_path = _sibling_path(module, spec.new_name)
                 draft = plan_file_move(world, store, module, new_path, deadline=deadline)
                 return self._with_paths(world, store, _importable(module, new_path, draft))
             target = alias_at(world, spec.symbol) or resolve_target(world, store, spec.symbol)
             draft = plan_rename(world, store, target, spec.new_name, deadline=deadline)
-            draft = replace(apply_authority(draft, ScipAuthority(self._scip, world.snapshot)), name=_inside(target))
+            draft = replace(
+                apply_authority(draft, ScipAuthority(self._scip, world.snapshot)), name=_dotted_name(target)
+            )
             if not spec.options.get("include_comments", True):
                 return draft
             return self._with_documents(world, store, target, spec.new_name, draft, deadline)
@@ -85,7 +87,7 @@ class Planners:
             target = resolve_target(world, store, spec.symbol)
             draft = plan_symbol_move(world, store, target, goes_to, deadline=deadline)
             draft = _importable("" if goes_to not in world.snapshot.files else goes_to, goes_to, draft)
-            return replace(draft, name=_inside(target))
+            return replace(draft, name=_dotted_name(target))
 
         return planner
 
@@ -173,24 +175,27 @@ class Planners:
             store,
             name=target.bound.name,
             new_name=new_name,
-            qualified=_qualified(world, target),
+            qualified=_qualified_name(world, target),
             near=frozenset(edit.path for edit in edits if edit.tier in SURE),
             config=self._config.doc_sweep,
             deadline=deadline,
             mentions=DottedNames(world, store, target.bound.name),
         )
-        words = sweep(bounds=_renamed(world, target, (draft.candidates[0] if draft.candidates else draft).edits))
+        words = sweep(
+            bounds=_renamed_definitions(world, target, (draft.candidates[0] if draft.candidates else draft).edits)
+        )
         cut = "; ".join(filter(None, (draft.coverage.truncated, words.coverage.truncated)))
         coverage = replace(draft.coverage, truncated=cut)
         if not draft.candidates:
-            return replace(draft, edits=_joined(draft.edits, words.edits), coverage=coverage)
+            return replace(draft, edits=_join_edits(draft.edits, words.edits), coverage=coverage)
         # What a text means depends on the candidate; which files contain the name does not.
         within = frozenset(edit.path for edit in words.edits)
         others = [
-            sweep(bounds=_renamed(world, target, candidate.edits), paths=within) for candidate in draft.candidates[1:]
+            sweep(bounds=_renamed_definitions(world, target, candidate.edits), paths=within)
+            for candidate in draft.candidates[1:]
         ]
         candidates = [
-            replace(one, edits=_joined(one.edits, found.edits))
+            replace(one, edits=_join_edits(one.edits, found.edits))
             for one, found in zip(draft.candidates, (words, *others), strict=True)
         ]
         return replace(draft, candidates=tuple(candidates), coverage=coverage)
@@ -222,7 +227,7 @@ def resolve_target(world: World, store: FactStore, symbol: str) -> Target:
     return found[0]
 
 
-def _renamed(world: World, target: Target, edits: Iterable[Edit]) -> frozenset[Bound]:
+def _renamed_definitions(world: World, target: Target, edits: Iterable[Edit]) -> frozenset[Bound]:
     """Return the definitions that certain edits rename."""
     found = {target.bound}
     for edit in edits:
@@ -233,13 +238,13 @@ def _renamed(world: World, target: Target, edits: Iterable[Edit]) -> frozenset[B
     return frozenset(found)
 
 
-def _joined(edits: Iterable[Edit], words: Sequence[Edit]) -> tuple[Edit, ...]:
+def _join_edits(edits: Iterable[Edit], words: Sequence[Edit]) -> tuple[Edit, ...]:
     """Join edits and words; an unlikely edit in a sentence gives way to the word that the sweep found there."""
     read = {(edit.path, edit.start) for edit in words}
     return (*(edit for edit in edits if edit.likely or (edit.path, edit.start) not in read), *words)
 
 
-def _inside(target: Target) -> str:
+def _dotted_name(target: Target) -> str:
     """Return a symbol's dotted name within its module."""
     return target.definition.path if target.definition is not None else target.bound.name
 
@@ -255,7 +260,7 @@ def _importable(path: str, new_path: str, draft: Draft) -> Draft:
     return draft
 
 
-def _qualified(world: World, target: Target) -> str:
+def _qualified_name(world: World, target: Target) -> str:
     """Return a symbol's dotted name with its module, and with its function if it is local to one."""
     bound, facts = target.bound, world.facts(target.bound.file)
     module = bound.file.rpartition(".")[0].removesuffix("/__init__").replace("/", ".")
@@ -271,7 +276,7 @@ def _qualified(world: World, target: Target) -> str:
     return f"{module}.{inside}"
 
 
-def _beside(path: str, name: str) -> str:
+def _sibling_path(path: str, name: str) -> str:
     """Return a module's path under another name in the same folder, with the same extension."""
     folder, _, last = path.rpartition("/")
     if "/" in name:

@@ -63,7 +63,7 @@ def proof_errors(
         line = _line(texts, anchor.file, anchor.line)
         if line is None:
             wrong.append(f"{anchor.file}:{anchor.line} is no line of the plan's files")
-        elif not _anchored(line.decode("utf-8", "replace"), anchor, name):
+        elif not _matches_anchor(line.decode("utf-8", "replace"), anchor, name):
             wrong.append(
                 f"{anchor.file}:{anchor.line} does not read {anchor.anchor_before!r} {name} {anchor.anchor_after!r}"
             )
@@ -87,7 +87,7 @@ def _ends_alike(written: str, qualified: str) -> bool:
     return f".{qualified}".endswith(f".{written}") or f".{written}".endswith(f".{qualified}")
 
 
-def _anchored(line: str, anchor: Anchor, name: str) -> bool:
+def _matches_anchor(line: str, anchor: Anchor, name: str) -> bool:
     """Whether the name stands between the two texts of an anchor."""
     if not anchor.anchor_before and not anchor.anchor_after:
         return False

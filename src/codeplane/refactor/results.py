@@ -76,12 +76,12 @@ class RefactorResult(Result):
 
     def text(self) -> str:
         parts = {
-            "previewed": self._previewed,
-            "applied": self._applied,
+            "previewed": self._preview_lines,
+            "applied": self._applied_lines,
             "cancelled": lambda: [f"cancelled: {self.title}"],
-            "divergence": self._diverging,
-            "needs_decision": self._undecided,
-            "blocked": self._blocked,
+            "divergence": self._divergence_lines,
+            "needs_decision": self._decision_lines,
+            "blocked": self._blocked_lines,
         }[self.status]()
         return "\n".join(parts) + ("" if self._asks_which else self.pagination.line())
 
@@ -90,16 +90,16 @@ class RefactorResult(Result):
         """Whether a candidate has to be chosen before edits are listed."""
         return bool(self.candidates) and not self.candidate and not self.decision_id
 
-    def _previewed(self) -> list[str]:
-        lines = self._previewed_plan()
+    def _preview_lines(self) -> list[str]:
+        lines = self._plan_lines()
         if self.preview is not None and (self.preview.total_edits or self.preview.moves or self.preview.removes):
-            lines.append(f"apply: {self._by} refactor_id={self.refactor_id}" + self._choices())
+            lines.append(f"apply: {self._operation} refactor_id={self.refactor_id}" + self._choices())
         return lines
 
-    def _previewed_plan(self) -> list[str]:
-        return [self._head(), *self._files(), *self._risks(), *self._reached()]
+    def _plan_lines(self) -> list[str]:
+        return [self._headline(), *self._files(), *self._risks(), *self._test_lines()]
 
-    def _reached(self) -> list[str]:
+    def _test_lines(self) -> list[str]:
         """The tests to run afterwards, and what the plan would break."""
         assert self.preview is not None
         preview = self.preview
@@ -111,10 +111,12 @@ class RefactorResult(Result):
         tests = [f"tests: {', '.join(preview.affected_tests[:_SHOWN_TESTS])}{more}"] if preview.affected_tests else []
         return [*(f"WARNING: {warning}" for warning in preview.not_known), *tests]
 
-    def _to_decide(self) -> list[str]:
+    def _choice_lines(self) -> list[str]:
         """What is not decided, and the calls that decide it."""
         places = counted(self.open_places, "place", verbs=("may be a use", "may be uses"))
-        call = f"{self._by} refactor_id={self.refactor_id}" + (f" candidate={self.candidate}" if self.candidate else "")
+        call = f"{self._operation} refactor_id={self.refactor_id}" + (
+            f" candidate={self.candidate}" if self.candidate else ""
+        )
         if not self.open_places:
             return [f"apply: {call}{self._choices()}"]
         return [
@@ -124,10 +126,10 @@ class RefactorResult(Result):
         ]
 
     @property
-    def _by(self) -> str:
+    def _operation(self) -> str:
         return "refactor_rename" if self.refactor == "rename" else "refactor_apply"
 
-    def _head(self) -> str:
+    def _headline(self) -> str:
         assert self.preview is not None
         preview, words = self.preview, self.doc_edits.applying if self.doc_edits is not None else 0
         left = preview.total_edits - preview.applying - self.open_places
@@ -152,7 +154,7 @@ class RefactorResult(Result):
         ]
         certain = _by_file([edit for edit in self.preview.edits if edit.applies])
         apart = bool(certain) and (self._is_cut or any(not edit.applies for edit in self.preview.edits))
-        lines += [*self._page_line(), *(["certain:"] if apart else []), *certain, *self._open(self.preview.edits)]
+        lines += [*self._page_line(), *(["certain:"] if apart else []), *certain, *self._open_lines(self.preview.edits)]
         left = [edit for edit in self.preview.edits if not edit.applies and not edit.waits]
         for reason in dict.fromkeys((result.tier, result.why) for result in left):
             lines.append(f"left unless included, {reason[0].lower()}: {reason[1]}")
@@ -180,7 +182,7 @@ class RefactorResult(Result):
         counts = ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count)
         return [f"this page: {self.offset + 1}-{last} of {self.pagination.total_estimate}: {counts}"]
 
-    def _open(self, listed: Sequence[EditInfo]) -> list[str]:
+    def _open_lines(self, listed: Sequence[EditInfo]) -> list[str]:
         """The places to decide: the first with their lines, the others of those that are listed by their numbers."""
         first = {place.id for place in self.first_open}
         others = [edit for edit in listed if edit.waits and edit.id not in first]
@@ -205,12 +207,13 @@ class RefactorResult(Result):
         if not self._asks_which:
             return "on the next pages"
         most = max(self.candidates, key=lambda candidate: candidate.open_places)
-        return f"{self._by} refactor_id={self.refactor_id} candidate={most.id} lists those of it and applies nothing"
+        call = f"{self._operation} refactor_id={self.refactor_id} candidate={most.id}"
+        return f"{call} lists those of it and applies nothing"
 
     def _risks(self) -> list[str]:
         if self.manifest is None:
             return []
-        lines = self._alike(self.manifest)
+        lines = self._risks_by_kind(self.manifest)
         if self.manifest.unparsed:
             lines.append(f"  not parsed: {', '.join(self.manifest.unparsed[:5])}")
         if self.manifest.truncated:
@@ -218,7 +221,7 @@ class RefactorResult(Result):
         return [f"risk {self.manifest.level}:", *lines] if lines else []
 
     @staticmethod
-    def _alike(manifest: Manifest) -> list[str]:
+    def _risks_by_kind(manifest: Manifest) -> list[str]:
         """The risks by their kinds: a few of each, and how many more there are."""
         by_kind: dict[str, list[RiskInfo]] = {}
         for risk in manifest.risks:
@@ -232,12 +235,12 @@ class RefactorResult(Result):
             lines.append(f"  … and other kinds: {', '.join(list(by_kind)[_SHOWN_RISKS:])}")
         return lines
 
-    def _undecided(self) -> list[str]:
+    def _decision_lines(self) -> list[str]:
         if self.decision_id:
-            call = f"{self._by} refactor_id={self.refactor_id}"
-            return [*self._previewed_plan(), f"decided before: {self.decision_id}; {call} applies it so again"]
+            call = f"{self._operation} refactor_id={self.refactor_id}"
+            return [*self._plan_lines(), f"decided before: {self.decision_id}; {call} applies it so again"]
         if not self._asks_which:
-            return [*self._previewed_plan(), *self._to_decide()]
+            return [*self._plan_lines(), *self._choice_lines()]
         lines = [f"{self.title}: which is meant?", *(candidate.text() for candidate in self.candidates)]
         if self.witness is not None:
             lines += [
@@ -245,13 +248,13 @@ class RefactorResult(Result):
                 for fact in self.witness.facts[:_SHOWN_FACTS]
             ]
         lines += [f"  ? {capsule.question}" for capsule in self.decision_capsules]
-        lines += [*self._open(()), *self._risks()]
+        lines += [*self._open_lines(()), *self._risks()]
         more = " include=[#NUMBER, …] or exclude=[anchored, unknown]" if self.open_places else ""
-        call = f"{self._by} refactor_id={self.refactor_id} candidate=ID{more}"
+        call = f"{self._operation} refactor_id={self.refactor_id} candidate=ID{more}"
         lines.append(f"apply: {call} (or decision_commit with proof)")
         return lines
 
-    def _blocked(self) -> list[str]:
+    def _blocked_lines(self) -> list[str]:
         assert self.witness is not None
         lines = [f"blocked: {self.title}: {', '.join(self.witness.invariants_failed)}"]
         lines += [f"  {check.question} {check.how_to_verify}" for check in self.witness.disambiguation_checklist]
@@ -266,7 +269,7 @@ class RefactorResult(Result):
             lines.append(f"planned anew: refactor_id={self.refactor_id}")
         return lines
 
-    def _diverging(self) -> list[str]:
+    def _divergence_lines(self) -> list[str]:
         assert self.divergence is not None
         lines = [f"{self.title}: contexts disagree, so nothing can be applied"]
         for conflict in self.divergence.conflicting_hunks[:20]:
@@ -274,7 +277,7 @@ class RefactorResult(Result):
             lines.append(f"  {conflict.path}:{conflict.line} {meant}")
         return lines + [f"  - {option}" for option in self.divergence.resolution_options]
 
-    def _applied(self) -> list[str]:
+    def _applied_lines(self) -> list[str]:
         assert self.applied is not None
         applied = self.applied
         lines = [f"{self.title}: {summary(applied.delta)}"]

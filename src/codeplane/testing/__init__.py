@@ -1,1 +1,1 @@
-"""The tests of the repository: which there are, which are reached by a change, and how they went."""
+"""The tests of the repository: discovery, selection by impact, runs and their results."""

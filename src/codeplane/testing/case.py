@@ -45,4 +45,4 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class UnreadableReport(ValueError):
-    """What a runner wrote is not in its format, or more than is read."""
+    """The report of a runner is not in its format, or too large."""

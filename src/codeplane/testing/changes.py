@@ -23,7 +23,7 @@ class Changes:
         self._root = root
 
     async def since(self, ref: str = "", paths: Sequence[str] | None = None) -> Mapping[str, Lines]:
-        """What `changed_since` gives, without blocking."""
+        """Return the same as `changed_since`, without blocking."""
         return await asyncio.to_thread(self.changed_since, ref, paths)
 
     def changed_since(self, ref: str = "", paths: Sequence[str] | None = None) -> Mapping[str, Lines]:

@@ -57,7 +57,7 @@ def words(
     offline: bool,
 ) -> list[str]:
     """Build the command of one process for targets of one runner and root."""
-    options = _filled(runner.report_args, {"report": str(report)})
+    options = _fill(runner.report_args, {"report": str(report)})
     options += _filters(runner, wanted, filters)
     options += runner.offline if offline else ()
     targets = [word for selection in wanted for word in _target(runner, selection)]
@@ -81,9 +81,9 @@ def custom_words(target: Target, program: Sequence[str], report: Path) -> list[s
     """Build the command of a custom runner, with the options that make a known runner write its report."""
     assert target.custom is not None
     values = {"path": target.path, "report": str(report)}
-    command = [*program, *_filled(target.custom.cmd[1:], values)]
+    command = [*program, *_fill(target.custom.cmd[1:], values)]
     if target.runner is not None and not any("{report}" in word for word in target.custom.cmd):
-        command += _filled(target.runner.report_args, values)
+        command += _fill(target.runner.report_args, values)
     return command
 
 
@@ -101,15 +101,15 @@ def _filters(runner: Runner, wanted: Sequence[TargetSelection], filters: Filters
     found: list[str] = []
     pattern = filters.pattern_for(wanted)
     if pattern:
-        found += _filled(runner.pattern, {"pattern": pattern})
+        found += _fill(runner.pattern, {"pattern": pattern})
     if filters.tags:
-        found += _filled(runner.tags, {"tags": runner.tags_join.join(filters.tags)})
+        found += _fill(runner.tags, {"tags": runner.tags_join.join(filters.tags)})
     if filters.fail_fast:
         found += runner.fail_fast
     return found
 
 
-def _filled(template: Sequence[str], values: dict[str, str]) -> list[str]:
+def _fill(template: Sequence[str], values: dict[str, str]) -> list[str]:
     filled = []
     for word in template:
         for name, value in values.items():

@@ -89,7 +89,7 @@ class Discovery:
                 continue
             key = (target.runner_name, target.target_id)
             before = found.get(key)
-            found[key] = target if before is None else _joined(before, target)
+            found[key] = target if before is None else _merge_targets(before, target)
         return tuple(sorted(found.values(), key=lambda one: (one.path, one.runner_name)))
 
     @cached_property
@@ -322,7 +322,7 @@ def _known_target(
     )
 
 
-def _joined(target: Target, other: Target) -> Target:
+def _merge_targets(target: Target, other: Target) -> Target:
     return Target(
         target_id=target.target_id,
         path=target.path,

@@ -51,7 +51,7 @@ def runner_states(
         target.custom.cmd[0] for target in used.values() if target.custom
     }
     found += [_custom_state(programs, word, word, "") for word in sorted(words)]
-    return _joined(found)
+    return _merge_states(found)
 
 
 def missing_configured(programs: Programs, config: TestsConfig) -> tuple[str, ...]:
@@ -126,7 +126,7 @@ def _custom_state(programs: Programs, name: str, word: str, root: str) -> Runner
     return RunnerState(name=name, roots=(root,), program=programs.shown(Path(program.words[0])))
 
 
-def _joined(states: Iterable[RunnerState]) -> tuple[RunnerState, ...]:
+def _merge_states(states: Iterable[RunnerState]) -> tuple[RunnerState, ...]:
     """Merge states that differ only in their folders."""
     found: dict[RunnerState, list[str]] = {}
     for state in states:

@@ -97,7 +97,7 @@ class Execution:
                     await self._batch(batch.wanted)
 
     async def _batch(self, wanted: Sequence[TargetSelection]) -> None:
-        """Run targets in one process, and those it gives no outcome for each alone."""
+        """Run targets in one process, and those without an outcome again, each alone."""
         result = await self._process(wanted)
         for outcome in result.outcomes:
             if outcome is not None:

@@ -83,11 +83,11 @@ class Impact:
         if not self._busy.acquire(blocking=False):
             return None
         try:
-            return self.select(snapshot, self._changed(paths, ""))
+            return self.select(snapshot, self._changed_lines(paths, ""))
         finally:
             self._busy.release()
 
-    def _changed(self, paths: Sequence[str] | None, since: str) -> Mapping[str, Lines]:
+    def _changed_lines(self, paths: Sequence[str] | None, since: str) -> Mapping[str, Lines]:
         try:
             known = self._changes.changed_since(since, paths)
         except NotGit:
@@ -99,7 +99,7 @@ class Impact:
 
     async def selection(self, paths: Sequence[str] | None = None, *, since: str = "") -> Selection:
         """Select the tests to run for changed files; without paths, for all that differ from a ref or HEAD."""
-        changed = await asyncio.to_thread(self._changed, paths, since)
+        changed = await asyncio.to_thread(self._changed_lines, paths, since)
         fresh = await self._knowledge.fresh()
         snapshot = await fresh.snapshot(strict=True)
         behind = (await self._knowledge.behind(snapshot)).line()
@@ -121,7 +121,7 @@ class Impact:
                 for user in files_mentioning(snapshot, path):
                     if user not in seeds:
                         mentions[user] = f"names {shown(path.rpartition('/')[2])}"
-        steps = imports.reaching([*seeds, *mentions])
+        steps = imports.files_reaching([*seeds, *mentions])
         found: dict[str, Reached] = {}
         for target in targets:
             best = min(
@@ -137,10 +137,10 @@ class Impact:
         always = self._always(targets, settings, changed)
         found |= always
         if not found:
-            return Selection(reached=(), notes=(f"no test reaches {_listed(changed)}",))
-        return self._bounded(world, imports, targets, changed, found, set(always))
+            return Selection(reached=(), notes=(f"no test reaches {_list_paths(changed)}",))
+        return self._limit_selection(world, imports, targets, changed, found, set(always))
 
-    def _bounded(
+    def _limit_selection(
         self,
         world: World,
         imports: ImportGraph,
@@ -151,7 +151,7 @@ class Impact:
     ) -> Selection:
         most = max(_ENOUGH, min(math.floor(len(targets) * _SHARE), _MOST))
         if len(found) - len(always) <= most:
-            return Selection(reached=_sorted(found.values()))
+            return Selection(reached=_sort_reached(found.values()))
         narrowing = Ranking(world, self._knowledge.store, imports, targets, self._uses)
         ranked = narrowing.rank(changed, [reached for reached in found if reached not in always])
         selected = {target_id: found[target_id] for target_id in always}
@@ -209,10 +209,10 @@ def _is_code(path: str) -> bool:
     return found is not None and found.names_things
 
 
-def _sorted(found: Iterable[Reached]) -> tuple[Reached, ...]:
+def _sort_reached(found: Iterable[Reached]) -> tuple[Reached, ...]:
     return tuple(sorted(found, key=lambda reached: (reached.distance, reached.path)))
 
 
-def _listed(changed: Mapping[str, Lines]) -> str:
+def _list_paths(changed: Mapping[str, Lines]) -> str:
     names = [shown(path) for path in sorted(changed)[:3]]
     return ", ".join(names) + (" …" if len(changed) > 3 else "")

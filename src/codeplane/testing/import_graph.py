@@ -47,15 +47,15 @@ class ImportCache:
         modules = (self.shared.python(world.snapshot), self.shared.javascript(world.snapshot))
         if self._modules is None or any(one is not other for one, other in zip(modules, self._modules, strict=True)):
             paths = world.snapshot.files.keys()
-            self._found = _untouched(self._found, set(self._paths) ^ paths, set(self._paths), set(paths))
+            self._found = _unaffected(self._found, set(self._paths) ^ paths, set(self._paths), set(paths))
             self._modules, self._paths = modules, paths
         if not gone:
             return self._found
         paths = world.snapshot.files.keys()
-        return _untouched(self._found, set(gone), {*paths, *gone}, set(paths))
+        return _unaffected(self._found, set(gone), {*paths, *gone}, set(paths))
 
 
-def _untouched(
+def _unaffected(
     found: Mapping[str, FileImports], moved: set[str], before: set[str], now: set[str]
 ) -> dict[str, FileImports]:
     """Return the cached imports that stay true when these paths were added or removed."""
@@ -102,7 +102,7 @@ class ImportGraph:
         for known in self._world.snapshot.texts:
             cached = self._kept.get(known.path)
             if cached is None or cached.digest != known.digest:
-                cached = self._held(known.path, known.digest)
+                cached = self._read_imports(known.path, known.digest)
                 if known.path not in self._world.missing:
                     self._kept[known.path] = cached
             for imported in cached.imported:
@@ -112,7 +112,7 @@ class ImportGraph:
             found.setdefault(conftest, set()).update(below)
         return {path: frozenset(one) for path, one in found.items()}
 
-    def reaching(self, changed: Iterable[str]) -> dict[str, Step]:
+    def files_reaching(self, changed: Iterable[str]) -> dict[str, Step]:
         """Return every file that imports a changed one, directly or through others, with the shortest way."""
         steps = {path: Step(through="", distance=0) for path in changed}
         waiting = deque(steps)
@@ -127,7 +127,7 @@ class ImportGraph:
                     waiting.append(importer)
         return steps
 
-    def _held(self, path: str, digest: str) -> FileImports:
+    def _read_imports(self, path: str, digest: str) -> FileImports:
         language = languages().of(path)
         if language is None or not language.names.follows_imports:
             return FileImports(digest=digest, imported=frozenset(), words=frozenset())

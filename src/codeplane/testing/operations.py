@@ -70,7 +70,7 @@ class TestOperations:
         if len(left) > len(page):
             cursor = self._cursors.issue(scope=scope, state={"after": _key(page[-1])})
         return DiscoverResult(
-            targets=tuple(self._found(target) for target in page),
+            targets=tuple(self._target_info(target) for target in page),
             total=len(targets),
             runners=counts,
             missing_runners=self._suite.missing_runners(targets),
@@ -217,7 +217,7 @@ class TestOperations:
             output=call.part(part.around, part.begin, part.end).decode(errors="replace"),
         )
 
-    def _found(self, target: Target) -> FoundTarget:
+    def _target_info(self, target: Target) -> FoundTarget:
         return FoundTarget(
             target_id=target.target_id,
             path=target.path,

@@ -61,9 +61,9 @@ def assign_cases(
     for case in cases:
         owner = _owner(case, wanted, root)
         if owner is None:
-            unassigned.append(_shortened(case, root))
+            unassigned.append(_shorten_paths(case, root))
         else:
-            found[owner.target_id].append(_shortened(_inherited(case, owner.target), root))
+            found[owner.target_id].append(_shorten_paths(_with_inheriting_class(case, owner.target), root))
     runner = wanted[0].target.runner
     if unassigned and runner is not None and runner.whole and not any(found.values()):
         return {target_id: list(unassigned) for target_id in found}, []
@@ -95,8 +95,8 @@ def outcome_of(
     filtered: bool = False,
 ) -> Outcome:
     """Return the outcome of a target whose process is over; `problem` says what is wrong with its report."""
-    all_cases = [_explained(case, tail) for case in cases]
-    trouble = _trouble(wanted.target, all_cases, ended, problem, tail)
+    all_cases = [_explain(case, tail) for case in cases]
+    trouble = _process_error(wanted.target, all_cases, ended, problem, tail)
     if trouble is not None:
         all_cases.append(trouble)
     statuses = {case.status for case in all_cases}
@@ -150,7 +150,7 @@ def not_found(wanted: TargetSelection, names: Sequence[str]) -> Outcome:
     )
 
 
-def _trouble(target: Target, cases: Sequence[Case], ended: ProcessExit, problem: str, tail: str) -> Case | None:
+def _process_error(target: Target, cases: Sequence[Case], ended: ProcessExit, problem: str, tail: str) -> Case | None:
     """Return a case for what the report does not say: the process timed out, was killed, or failed with no report."""
     name = target.target_id.rpartition("/")[2]
     if ended.timed_out:
@@ -183,7 +183,7 @@ def _trouble(target: Target, cases: Sequence[Case], ended: ProcessExit, problem:
     )
 
 
-def _explained(case: Case, tail: str) -> Case:
+def _explain(case: Case, tail: str) -> Case:
     """Add what was printed to a failure that the report does not explain."""
     error = last_error(tail) if is_unexplained([case]) else None
     if error is None:
@@ -228,7 +228,7 @@ def _inherits(case: Case, target: Target) -> bool:
     )
 
 
-def _inherited(case: Case, target: Target) -> Case:
+def _with_inheriting_class(case: Case, target: Target) -> Case:
     """Return the case under the name that runs it: with the class that inherits it."""
     if not _inherits(case, target):
         return case
@@ -247,7 +247,7 @@ def _names(target: Target) -> tuple[str, ...]:
     return (target.path_in_root.removesuffix(".py").replace("/", "."),) if target.path.endswith(".py") else ()
 
 
-def _shortened(case: Case, root: Path) -> Case:
+def _shorten_paths(case: Case, root: Path) -> Case:
     """Make paths relative to the repository's root."""
     here = f"{root}/"
     if here not in case.message and here not in case.stack:

@@ -72,7 +72,7 @@ class Programs:
 
     def _file(self, runner: Runner, root: str) -> Path | None:
         for name in runner.programs:
-            file = self._own(name, root) if not name.startswith("./") else self._wrapper(name[2:], root)
+            file = self._repository_program(name, root) if not name.startswith("./") else self._wrapper(name[2:], root)
             if file is None and not name.startswith("./"):
                 on_path = shutil.which(name, path=self._path)
                 file = Path(on_path) if on_path else None
@@ -85,13 +85,13 @@ class Programs:
         if "/" in word:
             file = self._root / root / word
             return Program(words=(str(file),), tools=_tools(file)) if _is_program(file) else None
-        file_or_none = self._own(word, root)
+        file_or_none = self._repository_program(word, root)
         if file_or_none is None:
             on_path = shutil.which(word, path=self._path)
             file_or_none = Path(on_path) if on_path else None
         return Program(words=(str(file_or_none),), tools=_tools(file_or_none)) if file_or_none else None
 
-    def _own(self, name: str, root: str) -> Path | None:
+    def _repository_program(self, name: str, root: str) -> Path | None:
         for folder in self._upwards(root):
             for own in _OWN:
                 if _is_program(folder / own / name):

@@ -41,17 +41,17 @@ class UseCache:
     """Where files use names, cached by content: most files stay the same from one edit to the next."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[str, str], tuple[int, ...]] = {}
+        self._find_uses: dict[tuple[str, str], tuple[int, ...]] = {}
 
     def get(self, digest: str, name: str) -> tuple[int, ...] | None:
         """Return the places of a name in a file of this content; None when they are not cached."""
-        return self._found.get((digest, name))
+        return self._find_uses.get((digest, name))
 
     def put(self, digest: str, name: str, places: Sequence[int]) -> None:
         """Cache the places; the cache is cleared when it is full."""
-        if len(self._found) >= _MAX_KEPT:
-            self._found.clear()
-        self._found[digest, name] = tuple(places)
+        if len(self._find_uses) >= _MAX_KEPT:
+            self._find_uses.clear()
+        self._find_uses[digest, name] = tuple(places)
 
 
 class Ranking:
@@ -70,7 +70,7 @@ class Ranking:
     def rank(self, changed: Mapping[str, Lines], among: Sequence[str]) -> list[tuple[str, str]]:
         """Return these targets, the likeliest to fail first, each with the name that ties it to the change."""
         evidence: dict[str, list[tuple[float, str]]] = {target_id: [] for target_id in among}
-        reach = self._imports.reaching(changed)
+        reach = self._imports.files_reaching(changed)
         distance = {self._targets[path]: step.distance for path, step in reach.items() if path in self._targets}
         for target_id, score, why in self._evidence(changed, set(reach)):
             if target_id in evidence:
@@ -240,13 +240,13 @@ class Ranking:
             return ()
         hits = self._kept.get(known.digest, name)
         if hits is None:
-            hits = tuple(self._found(path, name))
+            hits = tuple(self._find_uses(path, name))
             # Before the file is parsed, strings and comments are not known.
             if path not in self._world.missing:
                 self._kept.put(known.digest, name, hits)
         return hits
 
-    def _found(self, path: str, name: str) -> list[int]:
+    def _find_uses(self, path: str, name: str) -> list[int]:
         facts = self._world.facts(path)
         text = self._world.text(path)
         wanted = name.encode()

@@ -32,7 +32,7 @@ def _plain(line: str) -> str:
     return _CODE.sub(":", line.removeprefix("E  ").strip())
 
 
-def _named(tests: Sequence[str], more: int = 0) -> str:
+def _list_names(tests: Sequence[str], more: int = 0) -> str:
     """The first of these names, and how many more there are."""
     left = len(tests) + more - min(len(tests), _SHOWN_NAMES)
     return ", ".join(tests[:_SHOWN_NAMES]) + (f" and {left} more" if left else "")
@@ -232,7 +232,7 @@ class RunResult(Result):
             ("flaky", self.summary.flaky),
         ):
             if tests and not (word.startswith("new") and len(tests) == len(self.failures) + self.more_failures):
-                lines.append(f"{word}: {_named(tests)}")
+                lines.append(f"{word}: {_list_names(tests)}")
         lines += self.notes
         lines.append(self._counts())
         return "\n".join(lines)
@@ -249,7 +249,7 @@ class RunResult(Result):
             if others:
                 is_target = all(failure.test == failure.target_id for failure in others)
                 what = counted(len(others), "more target" if is_target else "more test")
-                text += f"\n  … the same in {what}: {_named([failure.test for failure in others])}"
+                text += f"\n  … the same in {what}: {_list_names([failure.test for failure in others])}"
             if shown and size + len(text) > _SHOWN_CHARS:
                 break
             lines.append(text)

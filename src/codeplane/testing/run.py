@@ -177,13 +177,13 @@ class Run:
         cases: list[Case] = []
         for case in first.cases:
             if case.is_bad and case.name in passed:
-                self._flaky.append(_test(first.target_id, case))
+                self._flaky.append(_test_id(first.target_id, case))
                 case = structs.replace(case, status="passed")
             elif case.is_bad and case.name in still:
                 case = still[case.name]
             elif case.is_bad and not _is_test(case) and not still:
                 # The process itself failed at first, and did not now.
-                self._flaky.append(_test(first.target_id, case))
+                self._flaky.append(_test_id(first.target_id, case))
                 continue
             cases.append(case)
         statuses = {case.status for case in cases}
@@ -202,8 +202,8 @@ class Run:
                 self._history.note(target_id, seconds=None, ran=gone, bad=(), whole=False)
             if not outcome.ran or outcome.unmatched:
                 continue
-            bad = [_test(target_id, case) for case in outcome.bad]
-            ran = [_test(target_id, case) for case in outcome.cases if case.status != "skipped"]
+            bad = [_test_id(target_id, case) for case in outcome.bad]
+            ran = [_test_id(target_id, case) for case in outcome.cases if case.status != "skipped"]
             before = set(self._history.failing(target_id))
             self._new += [test for test in bad if test not in before]
             is_known = self._history.ran(target_id)
@@ -231,12 +231,12 @@ class Run:
     def result(self) -> RunResult:
         """Return the result so far, or in the end."""
         outcomes = sorted(self.execution.outcomes.values(), key=lambda outcome: outcome.target_id)
-        failures = [_failed(outcome.target_id, case) for outcome in outcomes for case in outcome.bad]
+        failures = [_failed_test(outcome.target_id, case) for outcome in outcomes for case in outcome.bad]
         cases = [case for outcome in outcomes for case in outcome.cases]
         counts = {status: sum(outcome.status == status for outcome in outcomes) for status in ("passed", "skipped")}
         done = sum(outcome.ran for outcome in outcomes)
         seconds = self._seconds if self.over.is_set() or self._seconds else time.monotonic() - self._began
-        results = [_target(outcome, self.plan.reasons.get(outcome.target_id, "")) for outcome in outcomes]
+        results = [_target_result(outcome, self.plan.reasons.get(outcome.target_id, "")) for outcome in outcomes]
         passed = [result for result in results if result.status == "passed"]
         listed = [result for result in results if result.status != "passed"][:MAX_FAILURES] + passed[:MAX_PASSED]
         return RunResult(
@@ -279,14 +279,14 @@ class Run:
         """Return whether each test passed, for the tests that ran to their end."""
         fresh = [outcome for outcome in self.execution.outcomes.values() if outcome.ran and not outcome.reused_from]
         ended = [(outcome.target_id, case) for outcome in fresh for case in outcome.cases]
-        return {_test(target_id, case): not case.is_bad for target_id, case in ended if case.status != "skipped"}
+        return {_test_id(target_id, case): not case.is_bad for target_id, case in ended if case.status != "skipped"}
 
     def failed(self) -> tuple[FailedCase, ...]:
         """Return every test that failed."""
         outcomes = sorted(self.execution.outcomes.values(), key=lambda outcome: outcome.target_id)
         return tuple(
             FailedCase(
-                test=_test(outcome.target_id, case),
+                test=_test_id(outcome.target_id, case),
                 target_id=outcome.target_id,
                 kind=case.kind,
                 fingerprint=fingerprint(outcome.target_id, case),
@@ -343,9 +343,9 @@ def _errors(outcomes: Sequence[Outcome]) -> tuple[RunnerError, ...]:
     )
 
 
-def _failed(target_id: str, case: Case) -> FailedTest:
+def _failed_test(target_id: str, case: Case) -> FailedTest:
     return FailedTest(
-        test=_test(target_id, case),
+        test=_test_id(target_id, case),
         target_id=target_id,
         status=case.status,
         kind=case.kind,
@@ -356,7 +356,7 @@ def _failed(target_id: str, case: Case) -> FailedTest:
     )
 
 
-def _target(outcome: Outcome, reason: str) -> TargetResult:
+def _target_result(outcome: Outcome, reason: str) -> TargetResult:
     first = outcome.bad[0] if outcome.bad else None
     return TargetResult(
         target_id=outcome.target_id,
@@ -370,7 +370,7 @@ def _target(outcome: Outcome, reason: str) -> TargetResult:
     )
 
 
-def _test(target_id: str, case: Case) -> str:
+def _test_id(target_id: str, case: Case) -> str:
     """Return the id of a test, by target and name; a failure of the whole target has the target's id."""
     return f"{target_id}::{case.name}" if _is_test(case) else target_id
 

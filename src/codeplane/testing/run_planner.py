@@ -101,7 +101,7 @@ class RunPlanner:
             environment=environment,
             lineage=lineage,
             head=await asyncio.to_thread(self.head),
-            reused=self._reused(request, wanted, filters, f"{state} {lineage}"),
+            reused=self._reusable_outcomes(request, wanted, filters, f"{state} {lineage}"),
             wanted=tuple(wanted),
             filters=filters,
             workers=self.workers(request.parallelism),
@@ -187,7 +187,7 @@ class RunPlanner:
         )
         return code_state((), snapshot), environment
 
-    def _reused(
+    def _reusable_outcomes(
         self, request: RunRequest, wanted: Sequence[TargetSelection], filters: Filters, state: str
     ) -> dict[str, Outcome]:
         """Return the outcomes of whole targets at this state; a target with a flaky test always runs again."""

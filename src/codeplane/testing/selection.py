@@ -27,7 +27,7 @@ def select_named(names: Sequence[str], targets: Sequence[Target], root: Path) ->
             )
         for target in means:
             parts = found.setdefault(target.target_id, set())
-            # An empty name stands for the whole target, whatever else is named.
+            # An empty name means the whole target, whatever else is named.
             parts.add(test)
     return [
         TargetSelection(target=by_id[target_id], names=() if "" in parts else tuple(sorted(parts)))

@@ -105,7 +105,7 @@ class Suite:
 
     def unsandboxed(self) -> str:
         """Say why tested code would run without a sandbox though none was switched off; empty if it would not."""
-        # Where a sandbox is required nothing runs without it, so nobody has to be asked.
+        # If a sandbox is required, nothing runs without it, so there is nothing to approve.
         return self._sandbox.missing() if self._config.sandbox == "auto" else ""
 
     def reaches_network(self) -> bool:

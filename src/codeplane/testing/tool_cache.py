@@ -21,7 +21,7 @@ class ToolCache:
         """Delete the oldest folders when the cache is too large; return a note on that, or nothing. Blocks."""
         if not self._folder.is_dir():
             return ""
-        oldest = sorted((*_used(place), place) for place in self._folder.iterdir())
+        oldest = sorted((*_usage(place), place) for place in self._folder.iterdir())
         size = sum(part for _, part, _ in oldest)
         if size <= self._max:
             return ""
@@ -35,7 +35,7 @@ class ToolCache:
         return f"the tools' cache held {size // _MB} MB, more than {self._max // _MB}; {removed // _MB} MB were removed"
 
 
-def _used(place: Path) -> tuple[float, int]:
+def _usage(place: Path) -> tuple[float, int]:
     """Return when a file below was last written or read, and the total size."""
     last, size, waiting = 0.0, 0, [place]
     while waiting:

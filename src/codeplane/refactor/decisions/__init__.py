@@ -1,1 +1,1 @@
-"""Decisions about refactorings that count again for the same question."""
+"""Stored decisions about refactorings, which answer the same question again."""

@@ -44,7 +44,7 @@ class Decisions:
         asks = plan.undecided or plan.open_places()
         return self._by_question.get(_question(plan, self._root)) if asks and self._by_question else None
 
-    def completed(self, plan: Plan, choice: Choice) -> Choice:
+    def complete_choice(self, plan: Plan, choice: Choice) -> Choice:
         """Return the choice, or the earlier decision if nothing was chosen."""
         found = None if any(choice) else self.of(plan)
         if found is None:

@@ -1,1 +1,1 @@
-"""Definitions and files that go away."""
+"""Planning of deletions: symbols, files and folders."""

@@ -69,7 +69,7 @@ class Leftovers:
             for at in occurrences(text, bound.name)
         )
 
-    def _put(self, span: Span, why: str) -> None:
+    def _add_edit(self, span: Span, why: str) -> None:
         self.edits.append(
             Edit(path=self.path, start=span.start, end=span.end, new=span.new, tier="STRONG", role="IMPORT", why=why)
         )
@@ -85,29 +85,29 @@ class Leftovers:
         gone = [(one.start, one.end) for one, items in parted if len(items) == len(one.items)]
         for statement, items in parted:
             if (statement.start, statement.end) in gone:
-                self._put(
+                self._add_edit(
                     remove_statement(text, statement.start, statement.end, gone),
                     "imports what is deleted, and nothing uses it",
                 )
             else:
                 for span in remove_items(text, statement, items):
-                    self._put(span, "imports what is deleted, and nothing uses it")
+                    self._add_edit(span, "imports what is deleted, and nothing uses it")
         if places or self.path == self.bound.file:
             for span in remove_from_all(facts, text, self.bound.name):
-                self._put(span, "given away no more")
+                self._add_edit(span, "given away no more")
 
     def _javascript(self, text: bytes, listed: Sequence[ModuleStatement], places: set[int]) -> None:
         for statement in listed:
             gone = [spec for spec in statement.specifiers if any(spec.start <= at < spec.end for at in places)]
             if gone:
                 for span in remove_names(text, statement, gone):
-                    self._put(span, "names what is deleted, and nothing uses it")
+                    self._add_edit(span, "names what is deleted, and nothing uses it")
             elif (
                 statement.default
                 and any(statement.start <= at < statement.source_start for at in places)
                 and not statement.specifiers
             ):
-                self._put(
+                self._add_edit(
                     remove_statement(text, statement.start, statement.end),
                     "imports what is deleted, and nothing uses it",
                 )

@@ -1,4 +1,4 @@
-"""Planning of deletions, refused while something still refers to what goes."""
+"""Planning of deletions, refused while something still refers to the target."""
 
 import os
 import time
@@ -75,7 +75,7 @@ def _symbol(world: World, store: FactStore, target: Target, *, force: bool, dead
         )
     blocking = [reference for reference in used if reference.likely]
     if blocking and not force:
-        raise _still_used(world, bound.name, used)
+        raise _still_used_error(world, bound.name, used)
     dangers += _dangers(world, store, bound, going, used)
     return Draft(
         title=f"delete {bound.name}",
@@ -143,7 +143,7 @@ def _is_exported(world: World, facts: Facts, bound: Bound) -> bool:
     return any(bound.name in (export.local, export.name) for export in facts.exports)
 
 
-def _still_used(world: World, name: str, used: Sequence[Reference]) -> StillUsed:
+def _still_used_error(world: World, name: str, used: Sequence[Reference]) -> StillUsed:
     ordered = sorted(used, key=lambda reference: (TIERS.index(reference.tier), reference.path, reference.offset))
     places: list[JsonValue] = []
     for path in ordered[:_SHOWN]:
@@ -209,7 +209,7 @@ def _files(world: World, store: FactStore, path: str, *, force: bool, deadline: 
     if late and not force:
         raise StillUsed(f"not all imports of {path} could be looked at: {late}", hint="ask again, or send force: true")
     if used and not force:
-        raise _still_used(world, path, used)
+        raise _still_used_error(world, path, used)
     dangers = [
         Danger(
             kind="dangling_import",

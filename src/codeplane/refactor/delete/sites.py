@@ -45,7 +45,7 @@ def sites(world: World, bound: Bound, definition: Definition | None = None) -> l
         if reason in (_IMPORTED, _GLOBAL, _NONLOCAL):
             _refuse(bound, text, at, "it is not defined by this statement", "name the place that defines it")
         one = statement_around(text, grammar, at)
-        if one is None or one.kind in _COMPOUND or one.names > 1 or not _only(facts, bound, one):
+        if one is None or one.kind in _COMPOUND or one.names > 1 or not _binds_only(facts, bound, one):
             _refuse(bound, text, at, "the statement does more than define it", "split the statement first")
         assert one is not None
         found[one.start] = one
@@ -65,7 +65,7 @@ def _places(facts: Facts, bound: Bound, definition: Definition | None) -> list[t
     return sorted(found.items())
 
 
-def _only(facts: Facts, bound: Bound, statement: InnerStatement) -> bool:
+def _binds_only(facts: Facts, bound: Bound, statement: InnerStatement) -> bool:
     """Whether a statement binds no other name in that scope."""
     among = zip(facts.bind_names, facts.binds.tolist(), strict=True)
     names = {

@@ -1,1 +1,1 @@
-"""The words about a symbol: where comments and documentation speak of it, and how sure that is."""
+"""Mentions of a symbol in comments and documentation, and how certain they are."""

@@ -40,7 +40,7 @@ def judge_mention(
         also = {"own": "", "other": ", which is another", "several": ", of which there are several"}
         return ("high" if reading == "own" else "low"), f"written as {written}{also[reading]}"
     if setting.before:
-        return _dotted(meant, setting)
+        return _judge_dotted(meant, setting)
     if setting.kind == "import" and setting.module:
         if _agrees(setting.module.split("."), meant.inside):
             return "high", f"imported from {setting.module}"
@@ -65,7 +65,7 @@ def judge_mention(
     return "low", "may be an ordinary word"
 
 
-def _dotted(meant: DocumentedSymbol, setting: Surroundings) -> Judgement:
+def _judge_dotted(meant: DocumentedSymbol, setting: Surroundings) -> Judgement:
     parts = [part for part in setting.before.split(".") if part]
     written = f"written as {setting.before}.{meant.name}"
     # A common word needs its direct owner, or a path from the root (or from below src).

@@ -70,19 +70,19 @@ class Markup:
         self._lines = text.split("\n")
         self._code = dict(code_blocks(self._lines, flavour))
         self._read: dict[int, _Line] = {}
-        self._blocks = self._numbered()
+        self._blocks = self._number_blocks()
 
     def block(self, start: int) -> int:
         """Return the number of the code block around a place, or -1."""
         return self._blocks.get(bisect_right(self._starts, start) - 1, -1)
 
-    def beside(self, start: int, end: int) -> tuple[str, str]:
+    def line_context(self, start: int, end: int) -> tuple[str, str]:
         """Return the text on a match's line before and after it."""
         number = bisect_right(self._starts, start) - 1
         line, first = self._lines[number], self._starts[number]
         return line[max(0, start - first - _BESIDE) : start - first], line[end - first : end - first + _BESIDE]
 
-    def _numbered(self) -> dict[int, int]:
+    def _number_blocks(self) -> dict[int, int]:
         """Return the block of each line of code; lines with only blank lines between them form one."""
         found: dict[int, int] = {}
         last = -1

@@ -29,7 +29,7 @@ _ENDINGS: dict[str, Flavour] = {
 _MANY = 200
 # Rewritten by a tool whenever it runs.
 _MADE = re.compile(r"\.(?:egg|dist)-info/")
-# What follows these is a path from the folder of the document.
+# A path after these is relative to the folder of the document.
 _TARGET = re.compile(
     r"\]\(\s*<?(?P<link>[^()\s<>]+)|^[ \t]*\[[^\]\n]+\]:[ \t]*<?(?P<named>[^\s<>]+)"
     r"|\b(?:href|src)=[\"'](?P<html>[^\"'\n]+)"
@@ -94,7 +94,7 @@ class _PathSweep:
         self._folders = _folders(world, self._files)
         names = {posixpath.basename(path) for path in (*self._files, *self._folders)}
         self._names = sorted({spelled.encode() for name in names for spelled in (name, quote(name))})
-        self._alone = _alone(world, self._files)
+        self._unique_names = _unique_names(world, self._files)
 
     def may_name(self, known: IndexedFile) -> bool:
         """Whether a document is worth reading."""
@@ -108,11 +108,11 @@ class _PathSweep:
         document = _Document(self._world.text(path).decode("latin-1"), flavour)
         text, past = document.text, is_historical(path)
         taken: list[tuple[int, int]] = []
-        for mention in sorted(self._named(path, document), key=lambda mention: (mention.start, -mention.end)):
+        for mention in sorted(self._mentions(path, document), key=lambda mention: (mention.start, -mention.end)):
             if any(start < mention.end and mention.start < end for start, end in taken[-1:]):
                 continue
             taken.append((mention.start, mention.end))
-            if mention.new == _plain(text[mention.start : mention.end]):
+            if mention.new == _decode(text[mention.start : mention.end]):
                 continue
             yield Edit(
                 path=path,
@@ -126,33 +126,33 @@ class _PathSweep:
                 why="in a record of what was" if past else mention.why,
             )
 
-    def _named(self, path: str, document: _Document) -> Iterator[_PathMention]:
+    def _mentions(self, path: str, document: _Document) -> Iterator[_PathMention]:
         text = document.text
         folder = posixpath.dirname(path)
         goes_to = posixpath.dirname(self._files.get(path, path))
         for match in _TARGET.finditer(text):
             group = next(name for name, value in match.groupdict().items() if value is not None)
-            for mention in self._linked(match[group], match.start(group), folder, goes_to):
+            for mention in self._link_mentions(match[group], match.start(group), folder, goes_to):
                 if document.markup.block(mention.start) < 0:
                     yield mention
         for start, end in _lines_with(text, "/"):
             for match in _TOKEN.finditer(text, start, end):
                 if "/" in match[0] and len(match[0]) < _LONGEST:
-                    yield from self._written(match[0], match.start(), folder, goes_to, document)
-        for match in _SPAN.finditer(text) if self._alone else ():
-            new = self._alone.get(_plain(match["code"]))
+                    yield from self._path_mentions(match[0], match.start(), folder, goes_to, document)
+        for match in _SPAN.finditer(text) if self._unique_names else ():
+            new = self._unique_names.get(_decode(match["code"]))
             if new is not None and document.markup.block(match.start()) < 0:
                 start, end = match.span("code")
                 yield _PathMention(
                     start=start, end=end, new=new, confidence="low", why="a file's name without its folder"
                 )
 
-    def _linked(self, link: str, start: int, folder: str, goes_to: str) -> Iterator[_PathMention]:
+    def _link_mentions(self, link: str, start: int, folder: str, goes_to: str) -> Iterator[_PathMention]:
         """Rewrite a link's target: a path from the document's folder, or from the root if it starts with a slash."""
         target = re.split(r"[#?]", link)[0]
         if _ELSEWHERE.match(link) or not target:
             return
-        plain = _plain(target)
+        plain = _decode(target)
         meant = unquote(plain)
         rooted = meant.startswith("/")
         path = posixpath.normpath(posixpath.join("" if rooted else folder, meant.lstrip("/") if rooted else meant))
@@ -175,7 +175,7 @@ class _PathSweep:
             why="a link, from where the document lies" if stays else "a link to it",
         )
 
-    def _written(
+    def _path_mentions(
         self, written_path: str, start: int, folder: str, goes_to: str, document: _Document
     ) -> Iterator[_PathMention]:
         """Rewrite a path in the text, relative to the root or to the document's folder."""
@@ -183,7 +183,7 @@ class _PathSweep:
             return
         cut = _PLACE.search(written_path)
         token = written_path[: cut.start()] if cut else written_path
-        plain = _plain(token)
+        plain = _decode(token)
         path = posixpath.normpath(plain) if plain else ""
         new = self._new(path) if not plain.startswith(".") else None
         if new is None and plain:
@@ -209,11 +209,11 @@ class _PathSweep:
         return self._files.get(path) or self._folders.get(path)
 
     def _is_there(self, path: str) -> bool:
-        return path in self._world.snapshot.files or path in self._standing
+        return path in self._world.snapshot.files or path in self._existing_folders
 
     @cached_property
-    def _standing(self) -> frozenset[str]:
-        return frozenset(folder for path in self._world.snapshot.files for folder in _above(path))
+    def _existing_folders(self) -> frozenset[str]:
+        return frozenset(folder for path in self._world.snapshot.files for folder in _parent_folders(path))
 
 
 def _lines_with(text: str, sign: str) -> Iterator[tuple[int, int]]:
@@ -238,7 +238,7 @@ def _folders(world: World, moved: Mapping[str, str]) -> dict[str, str]:
             alike = posixpath.basename(before) == posixpath.basename(after)
             before = posixpath.dirname(before)
             after = posixpath.dirname(after) if alike else ""
-    staying = {folder for path in world.snapshot.files if path not in moved for folder in _above(path)}
+    staying = {folder for path in world.snapshot.files if path not in moved for folder in _parent_folders(path)}
     return {
         folder: next(iter(goes))
         for folder, goes in found.items()
@@ -246,14 +246,14 @@ def _folders(world: World, moved: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _above(path: str) -> Iterator[str]:
+def _parent_folders(path: str) -> Iterator[str]:
     folder = posixpath.dirname(path)
     while folder:
         yield folder
         folder = posixpath.dirname(folder)
 
 
-def _alone(world: World, moved: Mapping[str, str]) -> dict[str, str]:
+def _unique_names(world: World, moved: Mapping[str, str]) -> dict[str, str]:
     """Return the new names of files that are renamed and whose old name no other file has."""
     wanted = {posixpath.basename(old): posixpath.basename(new) for old, new in moved.items()}
     counts = dict.fromkeys(wanted, 0)
@@ -264,6 +264,6 @@ def _alone(world: World, moved: Mapping[str, str]) -> dict[str, str]:
     return {old: new for old, new in wanted.items() if old != new and counts[old] == 1}
 
 
-def _plain(text: str) -> str:
+def _decode(text: str) -> str:
     """Decode a text that has one character per byte."""
     return text.encode("latin-1").decode("utf-8", "surrogateescape")

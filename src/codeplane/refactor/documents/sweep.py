@@ -190,7 +190,7 @@ class _Sweep:
 
     def _mention(self, markup: Markup, path: str, start: int, end: int) -> Mention:
         setting = markup.at(start, end)
-        before, after = markup.beside(start, end)
+        before, after = markup.line_context(start, end)
         reading = self._mentions.read(path, setting.before, setting.member, self._bounds)
         family = _family(setting.language)
         judgement = judge_mention(self.meant, setting, near=path in self._near, family=family, reading=reading)

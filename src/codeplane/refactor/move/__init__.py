@@ -1,1 +1,1 @@
-"""Files, folders and top-level symbols that go elsewhere, with every import that names them."""
+"""Planning of moves: files, folders and top-level symbols, with every import of them."""

@@ -58,7 +58,7 @@ class SymbolDependencies:
                 what = f"{name} means the module it stands in"
                 self.dangers.append(Danger(kind="module_name", what=what, path=self.bound.file, offset=at))
             elif own is None and facts.star:
-                self._by_star(facts, at, name)
+                self._add_star_import(facts, at, name)
         for row in range(len(facts.bind_names)):
             if facts.bind_names[row] in used and facts.bind_reason(row) == _GLOBAL:
                 raise NotRefactorable(
@@ -68,7 +68,7 @@ class SymbolDependencies:
         # In the order of the old module.
         for name, places in sorted(used.items(), key=lambda one: self._bound_at(facts, one[0])):
             if name not in self.going:
-                self._needed(facts, text, listed, name, places)
+                self._add_needed(facts, text, listed, name, places)
         if self.from_old:
             source = self.source(self.bound.file, None)
             if source is not None:
@@ -101,7 +101,7 @@ class SymbolDependencies:
                 found.append((at, match[0].decode("utf-8", "replace")))
         return found
 
-    def _by_star(self, facts: Facts, at: int, name: str) -> None:
+    def _add_star_import(self, facts: Facts, at: int, name: str) -> None:
         meant = self.resolver.at(self.bound.file, at, name).entities
         stars = [import_ for import_ in facts.imports if import_.imported == "*"] if meant else []
         for star in reversed(stars):
@@ -116,7 +116,7 @@ class SymbolDependencies:
                     self._add(f"from {source} import {name}", typed=False)
                 return
 
-    def _needed(self, facts: Facts, text: bytes, listed: list[TopStatement], name: str, places: list[int]) -> None:
+    def _add_needed(self, facts: Facts, text: bytes, listed: list[TopStatement], name: str, places: list[int]) -> None:
         rows = facts.rows(0, name)
         imports = [facts.imports[facts.bind_target(row)] for row in rows if facts.bind_reason(row) == _IMPORTED]
         tops_of = [next((top for top in listed if top.start <= import_.at < top.end), None) for import_ in imports]
@@ -137,13 +137,13 @@ class SymbolDependencies:
             assert top is not None
             if one in needed:
                 self.brought.append(one)
-                self._bring(facts, text, one, places, typed=not top.is_import)
+                self._add_import(facts, text, one, places, typed=not top.is_import)
 
     def _says(self, text: bytes, dotted: str) -> bool:
         wanted = dotted.encode()
         return any(wanted in text[piece.start : piece.end] for piece in self.pieces)
 
-    def _bring(self, facts: Facts, text: bytes, import_: Import, places: list[int], *, typed: bool) -> None:
+    def _add_import(self, facts: Facts, text: bytes, import_: Import, places: list[int], *, typed: bool) -> None:
         """Add one import of the old module to the new one."""
         if import_.source == "__future__":
             return
@@ -160,7 +160,7 @@ class SymbolDependencies:
                     Span(start=at, end=at + len(import_.local.encode()), new=import_.imported) for at in places
                 ]
                 for at in places:
-                    if self._hidden(at, import_.imported):
+                    if self._is_hidden(at, import_.imported):
                         what = f"{import_.local} becomes {import_.imported}, which something nearer is called as well"
                         self.dangers.append(Danger(kind="name_taken", what=what, path=self.bound.file, offset=at))
             return
@@ -206,12 +206,12 @@ class SymbolDependencies:
             self.from_new.add(name)
             self.changed.append(Span(start=at, end=match.end()))
             member = _NAME.match(text, match.end())
-            inner = self._hidden(at, member[0].decode("utf-8", "replace")) if member is not None else False
+            inner = self._is_hidden(at, member[0].decode("utf-8", "replace")) if member is not None else False
             if inner:
                 what = f"{prefix} is no longer said before a name that something nearer has as well"
                 self.dangers.append(Danger(kind="name_taken", what=what, path=self.bound.file, offset=at))
 
-    def _hidden(self, at: int, name: str) -> bool:
+    def _is_hidden(self, at: int, name: str) -> bool:
         facts = self.world.facts(self.bound.file)
         own = self.resolver.lexical(self.bound.file, facts, at, name) if facts is not None else None
         return own is not None and own.scope != 0
@@ -221,7 +221,7 @@ class SymbolDependencies:
         facts = self.world.facts(self.to_path)
         rows = facts.bound.get((0, name), []) if facts is not None else []
         if facts is None or not rows:
-            return self._is_unstarred(facts, name, meant)
+            return self._refuse_star_clash(facts, name, meant)
         known = self.resolver.meaning(Bound(self.to_path, 0, name))
         if isinstance(meant, Bound | Module) and known == (meant,):
             return self._for_types([facts.bind_at(row) for row in rows])
@@ -239,7 +239,7 @@ class SymbolDependencies:
             details={"places": [{"path": self.to_path, "line": line, "column": column, "why": why}]},
         )
 
-    def _is_unstarred(self, facts: Facts | None, name: str, meant: Entity | None) -> bool:
+    def _refuse_star_clash(self, facts: Facts | None, name: str, meant: Entity | None) -> bool:
         """Return True; refuse a name for which `import *` gives the destination something else."""
         others = self.resolver.export(self.to_path, name) if facts is not None and facts.star else ()
         if any(entity != meant for entity in others):

@@ -57,7 +57,7 @@ def plan_file_move(world: World, store: FactStore, path: str, new_path: str, *, 
     families = tuple(family for family, files in moved.items() if files)
     draft = Draft(
         title=f"move {path} to {new_path}",
-        edits=_ordered(edits),
+        edits=_sort_edits(edits),
         moves=tuple(FileMove(path=old, new_path=new) for old, new in sorted(moves.items())),
         creates=tuple(NewFile(path=path, content="") for path in relocation.created),
         dangers=tuple(dangers),
@@ -173,7 +173,7 @@ def _python(
         *_name_clashes(world, resolver, moved.module, moved.stem),
         *_name_clashes(world, resolver, moved.new_module, moved.new_stem),
     ]
-    old_name = _dotted(world, moved.module)
+    old_name = _dotted_name(world, moved.module)
     new_name = absolute_name(relocation, moved.new_module, moved.new_module, None)
     if old_name is not None and new_name is not None and old_name != new_name:
         placed = {(edit.path, edit.start) for edit in edits}
@@ -223,7 +223,7 @@ def _cycles(world: World, relocation: Relocation, moved_files: Sequence[str], ed
     return list(found.values())
 
 
-def _dotted(world: World, module: str) -> str | None:
+def _dotted_name(world: World, module: str) -> str | None:
     """Return the present dotted name of a module."""
     return absolute_name(Relocation(world, {}, root=module, new_root=module), module, module, None)
 
@@ -307,7 +307,7 @@ def _has_scripts(path: str) -> bool:
     return language is not None and language.names.aliases_exports
 
 
-def _ordered(edits: Sequence[Edit]) -> tuple[Edit, ...]:
+def _sort_edits(edits: Sequence[Edit]) -> tuple[Edit, ...]:
     """Sort edits by file and place; of two for the same text keep the surer one."""
     rank = {"PROVEN": 0, "STRONG": 1, "ANCHORED": 2, "UNKNOWN": 3}
     found: dict[tuple[str, int, int], Edit] = {}

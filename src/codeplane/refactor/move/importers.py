@@ -76,20 +76,20 @@ class Importer:
             added = self._added.pop((gone.start, gone.end), [])
             if added:
                 joint = "\n" + text[text.rfind(b"\n", 0, gone.start) + 1 : gone.start].decode("utf-8", "replace")
-                self._put(
+                self._add_edit(
                     Span(start=gone.start, end=gone.end, new=joint.join(added)),
                     "STRONG",
                     "IMPORT",
                     "imported from its new place",
                 )
             else:
-                self._put(
+                self._add_edit(
                     remove_statement(text, gone.start, gone.end, spans), "STRONG", "IMPORT", "nothing of it is used"
                 )
         for (start, end), new in self._added.items():
-            self._put(add_after(text, start, end, new), "STRONG", "IMPORT", "imported from its new place")
+            self._add_edit(add_after(text, start, end, new), "STRONG", "IMPORT", "imported from its new place")
 
-    def _put(self, span: Span, tier: Tier, role: Role, why: str) -> None:
+    def _add_edit(self, span: Span, tier: Tier, role: Role, why: str) -> None:
         self.edits.append(
             Edit(path=self.path, start=span.start, end=span.end, new=span.new, tier=tier, role=role, why=why)
         )
@@ -123,14 +123,14 @@ class Importer:
                 self._gone.append(statement)
             else:
                 for span in remove_items(text, statement, items):
-                    self._put(span, "STRONG", "IMPORT", "defined here now")
+                    self._add_edit(span, "STRONG", "IMPORT", "defined here now")
             return
         if len(items) == len(statement.items):
             span = Span(start=statement.source_start, end=statement.source_end, new=source)
-            self._put(span, "STRONG", "IMPORT", f"{self.bound.name} is in {source} now")
+            self._add_edit(span, "STRONG", "IMPORT", f"{self.bound.name} is in {source} now")
             return
         for span in remove_items(text, statement, items):
-            self._put(span, "STRONG", "IMPORT", f"{self.bound.name} is in {source} now")
+            self._add_edit(span, "STRONG", "IMPORT", f"{self.bound.name} is in {source} now")
         names = [f"{item.name} as {item.alias}" if item.alias else item.name for item in items]
         self._added.setdefault((statement.start, statement.end), []).append(f"from {source} import {', '.join(names)}")
 
@@ -140,7 +140,7 @@ class Importer:
         if scope == 0 and self._is_known(facts, item.alias):
             self.aliases.append(item.alias)
         else:
-            self._unaliased(facts, text, item.alias, scope)
+            self._replace_alias(facts, text, item.alias, scope)
 
     def _is_known(self, facts: Facts, alias: str) -> bool:
         """Whether other files may use a name of this file."""
@@ -148,7 +148,7 @@ class Importer:
             return True
         return any(path != self.path and path.endswith((".py", ".pyi")) for path in self.world.holding(alias))
 
-    def _unaliased(self, facts: Facts, text: bytes, alias: str, scope: int) -> None:
+    def _replace_alias(self, facts: Facts, text: bytes, alias: str, scope: int) -> None:
         """Replace the uses of an alias by the name, which is defined here now."""
         for at in occurrences(text, alias):
             if facts.in_text(at) or at in facts.imported_at or receiver(text, at, facts.in_text) != ():
@@ -156,7 +156,7 @@ class Importer:
             if self.resolver.lexical(self.path, facts, at, alias) == Bound(self.path, scope, alias):
                 self._warn_if_hidden(facts, at)
                 span = Span(start=at, end=at + len(alias.encode()), new=self.bound.name)
-                self._put(span, "STRONG", "REFERENCE", "the alias is gone with its import")
+                self._add_edit(span, "STRONG", "REFERENCE", "the alias is gone with its import")
 
     def _warn_if_hidden(self, facts: Facts, at: int) -> None:
         """Add a danger if an inner scope hides the plain name at a place."""
@@ -189,7 +189,7 @@ class Importer:
             elif not imports:
                 new, statement = None, ""
             else:
-                new, statement = self._reached(facts, text, imports[0])
+                new, statement = self._new_module_name(facts, text, imports[0])
             if new is None:
                 what = f"{self.bound.name} is reached through {own.name}, and its new module cannot be imported here"
                 self.dangers.append(Danger(kind="name_taken", what=what, path=self.path, offset=some[0][0]))
@@ -198,11 +198,11 @@ class Importer:
                 if not new:
                     self._warn_if_hidden(facts, offset)
                 span = Span(start=steps[0].at, end=offset, new=f"{new}." if new else "")
-                self._put(span, "STRONG", "REFERENCE", f"{self.bound.name} is in {self.to_path} now")
+                self._add_edit(span, "STRONG", "REFERENCE", f"{self.bound.name} is in {self.to_path} now")
             if imports:
                 self._import(facts, text, own, imports, statement, [steps[0].at for _, steps in some])
 
-    def _reached(self, facts: Facts, text: bytes, import_: Import) -> tuple[str | None, str]:
+    def _new_module_name(self, facts: Facts, text: bytes, import_: Import) -> tuple[str | None, str]:
         """Return the name of the new module before the dot, and the statement that imports it."""
         dotted = self.source(import_.source if not import_.source.startswith(".") else "")
         if dotted is None:

@@ -47,7 +47,12 @@ def cut_script_symbol(bound: Bound, facts: Facts, text: bytes, grammar: str) -> 
     for at, reason in sorted(places.items()):
         top = next((statement for statement in listed if statement.start <= at < statement.end), None)
         kind = top.inner if top is not None and top.kind == "export_statement" else top.kind if top is not None else ""
-        if top is None or reason == _IMPORTED or kind not in _DECLARED or not _only(bound, facts, top.start, top.end):
+        if (
+            top is None
+            or reason == _IMPORTED
+            or kind not in _DECLARED
+            or not _declares_only(bound, facts, top.start, top.end)
+        ):
             _refuse(bound, text, at, "the statement does more than declare it", "split the statement first")
         assert top is not None
         if not is_alone(text, top.start, top.end) and b"//" not in text[top.end : top.end + 200].split(b"\n")[0]:
@@ -77,7 +82,7 @@ def cut_script_symbol(bound: Bound, facts: Facts, text: bytes, grammar: str) -> 
     return ScriptCut(pieces=pieces, exported=tuple(exported), declared=declared, is_type=kinds <= _TYPES)
 
 
-def _only(bound: Bound, facts: Facts, start: int, end: int) -> bool:
+def _declares_only(bound: Bound, facts: Facts, start: int, end: int) -> bool:
     among = zip(facts.bind_names, facts.binds.tolist(), strict=True)
     return {name for name, (scope, at, _, _) in among if not scope and start <= at < end} <= {bound.name}
 

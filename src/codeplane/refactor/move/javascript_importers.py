@@ -46,12 +46,12 @@ class ScriptImporters:
         self._edits: list[Edit] = []
         self._dangers: list[Danger] = []
 
-    def _put(self, path: str, span: Span, role: Role, why: str) -> None:
+    def _add_edit(self, path: str, span: Span, role: Role, why: str) -> None:
         self._edits.append(
             Edit(path=path, start=span.start, end=span.end, new=span.new, tier="STRONG", role=role, why=why)
         )
 
-    def _ended(self, statement: str) -> str:
+    def _end_statement(self, statement: str) -> str:
         return end_statement(self._world.text(self._bound.file), statement)
 
     def candidates(self, store: FactStore) -> list[str]:
@@ -115,11 +115,13 @@ class ScriptImporters:
             names = sorted(wanted - {"default"})
             if names:
                 word = "export type" if self._cut.is_type else "export"
-                code = self._ended(f"{word} {{ {', '.join(names)} }} from {quote_source(text, source)}")
+                code = self._end_statement(f"{word} {{ {', '.join(names)} }} from {quote_source(text, source)}")
                 at = past_newline(text, line_end(text, given.end))
-                self._put(path, Span(start=at, end=at, new=f"{code}\n"), "EXPORT", "the module it passes on lost it")
+                self._add_edit(
+                    path, Span(start=at, end=at, new=f"{code}\n"), "EXPORT", "the module it passes on lost it"
+                )
         if given.namespace and not given.is_export:
-            self._through(path, facts, text, given, source)
+            self._replace_namespace_uses(path, facts, text, given, source)
         if not moving and not takes_default:
             return
         if path == self._to_path:
@@ -131,30 +133,34 @@ class ScriptImporters:
                 )
             if takes_default and not given.specifiers:
                 end = past_newline(text, line_end(text, given.end))
-                self._put(path, Span(start=line_start(text, given.start), end=end), "IMPORT", "declared here now")
+                self._add_edit(path, Span(start=line_start(text, given.start), end=end), "IMPORT", "declared here now")
             for span in remove_names(text, given, moving) if moving else ():
-                self._put(path, span, "IMPORT", "declared here now")
+                self._add_edit(path, span, "IMPORT", "declared here now")
             return
         rest = [specifier for specifier in given.specifiers if specifier not in moving]
         if not rest and bool(given.default) == takes_default and not given.namespace:
             span = Span(start=given.source_start, end=given.source_end, new=source)
-            self._put(path, span, "IMPORT", f"{self._bound.name} is in {source} now")
+            self._add_edit(path, span, "IMPORT", f"{self._bound.name} is in {source} now")
             return
         word = ("export" if given.is_export else "import") + (" type" if given.is_type else "")
         inner = [given.default] if takes_default else []
         inner += [f"{{ {', '.join(specifier.said for specifier in moving)} }}"] if moving else []
-        code = self._ended(f"{word} {', '.join(inner)} from {quote_source(text, source)}")
+        code = self._end_statement(f"{word} {', '.join(inner)} from {quote_source(text, source)}")
         if takes_default:
             start = text.index(given.default.encode(), given.start)
             opened = text.find(b"{", start, given.source_start)
-            self._put(path, Span(start=start, end=opened if opened > 0 else start), "IMPORT", "in another module now")
+            self._add_edit(
+                path, Span(start=start, end=opened if opened > 0 else start), "IMPORT", "in another module now"
+            )
         for span in remove_names(text, given, moving) if moving else ():
-            self._put(path, span, "IMPORT", "in another module now")
+            self._add_edit(path, span, "IMPORT", "in another module now")
         at = past_newline(text, line_end(text, given.end))
         new = f"\n{code}" if at == len(text) and not text.endswith(b"\n") else f"{code}\n"
-        self._put(path, Span(start=at, end=at, new=new), "IMPORT", "imported from its new place")
+        self._add_edit(path, Span(start=at, end=at, new=new), "IMPORT", "imported from its new place")
 
-    def _through(self, path: str, facts: Facts, text: bytes, given: ModuleStatement, source: str) -> None:
+    def _replace_namespace_uses(
+        self, path: str, facts: Facts, text: bytes, given: ModuleStatement, source: str
+    ) -> None:
         """Replace `old.X` of `import * as old` by an import of X."""
         name = self._bound.name
         if name not in self._cut.exported:
@@ -173,8 +179,8 @@ class ScriptImporters:
             self._dangers.append(Danger(kind="name_taken", what=what, path=path, offset=places[0][0]))
             return
         for start, at in places:
-            self._put(path, Span(start=start, end=at), "REFERENCE", f"{name} is in {source} now")
+            self._add_edit(path, Span(start=start, end=at), "REFERENCE", f"{name} is in {source} now")
         if path != self._to_path:
-            code = self._ended(f"import {{ {name} }} from {quote_source(text, source)}")
+            code = self._end_statement(f"import {{ {name} }} from {quote_source(text, source)}")
             at = past_newline(text, line_end(text, given.end))
-            self._put(path, Span(start=at, end=at, new=f"{code}\n"), "IMPORT", "imported from its new place")
+            self._add_edit(path, Span(start=at, end=at, new=f"{code}\n"), "IMPORT", "imported from its new place")

@@ -49,13 +49,13 @@ def module_statements(text: bytes, grammar: str) -> list[ModuleStatement]:
     found = []
     for node in parse(text, grammar).root_node.children:
         if node.type in ("import_statement", "export_statement"):
-            statement = _given(node, text)
+            statement = _parse_statement(node, text)
             if statement is not None:
                 found.append(statement)
     return found
 
 
-def _given(node: tree_sitter.Node, text: bytes) -> ModuleStatement | None:
+def _parse_statement(node: tree_sitter.Node, text: bytes) -> ModuleStatement | None:
     is_export = node.type == "export_statement"
     source = node.child_by_field_name("source")
     default, namespace, star = "", "", False
@@ -70,9 +70,9 @@ def _given(node: tree_sitter.Node, text: bytes) -> ModuleStatement | None:
             lists = True
             specifiers += [_specifier(one, text) for one in child.named_children if one.type.endswith("_specifier")]
         elif child.type == "identifier" and not is_export:
-            default = _said(child, text)
+            default = _node_text(child, text)
         elif child.type in ("namespace_import", "namespace_export"):
-            namespace = _said(child.named_children[-1], text)
+            namespace = _node_text(child.named_children[-1], text)
         elif child.type == "*":
             star = True
     if is_export and not lists and source is None:
@@ -85,7 +85,7 @@ def _given(node: tree_sitter.Node, text: bytes) -> ModuleStatement | None:
         default=default,
         namespace=namespace,
         star=star,
-        source=_said(source, text)[1:-1] if source is not None else "",
+        source=_node_text(source, text)[1:-1] if source is not None else "",
         source_start=source.start_byte + 1 if source is not None else 0,
         source_end=source.end_byte - 1 if source is not None else 0,
         specifiers=tuple(specifiers),
@@ -94,17 +94,17 @@ def _given(node: tree_sitter.Node, text: bytes) -> ModuleStatement | None:
 
 def _specifier(node: tree_sitter.Node, text: bytes) -> Specifier:
     name, alias = node.child_by_field_name("name"), node.child_by_field_name("alias")
-    imported = _said(name, text) if name is not None else ""
+    imported = _node_text(name, text) if name is not None else ""
     return Specifier(
         name=imported,
-        local=_said(alias, text) if alias is not None else imported,
+        local=_node_text(alias, text) if alias is not None else imported,
         start=node.start_byte,
         end=node.end_byte,
-        said=_said(node, text),
+        said=_node_text(node, text),
     )
 
 
-def _said(node: tree_sitter.Node, text: bytes) -> str:
+def _node_text(node: tree_sitter.Node, text: bytes) -> str:
     return text[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
 

@@ -96,12 +96,12 @@ class _Symbol:
         there = self.world.facts(self.to_path)
         if self.to_path in self.world.snapshot.files and (there is None or there.errors):
             raise NotRefactorable(f"{shown(self.to_path)} does not parse", hint="mend its syntax first")
-        self._must_take(there)
+        self._refuse_destination(there)
         old = module_statements(text, self.world.language(facts).grammar)
         needed, from_old, brought = self._needs(facts, text, old, there)
         stays = self._stays(facts, text)
-        self._of_old(facts, text, old, stays, from_old, brought)
-        self._of_new(text, needed, from_old, exported=bool(self.cut.exported) or bool(stays))
+        self._edit_old_module(facts, text, old, stays, from_old, brought)
+        self._edit_new_module(text, needed, from_old, exported=bool(self.cut.exported) or bool(stays))
         if stays and from_old:
             what = f"{self.bound.file} and {self.to_path} import each other"
             self.dangers.append(Danger(kind="import_cycle", what=what, path=self.bound.file, offset=stays[0]))
@@ -115,10 +115,10 @@ class _Symbol:
             self.edits += edits
             self.dangers += dangers
 
-    def _put(self, path: str, span: Span, role: Role, why: str, tier: Tier = "STRONG") -> None:
+    def _add_edit(self, path: str, span: Span, role: Role, why: str, tier: Tier = "STRONG") -> None:
         self.edits.append(Edit(path=path, start=span.start, end=span.end, new=span.new, tier=tier, role=role, why=why))
 
-    def _must_take(self, there: Facts | None) -> None:
+    def _refuse_destination(self, there: Facts | None) -> None:
         if there is None:
             return
         text = self.world.text(self.to_path)
@@ -128,13 +128,13 @@ class _Symbol:
                 there.imports[target].source, self.to_path
             ) == (self.bound.file,):
                 continue
-            self._taken(text, there.bind_at(row), f"has a {self.bound.name} already")
+            self._refuse_taken(text, there.bind_at(row), f"has a {self.bound.name} already")
         if "default" in self.cut.exported:
             for export in there.exports:
                 if export.name == "default":
-                    self._taken(text, export.at, "has a default export already")
+                    self._refuse_taken(text, export.at, "has a default export already")
 
-    def _taken(self, text: bytes, at: int, why: str) -> None:
+    def _refuse_taken(self, text: bytes, at: int, why: str) -> None:
         line, column = text.count(b"\n", 0, at) + 1, at - line_start(text, at) + 1
         raise NameTaken(
             f"{shown(self.to_path)}:{line} {why}",
@@ -175,7 +175,7 @@ class _Symbol:
             module = self.modules.find(given.source, self.bound.file)
             if module == (self.to_path,):
                 continue
-            source = self._resourced(given.source, module)
+            source = self._new_source(given.source, module)
             if self._has(there, given, specifier, name, module) or not self._is_free(there, name):
                 continue
             word = "import type" if given.is_type else "import"
@@ -183,7 +183,7 @@ class _Symbol:
             needed.append(f"{word} {inner} from {quote_source(text, source)}")
         return needed, from_old, brought
 
-    def _resourced(self, source: str, module: Sequence[str]) -> str:
+    def _new_source(self, source: str, module: Sequence[str]) -> str:
         if len(module) == 1:
             return rewrite_specifier(self._as_moved, source, self.bound.file, module[0]) or source
         if not is_relative(source):
@@ -215,7 +215,7 @@ class _Symbol:
         known = self._resolver.meaning(Bound(self.to_path, 0, name))
         if known == self._resolver.meaning(Bound(self.bound.file, 0, name)) and known:
             return False
-        self._taken(self.world.text(self.to_path), there.bind_at(rows[0]), f"has another {name}")
+        self._refuse_taken(self.world.text(self.to_path), there.bind_at(rows[0]), f"has another {name}")
         return False
 
     def _stays(self, facts: Facts, text: bytes) -> list[int]:
@@ -234,7 +234,7 @@ class _Symbol:
             and self._resolver.lexical(self.bound.file, facts, at, self.bound.name) == self.bound
         ]
 
-    def _of_old(
+    def _edit_old_module(
         self,
         facts: Facts,
         text: bytes,
@@ -246,7 +246,7 @@ class _Symbol:
         path, name = self.bound.file, self.bound.name
         for piece in self.cut.pieces:
             start, end = with_blank_lines(text, piece.begin, piece.until)
-            self._put(path, Span(start=start, end=end), "DEFINITION", "it goes", "PROVEN")
+            self._add_edit(path, Span(start=start, end=end), "DEFINITION", "it goes", "PROVEN")
         for given in old:
             gone = [
                 specifier
@@ -255,9 +255,11 @@ class _Symbol:
             ]
             if gone:
                 for span in remove_names(text, given, gone):
-                    self._put(path, span, "EXPORT", "no longer of this module")
+                    self._add_edit(path, span, "EXPORT", "no longer of this module")
         if stays:
-            self._put(path, self._added(path, [self._statement(path, name, name)]), "IMPORT", "still used here")
+            self._add_edit(
+                path, self._add_imports(path, [self._statement(path, name, name)]), "IMPORT", "still used here"
+            )
         for one in from_old:
             self._export(facts, text, one)
         going: dict[ModuleStatement, list[Specifier]] = {}
@@ -279,7 +281,7 @@ class _Symbol:
                 going.setdefault(given, []).append(specifier)
         for given, gone in going.items():
             for span in remove_names(text, given, gone):
-                self._put(path, span, "IMPORT", "only what went used it")
+                self._add_edit(path, span, "IMPORT", "only what went used it")
 
     def _export(self, facts: Facts, text: bytes, name: str) -> None:
         """Export from the old module what the moved text still uses."""
@@ -288,13 +290,15 @@ class _Symbol:
         for index in facts.declared.get((0, name), []):
             start = line_start(text, facts.definitions[index].name_at)
             if _DECLARATION.match(text, start):
-                self._put(self.bound.file, Span(start=start, end=start, new="export "), "EXPORT", "used by what went")
+                self._add_edit(
+                    self.bound.file, Span(start=start, end=start, new="export "), "EXPORT", "used by what went"
+                )
                 return
         what = f"{name} is used by what goes, and {self.bound.file} does not export it"
         self.dangers.append(Danger(kind="not_exported", what=what, path=self.bound.file))
 
-    def _of_new(self, text: bytes, needed: list[str], from_old: Sequence[str], *, exported: bool) -> None:
-        body = "".join(self._moved(text, exported=exported))
+    def _edit_new_module(self, text: bytes, needed: list[str], from_old: Sequence[str], *, exported: bool) -> None:
+        body = "".join(self._moved_code(text, exported=exported))
         aliases = [name for name in self.cut.exported if not self.cut.declared and name != self.bound.name]
         if aliases:
             body += "".join(f"export {{ {self.bound.name} as {alias} }};\n" for alias in aliases)
@@ -317,14 +321,14 @@ class _Symbol:
         gap = ("" if not there or there.endswith(b"\n") else "\n") + ("\n" if there.strip() else "")
         end = Span(start=len(there), end=len(there), new=gap + body)
         if needed:
-            span = self._added(self.to_path, needed)
+            span = self._add_imports(self.to_path, needed)
             if span.start == len(there):
                 end = Span(start=len(there), end=len(there), new=span.new + "\n" + body)
             else:
-                self._put(self.to_path, span, "IMPORT", "what came along needs it")
-        self._put(self.to_path, end, "DEFINITION", "it comes", "PROVEN")
+                self._add_edit(self.to_path, span, "IMPORT", "what came along needs it")
+        self._add_edit(self.to_path, end, "DEFINITION", "it comes", "PROVEN")
 
-    def _moved(self, text: bytes, *, exported: bool) -> Iterator[str]:
+    def _moved_code(self, text: bytes, *, exported: bool) -> Iterator[str]:
         for piece in self.cut.pieces:
             code = text[piece.begin : piece.until].decode("utf-8", "replace").replace("\r\n", "\n")
             if exported and not self.cut.declared:
@@ -343,7 +347,7 @@ class _Symbol:
         word = "import type" if self.cut.is_type and facts and self.world.language(facts).contract.typed else "import"
         return end_statement(style, f"{word} {{ {named} }} from {quote_source(text, source)}")
 
-    def _added(self, path: str, statements: Sequence[str]) -> Span:
+    def _add_imports(self, path: str, statements: Sequence[str]) -> Span:
         """Return the span that adds imports after those of a file."""
         text, facts = self.world.text(path), self.world.facts(path)
         assert facts is not None

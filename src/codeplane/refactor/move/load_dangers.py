@@ -16,7 +16,7 @@ from codeplane.refactor.move.planned_world import PlannedWorld
 def shifted_star_import(later: PlannedWorld, before: LoadSimulation, after: LoadSimulation) -> tuple[str, str] | None:
     """Return a package that is imported with `*`, and a module of it that is loaded at another time."""
     packages: dict[str, str] = {}
-    for module in _moving(later, before, after):
+    for module in _shifted_modules(later, before, after):
         packages.setdefault(module.rpartition("/")[0] + _INIT, module)
     return next(
         (
@@ -49,7 +49,7 @@ def loading_dangers(
     if "import_cycle" not in known_kinds:
         fault = next(_new_faults(later, before, after, moved, deadline), None)
         if fault is not None:
-            what = f"{fault.path} takes {_shown(fault)} from {fault.module} before it is there"
+            what = f"{fault.path} takes {_name_text(fault)} from {fault.module} before it is there"
             found.append(_danger("import_cycle", what, fault, later))
         elif (grown := _grown_cycle(later, before, after, moved)) is not None:
             what = (
@@ -65,7 +65,7 @@ def loading_dangers(
     if "unresolved_import" not in known_kinds:
         fault = next(_lost_names(later, before, after, deadline), None)
         if fault is not None:
-            what = f"{fault.path} would not find {_shown(fault)} in {fault.module}"
+            what = f"{fault.path} would not find {_name_text(fault)} in {fault.module}"
             found.append(_danger("unresolved_import", what, fault, later))
     return found
 
@@ -159,7 +159,7 @@ def _danger(kind: str, what: str, fault: LoadFault, later: PlannedWorld) -> Dang
     return Danger(kind=kind, what=what, path=old if old is not None else None)
 
 
-def _shown(fault: LoadFault) -> str:
+def _name_text(fault: LoadFault) -> str:
     return {"": "anything", "*": "everything"}.get(fault.name, fault.name)
 
 
@@ -181,7 +181,7 @@ def cycle_dangers(world: World, old: str, new: str, needs: SymbolDependencies, *
     return found
 
 
-def _moving(later: PlannedWorld, before: LoadSimulation, after: LoadSimulation) -> Iterator[str]:
+def _shifted_modules(later: PlannedWorld, before: LoadSimulation, after: LoadSimulation) -> Iterator[str]:
     """Yield the moved modules, and those that a changed file loads either before or after, by their present paths."""
     for pair in later.came_from.items():
         yield from pair

@@ -96,11 +96,11 @@ class LoadSimulation:
         if steps is None:
             facts = self.world.facts(path) if path in self.world.snapshot.files else None
             dotted = facts is not None and self.world.language(facts).names.dotted_modules
-            found = self._found(path, facts) if facts is not None and dotted else ()
+            found = self._find_steps(path, facts) if facts is not None and dotted else ()
             steps = self._steps[path] = sorted(found, key=lambda one: one.at)
         return steps
 
-    def _found(self, path: str, facts: Facts) -> Iterator[LoadStep]:
+    def _find_steps(self, path: str, facts: Facts) -> Iterator[LoadStep]:
         text, python = self.world.text(path), self.world.python()
         for import_ in facts.imports:
             loaded = is_loaded(facts, text, import_.at)
@@ -185,11 +185,11 @@ class _Run:
             if step.loads:
                 self.load(step.module)
             if step.name:
-                self._taken(path, step)
+                self._read_name(path, step)
         self._done.add(path)
         self.ended[path] = _BEHIND if self._watched in self._done else self._at.get(self._watched, -1)
 
-    def _taken(self, path: str, step: LoadStep) -> None:
+    def _read_name(self, path: str, step: LoadStep) -> None:
         loading, module, name = self._loading, step.module, step.name
         if not loading.world.facts(module):
             return

@@ -31,7 +31,7 @@ def holders(loading: LoadSimulation, package: str) -> dict[str, Holder]:
     """Return what holds each name that a package shares with a module in it, when the package is loaded."""
     ended: dict[str, int] | None = None
     found: dict[str, Holder] = {}
-    for name, module, at in _shared(loading, package):
+    for name, module, at in _shared_names(loading, package):
         ended = loading.ended(package) if ended is None else ended
         if module not in ended:
             found[name] = "name until the module is loaded"
@@ -48,7 +48,7 @@ def _packages(later: PlannedWorld, after: LoadSimulation) -> list[str]:
     return sorted(found)[:_PACKAGES]
 
 
-def _shared(loading: LoadSimulation, package: str) -> Iterator[tuple[str, str, int]]:
+def _shared_names(loading: LoadSimulation, package: str) -> Iterator[tuple[str, str, int]]:
     """Yield names with the module of that name, and the last place where the package binds them otherwise."""
     world, resolver = loading.world, loading.resolver
     facts = world.facts(package)
@@ -57,24 +57,24 @@ def _shared(loading: LoadSimulation, package: str) -> Iterator[tuple[str, str, i
     python = world.python()
     starred = [import_ for import_ in facts.imports if import_.imported == "*"] if facts.star else []
     stars = [(import_.at, place) for import_ in starred for place in python.find(import_.source, package)]
-    names = {name for scope, name in facts.bound if scope == 0} | (_modules(loading, package) if stars else set())
+    names = {name for scope, name in facts.bound if scope == 0} | (_module_names(loading, package) if stars else set())
     for name in sorted(names):
         module = python.submodule(package, name)
         if module is None:
             continue
         rows = facts.bound.get((0, name), ())
         places = [facts.bind_at(row) for row in rows]
-        places += [at for at, place in stars if _brings(loading, place, name)]
+        places += [at for at, place in stars if _star_brings(loading, place, name)]
         if places and resolver.export(package, name) != (Module(module),):
             yield name, module, max(places)
 
 
-def _brings(loading: LoadSimulation, place: str, name: str) -> bool:
+def _star_brings(loading: LoadSimulation, place: str, name: str) -> bool:
     facts = loading.world.facts(place)
     return facts is not None and gives_by_star(facts, name) and bool(loading.resolver.export(place, name))
 
 
-def _modules(loading: LoadSimulation, package: str) -> set[str]:
+def _module_names(loading: LoadSimulation, package: str) -> set[str]:
     """Return the names of a package's modules."""
     folder = package[: -len(_INIT) + 1]
     below = (path[len(folder) :] for path in loading.world.snapshot.files if path.startswith(folder))

@@ -12,9 +12,9 @@ def missing_inits(files: Iterable[str], moves: Mapping[str, str]) -> list[str]:
         return []
     after = (python - set(moves)) | {new for old, new in moves.items() if old in python}
     packages = {path.rpartition("/")[0] for path in python if path.rpartition("/")[2] in _INITS}
-    holding = {folder for path in python for folder in _above(path)}
+    holding = {folder for path in python for folder in _parent_folders(path)}
     found: list[str] = []
-    for folder in sorted({folder for old, new in moves.items() if old in python for folder in _above(new)}):
+    for folder in sorted({folder for old, new in moves.items() if old in python for folder in _parent_folders(new)}):
         if folder in holding or any(f"{folder}/{name}" in after for name in _INITS):
             continue
         parent = folder.rpartition("/")[0]
@@ -33,18 +33,18 @@ def shadowed_module(files: Iterable[str], moves: Mapping[str, str]) -> tuple[str
     before = {path for path in files if path.endswith((".py", ".pyi"))}
     after = (before - set(moves)) | {new for old, new in moves.items() if old in before}
     came = {new for old, new in moves.items() if old in before}
-    folders = {folder for path in after for folder in _above(path)}
+    folders = {folder for path in after for folder in _parent_folders(path)}
     for path in sorted(came):
         module, _, ending = path.rpartition(".")
         if module in folders and path.rpartition("/")[2] not in _INITS:
             return f"{module}.{ending}", module
-        for folder in _above(path):
-            if f"{folder}.py" in after and folder not in {above for old in before for above in _above(old)}:
+        for folder in _parent_folders(path):
+            if f"{folder}.py" in after and folder not in {above for old in before for above in _parent_folders(old)}:
                 return f"{folder}.py", folder
     return None
 
 
-def _above(path: str) -> list[str]:
+def _parent_folders(path: str) -> list[str]:
     """Return the folders of a file."""
     steps = path.split("/")[:-1]
     return ["/".join(steps[: count + 1]) for count in range(len(steps))]

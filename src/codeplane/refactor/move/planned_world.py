@@ -12,7 +12,7 @@ from codeplane.index.files.file import Stamp
 from codeplane.index.snapshot import IndexedFile
 from codeplane.refactor.draft import Draft, Edit
 from codeplane.refactor.file_changes import splice
-from codeplane.refactor.plan import ordered
+from codeplane.refactor.plan import sort_edits
 
 _NEW = Stamp(0, 0, 0, 0, 0)
 
@@ -25,13 +25,13 @@ class PlannedWorld(World):
         self.came_from = {move.new_path: move.path for move in draft.moves}
         self._created = {created.path: created.content.encode() for created in draft.creates}
         self._edits: dict[str, list[Edit]] = {}
-        for edit in ordered(draft.edits):
+        for edit in sort_edits(draft.edits):
             if edit.semantic and edit.tier in SURE:
                 self._edits.setdefault(edit.path, []).append(edit)
         gone = {move.path for move in draft.moves} | set(draft.removes)
         files = {path: known for path, known in world.snapshot.files.items() if path not in gone}
         files |= {new: replace(world.snapshot.files[old], path=new) for new, old in self.came_from.items()}
-        files |= {path: _known(path, text) for path, text in self._created.items()}
+        files |= {path: _known_file(path, text) for path, text in self._created.items()}
         super().__init__(replace(world.snapshot, files=files), store, SharedModules())
 
     @property
@@ -67,5 +67,5 @@ class PlannedWorld(World):
         return self._facts[path]
 
 
-def _known(path: str, text: bytes) -> IndexedFile:
+def _known_file(path: str, text: bytes) -> IndexedFile:
     return IndexedFile(path=path, stamp=_NEW, digest="", offset=0, length=len(text), tracked=False)

@@ -73,7 +73,7 @@ class DottedUses:
                 self.draft.put(Span(start=start, end=end, new=new), "UNKNOWN", "REFERENCE", "may lead to what moves")
                 continue
             if start != at:
-                if not self._reached(new, facts, text, dotted, statements, bound_by):
+                if not self._ensure_imported(new, facts, text, dotted, statements, bound_by):
                     self.draft.put(
                         Span(start=start, end=end, new=new), "UNKNOWN", "REFERENCE", "its new name is taken here"
                     )
@@ -96,7 +96,7 @@ class DottedUses:
         parent = parent_package(self.draft.relocation, self.draft.moved.new_module)
         return len(meant) == 1 and isinstance(meant[0], Module) and self.draft.relocation.path(meant[0].path) == parent
 
-    def _reached(
+    def _ensure_imported(
         self,
         new: str,
         facts: Facts,
@@ -109,7 +109,7 @@ class DottedUses:
         for statement, _ in statements:
             for item in statement.items if not statement.is_from else ():
                 if not item.alias and (item.name == dotted or item.name.startswith(f"{dotted}.")):
-                    # The rewriting of the statement has reported a taken name.
+                    # Rewriting the statement has reported whether the name is taken.
                     return not any(
                         danger.kind == "name_taken" and danger.path == self.draft.path for danger in self.draft.dangers
                     )

@@ -53,9 +53,9 @@ class PythonFile:
         statements = self._statements(facts, text)
         for statement, imports in statements:
             if statement.is_from:
-                self._from(facts, text, statement, imports)
+                self._rewrite_from_import(facts, text, statement, imports)
             else:
-                self._import(facts, text, statement, imports)
+                self._rewrite_import(facts, text, statement, imports)
         DottedUses(self.draft).rewrite(facts, text, statements)
         for (scope, top), kept in self._tops.items():
             self._keep_top(facts, text, scope, top, kept)
@@ -80,7 +80,7 @@ class PythonFile:
         found = ((statement_at(text, at), imports) for at, imports in sorted(by_place.items()))
         return [(statement, imports) for statement, imports in found if statement is not None]
 
-    def _unseen(self, source: str, start: int, end: int) -> None:
+    def _rewrite_missing(self, source: str, start: int, end: int) -> None:
         """Rewrite an import of a module that does not exist (yet) by the package that does."""
         dots = source[: len(source) - len(source.lstrip("."))]
         parts = source[len(dots) :].split(".")
@@ -100,11 +100,11 @@ class PythonFile:
                 self.draft.put(Span(start=start, end=end, new=new), self._naming.tier(head, module), "IMPORT", why)
             return
 
-    def _import(self, facts: Facts, text: bytes, statement: Statement, imports: Sequence[Import]) -> None:
+    def _rewrite_import(self, facts: Facts, text: bytes, statement: Statement, imports: Sequence[Import]) -> None:
         for item in statement.items:
             module = self._naming.module_of(item.name, item.start)
             if module is None:
-                self._unseen(item.name, item.start, item.name_end)
+                self._rewrite_missing(item.name, item.start, item.name_end)
                 continue
             new_module = self.draft.relocation.path(module)
             if self._naming.still_leads(item.name, module, new_module):
@@ -121,7 +121,7 @@ class PythonFile:
             scope = next((import_.scope for import_ in imports if import_.local_at == item.start), 0)
             old_top, top = item.name.partition(".")[0], name.partition(".")[0]
             taken = top != old_top and self.draft.is_taken(facts, text, top, new_module)
-            given = top != old_top and not scope and not taken and self._given(old_top)
+            given = top != old_top and not scope and not taken and self._is_imported_elsewhere(old_top)
             if taken or (given and "." not in item.name):
                 if "." in item.name:
                     self.draft.warn("name_taken", f"{top} is already something else where {name} is needed", item.start)
@@ -146,21 +146,21 @@ class PythonFile:
             elif top != old_top:
                 self._tops.setdefault((scope, old_top), []).append(statement)
 
-    def _given(self, name: str) -> bool:
+    def _is_imported_elsewhere(self, name: str) -> bool:
         """Whether other files import from this file what it imports itself."""
         return bool(outside_use(self.draft.world, self.draft.resolver, self.draft.path, name))
 
-    def _from(self, facts: Facts, text: bytes, statement: Statement, imports: Sequence[Import]) -> None:
+    def _rewrite_from_import(self, facts: Facts, text: bytes, statement: Statement, imports: Sequence[Import]) -> None:
         package = self._naming.module_of(statement.source, statement.source_start)
         if package is None:
-            self._unseen(statement.source, statement.source_start, statement.source_end)
+            self._rewrite_missing(statement.source, statement.source_start, statement.source_end)
             return
-        named = [self._named(statement, package, item) for item in statement.items]
+        named = [self._new_item(statement, package, item) for item in statement.items]
         if all(entry.source == statement.source and entry.name == entry.item.name for entry in named):
             return
         scopes = {import_.imported_at: import_.scope for import_ in imports}
         written = {
-            id(entry): self._written(facts, text, package, entry, scopes.get(entry.item.start, 0)) for entry in named
+            id(entry): self._item_code(facts, text, package, entry, scopes.get(entry.item.start, 0)) for entry in named
         }
         tier = min((entry.tier for entry in named), key=lambda one: one == "STRONG")
         stay = statement.source
@@ -169,7 +169,7 @@ class PythonFile:
         leaving = [entry for entry in named if entry.source != stay]
         if len(leaving) == len(named):
             # Items without a source form one statement.
-            (whole,) = self._grouped(leaving, written)
+            (whole,) = self._group_statements(leaving, written)
             self.draft.put(
                 Span(start=statement.start, end=statement.end, new=whole), tier, "IMPORT", "the module moved"
             )
@@ -185,9 +185,9 @@ class PythonFile:
             for span in remove_items(text, statement, [item.item for item in leaving]):
                 self.draft.put(span, tier, "IMPORT", f"not in {stay} any more")
             place = (statement.start, statement.end)
-            self.draft.added.setdefault(place, []).extend(self._grouped(leaving, written))
+            self.draft.added.setdefault(place, []).extend(self._group_statements(leaving, written))
 
-    def _grouped(self, named: Sequence[_Named], written: Mapping[int, str]) -> list[str]:
+    def _group_statements(self, named: Sequence[_Named], written: Mapping[int, str]) -> list[str]:
         groups: dict[str | None, list[str]] = {}
         for entry in named:
             groups.setdefault(entry.source, []).append(written[id(entry)])
@@ -196,7 +196,7 @@ class PythonFile:
             for source, names in groups.items()
         ]
 
-    def _named(self, statement: Statement, package: str, item: Item) -> _Named:
+    def _new_item(self, statement: Statement, package: str, item: Item) -> _Named:
         """Return the new form of an item: a module follows its package, anything else the module that has it."""
         same = _Named(item=item, source=statement.source, name=item.name, tier="STRONG")
         source, at = statement.source, item.start
@@ -223,7 +223,7 @@ class PythonFile:
         found = self._naming.new_name(new_package, source, package, at)
         return _Named(item=item, source=found, name=item.name, tier=tier) if found is not None else same
 
-    def _written(self, facts: Facts, text: bytes, package: str, entry: _Named, scope: int) -> str:
+    def _item_code(self, facts: Facts, text: bytes, package: str, entry: _Named, scope: int) -> str:
         """Return the new text of an item; if its name changes, its uses are rewritten or it gets an alias."""
         item = entry.item
         if item.alias:

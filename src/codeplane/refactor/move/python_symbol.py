@@ -82,7 +82,7 @@ def plan_python_symbol(world: World, store: FactStore, bound: Bound, to_path: st
         edits += importer.edits
         dangers += importer.dangers
         aliases += importer.aliases
-    stays = _still_used(resolver, facts, text, bound, pieces)
+    stays = _remaining_uses(resolver, facts, text, bound, pieces)
     old_source = relative_name(relocation, to_path, bound.file) if _is_close(facts) else None
     old_source = old_source or absolute_name(relocation, to_path, bound.file, None)
     edits += _old_module_edits(world, store, resolver, bound, pieces, dependencies, stays, old_source, dangers)
@@ -178,7 +178,7 @@ def _star_imports(world: World, path: str) -> set[str]:
     return {module for star in stars for module in modules_of(world, star.source, path)}
 
 
-def _still_used(resolver: Resolver, facts: Facts, text: bytes, bound: Bound, pieces: Sequence[Piece]) -> list[int]:
+def _remaining_uses(resolver: Resolver, facts: Facts, text: bytes, bound: Bound, pieces: Sequence[Piece]) -> list[int]:
     """Return where the old module still uses the symbol."""
     spans = import_spans(facts, text)
     return [
@@ -210,7 +210,7 @@ def _old_module_edits(
     spans = [with_blank_lines(text, piece.begin, piece.until) for piece in pieces]
     edits = [
         Edit(path=bound.file, start=start, end=end, new="", tier="PROVEN", role="DEFINITION", why="it goes")
-        for start, end in _merged(spans)
+        for start, end in _merge_spans(spans)
     ]
     if stays and source is not None:
         for span in add_imports(text, [f"from {source} import {bound.name}"], []):
@@ -246,7 +246,7 @@ def _new_module_edits(
     for part in parts:
         is_block = text[part[0].start :].startswith((b"def", b"class", b"@", b"async"))
         gap = "\n\n" if body and (is_block or was_large) else ""
-        body += gap + "".join(_moved(text, piece, dependencies.changed) for piece in part)
+        body += gap + "".join(_moved_code(text, piece, dependencies.changed) for piece in part)
         was_large = is_block
     future = _FUTURE.search(text) is not None
     is_large = any(text[part[0].start :].startswith((b"def", b"class", b"@", b"async")) for part in parts)
@@ -355,7 +355,7 @@ def _without_leading_blanks(text: bytes, edits: Sequence[Edit]) -> list[Edit]:
     return [whole, *(edit for edit in edits if edit not in gone)]
 
 
-def _moved(text: bytes, piece: Piece, changed: Sequence[Span]) -> str:
+def _moved_code(text: bytes, piece: Piece, changed: Sequence[Span]) -> str:
     """Return the text of a piece with its changes."""
     parts, at = [], piece.begin
     for span in sorted(
@@ -379,7 +379,7 @@ def _is_close(facts: Facts) -> bool:
     return any(import_.source.startswith(".") for import_ in facts.imports)
 
 
-def _merged(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def _merge_spans(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     for start, end in sorted(spans):
         if found and start <= found[-1][1]:

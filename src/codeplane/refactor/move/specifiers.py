@@ -24,10 +24,10 @@ def rewrite_specifier(relocation: Relocation, source: str, importer: str, module
     folder, new_folder = posixpath.dirname(importer), posixpath.dirname(new_importer)
     if is_relative(source):
         form = _form(joined(folder, source), module)
-        found = _relatives(new_folder, new_module, form)
+        found = _relative_paths(new_folder, new_module, form)
     else:
         form = _form_by_ending(source, module)
-        found = _aliases(relocation, source, new_importer, module, new_module, form)
+        found = _aliased_names(relocation, source, new_importer, module, new_module, form)
     for specifier in found:
         if relocation.javascript.find(specifier, new_importer) == (new_module,):
             return (
@@ -44,34 +44,34 @@ def make_specifier(relocation: Relocation, importer: str, module: str, like: str
     ending = posixpath.splitext(like)[1]
     if is_relative(like) and ending:
         form = "swapped" if ending in _SWAPPED.values() else "whole"
-    for specifier in _relatives(posixpath.dirname(importer), module, form):
+    for specifier in _relative_paths(posixpath.dirname(importer), module, form):
         if relocation.javascript.find(specifier, importer) == (module,):
             return specifier
     return None
 
 
-def _relatives(folder: str, module: str, form: Form) -> Iterator[str]:
+def _relative_paths(folder: str, module: str, form: Form) -> Iterator[str]:
     for tail in _tails(module, form):
         path = posixpath.relpath(tail or ".", folder or ".")
         yield path if path.startswith(".") else f"./{path}"
 
 
-def _aliases(
+def _aliased_names(
     relocation: Relocation, source: str, importer: str, module: str, new_module: str, form: Form
 ) -> Iterator[str]:
     """Yield names by tsconfig or package, then relative paths if no name of the tsconfig fits any more."""
     folder = posixpath.dirname(importer)
     mapped = relocation.javascript.mapped(folder)
     if mapped is not None:
-        yield from _mapped(mapped, source, new_module, form)
+        yield from _mapped_names(mapped, source, new_module, form)
     yield from _by_package(source, module, new_module, form)
-    if mapped is not None and any(_fits(pattern, source) for pattern in mapped.paths if pattern != "*"):
-        yield from _relatives(folder, new_module, form)
+    if mapped is not None and any(_matches(pattern, source) for pattern in mapped.paths if pattern != "*"):
+        yield from _relative_paths(folder, new_module, form)
 
 
-def _mapped(mapped: Mapped, source: str, module: str, form: Form) -> Iterator[str]:
+def _mapped_names(mapped: Mapped, source: str, module: str, form: Form) -> Iterator[str]:
     """Yield names by the patterns of a tsconfig, the present one first, then by its base."""
-    patterns = sorted(mapped.paths.items(), key=lambda one: (not _fits(one[0], source), -len(one[0])))
+    patterns = sorted(mapped.paths.items(), key=lambda one: (not _matches(one[0], source), -len(one[0])))
     for tail in _tails(module, form):
         for pattern, targets in patterns:
             for target in targets:
@@ -100,14 +100,14 @@ def _by_package(source: str, module: str, new_module: str, form: Form) -> Iterat
                 yield "/".join([*source_parts[: len(source_parts) - same], *new_steps[len(home) :]])
 
 
-def _fits(pattern: str, source: str) -> bool:
+def _matches(pattern: str, source: str) -> bool:
     start, star, end = pattern.partition("*")
     return source.startswith(start) and source.endswith(end) if star else source == pattern
 
 
 def _tails(module: str, form: Form) -> Iterator[str]:
     """Yield the ways to write the path of a module, the given form first."""
-    stem, ending = _parted(module)
+    stem, ending = _split_extension(module)
     is_index = stem.rpartition("/")[2] == "index"
     ways: dict[Form, str] = {"whole": module, "bare": stem, "swapped": stem + _SWAPPED.get(ending, ending)}
     if is_index:
@@ -119,7 +119,7 @@ def _tails(module: str, form: Form) -> Iterator[str]:
 
 
 def _form(path: str | None, module: str) -> Form:
-    stem, _ = _parted(module)
+    stem, _ = _split_extension(module)
     if path == module:
         return "whole"
     if path == posixpath.dirname(module) and stem.rpartition("/")[2] == "index":
@@ -128,7 +128,7 @@ def _form(path: str | None, module: str) -> Form:
 
 
 def _form_by_ending(source: str, module: str) -> Form:
-    stem, ending = _parted(module)
+    stem, ending = _split_extension(module)
     name = source.rpartition("/")[2]
     if name == module.rpartition("/")[2]:
         return "whole"
@@ -139,7 +139,7 @@ def _form_by_ending(source: str, module: str) -> Form:
     return "folder"
 
 
-def _parted(module: str) -> tuple[str, str]:
+def _split_extension(module: str) -> tuple[str, str]:
     for ending in _DECLARED:
         if module.endswith(ending):
             return module.removesuffix(ending), ending

@@ -100,7 +100,7 @@ def path_mentions(world: World, moved: Mapping[str, str], root: str) -> Iterator
 def package_entries(world: World, moved: Mapping[str, str]) -> Iterator[Danger]:
     """Yield a danger for each `package.json` or `tsconfig.json` that names a moved file."""
     stems = {posixpath.splitext(path)[0]: path for path in moved}
-    folders = {"", *(folder for path in moved for folder in _above(path))}
+    folders = {"", *(folder for path in moved for folder in _parent_folders(path))}
     for path in world.snapshot.files:
         if not _CONFIGS.search(path) or posixpath.dirname(path) not in folders:
             continue
@@ -113,6 +113,6 @@ def package_entries(world: World, moved: Mapping[str, str]) -> Iterator[Danger]:
                 yield Danger(kind="package_entry", what=what, path=path, offset=match.start(1))
 
 
-def _above(path: str) -> list[str]:
+def _parent_folders(path: str) -> list[str]:
     steps = path.split("/")[:-1]
     return ["/".join(steps[: count + 1]) for count in range(len(steps))]

@@ -1,1 +1,1 @@
-"""Planning a rename: which places say the name, how sure that is, and what stands in the way."""
+"""Planning of renames: the places to change, how certain they are, and what prevents it."""

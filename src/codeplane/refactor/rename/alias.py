@@ -1,4 +1,4 @@
-"""Aliases of imports: a place that is one means the alias, not what it stands for."""
+"""Aliases of imports: renaming at an alias renames the alias, not the imported symbol."""
 
 import re
 
@@ -77,8 +77,8 @@ def _refuse_given(world: World, facts: Facts, path: str, at: int, name: str) -> 
     """Refuse a name that an export gives to something of another name: its importers would have to change."""
     aliases = LANGUAGES[facts.language].names.aliases_exports
     given = exported_places(facts, world.text(path)).get(at) if aliases else None
-    if given is not None and _gives(given, name):
-        raise _given(path, given)
+    if given is not None and _is_alias_export(given, name):
+        raise _alias_error(path, given)
 
 
 def _refuse_renamed(world: World, facts: Facts, path: str, bound: Bound) -> None:
@@ -91,16 +91,18 @@ def _refuse_renamed(world: World, facts: Facts, path: str, bound: Bound) -> None
     for import_ in brought:
         for module in modules.find(import_.source, path) if import_.imported == bound.name else ():
             there = world.facts(module)
-            given = next((given for given in there.exports if _gives(given, bound.name)), None) if there else None
+            given = (
+                next((given for given in there.exports if _is_alias_export(given, bound.name)), None) if there else None
+            )
             if given is not None:
-                raise _given(module, given)
+                raise _alias_error(module, given)
 
 
-def _gives(given: Export, name: str) -> bool:
+def _is_alias_export(given: Export, name: str) -> bool:
     return given.evidence == "named" and given.name == name != given.local != "*"
 
 
-def _given(path: str, given: Export) -> NotRefactorable:
+def _alias_error(path: str, given: Export) -> NotRefactorable:
     hint = f"rename {given.local} where it is defined, or change the alias and its imports by text"
     return NotRefactorable(f"{given.name} is what {shown(path)} calls {given.local} for others", hint=hint)
 

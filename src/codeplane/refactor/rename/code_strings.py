@@ -35,11 +35,11 @@ def code_string_dangers(context: RenameContext) -> Iterator[Danger]:
         if made:
             what = f"code whose text is made when it runs may say {context.name}"
             yield Danger(kind="computed_access", what=what, path=path, offset=runs[0], count=made)
-        yield from _mapped(context, path, facts, text)
+        yield from _mapping_dangers(context, path, facts, text)
 
 
-def _mapped(context: RenameContext, path: str, facts: Facts, text: bytes) -> Iterator[Danger]:
-    """Names of a scope that are taken as a mapping, in which they are keys."""
+def _mapping_dangers(context: RenameContext, path: str, facts: Facts, text: bytes) -> Iterator[Danger]:
+    """Yield a danger where a scope is read as a mapping, in which names are keys."""
     subject = context.subject
     if subject.sort == "member":
         return

@@ -21,7 +21,7 @@ Taken = tuple[str, int, str]
 
 def refuse_collisions(context: RenameContext, bounds: Sequence[Bound], edits: Sequence[Edit]) -> None:
     """Refuse a plan in which the new name would mean two things, with the places."""
-    found = dict.fromkeys(_taken(context, bounds, [edit for edit in edits if edit.tier in SURE]))
+    found = dict.fromkeys(_collisions(context, bounds, [edit for edit in edits if edit.tier in SURE]))
     if not found:
         return
     places: list[JsonValue] = [{**context.shown_at(path, at), "why": why} for path, at, why in list(found)[:_MOST]]
@@ -34,7 +34,7 @@ def refuse_collisions(context: RenameContext, bounds: Sequence[Bound], edits: Se
     )
 
 
-def _taken(context: RenameContext, bounds: Sequence[Bound], edits: Sequence[Edit]) -> Iterator[Taken]:
+def _collisions(context: RenameContext, bounds: Sequence[Bound], edits: Sequence[Edit]) -> Iterator[Taken]:
     for bound in bounds:
         yield from _in_scope(context, bound, "there is one in the same scope")
     if context.subject.owner is not None:
@@ -218,10 +218,10 @@ def _in_file(
             for row in facts.rows(captor.scope, context.new)[:1]:
                 yield path, facts.bind_at(row), "a use of it would mean this one instead"
     if homes:
-        yield from _captured(context, path, facts, text, homes)
+        yield from _captured_uses(context, path, facts, text, homes)
 
 
-def _captured(context: RenameContext, path: str, facts: Facts, text: bytes, homes: set[int]) -> Iterator[Taken]:
+def _captured_uses(context: RenameContext, path: str, facts: Facts, text: bytes, homes: set[int]) -> Iterator[Taken]:
     """Yield uses of an outer name that the renamed one would hide."""
     resolver = context.resolver
     imported = facts.imported_at

@@ -40,7 +40,7 @@ def dangers_of(context: RenameContext, family: Family, edits: Sequence[Edit]) ->
     yield from _private(context)
     yield from _outside(context, family)
     yield from foreign_bases(context)
-    yield from _decorated(context)
+    yield from _decorator_dangers(context)
     yield from _parameters(context)
     copies = [edit for edit in edits if is_copy(edit.path)]
     if copies:
@@ -204,7 +204,7 @@ def _outside(context: RenameContext, family: Family) -> Iterator[Danger]:
             yield Danger(kind="outside_base", what=what, path=owner.file, offset=definition.name_at)
 
 
-def _decorated(context: RenameContext) -> Iterator[Danger]:
+def _decorator_dangers(context: RenameContext) -> Iterator[Danger]:
     """Yield a danger for decorators, which may pass on the name of a function or of its parameters."""
     subject = context.subject
     of = subject.function if subject.sort == "parameter" else subject.bound

@@ -38,7 +38,7 @@ def family_of(context: RenameContext) -> Family:
     for owner, bound in _definers(context, subject.name, context.side):
         # A class that is defined twice has a member in each definition.
         definers.setdefault(owner, []).append(bound)
-    lines = {owner: _line(context, owner) for owner in definers}
+    lines = {owner: _bases(context, owner) for owner in definers}
     found = [subject.owner]
     waiting = [owner for owner in definers if owner != subject.owner]
     grown = True
@@ -49,7 +49,7 @@ def family_of(context: RenameContext) -> Family:
                 found.append(owner)
                 waiting.remove(owner)
                 grown = True
-        if not grown and (joined := _joined(context, found, waiting)):
+        if not grown and (joined := _mixin_sibling(context, found, waiting)):
             found.append(joined)
             waiting.remove(joined)
             grown = True
@@ -64,21 +64,21 @@ def family_of(context: RenameContext) -> Family:
 
 def related_members(context: RenameContext, of: Bound, name: str) -> list[Bound]:
     """Return the members of a name in a class, its bases and its subclasses."""
-    mine = _line(context, of)
+    mine = _bases(context, of)
     return [
         bound
         for owner, bound in _definers(context, name)
-        if owner == of or owner in mine or of in _line(context, owner)
+        if owner == of or owner in mine or of in _bases(context, owner)
     ]
 
 
-def _line(context: RenameContext, of: Bound) -> frozenset[Bound]:
+def _bases(context: RenameContext, of: Bound) -> frozenset[Bound]:
     """Return all bases of a class, with the interfaces that it implements."""
     line, _ = context.resolver.line_of(of)
     found = set(line)
     waiting = list(line)
     while waiting and len(found) < 200:
-        for base in _implemented(context, waiting.pop()):
+        for base in _interfaces(context, waiting.pop()):
             for more in context.resolver.line_of(base)[0]:
                 if more not in found:
                     found.add(more)
@@ -86,7 +86,7 @@ def _line(context: RenameContext, of: Bound) -> frozenset[Bound]:
     return frozenset(found - {of})
 
 
-def _implemented(context: RenameContext, of: Bound) -> Iterator[Bound]:
+def _interfaces(context: RenameContext, of: Bound) -> Iterator[Bound]:
     facts = context.world.facts(of.file)
     if facts is None or not LANGUAGES[facts.language].classes.declares_interfaces:
         return
@@ -127,21 +127,21 @@ def _definers(context: RenameContext, name: str, side: Side = "") -> Iterator[tu
         yield Bound(symbol.file, owner.scope, owner.name), Bound(symbol.file, scope, name)
 
 
-def _joined(context: RenameContext, found: list[Bound], waiting: list[Bound]) -> Bound | None:
+def _mixin_sibling(context: RenameContext, found: list[Bound], waiting: list[Bound]) -> Bound | None:
     """Return a class that shares a subclass with one of the family, where one member hides the other."""
     if not context.subject.language.classes.mixins or len(waiting) > _MAX_JOINED:
         if len(waiting) > _MAX_JOINED and "mixins" not in " ".join(context.cut):
             context.cut.append(f"{len(waiting)} other classes with that member were not looked at as mixins")
         return None
     for other in waiting:
-        for heir in _heirs(context, other):
+        for heir in _subclasses(context, other):
             line = context.resolver.line_of(heir)[0]
             if any(base in line for base in found) and other in line:
                 return other
     return None
 
 
-def _heirs(context: RenameContext, of: Bound) -> Iterator[Bound]:
+def _subclasses(context: RenameContext, of: Bound) -> Iterator[Bound]:
     """Yield the classes that have a class among their bases."""
     seen = 0
     name = of.name.encode()

@@ -32,7 +32,7 @@ def fixture_edits(context: RenameContext) -> Iterator[Edit]:
         # A fixture of that name in the file itself, or in a folder between, takes precedence.
         if any(_sees(path, other) and len(other.rpartition("/")[0]) >= len(mine) for other in others):
             continue
-        for scope in _asking(context, path, facts):
+        for scope in _requesting_scopes(context, path, facts):
             for reference in references(
                 context.world,
                 context.store,
@@ -68,7 +68,7 @@ def _other_homes(context: RenameContext) -> Iterator[str]:
                 yield symbol.file
 
 
-def _asking(context: RenameContext, path: str, facts: Facts) -> Iterator[int]:
+def _requesting_scopes(context: RenameContext, path: str, facts: Facts) -> Iterator[int]:
     """Yield the scopes of tests and fixtures that have a parameter of the name."""
     for row, name in enumerate(facts.bind_names):
         if name != context.name or facts.bind_reason(row) != _PARAM:

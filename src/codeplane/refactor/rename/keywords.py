@@ -64,7 +64,7 @@ def keyword_edits(context: RenameContext) -> Iterator[Edit]:
     for call, facts in calls:
         if subject.sort == "parameter" and _is_pattern(context.world.text(call.path), call.at):
             continue
-        tier, why = _judged(context, facts, call, others)
+        tier, why = _judge(context, facts, call, others)
         if tier is not None:
             end = call.at + context.length
             yield Edit(path=call.path, start=call.at, end=end, new=context.new, tier=tier, role="KEYWORD", why=why)
@@ -105,11 +105,11 @@ def calls_naming(context: RenameContext, path: str, facts: Facts, name: str) -> 
 def _call_at(context: RenameContext, path: str, facts: Facts, at: int) -> Call | None:
     """Return the call in which a name at a place is a keyword argument."""
     text = context.world.text(path)
-    opened = _opening(text, facts, at) if at in facts.labels else None
+    opened = _opening_parenthesis(text, facts, at) if at in facts.labels else None
     if opened is None:
         return None
     twice = text[opened - 1 : opened] == b")"
-    inner = _opening(text, facts, opened - 1) if twice else opened
+    inner = _opening_parenthesis(text, facts, opened - 1) if twice else opened
     word = _WORD.search(text, max(0, inner - 200), inner) if inner is not None else None
     if word is None or text[max(0, word.start() - 4) : word.start()] == b"def ":
         return None
@@ -125,7 +125,7 @@ def reaches(context: RenameContext, facts: Facts, call: Call, function: Bound) -
         return _of_heading(context, facts, call, function) if call.heading else _of_made(context, call, function)
     if call.callee == "super" or not (call.callee == function.name or _may_be(context, call, function)):
         return None
-    meaning = _called(context, facts, call)
+    meaning = _called_meaning(context, facts, call)
     ours = [entity for entity in meaning.entities if not isinstance(entity, Outside)]
     if function in ours:
         home = context.world.facts(function.file)
@@ -162,7 +162,7 @@ def _is_right_after(context: RenameContext, facts: Facts, call: Call) -> bool:
     return defined is not None and defined.kind == "function" and b")" not in text[defined.end : call.callee_at]
 
 
-def _called(context: RenameContext, facts: Facts, call: Call) -> Meaning:
+def _called_meaning(context: RenameContext, facts: Facts, call: Call) -> Meaning:
     """Return what is called, or may be if the receiver is a module among other things."""
     resolver, text = context.resolver, context.world.text(call.path)
     meaning = resolver.at(call.path, call.callee_at, call.callee)
@@ -252,7 +252,7 @@ def _may_be(context: RenameContext, call: Call, function: Bound) -> bool:
     return call.callee in context.aliases(function.name)
 
 
-def _judged(context: RenameContext, facts: Facts, call: Call, others: frozenset[Bound]) -> tuple[Tier | None, str]:
+def _judge(context: RenameContext, facts: Facts, call: Call, others: frozenset[Bound]) -> tuple[Tier | None, str]:
     subject = context.subject
     if subject.sort == "member":
         return _of_field(context, call) if not (call.heading or call.twice) else (None, "")
@@ -397,7 +397,7 @@ def _is_method(context: RenameContext, function: Bound) -> bool:
     return facts is not None and facts.scopes[function.scope].kind == "class"
 
 
-def _opening(text: bytes, facts: Facts, at: int) -> int | None:
+def _opening_parenthesis(text: bytes, facts: Facts, at: int) -> int | None:
     """Return the parenthesis that opens the arguments around a name, ignoring strings and comments."""
     spans = facts.texts
     span = int(spans[:, 0].searchsorted(at)) - 1

@@ -25,10 +25,10 @@ def mangled_edits(context: RenameContext) -> Iterator[Edit]:
         return
     if subject.sort == "member" and subject.owner is not None and is_mangled(subject.name):
         was, new = mangled_name(subject.owner.name, subject.name), mangled_name(subject.owner.name, context.new)
-        yield from _respelled(context, subject.owner, was, new)
+        yield from _mangled_uses(context, subject.owner, was, new)
     elif subject.definition is not None and subject.definition.kind in _CLASSES:
         for name in dict.fromkeys(_own_names(context)):
-            yield from _respelled(
+            yield from _mangled_uses(
                 context, subject.bound, mangled_name(subject.name, name), mangled_name(context.new, name)
             )
 
@@ -41,7 +41,7 @@ def _own_names(context: RenameContext) -> Iterator[str]:
             yield definition.name
 
 
-def _respelled(context: RenameContext, owner: Bound, was: str, new: str) -> Iterator[Edit]:
+def _mangled_uses(context: RenameContext, owner: Bound, was: str, new: str) -> Iterator[Edit]:
     if was == new:
         return
     alone = _is_alone(context, owner)

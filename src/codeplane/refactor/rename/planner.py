@@ -105,7 +105,7 @@ def _of_parameters(
         candidates=(
             Candidate(
                 id="family",
-                description=f"{context.name} in every {function.name} that shares it: {_listed(family)}",
+                description=f"{context.name} in every {function.name} that shares it: {_list_owners(family)}",
                 confidence=0.9,
                 provenance="syntactic",
                 edits=together,
@@ -125,7 +125,7 @@ def _of_parameters(
     )
 
 
-def _listed(family: Family) -> str:
+def _list_owners(family: Family) -> str:
     more = f" and {len(family.owners) - 5} more" if len(family.owners) > 5 else ""
     return ", ".join(owner.name for owner in family.owners[:5]) + more
 
@@ -175,7 +175,7 @@ def _candidates(
         whole = f"the fixture {context.name} and the parameters that ask for it"
         single = f"the fixture {context.name} alone; tests that ask for it no longer find it"
     else:
-        whole = f"{context.name} in every class that shares it: {_listed(family)}"
+        whole = f"{context.name} in every class that shares it: {_list_owners(family)}"
         single = f"{context.name} of {owner.name if owner else ''} alone; it no longer overrides the others"
     return (
         Candidate(id="family", description=whole, confidence=0.9, provenance="syntactic", edits=together),

@@ -40,7 +40,7 @@ def relative_edits(context: RenameContext) -> Iterator[Edit]:
 def foreign_bases(context: RenameContext) -> Iterator[Danger]:
     """Yield a danger for a member that overrides one of a type outside the repository."""
     one, facts = context.subject.definition, context.subject.facts
-    if one is None or not _is_asked(context):
+    if one is None or not _applies(context):
         return
     text = context.world.text(context.subject.bound.file)
     danger = ""
@@ -59,7 +59,7 @@ def foreign_bases(context: RenameContext) -> Iterator[Danger]:
         yield Danger(kind="outside_base", what=danger, path=context.subject.bound.file, offset=one.name_at)
 
 
-def _is_asked(context: RenameContext) -> bool:
+def _applies(context: RenameContext) -> bool:
     """Whether the subject is a member in a language whose bases are not resolved."""
     subject, one = context.subject, context.subject.definition
     owned = subject.sort == "member" or (subject.sort == "top" and one is not None and one.kind == "method")
@@ -68,7 +68,7 @@ def _is_asked(context: RenameContext) -> bool:
 
 def _relatives(context: RenameContext) -> Iterator[Bound]:
     subject, mine = context.subject, context.subject.definition
-    if mine is None or not _is_asked(context):
+    if mine is None or not _applies(context):
         return
     own = _owner_name(mine)
     rules = subject.language.classes
@@ -142,11 +142,11 @@ def _head_end(text: bytes, definition: Definition) -> int:
 
 def _kin(context: RenameContext, own: str) -> frozenset[str]:
     """Return the names of a type's bases, and of all types derived from it or from one of them."""
-    above = _closed(context, {own}, up=True)
-    return _closed(context, above, up=False)
+    above = _closure(context, {own}, up=True)
+    return _closure(context, above, up=False)
 
 
-def _closed(context: RenameContext, first: frozenset[str] | set[str], *, up: bool) -> frozenset[str]:
+def _closure(context: RenameContext, first: frozenset[str] | set[str], *, up: bool) -> frozenset[str]:
     found, waiting = set(first), list(first)
     while waiting and len(found) < _MAX_NAMES:
         name = waiting.pop()

@@ -79,7 +79,7 @@ class RenameContext:
         """Return the parsed files of the subject's language family that contain a name."""
         found = self._files.get(name)
         if found is None:
-            found = self._files[name] = tuple(self._holding(name))
+            found = self._files[name] = tuple(self._files_with(name))
         return found
 
     def aliases(self, name: str) -> frozenset[str]:
@@ -117,7 +117,7 @@ class RenameContext:
             "column": len(text[start:offset].decode("utf-8", "replace")) + 1,
         }
 
-    def _holding(self, name: str) -> Iterator[tuple[str, Facts]]:
+    def _files_with(self, name: str) -> Iterator[tuple[str, Facts]]:
         family, own = self.subject.language.family, self.subject.language.name
         # Sigils are not part of the words in the index.
         for path, _ in self.store.files_with(name.strip("#@?!") or name):

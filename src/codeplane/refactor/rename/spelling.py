@@ -47,7 +47,7 @@ class Spelling:
         if index is not None:
             import_ = facts.imports[index]
             if offset == import_.imported_at and import_.imported == self._name:
-                return self._taken(path, facts, import_.source, import_.imported)
+                return self._is_own_import(path, facts, import_.source, import_.imported)
             return self.along(Bound(path, import_.scope, import_.local))
         given = [
             export
@@ -65,7 +65,7 @@ class Spelling:
             before = self._resolver.at(path, steps[-1].at, steps[-1].name)
             modules = [entity for entity in before.entities if isinstance(entity, Module)]
             if modules and not steps[-1].called:
-                return any(self._given(module.path, _MAX_HOPS) for module in modules)
+                return any(self._is_own_export(module.path, _MAX_HOPS) for module in modules)
         return True
 
     def along(self, bound: Bound) -> bool:
@@ -74,14 +74,14 @@ class Spelling:
             return True
         if bound not in self._known:
             self._known[bound] = False
-            self._known[bound] = self._brought(bound)
+            self._known[bound] = self._is_imported(bound)
         return self._known[bound]
 
     def gives(self, module: str) -> bool:
         """Whether a module exports the symbol under its own name."""
-        return self._given(module, _MAX_HOPS)
+        return self._is_own_export(module, _MAX_HOPS)
 
-    def _brought(self, bound: Bound) -> bool:
+    def _is_imported(self, bound: Bound) -> bool:
         facts = self._world.facts(bound.file)
         if facts is None:
             return False
@@ -90,17 +90,20 @@ class Spelling:
                 continue
             import_ = facts.imports[facts.bind_target(row)]
             if import_.imported in _NAMELESS or (
-                import_.imported == self._name and self._taken(bound.file, facts, import_.source, import_.imported)
+                import_.imported == self._name
+                and self._is_own_import(bound.file, facts, import_.source, import_.imported)
             ):
                 return True
         return False
 
-    def _taken(self, path: str, facts: Facts, source: str, name: str) -> bool:
+    def _is_own_import(self, path: str, facts: Facts, source: str, name: str) -> bool:
         modules = self._world.modules(facts)
         places = modules.find(source, path) if modules is not None else ()
-        return any(self._given(place, _MAX_HOPS) for place in places) if name == self._name else name in _NAMELESS
+        return (
+            any(self._is_own_export(place, _MAX_HOPS) for place in places) if name == self._name else name in _NAMELESS
+        )
 
-    def _given(self, module: str, hops: int) -> bool:
+    def _is_own_export(self, module: str, hops: int) -> bool:
         facts = self._world.facts(module)
         if facts is None or hops == 0:
             return False
@@ -120,7 +123,7 @@ class Spelling:
                 if not export.source:
                     return self.along(Bound(module, 0, self._name))
                 places = modules.find(export.source, module) if modules is not None else ()
-                return any(self._given(place, hops - 1) for place in places)
+                return any(self._is_own_export(place, hops - 1) for place in places)
             stars = [export.source for export in facts.exports if export.name == "*" and export.source]
         places = tuple(place for star in stars for place in (modules.find(star, module) if modules else ()))
-        return any(self._given(place, hops - 1) for place in places)
+        return any(self._is_own_export(place, hops - 1) for place in places)

@@ -64,11 +64,11 @@ def string_edits(context: RenameContext, bounds: Sequence[Bound]) -> Iterator[Ed
     for path, facts in context.files(context.name):
         text = context.world.text(path)
         listed = {export.at for export in facts.exports if export.evidence == "all" and export.name == context.name}
-        reached = _reached(facts, context.name)
+        reached = _dynamic_uses(facts, context.name)
         for at in context.places(path, context.name):
             if not facts.in_text(at):
                 continue
-            tier, role, why = _judged(context, spelling, bounds, path, facts, text, at, listed, reached)
+            tier, role, why = _judge(context, spelling, bounds, path, facts, text, at, listed, reached)
             if tier is not None:
                 yield Edit(
                     path=path,
@@ -85,7 +85,7 @@ def string_edits(context: RenameContext, bounds: Sequence[Bound]) -> Iterator[Ed
             return
 
 
-def _judged(
+def _judge(
     context: RenameContext,
     spelling: Spelling,
     bounds: Sequence[Bound],
@@ -100,13 +100,13 @@ def _judged(
         return (*_of_all(context, spelling, bounds, path, facts), "listed in __all__")
     start, end = _span(facts, at)
     if _TYPE_COMMENT.match(text, start):
-        found = _named(context, spelling, bounds, path, at)
+        found = _means_symbol(context, spelling, bounds, path, at)
         return ("STRONG" if found else None), "STRING", "in a type comment"
     if text[start : start + 1] == b"#":
         return None, "", ""
     if context.subject.sort == "member" and (slot := slot_tier(context, bounds, path, facts, text, at)) is not None:
         return slot, "STRING", "an attribute that its class lists"
-    named = _stands_as_type(text, start) and _named(context, spelling, bounds, path, at)
+    named = _stands_as_type(text, start) and _means_symbol(context, spelling, bounds, path, at)
     # Only a name that would mean the symbol is worth parsing.
     if named and _is_annotation(context, path, text, at):
         inside = text[start:end]
@@ -133,7 +133,7 @@ def _of_all(
     return ("STRONG" if len(given) == 1 else "UNKNOWN"), "EXPORT"
 
 
-def _reached(facts: Facts, name: str) -> list[int]:
+def _dynamic_uses(facts: Facts, name: str) -> list[int]:
     return [access.at for access in facts.dynamic if access.literal == name and access.pattern == "getattr"]
 
 
@@ -141,7 +141,7 @@ def _span(facts: Facts, at: int) -> tuple[int, int]:
     return facts.text_span(at)
 
 
-def _named(context: RenameContext, spelling: Spelling, bounds: Sequence[Bound], path: str, at: int) -> bool:
+def _means_symbol(context: RenameContext, spelling: Spelling, bounds: Sequence[Bound], path: str, at: int) -> bool:
     """Whether the name would mean the symbol if the string were code."""
     meaning = context.resolver.at(path, at, context.name)
     return meaning.certain and any(entity in bounds for entity in meaning.entities) and spelling.is_own(path, at)
@@ -172,7 +172,7 @@ def _is_annotation(context: RenameContext, path: str, text: bytes, at: int) -> b
 
 
 def _is_generic(context: RenameContext, path: str, head: str) -> bool:
-    """Whether what stands before brackets makes a type of what is in them: `list`, or a name of a typing module."""
+    """Whether the name before brackets makes their content a type: `list`, or a name of a typing module."""
     if head in _GENERICS:
         return True
     first, _, rest = head.partition(".")

@@ -69,7 +69,7 @@ class Subject:
 def subject_of(world: World, resolver: Resolver, target: Target) -> Subject:
     """Return the subject of a target, refused if it cannot be renamed here."""
     facts = _facts(world, target.bound.file)
-    bound = _meant(resolver, facts, target.bound)
+    bound = _outer_binding(resolver, facts, target.bound)
     language = world.language(facts)
     if language.reserved is None:
         raise NotRefactorable(f"names in {language.name} have no references", hint="edit the files by text instead")
@@ -92,7 +92,7 @@ def subject_of(world: World, resolver: Resolver, target: Target) -> Subject:
     owner = _holder(facts, bound) if member else None
     sort: Sort = "member" if member else "parameter" if _PARAM in reasons else "top" if not bound.scope else "local"
     function = _holder(facts, bound) if sort == "parameter" else None
-    function = _meant(resolver, facts, function) if function is not None else None
+    function = _outer_binding(resolver, facts, function) if function is not None else None
     subject = Subject(
         bounds=(bound,),
         facts=facts,
@@ -103,10 +103,15 @@ def subject_of(world: World, resolver: Resolver, target: Target) -> Subject:
         function=function,
         loose=_is_loose(facts, language, bound, definition, member=member),
     )
-    _refused(world, resolver, subject)
+    _refuse(world, resolver, subject)
     siblings = tuple(dict.fromkeys(_siblings(subject)))
     overloaded = _is_overloaded(world, resolver, subject)
-    bounds = [bound, *(siblings if overloaded else ()), *_beside(world, subject), *_property(subject)]
+    bounds = [
+        bound,
+        *(siblings if overloaded else ()),
+        *_stub_bindings(world, subject),
+        *_parameter_properties(subject),
+    ]
     return replace(subject, bounds=tuple(dict.fromkeys(bounds)), branches=() if overloaded else siblings)
 
 
@@ -118,7 +123,7 @@ def _is_loose(facts: Facts, language: Language, bound: Bound, definition: Defini
     return not bound_there and definition.kind in ("method", "field", "property", "function")
 
 
-def _meant(resolver: Resolver, facts: Facts, bound: Bound) -> Bound:
+def _outer_binding(resolver: Resolver, facts: Facts, bound: Bound) -> Bound:
     """Return the binding itself, or the outer one that `global` or `nonlocal` refers to."""
     rows = facts.bound.get((bound.scope, bound.name), [])
     if not any(facts.bind_reason(row) in _FURTHER_OUT for row in rows):
@@ -159,7 +164,7 @@ def _facts(world: World, path: str) -> Facts:
     return facts
 
 
-def _refused(world: World, resolver: Resolver, subject: Subject) -> None:
+def _refuse(world: World, resolver: Resolver, subject: Subject) -> None:
     name = subject.name
     rules, title = subject.language.names, subject.language.title
     if name in rules.special_members and subject.sort == "member":
@@ -206,7 +211,7 @@ def _is_overloaded(world: World, resolver: Resolver, subject: Subject) -> bool:
     return any(b"overload" in decorators(text, definition) for _, definition in resolver.definitions(function))
 
 
-def _beside(world: World, subject: Subject) -> Iterator[Bound]:
+def _stub_bindings(world: World, subject: Subject) -> Iterator[Bound]:
     """Yield the same symbol in the stub of a module, or in the module of a stub."""
     path = subject.bound.file
     endings = subject.language.names.stubs
@@ -235,7 +240,7 @@ def _beside(world: World, subject: Subject) -> Iterator[Bound]:
                 yield Bound(other, definition.scope, definition.name)
 
 
-def _property(subject: Subject) -> Iterator[Bound]:
+def _parameter_properties(subject: Subject) -> Iterator[Bound]:
     """Yield the field that a constructor's parameter declares, or that parameter: both are one symbol."""
     facts, at = subject.facts, subject.at
     if not subject.language.names.parameter_properties:

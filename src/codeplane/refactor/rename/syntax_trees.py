@@ -30,7 +30,7 @@ class SyntaxTrees:
         if tree is None:
             language, text = self._world.language(facts), self._world.text(path)
             if language.embedded:
-                text = _only(text, language.embedded)
+                text = _mask_except(text, language.embedded)
             tree = self._trees[path] = self._parser(language.grammar).parse(text)
         return tree.root_node.descendant_for_byte_range(start, end)
 
@@ -62,7 +62,7 @@ def import_under_new_name(language: Language, import_: Import, name: str, new: s
     return f"{name}: {new}" if short else f"{name} as {new}"
 
 
-def _only(text: bytes, embedded: str) -> bytes:
+def _mask_except(text: bytes, embedded: str) -> bytes:
     masked = bytearray(b" " * len(text))
     for match in re.finditer(embedded.encode(), text):
         start, end = match.span(1)

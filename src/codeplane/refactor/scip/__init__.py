@@ -1,1 +1,1 @@
-"""What a compiler's indexer said of the files, taken as authority while they are as it saw them. Opt-in."""
+"""Imported SCIP indexes: an optional authority on symbols, valid while the indexed files do not change."""

@@ -29,7 +29,7 @@ class ScipAuthority:
 
     def at(self, path: str, start: int, end: int) -> frozenset[str]:
         """Return the symbols at a place whose name its text spells; none if the indexes say nothing."""
-        places = self._of(path)
+        places = self._symbols_of(path)
         found = places.get((start, end), frozenset()) if places is not None else frozenset()
         text = self.spells(path, start, end)
         return frozenset(symbol for symbol in found if name_of(symbol) in (None, text))
@@ -43,7 +43,7 @@ class ScipAuthority:
         inner = {inside_module(selection) for selection in wanted}
         return inside_module(symbol) in inner and not self._store.defines(symbol)
 
-    def _of(self, path: str) -> dict[tuple[int, int], frozenset[str]] | None:
+    def _symbols_of(self, path: str) -> dict[tuple[int, int], frozenset[str]] | None:
         if path not in self._places:
             known = self._snapshot.files.get(path)
             spoken = self._store.spoken(path, known.digest) if known is not None else None
@@ -64,14 +64,14 @@ def apply_authority(draft: Draft, scip: ScipAuthority) -> Draft:
     if it was certain, is only proposed and reported as a danger.
     """
     dangers: list[Danger] = []
-    edits = _seen(draft.edits, scip, dangers)
+    edits = _adjust_edits(draft.edits, scip, dangers)
     candidates = tuple(
-        replace(candidate, edits=_seen(candidate.edits, scip, dangers)) for candidate in draft.candidates
+        replace(candidate, edits=_adjust_edits(candidate.edits, scip, dangers)) for candidate in draft.candidates
     )
     return replace(draft, edits=edits, candidates=candidates, dangers=(*draft.dangers, *dict.fromkeys(dangers)))
 
 
-def _seen(edits: Sequence[Edit], scip: ScipAuthority, dangers: list[Danger]) -> tuple[Edit, ...]:
+def _adjust_edits(edits: Sequence[Edit], scip: ScipAuthority, dangers: list[Danger]) -> tuple[Edit, ...]:
     defining = [edit for edit in edits if edit.role == "DEFINITION" and edit.tier in SURE and edit.semantic]
     names = {scip.spells(edit.path, edit.start, edit.end) for edit in defining}
     wanted = frozenset[str]().union(*(scip.at(edit.path, edit.start, edit.end) for edit in defining))
@@ -79,10 +79,12 @@ def _seen(edits: Sequence[Edit], scip: ScipAuthority, dangers: list[Danger]) -> 
         return tuple(edits)
     (name,) = names
     family = scip.related(wanted)
-    return tuple(judged for edit in edits if (judged := _judged(edit, name, wanted, family, scip, dangers)) is not None)
+    return tuple(
+        judged for edit in edits if (judged := _adjust_edit(edit, name, wanted, family, scip, dangers)) is not None
+    )
 
 
-def _judged(
+def _adjust_edit(
     edit: Edit, name: str, wanted: frozenset[str], family: frozenset[str], scip: ScipAuthority, dangers: list[Danger]
 ) -> Edit | None:
     if not edit.semantic or edit.start == edit.end or scip.spells(edit.path, edit.start, edit.end) != name:

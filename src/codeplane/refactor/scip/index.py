@@ -1,4 +1,4 @@
-"""The contents of an `index.scip`: which symbol stands where, by proto/codeplane/scip/v1."""
+"""The contents of an `index.scip`: the symbols at each place, read by proto/codeplane/scip/v1."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

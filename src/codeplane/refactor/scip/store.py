@@ -67,7 +67,7 @@ class ScipStore:
                 connection.executemany(
                     "INSERT OR REPLACE INTO documents VALUES (?, ?, ?, ?)",
                     (
-                        (os.fsencode(document.path), name, document.digest, _packed(document.spoken))
+                        (os.fsencode(document.path), name, document.digest, _pack(document.spoken))
                         for document in documents
                     ),
                 )
@@ -93,7 +93,7 @@ class ScipStore:
     def drop(self, name: str | None = None) -> int:
         """Delete one index, or all; return how many."""
         with self._lock:
-            if not self._there():
+            if not self._exists():
                 return 0
             connection = self._database().connection
             names = [one for (one,) in connection.execute("SELECT name FROM imports") if name in (None, one)]
@@ -107,7 +107,7 @@ class ScipStore:
     def imports(self) -> tuple[Imported, ...]:
         """Return the imported indexes."""
         with self._lock:
-            if not self._there():
+            if not self._exists():
                 return ()
             connection = self._database().connection
             documents: dict[str, list[tuple[str, str]]] = {}
@@ -122,7 +122,7 @@ class ScipStore:
     def taken_in(self) -> tuple[tuple[str, int], ...]:
         """Return the names of the indexes, and when each was imported."""
         with self._lock:
-            if not self._there():
+            if not self._exists():
                 return ()
             rows = self._database().connection.execute("SELECT name, at_ns FROM imports ORDER BY name").fetchall()
         return tuple((name, at_ns) for name, at_ns in rows)
@@ -130,7 +130,7 @@ class ScipStore:
     def tools(self) -> tuple[tuple[str, int], ...]:
         """Return the indexers, and when an index of each was last imported."""
         with self._lock:
-            if not self._there():
+            if not self._exists():
                 return ()
             rows = self._database().connection.execute("SELECT tool, max(at_ns) FROM imports GROUP BY tool").fetchall()
         return tuple((tool, at_ns) for tool, at_ns in rows)
@@ -138,7 +138,7 @@ class ScipStore:
     def spoken(self, path: str, digest: str) -> tuple[SymbolSpan, ...] | None:
         """Return the symbols of a file with this content; None if no index has them."""
         with self._lock:
-            if not self._there():
+            if not self._exists():
                 return None
             key = (path, digest)
             if key not in self._held:
@@ -153,13 +153,13 @@ class ScipStore:
                     return None
                 while len(self._held) >= _KEPT:
                     self._held.pop(next(iter(self._held)))
-                self._held[key] = _unpacked(row[0])
+                self._held[key] = _unpack(row[0])
             return self._held[key]
 
     def defines(self, symbol: str) -> bool:
         """Whether a symbol is defined in a document, and not outside."""
         with self._lock:
-            if not self._there():
+            if not self._exists():
                 return False
             connection = self._database().connection
             return connection.execute("SELECT 1 FROM definitions WHERE symbol = ?", (symbol,)).fetchone() is not None
@@ -167,7 +167,7 @@ class ScipStore:
     def related(self, symbol: str) -> frozenset[str]:
         """Return the symbols that are related to one, directly or through others."""
         with self._lock:
-            if not self._there():
+            if not self._exists():
                 return frozenset()
             connection = self._database().connection
             found, waiting = {symbol}, [symbol]
@@ -188,7 +188,7 @@ class ScipStore:
                 self._opened.close()
                 self._opened = None
 
-    def _there(self) -> bool:
+    def _exists(self) -> bool:
         return self._opened is not None or self._path.exists()
 
     def _database(self) -> DerivedDatabase:
@@ -204,13 +204,13 @@ class ScipStore:
             connection.execute(f"DELETE FROM {table} WHERE import = ?", (name,))
 
 
-def _packed(spoken: Sequence[SymbolSpan]) -> bytes:
+def _pack(spoken: Sequence[SymbolSpan]) -> bytes:
     symbols = {symbol: index for index, symbol in enumerate(dict.fromkeys(span.symbol for span in spoken))}
     rows = [(span.start, span.end, symbols[span.symbol], span.is_definition) for span in spoken]
     return zlib.compress(msgspec.msgpack.encode((list(symbols), rows)), 1)
 
 
-def _unpacked(raw: bytes) -> tuple[SymbolSpan, ...]:
+def _unpack(raw: bytes) -> tuple[SymbolSpan, ...]:
     symbols, rows = msgspec.msgpack.decode(
         zlib.decompress(raw), type=tuple[list[str], list[tuple[int, int, int, bool]]]
     )

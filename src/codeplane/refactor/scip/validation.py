@@ -58,8 +58,8 @@ def accept_documents(
     for document in index.documents:
         path = os.path.normpath(f"{prefix}/{document.path}" if prefix else document.path)
         known = snapshot.files.get(path)
-        why = _outdated(document, known, snapshot, written_ns)
-        places = _placed(document, snapshot.text(known)) if known is not None and not why else None
+        why = _mismatch(document, known, snapshot, written_ns)
+        places = _locate(document, snapshot.text(known)) if known is not None and not why else None
         if known is None or places is None:
             wrong.append((path, why or "its places do not spell the names of their symbols"))
         else:
@@ -70,11 +70,11 @@ def accept_documents(
             f"{len(wrong)} of {len(index.documents)} documents do not fit their files: {shown(path)}: {why}",
             details={"documents": [f"{shown(path)}: {why}" for path, why in wrong[:_NAMED]]},
         )
-    _must_be_whole(found, snapshot, keep)
+    _refuse_partial(found, snapshot, keep)
     return tuple(found)
 
 
-def _outdated(document: Document, known: IndexedFile | None, snapshot: Snapshot, written_ns: int) -> str:
+def _mismatch(document: Document, known: IndexedFile | None, snapshot: Snapshot, written_ns: int) -> str:
     """Return why a document does not fit the present file; empty if it may."""
     if known is None or known.skipped is not None:
         return "there is no such file here"
@@ -84,7 +84,7 @@ def _outdated(document: Document, known: IndexedFile | None, snapshot: Snapshot,
     return "it was changed after the index was written" if known.stamp.mtime_ns > written_ns else ""
 
 
-def _must_be_whole(found: Sequence[AcceptedDocument], snapshot: Snapshot, keep: Keep | None) -> None:
+def _refuse_partial(found: Sequence[AcceptedDocument], snapshot: Snapshot, keep: Keep | None) -> None:
     spoken_of = {document.path for document in found}
     named = {language.name for document in found if (language := languages().of(document.path)) is not None}
     missing = [
@@ -106,20 +106,20 @@ def _must_be_whole(found: Sequence[AcceptedDocument], snapshot: Snapshot, keep: 
         )
 
 
-def _placed(document: Document, raw: bytes) -> tuple[SymbolSpan, ...] | None:
+def _locate(document: Document, raw: bytes) -> tuple[SymbolSpan, ...] | None:
     """Return the occurrences as spans of bytes; None if they do not fit the text in any encoding of columns."""
     lines = raw.split(b"\n")
     starts = [0]
     for line in lines:
         starts.append(starts[-1] + len(line) + 1)
     for encoding in (document.encoding,) if document.encoding else _ENCODINGS:
-        found = _spelled(document, raw, lines, starts, encoding)
+        found = _locate_in(document, raw, lines, starts, encoding)
         if found is not None:
             return found
     return None
 
 
-def _spelled(
+def _locate_in(
     document: Document, raw: bytes, lines: list[bytes], starts: list[int], encoding: Encoding
 ) -> tuple[SymbolSpan, ...] | None:
     found: list[SymbolSpan] = []
@@ -138,19 +138,19 @@ def _spelled(
                 return None
         elif name is not None:
             spells = text.strip(b"'\"`#") == name.encode()
-            if (one.is_definition and not spells) or not _whole(raw, start, end):
+            if (one.is_definition and not spells) or not _is_whole_word(raw, start, end):
                 return None
-            named, right = named + 1, right + (spells or _renamed(raw, text, name.encode()))
-        found.append(_spoken(document, one, start, end))
+            named, right = named + 1, right + (spells or _is_aliased(raw, text, name.encode()))
+        found.append(_symbol_span(document, one, start, end))
     return tuple(found) if named - right <= max(_MAY_DIFFER, named * (1 - _SPELLED)) else None
 
 
-def _spoken(document: Document, occurrence: Occurrence, start: int, end: int) -> SymbolSpan:
+def _symbol_span(document: Document, occurrence: Occurrence, start: int, end: int) -> SymbolSpan:
     symbol = f"{document.path} {occurrence.symbol}" if is_local(occurrence.symbol) else occurrence.symbol
     return SymbolSpan(start=start, end=end, symbol=symbol, is_definition=occurrence.is_definition)
 
 
-def _renamed(raw: bytes, text: bytes, name: bytes) -> bool:
+def _is_aliased(raw: bytes, text: bytes, name: bytes) -> bool:
     """Whether a place has another spelling because the file gives its symbol an alias."""
     first = _WORD.match(text)
     if first is not None and first[0] == name:
@@ -162,7 +162,7 @@ def _renamed(raw: bytes, text: bytes, name: bytes) -> bool:
     )
 
 
-def _whole(raw: bytes, start: int, end: int) -> bool:
+def _is_whole_word(raw: bytes, start: int, end: int) -> bool:
     """Whether a span begins and ends at word borders."""
     opens = start and _INSIDE_WORD.match(raw, start) and _INSIDE_WORD.match(raw, start - 1)
     closes = _INSIDE_WORD.match(raw, end - 1) and _INSIDE_WORD.match(raw, end)

@@ -1,1 +1,1 @@
-"""Search and replace by the shape of the code: patterns in the language itself, with `$NAME` for what may differ."""
+"""Structural search and replace: patterns written as code, with `$NAME` for the parts that may differ."""

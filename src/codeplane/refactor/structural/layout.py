@@ -26,7 +26,7 @@ class PlacedList:
 def place_list(text: str, captured: Captured | None, before: str, after: str) -> PlacedList:
     """Put a list between the texts `before` and `after` it in a rewrite, with the layout it was found with."""
     if captured is None or not captured.nodes:
-        return _nothing(before, after)
+        return _place_nothing(before, after)
     end, blanks = captured.end, _BLANKS.match(after)
     follows = after[blanks.end() : blanks.end() + 1] if blanks else ""
     if follows == "," and captured.nodes[-1].text() == ",":
@@ -44,7 +44,7 @@ def place_list(text: str, captured: Captured | None, before: str, after: str) ->
     return PlacedList(before=before, start=start, end=end, skipped=skipped, moved=moved)
 
 
-def _nothing(before: str, after: str) -> PlacedList:
+def _place_nothing(before: str, after: str) -> PlacedList:
     """Place an empty list: a separator that would be left alone is removed too."""
     head, skipped = before, 0
     blanks = _BLANKS.match(after)

@@ -127,7 +127,7 @@ class StructuralOperations:
                 raise CursorExpired("what this cursor speaks of is no longer held", hint="ask again without it")
             found = stored
         else:
-            found = await self._found(request)
+            found = await self._search(request)
         hits = found.answer.hits[first : first + request.limit]
         cursor = None
         if first + len(hits) < len(found.answer.hits):
@@ -147,14 +147,14 @@ class StructuralOperations:
             stale=found.stale,
         )
 
-    async def _found(self, request: StructuralRequest) -> ConsistentRead[_Hits]:
+    async def _search(self, request: StructuralRequest) -> ConsistentRead[_Hits]:
         pattern = parse_pattern(request.pattern, request.language)
         keep = scope(request.paths, (), "include", self._root)
         stopped = threading.Event()
         try:
             return await read_consistently(
                 self._knowledge,
-                lambda snapshot: _looked(snapshot, pattern, keep, stopped.is_set),
+                lambda snapshot: _collect_hits(snapshot, pattern, keep, stopped.is_set),
                 lambda one: one.paths,
                 facts=False,
             )
@@ -163,7 +163,7 @@ class StructuralOperations:
             stopped.set()
 
 
-def _looked(snapshot: Snapshot, pattern: StructuralPattern, keep: Keep | None, stop: Stop) -> _Hits:
+def _collect_hits(snapshot: Snapshot, pattern: StructuralPattern, keep: Keep | None, stop: Stop) -> _Hits:
     looked, hits, paths = SearchCoverage(), list[StructuralHit](), set[str]()
     deadline = time.monotonic() + _SECONDS
     for file in search_files(snapshot, pattern, looked, keep=keep, deadline=deadline, most=_MAX_MATCHES, stop=stop):

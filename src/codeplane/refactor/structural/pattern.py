@@ -59,28 +59,28 @@ def parse_pattern(text: str, language: str) -> StructuralPattern:
         language=name,
         rules=rules,
         left_out=tuple(grammar for grammar in GRAMMARS[name] if grammar not in rules),
-        ones=_captured(match["one"] for match in found),
-        lists=_captured(match["many"] for match in found),
+        ones=_capture_names(match["one"] for match in found),
+        lists=_capture_names(match["many"] for match in found),
         words=_words(stripped),
     )
 
 
 def _rule(text: str, grammar: str) -> "Rule":
     """Return the rule that finds the pattern: alone, or inside code that makes it parse as what it is."""
-    plain = METAVARIABLE.sub(_named, text)
+    plain = METAVARIABLE.sub(_placeholder, text)
     for before, after in surroundings(grammar):
         root = tree(f"{before}{plain}{after}", grammar)
-        meant = _meant(root, len(before), len(before) + len(plain))
+        meant = _node_of_span(root, len(before), len(before) + len(plain))
         if meant is None or ((before or after) and _first(root, meant.kind()) != extent(meant)):
             continue
         if not before and not after:
-            return _checked({"pattern": text}, text, grammar)
+            return _check_rule({"pattern": text}, text, grammar)
         context: Pattern = {"context": f"{before}{text}{after}", "selector": meant.kind(), "strictness": None}
-        return _checked({"pattern": context}, text, grammar)
+        return _check_rule({"pattern": context}, text, grammar)
     raise InvalidArgument(f"the pattern does not parse as {grammar}: {text}", hint=_HINT)
 
 
-def _checked(rule: "Rule", text: str, grammar: str) -> "Rule":
+def _check_rule(rule: "Rule", text: str, grammar: str) -> "Rule":
     """Check a rule; its error becomes an InvalidArgument."""
     try:
         tree("", grammar).find(**rule)
@@ -92,7 +92,7 @@ def _checked(rule: "Rule", text: str, grammar: str) -> "Rule":
     return rule
 
 
-def _meant(root: "SgNode", start: int, end: int) -> "SgNode | None":
+def _node_of_span(root: "SgNode", start: int, end: int) -> "SgNode | None":
     """Return the innermost node that is exactly a span of the text and parses; None if there is none."""
     found = None
     for node in nodes(root):
@@ -114,11 +114,11 @@ def _first(root: "SgNode", kind: str) -> tuple[int, int]:
     return next(extent(node) for node in nodes(root) if node.kind() == kind)
 
 
-def _captured(names: Iterable[str | None]) -> tuple[str, ...]:
+def _capture_names(names: Iterable[str | None]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name and not name.startswith("_")))
 
 
-def _named(found: re.Match[str]) -> str:
+def _placeholder(found: re.Match[str]) -> str:
     return f"Zmeta{found['one']}" if found["one"] else f"Zmetas{found['many'] or ''}"
 
 

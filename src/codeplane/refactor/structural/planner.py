@@ -34,7 +34,7 @@ class _Change:
 
 
 class _SyntaxIndex:
-    """A tree that is asked about many spans; the children of a node are read once."""
+    """Looks up many spans in one tree; the children of a node are read once."""
 
     def __init__(self, root: "SgNode") -> None:
         self._root = root
@@ -44,7 +44,7 @@ class _SyntaxIndex:
         """Whether a span is one node, or unless it must be `alone`, several nodes of a list or block."""
         node, place = self._root, extent(self._root)
         while place != (start, end):
-            nodes, starts, ends = self._below(node, place)
+            nodes, starts, ends = self._children(node, place)
             # The last node that begins there or before; of several, the first that reaches far enough.
             index = bisect_right(starts, start) - 1
             while index > 0 and starts[index - 1] == starts[index] and ends[index - 1] >= end:
@@ -56,7 +56,7 @@ class _SyntaxIndex:
             node, place = nodes[index], (starts[index], ends[index])
         return True
 
-    def _below(self, node: "SgNode", place: tuple[int, int]) -> tuple[list["SgNode"], list[int], list[int]]:
+    def _children(self, node: "SgNode", place: tuple[int, int]) -> tuple[list["SgNode"], list[int], list[int]]:
         key = (*place, node.kind())
         children = self._inside.get(key)
         if children is None:
@@ -89,7 +89,7 @@ def plan_replace(
     return Draft(
         title=f"{wanted.text} → {rewrite.strip() or 'nothing'}",
         edits=tuple(edits),
-        dangers=(*dangers, *_unseen(wanted, looked)),
+        dangers=(*dangers, *_unsearched_dangers(wanted, looked)),
         coverage=Coverage(
             files_scanned=looked.files,
             unparsed=tuple(sorted({*looked.broken, *looked.unread})),
@@ -180,7 +180,7 @@ def _doubt(change: _Change, standing: _SyntaxIndex, place: int, *, broken: bool)
     return ""
 
 
-def _unseen(pattern: StructuralPattern, looked: SearchCoverage) -> list[Danger]:
+def _unsearched_dangers(pattern: StructuralPattern, looked: SearchCoverage) -> list[Danger]:
     found = []
     if pattern.left_out:
         what = f"the pattern does not parse as {', '.join(pattern.left_out)}: such files were not looked at"

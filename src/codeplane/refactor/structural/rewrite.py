@@ -32,7 +32,7 @@ class Rewrite:
     def __init__(self, text: str, pattern: StructuralPattern) -> None:
         self._text = text.replace("\r\n", "\n")
         for found in METAVARIABLE.finditer(text):
-            _must_be_known(found, pattern)
+            _refuse_unknown(found, pattern)
 
     def of(self, text: str, match: Match) -> Rewritten:
         """Return the new text of a match in its file."""
@@ -42,7 +42,7 @@ class Rewrite:
         for found in METAVARIABLE.finditer(self._text):
             if found.start() < done:
                 continue
-            new_text += _shifted(self._text[done : found.start()], base, newline, ends=False)
+            new_text += _indent(self._text[done : found.start()], base, newline, ends=False)
             done = found.end()
             captured = match.captures.get(found["many"] or found["one"])
             own = _INDENT.match(self._text[self._text.rfind("\n", 0, found.start()) + 1 :])
@@ -50,21 +50,21 @@ class Rewrite:
             if found["one"]:
                 if captured is not None and captured.nodes:
                     start = len(new_text)
-                    new_text += _taken_over(text, captured, captured.start, captured.end, indent)
+                    new_text += _copy_captured(text, captured, captured.start, captured.end, indent)
                     pieces.append((start, len(new_text)))
                 continue
             put = place_list(text, captured, new_text, self._text[done:])
             new_text, done = put.before, done + put.skipped
             if captured is not None and captured.nodes:
                 # Copied with their lines, pieces keep their depth below the match.
-                new_text += _taken_over(
+                new_text += _copy_captured(
                     text, captured, put.start, put.end, indent, of=match.start if put.moved else None
                 )
-        new_text += _shifted(self._text[done:], base, newline, ends=True)
+        new_text += _indent(self._text[done:], base, newline, ends=True)
         return Rewritten(text=new_text, pieces=tuple(pieces))
 
 
-def _must_be_known(found: re.Match[str], pattern: StructuralPattern) -> None:
+def _refuse_unknown(found: re.Match[str], pattern: StructuralPattern) -> None:
     one, many = found["one"], found["many"]
     known = ", ".join([*(f"${name}" for name in pattern.ones), *(f"$$${name}" for name in pattern.lists)])
     hint = f"the pattern captures {known}" if known else "the pattern captures nothing"
@@ -76,7 +76,7 @@ def _must_be_known(found: re.Match[str], pattern: StructuralPattern) -> None:
         raise InvalidArgument(f"the rewrite has {found[0]}, which the pattern does not capture", hint=hint)
 
 
-def _shifted(text: str, base: str, newline: str, *, ends: bool) -> str:
+def _indent(text: str, base: str, newline: str, *, ends: bool) -> str:
     """Indent lines of the rewrite like the match; `ends`: nothing follows on the last line."""
     first, *rest = text.split("\n")
     last = len(rest) - 1
@@ -84,7 +84,7 @@ def _shifted(text: str, base: str, newline: str, *, ends: bool) -> str:
     return newline.join([first, *moved])
 
 
-def _taken_over(text: str, captured: Captured, first: int, end: int, indent: str, *, of: int | None = None) -> str:
+def _copy_captured(text: str, captured: Captured, first: int, end: int, indent: str, *, of: int | None = None) -> str:
     """Copy a captured text with its other lines indented anew; strings stay unchanged."""
     copied = text[first:end]
     old = _indent_at(text, first if of is None else of)

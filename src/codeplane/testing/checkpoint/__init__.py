@@ -1,1 +1,1 @@
-"""One call from a change to a commit: linted, tested, committed, and told in full."""
+"""Checkpoints: lint, test and commit changed files in one call."""

@@ -64,7 +64,9 @@ class BaselineResult(Result):
         how = "run there now" if self.made else f"recorded {self.recorded_at[:16].replace('T', ' ')}"
         lines = []
         if self.old_count:
-            lines.append(f"old: {counted(self.old_count, 'failure')} that {at} has too ({how}): {_named(self.old)}")
+            lines.append(
+                f"old: {counted(self.old_count, 'failure')} that {at} has too ({how}): {_list_names(self.old)}"
+            )
             lines[0] += f" and {self.old_count - _SHOWN} more" if self.old_count > _SHOWN else ""
         if self.new_count:
             lines.append(f"new: {counted(self.new_count, 'failure')} that {at} does not have ({how})")
@@ -78,5 +80,5 @@ class BaselineResult(Result):
         return lines
 
 
-def _named(tests: tuple[str, ...]) -> str:
+def _list_names(tests: tuple[str, ...]) -> str:
     return ", ".join(tests[:_SHOWN])

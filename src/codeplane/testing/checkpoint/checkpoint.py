@@ -123,7 +123,7 @@ class CheckpointOperations:
         first new red, committing nothing; failures that HEAD has too do not stop it. undo takes the commit back."""
         before = await take_snapshot(self._writer.git)
         wanted = [canonical(path, root=self._root) for path in request.paths]
-        changed = self._changed(before, wanted)
+        changed = self._changed_files(before, wanted)
         inner = await asyncio.to_thread(nested_repositories, self._root, sorted(before.untracked & set(changed)))
         changed = [path for path in changed if not any(path.startswith(folder) for folder in inner)]
         refused = {path: why for path in changed if (why := self._refusal(call, path, path in before.untracked))}
@@ -189,7 +189,7 @@ class CheckpointOperations:
     async def preview_checkpoint(self, request: CheckpointRequest) -> Preview:
         """Show which files would be committed with which message, after which commands."""
         picture = await take_snapshot(self._writer.git)
-        changed = self._changed(picture, [canonical(path, root=self._root) for path in request.paths])
+        changed = self._changed_files(picture, [canonical(path, root=self._root) for path in request.paths])
         inner = await asyncio.to_thread(nested_repositories, self._root, sorted(picture.untracked & set(changed)))
         changed = [path for path in changed if not any(path.startswith(folder) for folder in inner)]
         named = [f"{shown(path)}{' (new)' if path in picture.untracked else ''}" for path in changed]
@@ -222,7 +222,7 @@ class CheckpointOperations:
         return None
 
     @staticmethod
-    def _changed(picture: GitSnapshot, wanted: Sequence[str]) -> list[str]:
+    def _changed_files(picture: GitSnapshot, wanted: Sequence[str]) -> list[str]:
         """Return the files that differ from HEAD, untracked ones included."""
         return sorted(
             path

@@ -1,4 +1,4 @@
-"""Untracked files that nobody means to commit: nested repositories, and what was installed or generated."""
+"""Untracked files that should not be committed: nested repositories, and installed or generated files."""
 
 import os
 from collections.abc import Collection, Iterable, Sequence
@@ -38,7 +38,7 @@ def refuse_generated(untracked: Collection[str], named: Sequence[str]) -> None:
     environments = {path.rpartition("/")[0] for path in untracked if path.endswith(f"/{_ENVIRONMENT}")}
     folders: dict[str, int] = {}
     for path in untracked:
-        folder = _generated(path, environments)
+        folder = _generated_folder(path, environments)
         if folder is not None and not any(name == folder or name.startswith(f"{folder}/") for name in named if name):
             folders[folder] = folders.get(folder, 0) + 1
     by_name: dict[str, int] = {}
@@ -72,7 +72,7 @@ def refuse_generated(untracked: Collection[str], named: Sequence[str]) -> None:
         )
 
 
-def _generated(path: str, environments: Collection[str]) -> str | None:
+def _generated_folder(path: str, environments: Collection[str]) -> str | None:
     """Return the outermost folder of a path that is a Python environment or has a usual name of generated folders."""
     parts = path.split("/")[:-1]
     for end in range(1, len(parts) + 1):

@@ -1,1 +1,1 @@
-"""How the reports of test runners are read: one format a file."""
+"""Readers of test reports, one format per file."""

@@ -1,4 +1,4 @@
-"""What `cargo test` prints."""
+"""The output of `cargo test`."""
 
 import re
 
@@ -32,13 +32,13 @@ def read(data: bytes) -> list[Case]:
         elif test := _TEST.match(line):
             cases[file, test["name"]] = _case(file, test["name"], test["how"], test["why"] or "", test["sec"])
         elif started := _SPLIT.match(line):
-            # What a test prints itself can come between its name and how it went.
+            # The output of a test can come between its name and its result.
             began = started["name"]
         elif began and line.endswith(("ok", "FAILED")):
             cases[file, began] = _case(file, began, "ok" if line.endswith("ok") else "FAILED", "", None)
             began = ""
     found = [_with_block(case, blocks.get(key)) for key, case in cases.items()]
-    return found or _uncompiled(lines)
+    return found or _build_error(lines)
 
 
 def _case(file: str, name: str, how: str, why: str, seconds: str | None) -> Case:
@@ -85,7 +85,7 @@ def _before_backtrace(lines: list[str]) -> list[str]:
     return before
 
 
-def _uncompiled(lines: list[str]) -> list[Case]:
+def _build_error(lines: list[str]) -> list[Case]:
     at = next((index for index, line in enumerate(lines) if _FOUND.match(line)), None)
     if at is None:
         return []

@@ -41,7 +41,7 @@ def read(data: bytes) -> list[Case]:
                 cases.append(_case(package, test, _STATUS[action], event.get("Elapsed"), text))
             elif action == "fail" and package not in failing:
                 whole = "".join(built.get(package, ())) or text
-                cases.append(_broken(package, whole, event.get("FailedBuild")))
+                cases.append(_package_error(package, whole, event.get("FailedBuild")))
     return _without_parents(cases)
 
 
@@ -63,7 +63,7 @@ def _case(package: str, test: str, status: CaseStatus, elapsed: object, text: st
     )
 
 
-def _broken(package: str, text: str, build: object) -> Case:
+def _package_error(package: str, text: str, build: object) -> Case:
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith(("FAIL", "#"))]
     kind = "BuildFailed" if build or "[build failed]" in text or "[setup failed]" in text else "PackageFailed"
     return Case(

@@ -66,7 +66,7 @@ def _case(entry: dict[str, object], file: str) -> Case:
 
 
 def _message(stack: str) -> str:
-    """What is said before the places."""
+    """Return the lines before the stack frames."""
     lines: list[str] = []
     for line in stack.splitlines():
         if re.match(r"\s+at ", line):

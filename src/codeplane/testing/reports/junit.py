@@ -4,7 +4,7 @@ import re
 from xml.etree.ElementTree import Element
 
 from codeplane.testing.case import Case, CaseStatus
-from codeplane.testing.reports.xml import parsed, plain
+from codeplane.testing.reports.xml import parse_xml, plain
 
 _KIND = re.compile(
     r"(?m)^(?:E\s+)?(?:cause:\s*)?((?:[A-Za-z_$][\w$]*\.)*[A-Z][\w$]*(?:Error|Exception|Failure|Exit|Interrupt|Warning)\w*)\b"
@@ -20,7 +20,7 @@ _RAISED = re.compile(r"(?m)^E\s+((?:\w+\.)*\w+(?:Error|Exception|Exit|Warning|In
 
 def read(data: bytes) -> list[Case]:
     """The cases of one report."""
-    return list(_cases(parsed(data), ()))
+    return list(_cases(parse_xml(data), ()))
 
 
 def _cases(element: Element, above: tuple[str, ...]) -> "list[Case]":
@@ -43,7 +43,7 @@ def _is_group(suite: Element) -> bool:
 
 
 def _case(element: Element, above: tuple[str, ...], suite: Element) -> Case:
-    status, detail = _told(element)
+    status, detail = _status_of(element)
     classname, name = element.get("classname", ""), element.get("name", "")
     is_node = classname == "test"
     text = plain(detail.text or "") if detail is not None else ""
@@ -57,7 +57,7 @@ def _case(element: Element, above: tuple[str, ...], suite: Element) -> Case:
         kind = _kind(text) or _kind(message) or ("AssertionError" if status == "failed" else "")
     is_target_failure = False
     if message == "collection failure":
-        # pytest could not load the file: what was raised says more.
+        # pytest could not load the file: the raised error says more.
         raised = _ERROR.findall(text)
         message, name = raised[-1].strip() if raised else message, file.rpartition("/")[2] or name
         kind, is_target_failure = kind or "ImportError", True
@@ -78,7 +78,7 @@ def _case(element: Element, above: tuple[str, ...], suite: Element) -> Case:
     )
 
 
-def _told(element: Element) -> tuple[CaseStatus, Element | None]:
+def _status_of(element: Element) -> tuple[CaseStatus, Element | None]:
     for tag, status in (("error", "error"), ("failure", "failed"), ("skipped", "skipped")):
         found = element.find(tag)
         if found is not None:

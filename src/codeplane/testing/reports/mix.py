@@ -1,4 +1,4 @@
-"""What `mix test --trace` prints."""
+"""The output of `mix test --trace`."""
 
 import re
 
@@ -41,11 +41,11 @@ def read(data: bytes) -> list[Case]:
                 block.append(lines[at])
                 at += 1
             key = (found["module"], found["name"])
-            cases[key] = _failed(cases.get(key), found["name"], found["module"], block)
-    return list(cases.values()) or _uncompiled(lines)
+            cases[key] = _failed_case(cases.get(key), found["name"], found["module"], block)
+    return list(cases.values()) or _build_error(lines)
 
 
-def _failed(before: Case | None, name: str, module: str, block: list[str]) -> Case:
+def _failed_case(before: Case | None, name: str, module: str, block: list[str]) -> Case:
     lines = [line.strip() for line in block if line.strip()]
     place = next((match for match in map(_PLACE.match, block) if match), None)
     raised = next((match for match in map(_RAISED.match, block) if match), None)
@@ -63,7 +63,7 @@ def _failed(before: Case | None, name: str, module: str, block: list[str]) -> Ca
     )
 
 
-def _uncompiled(lines: list[str]) -> list[Case]:
+def _build_error(lines: list[str]) -> list[Case]:
     for at, line in enumerate(lines):
         if found := _BROKEN.match(line):
             return [

@@ -4,7 +4,7 @@ import re
 from xml.etree.ElementTree import Element
 
 from codeplane.testing.case import Case, CaseStatus
-from codeplane.testing.reports.xml import parsed, plain
+from codeplane.testing.reports.xml import parse_xml, plain
 
 _STATUS: dict[str, CaseStatus] = {"Passed": "passed", "Failed": "failed", "Error": "error", "Timeout": "error"}
 _KIND = re.compile(r"^\s*((?:\w+\.)+\w*(?:Exception|Failure)\w*|Assert\.\w+\(\) Failure)")
@@ -13,7 +13,7 @@ _PLACE = re.compile(r" in (?P<file>.+?):line (?P<line>\d+)")
 
 def read(data: bytes) -> list[Case]:
     """The cases of one report."""
-    root = parsed(data)
+    root = parse_xml(data)
     classes = {element.get("id", ""): _class(element) for element in root.iter("UnitTest")}
     return [_case(element, classes.get(element.get("testId", ""), "")) for element in root.iter("UnitTestResult")]
 

@@ -1,4 +1,4 @@
-"""What our own reporter writes for unittest."""
+"""The report that our own reporter writes for unittest."""
 
 import json
 
@@ -16,7 +16,7 @@ def read(data: bytes) -> list[Case]:
 
 
 def _case(entry: dict[str, object]) -> Case:
-    # What could not be loaded goes by its path.
+    # A file that could not be loaded is named by its path.
     is_target_failure = str(entry["name"]) == str(entry["file"])
     file, name, seconds = str(entry["file"]), str(entry["name"]), entry["seconds"]
     module = file.removesuffix(".py").replace("/", ".")

@@ -36,7 +36,7 @@ class _Bounded(TreeBuilder):
         return super().end(tag.rpartition("}")[2])
 
 
-def parsed(data: bytes) -> Element:
+def parse_xml(data: bytes) -> Element:
     """The document's root, without namespaces."""
     parser = XMLParser(target=_Bounded())  # nosec B314  # bounded, and expat expands no outside entities
     try:
