@@ -132,11 +132,11 @@ class Bubblewrap:
         return ""
 
     def missing(self) -> str:
-        """Why it cannot be used here, or nothing when it can; tried once, since namespaces may be switched off."""
+        """Return why bubblewrap cannot be used here, or an empty text; tried once, since namespaces may be off."""
         return self._missing
 
     def command(self, argv: Sequence[str], *, cwd: Path, enclosure: SandboxSpec) -> list[str]:
-        """The command that runs this one enclosed; its processes end when it does, or when we do.
+        """Return the sandboxed command; its processes end with it or with us.
 
         SandboxMissing where a link leads to git's folder: nothing can be mounted over one, so it could be replaced.
         """
@@ -184,13 +184,13 @@ class Bubblewrap:
         return [*words, "--remount-ro", "/", "--chdir", str(cwd), "--", *argv]
 
     def hidden_secrets(self, enclosure: SandboxSpec) -> list[str]:
-        """The secrets files below the root that are empty inside."""
+        """Return the secrets files below the root that are empty inside."""
         root = enclosure.root.resolve()
         found = self._secrets.hidden((root,), shown=enclosure.secrets)
         return [one.path.relative_to(root).as_posix() for one in found if root in one.path.parents]
 
     def _secret_options(self, enclosure: SandboxSpec) -> tuple[list[str], list[str]]:
-        """The options that pin the folders around secrets files, and those that show the files as empty."""
+        """Return the options that pin the folders around secrets files and mask the files."""
         root, copy = enclosure.root.resolve(), enclosure.copy
         visible = [one for one in self._secrets.roots() if _is_shown(one) and root not in one.parents]
         found = self._secrets.hidden((root, *visible), shown=enclosure.secrets)
@@ -215,7 +215,7 @@ class Bubblewrap:
         return [one for one in dict.fromkeys(found) if one.exists()]
 
     def _is_private(self, tool: Path) -> bool:
-        """Whether it is a home itself, where keys are kept, or inside of what is hidden for its own sake."""
+        """Return whether a folder is a home, or lies in a hidden folder."""
         if self._home in tool.parents and tool.relative_to(self._home).parts[0] in _KEYS:
             return True
         return tool == self._home or any(one == tool or one in tool.parents for one in self._hidden)

@@ -45,7 +45,7 @@ class Tls:
     not_after: datetime
 
     def context(self) -> ssl.SSLContext:
-        """A server's context: TLS 1.2 and newer, and clients with certificates where a CA is named."""
+        """Return a server's context: TLS 1.2 or newer, with client certificates if a CA is named."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         context.set_alpn_protocols(["http/1.1"])

@@ -21,7 +21,7 @@ class ChangedSettings:
         self._told: JsonObject = {}
 
     def told(self) -> JsonObject:
-        """`changed_settings`, by name, and `settings_problem` when no server could start with them; blocks shortly."""
+        """Return `changed_settings` by name, and `settings_problem` if no server could start with them; blocks."""
         marks = tuple(map(_mark, self._files))
         if marks != self._marks:
             self._told = self._found()

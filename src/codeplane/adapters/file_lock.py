@@ -10,14 +10,14 @@ from codeplane.kernel.errors import CodePlaneError, ServerRunning, StorageReadOn
 
 
 class FileLock:
-    """The right to serve a workspace, held through an open, locked file."""
+    """The lock of a workspace's server, held through an open file."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._file: TextIO | None = None
 
     def acquire(self) -> None:
-        """Take the lock or say that somebody else has it; the system releases it when the process ends."""
+        """Acquire the lock, or raise ServerRunning; the system releases it when the process ends."""
         try:
             file = self._path.open("a+")
         except OSError as error:
@@ -30,7 +30,7 @@ class FileLock:
         self._file = file
 
     def holder(self) -> int:
-        """The process that has the lock; 0 when the system does not say."""
+        """Return the process id that holds the lock; 0 if unknown."""
         try:
             file = self._path.stat()
             place = f"{os.major(file.st_dev):02x}:{os.minor(file.st_dev):02x}:{file.st_ino}"
@@ -41,7 +41,7 @@ class FileLock:
         return next((int(words[4]) for words in lines if len(words) > 5 and words[5] == place), 0)
 
     def release(self) -> None:
-        """Give the lock back."""
+        """Release the lock."""
         if self._file is not None:
             portalocker.unlock(self._file)
             self._file.close()

@@ -37,7 +37,7 @@ class GitCli:
         self._outside = (root, serving or root)
 
     def tracked(self) -> list[tuple[str, int]]:
-        """Every file in git's index with its mode; submodules have mode 0o160000."""
+        """Return every file in git's index with its mode; submodules have mode 0o160000."""
         entries = []
         for line in self._lines("ls-files", "-z", "--stage", "--cached"):
             facts, _, name = line.partition(b"\t")
@@ -45,11 +45,11 @@ class GitCli:
         return entries
 
     def untracked(self) -> list[str]:
-        """Files that git neither tracks nor ignores."""
+        """Return the files that git neither tracks nor ignores."""
         return [os.fsdecode(line) for line in self._lines("ls-files", "-z", "--others", "--exclude-standard")]
 
     def ignored(self) -> list[str]:
-        """What git ignores; a folder that is ignored as a whole is one entry ending in `/`."""
+        """Return what git ignores; a wholly ignored folder is one entry ending in `/`."""
         found = self._lines("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
         return [os.fsdecode(line) for line in found]
 

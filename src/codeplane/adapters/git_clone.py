@@ -63,7 +63,7 @@ class GitClone:
     async def clone(
         self, remote: Remote, target: Path, *, branch: str, recurse_submodules: bool, fetch_lfs: bool, call: Listener
     ) -> None:
-        """Clone into a folder that is not there yet."""
+        """Clone into a new folder."""
         if fetch_lfs and shutil.which("git-lfs") is None:
             raise NotFound("git-lfs is not installed, or not on PATH", hint="install it, or leave fetch_lfs out")
         command = ["git", *_TRANSPORTS, *(_LFS if fetch_lfs else _NO_LFS)]

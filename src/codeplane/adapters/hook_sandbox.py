@@ -83,7 +83,7 @@ class HookSandbox:
         return program if program is not None and _works([*program, "true"]) else None
 
     def works(self, *, network: bool) -> bool:
-        """Whether there is a bubblewrap that works, without `network` one that can take it away; tried once."""
+        """Return whether bubblewrap works here, without `network` also without it; tried once."""
         return self._program_for(network) is not None
 
     def _program_for(self, network: bool) -> tuple[str, ...] | None:
@@ -100,7 +100,7 @@ class HookSandbox:
         used: Sequence[Path] = (),
         network: bool = True,
     ) -> list[str] | None:
-        """What is put before a program of the work tree `root`; None where there is no bubblewrap that works.
+        """Return the command prefix for a program of the work tree `root`; None where bubblewrap does not work.
 
         The root and what is `written` can be written, but for what is `fixed`, and so can caches of its own and folders
         for temporary files, which are empty but for what is `used`; of two of them, what lies deeper decides. `hidden`
@@ -146,7 +146,7 @@ class HookSandbox:
         return known[1]
 
     def _opened(self, kept: Sequence[Path]) -> list[Path]:
-        """What the owner lets them write, but for what is, or lies around, what is kept from them."""
+        """Return the paths that the owner allows to be written, without those around hidden ones."""
         around = {folder for place in kept for folder in (place, *place.parents)}
         return [place for place in self._writable if place not in around and place.resolve() not in around]
 

@@ -33,17 +33,17 @@ class PeerAccounts:
 
     @property
     def is_known(self) -> bool:
-        """Whether this system can tell accounts apart at all."""
+        """Whether this system can look up accounts."""
         return self._lookup is not None
 
     def account(self, client: Address, server: Address) -> int | None:
-        """The user id of the client's program, for a connection within this machine."""
+        """Return the user id of the client's program, for a local connection."""
         if self._lookup is None or not (client[0] == server[0] or _is_loopback(client[0])):
             return None
         return self._lookup(client, server)
 
     def is_own(self, client: Address, account: int | None) -> bool:
-        """Whether the program belongs to this process's account or to root; in doubt it does not.
+        """Return whether the program belongs to this account or to root; False if unknown.
 
         Where the system cannot tell, everyone on loopback counts as the owner's.
         """

@@ -15,7 +15,7 @@ class PidsCgroup:
         self._mounts = mounts
 
     def command(self, argv: Sequence[str], *, name: str, most: int) -> list[str]:
-        """The command that runs this one with at most so many processes; the same one where that cannot be had."""
+        """Return the command with a limit on its processes; unchanged where that is not possible."""
         for mount in self._mounts:
             group = mount / name
             try:

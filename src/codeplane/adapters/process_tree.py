@@ -16,7 +16,7 @@ class LinuxProcessTree:
         self._variable = variable
 
     def end(self, pid: int, mark: str) -> None:
-        """Kill until nothing is found any more: what is found first may be starting others meanwhile."""
+        """Kill until nothing is left, because processes may start others meanwhile."""
         wanted = f"{self._variable}={mark}".encode()
         for _ in range(_ROUNDS):
             found = self._found(pid, wanted)

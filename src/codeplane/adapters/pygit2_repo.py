@@ -13,7 +13,7 @@ class GitRepo:
         self._repository: pygit2.Repository | None = None
 
     def tracks(self, *paths: str) -> list[str]:
-        """Those of the paths that are in git's index, or have something below them that is."""
+        """Return the paths that are in git's index, or contain something that is."""
         try:
             index = pygit2.Repository(str(self._root), pygit2.enums.RepositoryOpenFlag.NO_SEARCH).index
         except (pygit2.GitError, KeyError):
@@ -23,7 +23,7 @@ class GitRepo:
         return [path for path in paths if any(one == path or one.startswith(f"{path}/") for one in near)]
 
     def head(self) -> str | None:
-        """The commit HEAD points at, read anew each time."""
+        """Return the commit of HEAD, read each time."""
         try:
             if self._repository is None:
                 self._repository = pygit2.Repository(str(self._root), pygit2.enums.RepositoryOpenFlag.NO_SEARCH)

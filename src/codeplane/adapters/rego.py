@@ -39,7 +39,7 @@ class Rego:
         self._compile_sec = compile_sec
 
     def program(self, sources: Mapping[str, str], *, packages: Mapping[str, str], entry: str) -> "RegoProgram":
-        """A program that begins to be compiled; a file may define rules in its package, or below it, alone."""
+        """Start to compile a program; a file may define rules only in or below its package."""
         return RegoProgram(
             sources, packages=packages, entry=entry, timeout_sec=self._timeout_sec, compile_sec=self._compile_sec
         )
@@ -71,23 +71,23 @@ class RegoProgram:
 
     @property
     def pid(self) -> int:
-        """The process's number."""
+        """The process id."""
         return self._process.pid
 
     def is_compiled(self, wait_sec: float = 0.0) -> bool:
-        """Whether it is compiled, after waiting for it at most so long; PolicyInvalid when it cannot be."""
+        """Wait for the compilation at most so long and return whether it is done; PolicyInvalid if it failed."""
         with self._lock:
             return self._settle(wait_sec)
 
     def evaluate(self, document: JsonObject | str) -> JsonValue:
-        """What it answers to an input, or to the JSON of one; raises when it does not answer, or not in time.
+        """Evaluate an input or its JSON; raise when there is no answer in time.
 
         BlockingIOError says that it was not asked, being compiled or busy with somebody else's question.
         """
         return self._evaluated(document, patience_sec=self._timeout_sec)
 
     async def evaluate_async(self, document: JsonObject | str) -> JsonValue:
-        """As `evaluate`; what does not come at once is waited for in a thread, and the loop goes on."""
+        """Evaluate without blocking the loop; a slow answer is awaited in a thread."""
         question: _Question | None = None
         held = self._lock.acquire(blocking=False)
         try:
@@ -109,7 +109,7 @@ class RegoProgram:
         return await thread.value()
 
     def close(self) -> None:
-        """End the process; what it is being asked gets no answer."""
+        """End the process; a query in progress gets no answer."""
         self._closed = True
         self._process.kill()
         with self._lock:
@@ -151,7 +151,7 @@ class RegoProgram:
         return _Question(number=number, rest=number + text.encode() + b"\n", until=time.monotonic() + self._timeout_sec)
 
     def _exchange(self, question: "_Question", until: float) -> bytes | None:
-        """The answer to what is being asked, or None when it is not there by then."""
+        """Return the answer of the current query, or None if it is not there in time."""
         try:
             question.rest = self._send(question.rest, until)
             line = None if question.rest else self._line(until)
@@ -240,7 +240,7 @@ class RegoProgram:
         return data
 
     def _line(self, until: float) -> bytes | None:
-        """The next line of answers, or None when it is not there in time."""
+        """Return the next line of output, or None if it is not there in time."""
         while b"\n" not in self._rest:
             if not self._readable.poll(max(0.0, until - time.monotonic()) * 1000):
                 return None
@@ -271,7 +271,7 @@ class _Aside:
         threading.Thread(target=self._run, daemon=True).start()
 
     async def value(self) -> JsonValue:
-        """What came of it."""
+        """Return the result, or raise the error."""
         return await self._done
 
     def _run(self) -> None:

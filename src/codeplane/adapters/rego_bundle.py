@@ -68,7 +68,7 @@ class RegoBundle:
     def __init__(
         self, sources: Mapping[str, str], *, packages: Mapping[str, str], entry: str, scratch: str, data: object = None
     ) -> None:
-        """Compile files by name, each with rules of its package alone; RegoRefused when something is wrong.
+        """Compile files by name, each with rules only of its package; RegoRefused on errors.
 
         `scratch` is an empty folder, which is left with what the compiler writes.
         """
@@ -94,11 +94,11 @@ class RegoBundle:
             raise RegoRefused([_named(one, plain) for one in found[:_MAX_FAULTS]])
 
     def evaluate(self, document: object) -> object:
-        """What the entry answers to an input; RegoFailed when it does not answer."""
+        """Evaluate the entry for an input; RegoFailed when it does not answer."""
         return parse_answer(self.said(document))
 
     def said(self, document: object) -> str:
-        """The answer to an input as the library writes it, which may be none; RegoFailed when it says so itself."""
+        """Return the library's answer to an input; RegoFailed when it reports an error."""
         self._interpreter.set_input(_input(document))
         impl = rego_bundle_query_entrypoint(self._interpreter._impl, self._bundle._impl, self._entry)
         try:
@@ -112,7 +112,7 @@ class RegoBundle:
         return said
 
     def _failure(self, errors: str) -> str:
-        """What went wrong while it ran: with where, which is known of what a file says, or with the value."""
+        """Return the runtime error, with its position or value."""
         told = []
         for one in _said(errors, self._plain, self._sources):
             value = _VALUE.search(errors) if not one.file else None

@@ -31,12 +31,12 @@ class SettingKeys:
         self.sections = frozenset(key for key, setting in found.items() if setting is None)
 
     def beside(self, key: str) -> tuple[str, ...]:
-        """The keys of the section that the key is in, or would be in."""
+        """Return the keys of a key's section."""
         section = key.rpartition(".")[0]
         return tuple(other for other in (*self.settings, *self.sections) if other.rpartition(".")[0] == section)
 
     def nearest(self, key: str) -> str | None:
-        """The key that was probably meant: of the same section first, then of any."""
+        """Return the nearest key: of the same section first, then of any."""
         name, beside = key.rpartition(".")[2], self.beside(key)
         elsewhere = (other for other in self.settings if other.count(".") == key.count(".") and other not in beside)
         for candidates, wanted in (
@@ -53,7 +53,7 @@ class SettingKeys:
 
 @cache
 def keys_of(model: type[Section]) -> SettingKeys:
-    """The keys of a model, which are the same whenever settings are read."""
+    """Return the cached keys of a model."""
     return SettingKeys(model)
 
 

@@ -56,14 +56,14 @@ class SettingLayers:
         self._setting(document, value, key, ())
 
     def origins(self) -> dict[str, str]:
-        """Where each key's value comes from."""
+        """Return the origin of each key's value."""
         return {
             key: self._given[key].document.origin.name if key in self._given else "default"
             for key in self._keys.settings
         }
 
     def config(self) -> Config:
-        """The settings in force, or ConfigInvalid."""
+        """Return the settings, or raise ConfigInvalid."""
         tree: JsonObject = {}
         for key, given in self._given.items():
             *sections, name = key.split(".")

@@ -34,11 +34,11 @@ class ShellProcesses:
         self._page = os.sysconf("SC_PAGE_SIZE")
 
     def capped(self, argv: Sequence[str], mark: str, *, most: int) -> list[str]:
-        """The command with a bound of the kernel's, a little above the counted one, which a bomb outruns."""
+        """Return the command with a kernel limit a little above the counted one, which a fork bomb outruns."""
         return self._group.command(argv, name=_GROUP + mark, most=most + _ABOVE)
 
     def census(self, pid: int, *, most: int) -> ProcessUsage:
-        """A process with its descendants, counted until there are more than `most`."""
+        """Count a process and its descendants, stopping above `most`."""
         count = pages = 0
         for one, _ in _descendants(pid):
             count += 1
@@ -48,14 +48,14 @@ class ShellProcesses:
         return ProcessUsage(processes=count, resident_bytes=pages * self._page)
 
     def terminate(self, pid: int, *, enclosed: bool) -> None:
-        """SIGTERM for all of them, but for bubblewrap's own."""
+        """Send SIGTERM to all but bubblewrap's own processes."""
         for one, depth in list(_descendants(pid)):
             if depth >= (_ENCLOSING if enclosed else 0):
                 with suppress(ProcessLookupError, PermissionError):
                     os.kill(one, signal.SIGTERM)
 
     def end(self, pid: int, mark: str) -> None:
-        """SIGKILL for all of them, and for what carries the mark."""
+        """Send SIGKILL to all, and to processes with the marker."""
         if pid:
             # With the first process of a namespace the kernel ends all others, however fast they multiply.
             for one, depth in list(_descendants(pid, deepest=1)):

@@ -46,11 +46,11 @@ class ShellSandbox:
         self._inner = Bubblewrap(home=home, hidden=(own,), cache=cache, environment=environment, secrets=secrets)
 
     def missing(self) -> str:
-        """Why it cannot be used here, or nothing when it can; tried once."""
+        """Return why the sandbox cannot be used here, or an empty text; tried once."""
         return self._inner.missing()
 
     def command(self, argv: Sequence[str], *, cwd: Path, network: bool) -> list[str]:
-        """The command that runs this one enclosed; its processes end when it does, or when we do."""
+        """Return the sandboxed command; its processes end with it or with us."""
         words = self._inner.command(argv, cwd=cwd, enclosure=_Reach(root=self._root, network=network))
         at = words.index("--chdir")
         options, rest = words[:at], words[at:]
@@ -62,7 +62,7 @@ class ShellSandbox:
         return [*options, *self._no_nesting, *rest]
 
     def hidden_secrets(self) -> list[str]:
-        """The secrets files below the root that are empty inside."""
+        """Return the secrets files below the root that are empty inside."""
         return self._inner.hidden_secrets(_Reach(root=self._root, network=False))
 
     @cached_property

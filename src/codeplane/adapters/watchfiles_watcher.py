@@ -16,7 +16,7 @@ class Watcher:
         self._root = root
 
     async def touched(self) -> AsyncIterator[set[str]]:
-        """Sets of paths relative to the root, as they are touched; OSError when watches run out."""
+        """Yield sets of touched paths, relative to the root; OSError when watches run out."""
         prefix = f"{self._root}/"
         async for changes in awatch(
             self._root, watch_filter=self._wanted, debounce=_DEBOUNCE_MS, step=_STEP_MS, recursive=True

@@ -85,14 +85,14 @@ class WebFetch:
         self._threads = ThreadPoolExecutor(max_workers=4, thread_name_prefix="resolve")
 
     async def resolve(self, host: str, port: int) -> Sequence[str]:
-        """All addresses of a name."""
+        """Resolve a name to all its addresses."""
         try:
             return await asyncio.get_running_loop().run_in_executor(self._threads, self._resolve, host, port)
         except (OSError, UnicodeError) as error:
             raise FetchFailed(f"{host} cannot be looked up", hint="check the name; then try again") from error
 
     async def get(self, wanted: RequestTarget, address: str, *, max_bytes: int) -> Response:
-        """One GET over a connection of its own to that address, with the certificate checked for the host."""
+        """Send one GET to the address, verifying the certificate for the host."""
         try:
             async with asyncio.timeout(_CONNECT_SEC):
                 reader, writer = await asyncio.open_connection(

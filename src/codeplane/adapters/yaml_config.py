@@ -30,7 +30,7 @@ class LoadedConfig:
 
     @property
     def given(self) -> tuple[str, ...]:
-        """What says anything: the files, then variables and options by the settings they give."""
+        """Return the origins in use: files, then variables and options."""
         elsewhere = [
             f"{origin} {key}" if origin == _OPTION else origin
             for key, origin in self.origins.items()
@@ -39,7 +39,7 @@ class LoadedConfig:
         return (*self.sources, *dict.fromkeys(elsewhere))
 
     def without_terminal(self) -> "LoadedConfig":
-        """The same, but nothing is logged to a terminal that is somebody else's or gone."""
+        """Return the same settings without logging to a terminal."""
         logging = self.config.logging
         outputs = tuple(output for output in logging.outputs if output.destination not in ("stderr", "stdout"))
         quiet = self.config.model_copy(update={"logging": logging.model_copy(update={"outputs": outputs})})

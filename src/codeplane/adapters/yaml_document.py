@@ -30,7 +30,7 @@ class Origin:
     spell: Callable[[str], str] = str
 
     def at(self, line: int | None, column: int | None = None) -> str:
-        """The place, as editors and terminals understand it."""
+        """Return the location as `file:line`."""
         if not self.is_file:
             return self.name if column is None else f"{self.name}, column {column}"
         return ":".join([self.name, *(str(number) for number in (line, column) if number is not None)])
@@ -63,7 +63,7 @@ class Document:
         return cls(origin=origin, value=value, lines=lines)
 
     def line(self, path: KeyPath) -> int | None:
-        """The line of what is at the path, or of the nearest thing around it."""
+        """Return the line of a path, or of its nearest parent."""
         while path and path not in self.lines:
             path = path[:-1]
         return self.lines.get(path)

@@ -35,13 +35,13 @@ class Client:
         tls: ssl.SSLContext | None = None,
         user_agent: str = "codeplane-client",
     ) -> None:
-        """`tls` as `ssl.create_default_context(cafile=…)` makes it; without it the server has to be on loopback."""
+        """`tls` is a context such as `ssl.create_default_context(cafile=…)`; without it only loopback is allowed."""
         self._wire = Wire(host=host, port=port, token=token, tls=tls, user_agent=user_agent)
 
     def call(
         self, operation: str, arguments: JsonObject, *, text: bool = False, timeout_sec: float = _CALL_SEC
     ) -> JsonObject:
-        """The envelope of one call: `result` and `meta`, on request `text`; or `error` and `meta`."""
+        """Call an operation; return `result` and `meta`, on request `text`, or `error` and `meta`."""
         body: JsonObject = {"operation": operation, "arguments": arguments, "text": text}
         reply = self._wire.unary(_path("OperationService", "Call"), body, timeout_sec=timeout_sec)
         if reply.error is not None:
@@ -49,7 +49,7 @@ class Client:
         return reply.message or {}
 
     def stream(self, operation: str, arguments: JsonObject) -> Iterator[JsonObject]:
-        """The items of a stream, and at the end an object with `end` (and `error` when it failed)."""
+        """Yield the items of a stream, and at the end an object with `end` (and `error` when it failed)."""
         body: JsonObject = {"operation": operation, "arguments": arguments}
         for reply in self._wire.stream(_path("OperationService", "Stream"), body):
             item = (reply.message or {}).get("item")
@@ -59,31 +59,31 @@ class Client:
                 yield item
 
     def create_pairing_code(self) -> PairingCode:
-        """A code with which one device can be paired; for the owner and for devices."""
+        """Create a code to pair one device; for the owner and for devices."""
         message = self._asked("AuthService", "CreatePairingCode", {})
         return PairingCode(code=str(message.get("code", "")), expires_at=str(message.get("expiresAt", "")))
 
     def pair(self, code: str, device_name: str, *, public_key: str = "") -> PairedDevice:
-        """Become a device; needs no token, and gives one."""
+        """Pair this client as a device; needs no token and returns one."""
         body: JsonObject = {"code": code, "deviceName": device_name, "publicKey": public_key}
         message = self._asked("AuthService", "BindPairingCode", body)
         return PairedDevice(device_id=str(message.get("deviceId", "")), token=token_from_json(message))
 
     def rotate(self) -> Token:
-        """A new token for the calling device."""
+        """Return a new token for the calling device."""
         return token_from_json(self._asked("AuthService", "RotateToken", {}))
 
     def devices(self, *, live_only: bool = False) -> list[Device]:
-        """The devices that were paired."""
+        """Return the paired devices."""
         message = self._asked("DevicesService", "ListDevices", {"liveOnly": live_only})
         return [device_from_json(item) for item in _items(message)]
 
     def revoke(self, device_id: str, *, reason: str = "") -> None:
-        """End a device, its token and its streams."""
+        """Revoke a device, its token and its streams."""
         self._asked("DevicesService", "RevokeDevice", {"deviceId": device_id, "reason": reason})
 
     def approvals(self, *, status: str = "PENDING", page_size: int = _PAGE) -> Iterator[Approval]:
-        """Actions in that state, newest first, page by page; an empty status is all of them."""
+        """Yield the actions with a status, newest first; an empty status means all."""
         page: JsonObject = {"pageSize": page_size, **({"status": status} if status else {})}
         while True:
             message = self._asked("ApprovalsService", "ListApprovals", page)
@@ -93,14 +93,14 @@ class Client:
             page = {**page, "pageToken": following}
 
     def approval(self, action_id: str) -> Approval:
-        """One action with its preview."""
+        """Return one action with its preview."""
         message = self._asked("ApprovalsService", "GetApproval", {"actionId": action_id}).get("item")
         return approval_from_json(message if isinstance(message, dict) else {})
 
     def approve(
         self, action_id: str, *, preview_hash: str = "", trust: bool = False, for_task: bool = False, reason: str = ""
     ) -> str:
-        """Let an action run; its status afterwards."""
+        """Approve an action and return its new status."""
         body: JsonObject = {
             "actionId": action_id,
             "previewHash": preview_hash,
@@ -111,7 +111,7 @@ class Client:
         return str(self._asked("ApprovalsService", "ApproveAction", body).get("status", ""))
 
     def reject(self, action_id: str, *, reason: str = "") -> str:
-        """Say no to an action; its status afterwards."""
+        """Reject an action and return its new status."""
         body: JsonObject = {"actionId": action_id, "reason": reason}
         return str(self._asked("ApprovalsService", "RejectAction", body).get("status", ""))
 
@@ -123,7 +123,7 @@ class Client:
         from_position: int | None = None,
         types: Sequence[str] = (),
     ) -> Generator[Item, None, None]:
-        """Events after the given sequences of streams, or after a position of the log, or from now on."""
+        """Yield events after stream sequences, after a log position, or from now on."""
         body: JsonObject = {"types": list(types)}
         if streams:
             body["streams"] = {name: str(sequence) for name, sequence in streams.items()}

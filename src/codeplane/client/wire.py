@@ -37,7 +37,7 @@ class Wire:
     tls: ssl.SSLContext | None = None
 
     def unary(self, path: str, message: JsonObject, *, timeout_sec: float | None) -> Reply:
-        """One message there, one back."""
+        """Send one message and return the reply."""
         with self._post(path, dumps(message).encode(), "application/json", timeout_sec) as response:
             body = _object(response.read())
         if response.status == 200:
@@ -46,7 +46,7 @@ class Wire:
         return Reply(error=error, meta=meta)
 
     def stream(self, path: str, message: JsonObject) -> Iterator[Reply]:
-        """One message there, many back; the last reply says how it ended."""
+        """Send one message and yield the replies; the last one says how it ended."""
         data = dumps(message).encode()
         with self._post(path, _HEAD.pack(0, len(data)) + data, "application/connect+json", None) as response:
             if response.status != 200:

@@ -29,18 +29,18 @@ class Host:
     platform: str = sys.platform
 
     def directory(self, variable: str, default: Path) -> Path:
-        """The directory a variable names; relative values are ignored, as the XDG specification asks."""
+        """Return the directory that a variable names; relative values are ignored, as XDG requires."""
         value = self.environ.get(variable, "")
         return Path(value) if value and Path(value).is_absolute() else default
 
     @property
     def xdg(self) -> Path:
-        """Where command-line programs keep their configuration."""
+        """The configuration directory of command-line programs."""
         return self.directory("XDG_CONFIG_HOME", self.home / ".config")
 
     @property
     def desktop(self) -> Path:
-        """Where Electron applications keep their configuration."""
+        """The configuration directory of Electron applications."""
         roots = {
             "darwin": self.home / "Library" / "Application Support",
             "win32": self.directory("APPDATA", self.home / "AppData" / "Roaming"),
@@ -49,7 +49,7 @@ class Host:
 
     @property
     def zed(self) -> Path:
-        """Zed reads XDG directories on Linux only, and its Flatpak has a variable of its own."""
+        """The configuration directory of Zed: XDG only on Linux, and a separate variable in its Flatpak."""
         roots = {"darwin": self.home / ".config" / "zed", "win32": self.desktop / "Zed"}
         return roots.get(self.platform, self.directory("FLATPAK_XDG_CONFIG_HOME", self.xdg) / "zed")
 
@@ -75,25 +75,25 @@ class Client:
         return REPO not in self.container and not self.in_repo
 
     def detected(self, host: Host) -> bool:
-        """Whether the client is on PATH or has left its configuration behind."""
+        """Return whether the client is on PATH or has a configuration."""
         path = host.environ.get("PATH", "")
         found = any(shutil.which(binary, path=path) for binary in self.binaries)
         return found or _exists(self.folder(host)) or bool(self.present(host))
 
     def present(self, host: Host) -> tuple[Path, ...]:
-        """The client's files that are there, in order of preference."""
+        """Return the client's existing files, in order of preference."""
         return tuple(file for file in self.files(host) if _exists(file))
 
     def file(self, host: Host) -> Path:
-        """The file to register in: the first that is there, else the last, which the client would create."""
+        """Return the file to register in: the first that exists, else the last."""
         return next(iter(self.present(host)), self.files(host)[-1])
 
     def path(self, host: Host) -> tuple[str, ...]:
-        """The keys that lead to our entry."""
+        """Return the path of keys to our entry."""
         return (*(host.repo.as_posix() if key == REPO else key for key in self.container), SERVER)
 
     def entry(self, host: Host) -> Entry:
-        """What the client needs to start the stdio shim."""
+        """Return the entry that starts the stdio shim."""
         repo = str(host.repo) if self.repo_argument == REPO else self.repo_argument
         return self.shape(str(host.cpl), ["mcp", "--client", self.id, *(["--repo", repo] if repo else [])])
 

@@ -34,7 +34,7 @@ class InstallRecord:
 
     @classmethod
     def load(cls, home: Path, environ: Mapping[str, str]) -> "InstallRecord":
-        """The record of this account; an empty one where there is none that can be read."""
+        """Load the record of this account; empty if it cannot be read."""
         file = install_record(environ, home)
         try:
             found = json.loads(file.read_text())
@@ -48,7 +48,7 @@ class InstallRecord:
             return cls(file=file)
 
     def of(self, file: Path) -> CreatedFiles:
-        """What was made in and around a client's file."""
+        """Return what was created in and around a client's file."""
         found = [one for one in self.made if one.file == file]
         return CreatedFiles(
             file=file,
@@ -58,7 +58,7 @@ class InstallRecord:
         )
 
     def with_repository(self, root: Path, made: "list[CreatedFiles]") -> "InstallRecord":
-        """The record with one more repository, and what was made for it."""
+        """Return the record with a repository and what was created for it."""
         recorded = [one for one in made if one.created or one.containers or one.folders]
         files = {one.file for one in recorded}
         merged = [*(one for one in self.made if one.file not in files)]
@@ -66,7 +66,7 @@ class InstallRecord:
         return replace(self, repositories=tuple(dict.fromkeys((*self.repositories, root))), made=tuple(merged))
 
     def without_repository(self, root: Path) -> "InstallRecord":
-        """The record without a repository, nor what was made in files that are gone."""
+        """Return the record without a repository and without files that no longer exist."""
         return replace(
             self,
             repositories=tuple(one for one in self.repositories if one != root),

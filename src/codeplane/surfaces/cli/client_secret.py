@@ -23,13 +23,13 @@ class ClientSecret:
 
     @classmethod
     def of(cls, workspace: Workspace, name: str) -> "ClientSecret":
-        """That of a client by the name it is registered under."""
+        """Return the secret of a client by its registered name."""
         if not name.replace("-", "").replace("_", "").replace(".", "").isalnum() or name.startswith("."):
             raise InvalidArgument(f"{name!r} is no client's name", hint="see: cpl clients --help")
         return cls(file=folder_of(workspace) / f"{name}.key")
 
     def read(self) -> str:
-        """The secret, or nothing where the owner gave the client none."""
+        """Return the secret, or an empty text if there is none."""
         try:
             secret = self.file.read_text("ascii").strip()
         except (OSError, UnicodeDecodeError):
@@ -59,7 +59,7 @@ class ClientSecret:
         return hashlib.sha256(secret.encode()).hexdigest()
 
     def remove(self) -> None:
-        """Delete the secret, with the folder when it was the last."""
+        """Delete the secret, and its folder when it was the last."""
         try:
             self.file.unlink(missing_ok=True)
             self.file.parent.rmdir()

@@ -28,7 +28,7 @@ class Progress:
 
     @classmethod
     def of(cls, index: JsonValue) -> "Progress":
-        """What `status` says of the index; it is ready when text and symbols answer from everything."""
+        """Return the progress from the index part of `status`; ready when text and symbols cover everything."""
         if not isinstance(index, dict):
             return cls(state="starting")
         if not index.get("version"):
@@ -47,7 +47,7 @@ class Progress:
         )
 
     def line(self) -> str:
-        """The bar, with rate and what is left; the time is what the rest of the bar takes."""
+        """Return the bar with the rate, the rest and the remaining time."""
         if not self.files or self.state:
             return f"index  {self.state or 'reading files'} …"
         bar = "█" * round(self.share * _WIDTH)

@@ -18,15 +18,15 @@ class JsonCodec:
     """`application/json` and `application/connect+json`."""
 
     def name(self) -> str:
-        """How a content type names it."""
+        """Return the codec's name in a content type."""
         return "json"
 
     def encode(self, message: EncodableResponse) -> bytes:
-        """An answer's bytes."""
+        """Encode a response."""
         return to_json(message)
 
     def decode(self, data: bytes | bytearray, message_class: type[Message]) -> DecodedRequest:
-        """A request from its bytes."""
+        """Decode a request."""
         try:
             return from_json(bytes(data), message_class)
         except CallFailed as failed:
@@ -37,15 +37,15 @@ class BinaryCodec:
     """`application/proto`, `application/connect+proto` and gRPC-Web."""
 
     def name(self) -> str:
-        """How a content type names it."""
+        """Return the codec's name in a content type."""
         return "proto"
 
     def encode(self, message: EncodableResponse) -> bytes:
-        """An answer's bytes."""
+        """Encode a response."""
         return to_binary(message)
 
     def decode(self, data: bytes | bytearray, message_class: type[Message]) -> DecodedRequest:
-        """A request from its bytes."""
+        """Decode a request."""
         try:
             return from_binary(bytes(data), message_class)
         except CallFailed as failed:

@@ -37,7 +37,7 @@ class _Detail(ErrorDetail):
         self._shown = _struct(failed.to_wire())
 
     def value(self, *_: object) -> Message | None:  # type: ignore[override]  # whatever is asked for, this is shown
-        """What `debug` shows."""
+        """The value that `debug` shows."""
         return self._shown
 
 

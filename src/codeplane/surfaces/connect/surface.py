@@ -52,7 +52,7 @@ class ConnectSurface:
         return [Route(f"{PREFIX}{{method:path}}", self)]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
+        """Handle one request."""
         method = self._methods.get(scope["path"])
         refused = _refused(scope, method)
         if method is None or refused is not None:
@@ -124,12 +124,12 @@ class _RefusalInterceptor:
     """Makes the library send a refusal in the request's own protocol before it reads the body."""
 
     async def on_start(self, _: Context) -> None:
-        """Called with the headers of each request."""
+        """Raise the refusal of a request, given its headers."""
         if (failed := _refusal.get()) is not None:
             raise connect_error(failed) from failed
 
     async def on_end(self, *_: object) -> None:
-        """Called when it is answered."""
+        """Do nothing when a request is answered."""
 
 
 class _Application(ConnectASGIApplication[Mapping[str, Method]]):
@@ -146,7 +146,7 @@ class _Application(ConnectASGIApplication[Mapping[str, Method]]):
 
     @property
     def path(self) -> str:
-        """The beginning of all its paths."""
+        """The common prefix of the paths."""
         return PREFIX
 
 

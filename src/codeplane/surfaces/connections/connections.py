@@ -28,11 +28,11 @@ class Accounts(Protocol):
     """Looks up the account at the other end of a connection."""
 
     def account(self, client: Address, server: Address) -> int | None:
-        """The user id, or None when it is not known."""
+        """Return the user id, or None when it is unknown."""
         ...
 
     def is_own(self, client: Address, account: int | None) -> bool:
-        """Whether that is the owner's account."""
+        """Return whether it is the owner's account."""
         ...
 
 
@@ -45,7 +45,7 @@ class Limits:
 
     @property
     def others(self) -> int:
-        """For all accounts but the owner's together."""
+        """The limit for all accounts but the owner's together."""
         return max(1, self.all // 2)
 
 
@@ -57,7 +57,7 @@ class Connection:
     def __init__(
         self, registry: "Connections", *, group: Hashable, is_own: bool, is_reserved: bool, close: Callable[[], None]
     ) -> None:
-        """`close` ends it at once; `expire`, the same until its protocol knows better, tells the client why."""
+        """`close` ends it at once; `expire` tells the client why, once its protocol sets it."""
         self._registry = registry
         self.group = group
         self.is_own = is_own
@@ -67,20 +67,20 @@ class Connection:
         self.deadline = 0.0
 
     def wait_until(self, deadline: float) -> None:
-        """The client owes bytes until a moment of the monotonic clock."""
+        """Expect bytes from the client by a deadline of the monotonic clock."""
         self.deadline = deadline
         self._registry.set_waiting(self, waiting=True)
 
     def serve(self) -> None:
-        """The client owes nothing."""
+        """Expect nothing from the client while it is served."""
         self._registry.set_waiting(self, waiting=False)
 
     def request_delay(self) -> float:
-        """How many seconds a request that has come waits before it is served."""
+        """Return how many seconds a request waits before it is served."""
         return 0.0 if self.is_own else self._registry.request_delay(self.group)
 
     def release(self) -> None:
-        """It has ended."""
+        """Release the connection's place."""
         self._registry.release(self)
 
 
@@ -99,7 +99,7 @@ class Connections:
         self._due: dict[Hashable, float] = {}
 
     def admit(self, sock: socket.socket, *, may_use_reserve: bool) -> Connection | None:
-        """A place for a new connection, or None when there is none."""
+        """Admit a new connection, or return None when there is no room."""
         try:
             client, server = sock.getpeername()[:2], sock.getsockname()[:2]
         except OSError:
@@ -127,7 +127,7 @@ class Connections:
         return found
 
     async def sweep(self) -> None:
-        """End those that let their deadline pass, for as long as the server runs."""
+        """End the connections past their deadline, as long as the server runs."""
         while True:
             await asyncio.sleep(_SWEEP_SEC)
             now = time.monotonic()
@@ -136,14 +136,14 @@ class Connections:
             self._due = {group: due for group, due in self._due.items() if due > now - _BURST / _REQUESTS_A_SEC}
 
     def request_delay(self, group: Hashable) -> float:
-        """How many seconds an account's next request has to wait, which counts as made."""
+        """Count an account's next request and return how many seconds it has to wait."""
         now = time.monotonic()
         due = max(self._due.get(group, 0.0), now - _BURST / _REQUESTS_A_SEC)
         self._due[group] = due + 1 / _REQUESTS_A_SEC
         return due - now
 
     def set_waiting(self, connection: Connection, *, waiting: bool) -> None:
-        """Say whether the client owes bytes."""
+        """Set whether bytes are expected from the client."""
         if connection not in self._open:
             return
         group = self._waiting.setdefault(connection.group, {})
@@ -152,7 +152,7 @@ class Connections:
             group[connection] = None
 
     def release(self, connection: Connection) -> None:
-        """Forget a connection that has ended; once is enough."""
+        """Remove an ended connection; further calls do nothing."""
         if connection not in self._open:
             return
         self.set_waiting(connection, waiting=False)
@@ -169,12 +169,12 @@ class Connections:
         return self._others < self._limits.others or self._evict(self._heaviest(besides="own"))
 
     def _heaviest(self, *, besides: str = "reserve") -> Hashable:
-        """The account with most connections of those that have one to give up."""
+        """Return the account with the most connections that has one to evict."""
         able = [group for group, some in self._waiting.items() if some and group not in (besides, "reserve")]
         return max(able, key=lambda group: self._count[group], default="nobody")
 
     def _evict(self, group: Hashable) -> bool:
-        """End the longest waiting connection of an account; False when all of them are being served."""
+        """Evict the longest waiting connection of an account; False when all are being served."""
         oldest = next(iter(self._waiting.get(group, ())), None)
         if oldest is None:
             return False

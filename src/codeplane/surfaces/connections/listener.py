@@ -27,7 +27,7 @@ class Listener:
         refusal: bytes = b"",
         has_reserve: bool = False,
     ) -> None:
-        """`refusal` is sent to whom there is no place for; `has_reserve` says whether `make` honours the reserve."""
+        """`refusal` is sent to clients without a place; `has_reserve` says whether `make` honours the reserve."""
         self._sock = sock
         self._connections = connections
         self._make = make
@@ -40,12 +40,12 @@ class Listener:
         self._resume: asyncio.TimerHandle | None = None
 
     def start(self) -> None:
-        """Accept from now on."""
+        """Start accepting."""
         self._sock.setblocking(False)
         self._loop.add_reader(self._sock, self._accept)
 
     def stop(self) -> None:
-        """Accept no more; connections that are open stay."""
+        """Stop accepting; open connections stay."""
         self._loop.remove_reader(self._sock)
         if self._resume is not None:
             self._resume.cancel()

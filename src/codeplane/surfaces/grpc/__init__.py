@@ -1,1 +1,1 @@
-"""The services over gRPC, on a port of its own."""
+"""The services over gRPC, on their own port."""

@@ -24,11 +24,11 @@ class CallActivity(Protocol):
     """Counts calls in progress, so that a busy server does not end as idle."""
 
     def begin(self) -> None:
-        """A call has come."""
+        """Count a started call."""
         ...
 
     def end(self) -> None:
-        """It is answered."""
+        """Count an ended call."""
         ...
 
 
@@ -40,7 +40,7 @@ class Handlers(grpc.GenericRpcHandler):
         self._busy = busy
 
     def service(self, handler_call_details: grpc.HandlerCallDetails) -> "Found[bytes, bytes]":
-        """Who answers; None leaves it to the next one."""
+        """Return the handler of a path; None leaves it to the next one."""
         method = self._methods.get(handler_call_details.method)
         if method is None:
             return None
@@ -57,7 +57,7 @@ class SingleTokenCheck(grpc.aio.ServerInterceptor):
         continuation: "Callable[[grpc.HandlerCallDetails], Awaitable[Found[Request, Response]]]",
         handler_call_details: grpc.HandlerCallDetails,
     ) -> "Found[Request, Response]":
-        """The method's own handler, or one that only refuses."""
+        """Return the method's own handler, or one that refuses."""
         try:
             bearer(_authorization(handler_call_details.invocation_metadata))
         except CodePlaneError as error:

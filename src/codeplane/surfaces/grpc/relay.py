@@ -29,14 +29,14 @@ class Relay(asyncio.Protocol):
         self._early = bytearray()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The client is there; the first bytes of it have to come now."""
+        """Expect the client's first bytes."""
         self._client = cast(asyncio.Transport, transport)
         self._client.set_write_buffer_limits(_HIGH_WATER)
         self._connection.close = self._connection.expire = self._client.abort
         self._connection.wait_until(time.monotonic() + self._first_bytes_sec)
 
     def data_received(self, data: bytes) -> None:
-        """Pass it on; what comes before the server is reached is kept, and nothing more is read until then."""
+        """Pass the bytes on; buffer them and pause reading until the server is connected."""
         # It can lose its place to others while it is quiet, the longest quiet first.
         self._connection.wait_until(_QUIET_SEC)
         if self._server is not None:
@@ -48,7 +48,7 @@ class Relay(asyncio.Protocol):
             self._connecting = asyncio.ensure_future(self._connect())
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The client has gone."""
+        """Close both sides when the client disconnects."""
         self._connection.release()
         if self._connecting is not None:
             self._connecting.cancel()
@@ -57,17 +57,17 @@ class Relay(asyncio.Protocol):
             self._server.abort()
 
     def abort(self) -> None:
-        """End the connection on both sides."""
+        """Abort the connection on both sides."""
         if self._client is not None:
             self._client.abort()
 
     def pause_writing(self) -> None:
-        """The client takes less than there is."""
+        """Pause the other side when the client reads too slowly."""
         if self._server is not None:
             self._server.pause_reading()
 
     def resume_writing(self) -> None:
-        """It takes more again."""
+        """Resume the other side when the client reads again."""
         if self._server is not None:
             self._server.resume_reading()
 

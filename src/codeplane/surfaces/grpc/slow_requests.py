@@ -28,7 +28,7 @@ class SlowRequests(grpc.aio.ServerInterceptor):
         continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Any]],
         handler_call_details: grpc.HandlerCallDetails,
     ) -> Any:
-        """The method's own handler, as one that takes a stream of requests: on the wire that is the same."""
+        """Return the method's handler as one for a stream of requests, which is the same on the wire."""
         handler = await continuation(handler_call_details)
         if handler is None:
             return None

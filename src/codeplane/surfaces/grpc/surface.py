@@ -49,7 +49,7 @@ class GrpcSurface:
         tls: Tls | None = None,
         busy: CallActivity | None = None,
     ) -> None:
-        """Refuses an address that others reach unless there are TLS and tokens; `folder` is for its own sockets."""
+        """Refuse an address that others can reach without TLS and tokens; `folder` is for internal sockets."""
         check_binding(host, tls=tls, require_token=bounds.require_token)
         self._services = Services(conveyor, stopping=stopping)
         self._config = config
@@ -63,7 +63,7 @@ class GrpcSurface:
 
     @asynccontextmanager
     async def run(self) -> AsyncIterator[int]:
-        """The time during which it is served, and the port."""
+        """Serve within the context, and yield the port."""
         with socket_folder(self._folder) as folder, self._listen() as sock:
             async with AsyncExitStack() as stack:
                 own, others = folder / "own", folder / "others"
@@ -83,7 +83,7 @@ class GrpcSurface:
 
     @asynccontextmanager
     async def _serving(self, address: Path, *, calls: int) -> AsyncIterator[None]:
-        """A gRPC server on a socket in the file system."""
+        """Run a gRPC server on a Unix socket."""
         bounds = self._bounds
         server = grpc.aio.server(
             interceptors=[
@@ -124,7 +124,7 @@ class GrpcSurface:
         return relay
 
     async def _stop(self, server: grpc.aio.Server) -> None:
-        """End a server; drop connections that are left after its grace, since it would wait for their clients."""
+        """Stop a server; drop the connections that are left after its grace period."""
         stopping = asyncio.ensure_future(server.stop(_GRACE_SEC))
         await asyncio.wait({stopping}, timeout=_GRACE_SEC + _CLOSE_SEC)
         if not stopping.done():
@@ -136,7 +136,7 @@ class GrpcSurface:
             stopping.cancel()
 
     def _listen(self) -> socket.socket:
-        """The socket that clients reach."""
+        """Bind the socket for clients."""
         sock = socket.socket(socket.AF_INET6 if ":" in self._host else socket.AF_INET, socket.SOCK_STREAM)
         try:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

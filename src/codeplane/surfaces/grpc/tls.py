@@ -17,7 +17,7 @@ class Tls:
     client_ca: bytes | None = None
 
     def credentials(self) -> grpc.ServerCredentials:
-        """What gRPC makes of them."""
+        """Return gRPC's server credentials."""
         return grpc.ssl_server_credentials(
             [(self.key, self.certificate)],
             root_certificates=self.client_ca,

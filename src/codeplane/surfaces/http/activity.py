@@ -12,23 +12,23 @@ class Activity:
         self._last_ns = monotonic_ns()
 
     def start(self) -> None:
-        """From now on it can be reached."""
+        """Start counting idle time."""
         self._last_ns = self._monotonic_ns()
 
     def begin(self) -> None:
-        """A request starts."""
+        """Count a started request."""
         self._open += 1
 
     def end(self) -> None:
-        """A request ends."""
+        """Count an ended request."""
         self._open -= 1
         self._last_ns = self._monotonic_ns()
 
     @property
     def open(self) -> int:
-        """Requests under way."""
+        """The number of requests in progress."""
         return self._open
 
     def idle_sec(self) -> float:
-        """Seconds since the last request, 0 while one is under way."""
+        """Return the seconds since the last request; 0 while one is in progress."""
         return 0.0 if self._open else (self._monotonic_ns() - self._last_ns) / 1e9

@@ -44,7 +44,7 @@ class Guard:
         identify: Callable[[Caller], Actor],
         record_refusal: Callable[[Caller, CodePlaneError], Awaitable[object]],
     ) -> None:
-        """`is_owner` tells whether a token is the owner's; `identify` refuses a false one, which is recorded."""
+        """`is_owner` returns whether a token is the owner's; `identify` refuses and records a false one."""
         self._app = app
         self._config = config
         # The address of all addresses is no name: a page that calls it means whatever listens on this machine.
@@ -94,7 +94,7 @@ class Guard:
             self._activity.end()
 
     async def _socket(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """The same for a WebSocket: a page of somebody else's can open one, and no browser asks first."""
+        """Check a WebSocket too: a foreign page can open one without the browser asking first."""
         self._activity.begin()
         try:
             try:
@@ -124,7 +124,7 @@ class Guard:
             )
 
     def _check_reserve(self, scope: Scope, headers: list[tuple[bytes, bytes]]) -> None:
-        """While all other places are taken, a place in reserve is for health checks and the owner's own programs."""
+        """Allow reserved connections only for health checks and the owner's programs."""
         connection = connection_of(scope)
         if connection is None or not connection.is_reserved or scope["path"] in _VITAL:
             return
@@ -133,7 +133,7 @@ class Guard:
             raise Overloaded("all connections are taken", hint="call again in a moment, or with the owner's token")
 
     async def _check_mcp_client(self, scope: Scope, headers: list[tuple[bytes, bytes]]) -> None:
-        """An MCP client has a good token, or is the owner's by running under the owner's account.
+        """Refuse an MCP client without a valid token that does not run under the owner's account.
 
         Before there is a session: one for whoever has no right to it would take the place of somebody who has.
         """

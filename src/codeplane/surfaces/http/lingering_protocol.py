@@ -33,7 +33,7 @@ class LingeringProtocol(SequentialProtocol):
     """Keeps reading for a moment when it closes a connection in the middle of a request."""
 
     def __init__(self, *args: Any, max_lingering_bytes: int, **options: Any) -> None:
-        """`max_lingering_bytes` are dropped at most after the last answer."""
+        """At most `max_lingering_bytes` are dropped after the last answer."""
         super().__init__(*args, **options)
         self._lingering_bytes = max_lingering_bytes
         self._linger_timer: asyncio.TimerHandle | None = None
@@ -41,7 +41,7 @@ class LingeringProtocol(SequentialProtocol):
 
     @property
     def is_ended(self) -> bool:
-        """Whether nothing more is answered here."""
+        """Whether no further request is answered."""
         return self._linger_timer is not None or super().is_ended
 
     def end(self) -> None:
@@ -54,13 +54,13 @@ class LingeringProtocol(SequentialProtocol):
             self._linger()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the timer."""
+        """Cancel the timer."""
         if self._linger_timer is not None:
             self._linger_timer.cancel()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """After the last answer, drop what comes."""
+        """Drop the bytes that come after the last answer."""
         if self._linger_timer is None:
             super().data_received(data)
             return
@@ -69,20 +69,20 @@ class LingeringProtocol(SequentialProtocol):
             self.transport.abort()
 
     def on_headers_complete(self) -> None:
-        """Its answer must not close the connection under a client that is still sending."""
+        """Wrap the transport, so that the answer does not close the connection while the client still sends."""
         super().on_headers_complete()
         if self.cycle is not None:
             self.cycle.transport = _AnswerTransport(self)
 
     def on_response_complete(self) -> None:
-        """After the last answer there is no next request."""
+        """Ignore a next request after the last answer."""
         if self._linger_timer is None:
             super().on_response_complete()
         else:
             self.server_state.total_requests += 1
 
     def shutdown(self) -> None:
-        """Do not linger while the server ends."""
+        """Do not linger while the server stops."""
         self._is_shutting_down = True
         if self._linger_timer is not None:
             self.transport.abort()

@@ -16,7 +16,7 @@ from codeplane.surfaces.services.caller import bearer
 
 
 class Probes:
-    """The endpoints of 002 §23.8."""
+    """The endpoints for health, readiness, metrics and status."""
 
     def __init__(
         self,
@@ -29,7 +29,7 @@ class Probes:
         identify: Callable[[Caller], Actor],
         are_metrics_open: bool,
     ) -> None:
-        """`identity` is shown to everyone, so it does not name the repository; `identify` refuses a false token."""
+        """`identity` is public, so it does not name the repository; `identify` refuses a false token."""
         self._conveyor = conveyor
         self._identity = identity
         self._ending = ending
@@ -39,7 +39,7 @@ class Probes:
         self._are_metrics_open = are_metrics_open
 
     def routes(self) -> list[Route]:
-        """Where they are."""
+        """Return the routes."""
         return [
             Route("/health", self._health, methods=["GET"]),
             Route("/ready", self._ready, methods=["GET"]),
@@ -69,7 +69,7 @@ class Probes:
         return json_response(outcome.to_json(), status=outcome.error.http if outcome.error else 200)
 
     def _may_read(self, request: Request) -> bool:
-        """Whether it comes from the owner's account, or with a token."""
+        """Return whether a request comes from the owner's account or with a valid token."""
         connection = connection_of(request.scope)
         if connection is not None and connection.is_own:
             return True
@@ -80,7 +80,7 @@ class Probes:
         return True
 
     def _caller(self, request: Request) -> Caller:
-        """Who asks; Unauthorized for a false token, and without one for programs of other accounts."""
+        """Return the caller; Unauthorized for a false token, or for another account without one."""
         token = bearer(request.headers.getlist("authorization"))
         connection = connection_of(request.scope)
         if token is None and (connection is None or not connection.is_own):

@@ -58,7 +58,7 @@ class BoundedProtocol(LingeringProtocol):
         bounds: ServerConfig,
         own_headers: list[tuple[bytes, bytes]],
     ) -> None:
-        """`own_headers` are added to the answers that the owner's account gets."""
+        """`own_headers` are added to answers for the owner's account."""
         headers = [*server_state.default_headers, *(own_headers if connection.is_own else ())]
         state = {**app_state, CONNECTION: connection, HEADERS: headers}
         lingering = bounds.max_body_bytes * (_OWN_LINGERING if connection.is_own else 1)
@@ -72,19 +72,19 @@ class BoundedProtocol(LingeringProtocol):
         self._refusal: CodePlaneError | None = None
 
     def connection_made(self, transport: Any) -> None:
-        """The first head has to come now."""
+        """Expect the first head."""
         super().connection_made(transport)
         self._connection.expire = self._expire
         self._connection.close = transport.abort
         self._look()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Its place is free again."""
+        """Release the connection's place."""
         self._connection.release()
         super().connection_lost(exc)
 
     def handle_websocket_upgrade(self) -> None:
-        """From now on it is a WebSocket, which counts until it has ended; it waits for its turn as a request does."""
+        """Become a WebSocket, which counts until it ends and waits its turn as a request does."""
         self._connection.close = self._connection.expire = self.transport.abort
         # Nothing may come before the answer.
         self._is_upgraded = True
@@ -94,19 +94,19 @@ class BoundedProtocol(LingeringProtocol):
             self._upgrade()
 
     def on_message_begin(self) -> None:
-        """A request begins, and the clock of its head with it."""
+        """Start the deadline of a request's head."""
         super().on_message_begin()
         self._enter(_Stage.HEAD)
         self._head_bytes = self._partial_head_bytes = self._body_bytes = self._framing_bytes = 0
         self._surplus_bytes = 0
 
     def on_url(self, url: bytes) -> None:
-        """A part of the target."""
+        """Count a part of the target."""
         self._count(len(url))
         super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """A header; what comes after the body, a trailer, counts but means nothing: the request is under way."""
+        """Count a header; ignore trailers, because the request is already being served."""
         if self._stage is _Stage.BODY:
             self._count(len(name) + len(value) + 4)
             return
@@ -116,7 +116,7 @@ class BoundedProtocol(LingeringProtocol):
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """The head is whole."""
+        """Check the complete head."""
         self._check_framing()
         self._enter(_Stage.BODY)
         super().on_headers_complete()
@@ -124,23 +124,23 @@ class BoundedProtocol(LingeringProtocol):
             self.cycle.default_headers = self._default_headers
 
     def on_body(self, body: bytes) -> None:
-        """A part of the body."""
+        """Handle a part of the body."""
         self._body_bytes += len(body)
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """The request is whole."""
+        """Handle the end of a request."""
         self._enter(_Stage.BETWEEN)
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """The next request may come, once this one is whole."""
+        """Expect the next request, once this one is complete."""
         if self._is_surplus:
             self._since = time.monotonic()
         super().on_response_complete()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what cannot be parsed, or is too long to be."""
+        """Answer a request that cannot be parsed or is too long."""
         if self._refusal is None and self._partial_head_bytes > self._bounds.max_header_bytes:
             self._refusal = self._head_too_long()
         self._refuse(self._refusal or MalformedRequest(msg))
@@ -187,7 +187,7 @@ class BoundedProtocol(LingeringProtocol):
         self._stage, self._since = stage, time.monotonic()
 
     def _look(self) -> None:
-        """Say what the client owes now, and until when."""
+        """Set what is expected from the client, and the deadline."""
         if self.is_ended or self.transport.get_protocol() is not self:
             return
         cycle, bounds = self.cycle, self._bounds
@@ -214,11 +214,11 @@ class BoundedProtocol(LingeringProtocol):
 
     @property
     def _is_surplus(self) -> bool:
-        """Whether the request has its answer, and its body is still under way."""
+        """Return whether the request is answered while its body is still arriving."""
         return self._stage is _Stage.BODY and self.cycle is not None and self.cycle.response_complete
 
     def _expire(self) -> None:
-        """The client is late; not if it was the server that did not read on."""
+        """End a late client, unless it was the server that did not read."""
         if self.is_ended or self._is_surplus:
             self.transport.abort()
         elif self._stage is _Stage.BODY and self._is_body_held:
@@ -242,7 +242,7 @@ class BoundedProtocol(LingeringProtocol):
         self._raise(HeadersTooLarge(message, details={"setting": setting}))
 
     def _check_framing(self) -> None:
-        """Refuse a head that announces what is not spoken here."""
+        """Refuse a head with unsupported framing."""
         version = self.parser.get_http_version()
         if version not in _VERSIONS:
             self._raise(MalformedRequest(f"HTTP/{version} is not spoken here", hint="send HTTP/1.1"))
@@ -257,7 +257,7 @@ class BoundedProtocol(LingeringProtocol):
             )
 
     def _raise(self, error: CodePlaneError) -> NoReturn:
-        """Leave the parser's callback: it stops, and what stopped it is answered."""
+        """Leave the parser's callback with an error to answer."""
         self._refusal = error
         raise error
 
@@ -266,7 +266,7 @@ class BoundedProtocol(LingeringProtocol):
         return HeadersTooLarge(f"the head is over {limit} bytes", details={"setting": "server.max_header_bytes"})
 
     def _refuse(self, error: CodePlaneError) -> None:
-        """Answer with an error where nothing was answered yet, and end the connection."""
+        """Answer with an error if nothing was answered yet, and close the connection."""
         cycle = self.cycle
         if cycle is not None and not cycle.response_complete:
             cycle.disconnected = True

@@ -66,16 +66,16 @@ class SequentialProtocol(TargetHostProtocol):
 
     @property
     def is_ended(self) -> bool:
-        """Whether nothing more is answered here."""
+        """Whether no further request is answered."""
         return self.transport.is_closing()
 
     def connection_made(self, transport: Any) -> None:
-        """Take over the flow of what is read."""
+        """Take over the flow control."""
         super().connection_made(transport)
         self.flow = self._held_flow = _HeldFlow(transport, self._schedule_turn)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Tell the request under way: uvicorn tells the one that was parsed last."""
+        """Notify the request in progress; uvicorn would notify the one parsed last."""
         self._drop_pending()
         if self._running is not None and not self._running.response_complete:
             self._running.disconnected = True
@@ -89,28 +89,28 @@ class SequentialProtocol(TargetHostProtocol):
         self._parse()
 
     def on_message_begin(self) -> None:
-        """A request begins."""
+        """Handle the start of a request."""
         super().on_message_begin()
         self._is_whole = False
 
     def on_headers_complete(self) -> None:
-        """Its body begins."""
+        """Handle the end of a head."""
         self._body_left = self._body_length
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
-        """A part of its body."""
+        """Handle a part of the body."""
         self._body_left -= len(body)
         self._turn_parts += 1
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """The request is whole."""
+        """Handle the end of a request."""
         self._is_whole, self._body_left = True, 0
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """Go on with what waited."""
+        """Continue with the pending bytes."""
         super().on_response_complete()
         self._parse()
 
@@ -129,7 +129,7 @@ class SequentialProtocol(TargetHostProtocol):
             self._parse()
 
     def _request_delay(self) -> float:
-        """How many seconds the next request has to wait for its turn."""
+        """Return how many seconds the next request has to wait."""
         return 0.0
 
     def _feed(self, piece: bytes) -> None:
@@ -137,13 +137,13 @@ class SequentialProtocol(TargetHostProtocol):
         super().data_received(piece)
 
     def _unsupported_upgrade_warning(self) -> None:
-        """No HTTP follows a request for another protocol: it is answered, and that is the end."""
+        """Close the connection after a request for another protocol."""
         self._is_upgraded = True
         self.cycle.keep_alive = False
 
     @property
     def _body_length(self) -> int:
-        """What the head says; the parser has refused lengths that are no numbers or contradict each other."""
+        """Return the body length in the head; the parser has refused invalid ones."""
         return next((int(value) for name, value in self.headers if name == b"content-length"), 0)
 
     @property
@@ -152,13 +152,13 @@ class SequentialProtocol(TargetHostProtocol):
 
     @property
     def _is_busy(self) -> bool:
-        """Whether a whole request waits for its answer."""
+        """Whether a complete request waits for its answer."""
         is_answered = self._running is None or self._running.response_complete
         return bool(self.pipeline) or (self._is_whole and not is_answered)
 
     @property
     def _is_body_held(self) -> bool:
-        """Whether a body waits for the server: its request has not begun, or does not take what is there."""
+        """Whether a body waits because its request has not started or does not read."""
         cycle = self.cycle
         is_outrun = cycle is not None and not cycle.response_complete and len(cycle.body) > HIGH_WATER_LIMIT
         return is_outrun or self._is_delayed
@@ -189,7 +189,7 @@ class SequentialProtocol(TargetHostProtocol):
         self._pending, self._offset = b"", 0
 
     def _next_piece(self) -> bytes:
-        """The bytes up to where a request may end."""
+        """Return the bytes up to where a request may end."""
         start = self._offset
         if self._is_whole and (blank := _BLANK_LINES.match(self._pending, start)):
             # Allowed before a request, and not worth a piece for every two of them.

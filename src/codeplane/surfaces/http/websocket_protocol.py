@@ -33,7 +33,7 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         self._late_pong = b""
 
     def connection_made(self, transport: Any) -> None:
-        """The upgrade is not over before the client is known, which the application sees to."""
+        """Keep the deadline until the application has identified the client."""
         super().connection_made(transport)
         self.default_headers = self.app_state[HEADERS]
         self.app_state[CONNECTION].wait_until(float("inf"))
@@ -52,7 +52,7 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
             super().data_received(data[start : start + _PIECE_BYTES])
 
     def handle_events(self) -> None:
-        """Handle the frames of a piece, unless they are too many."""
+        """Handle the frames of a chunk, unless they are too many."""
         now = self.loop.time()
         refilled = min(_BURST, self._frames_left + (now - self._counted_at) * _FRAMES_A_SEC)
         self._counted_at, self._frames_left = now, refilled - len(self.conn.events)
@@ -62,21 +62,21 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
             super().handle_events()
 
     def handle_ping(self) -> None:
-        """Answer; of the pongs that a client does not take, the last ones wait."""
+        """Send a pong; keep only the last ones for a client that does not read."""
         if self.writable.is_set():
             super().handle_ping()
         else:
             self._late_pong = b"".join(self.conn.data_to_send()) or self._late_pong
 
     def resume_writing(self) -> None:
-        """The client takes more again."""
+        """Resume when the client reads again."""
         super().resume_writing()
         if self._late_pong and not self.transport.is_closing():
             self.transport.write(self._late_pong)
         self._late_pong = b""
 
     def send_receive_event_to_app(self) -> None:
-        """Pass a message on, unless it is text that is none."""
+        """Pass a message on, unless it is invalid UTF-8."""
         if self.curr_msg_data_type == "text" and not _is_utf8(b"".join(self.frames)):
             self.logger.debug("a WebSocket message is not UTF-8")
             self._fail(_INVALID_TEXT, "the text is not UTF-8")
@@ -84,18 +84,18 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
             super().send_receive_event_to_app()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Its place is free again."""
+        """Release the connection's place."""
         self.app_state[CONNECTION].release()
         super().connection_lost(exc)
 
     def _refuse_head(self) -> None:
-        """Answer what HTTP takes and WebSockets do not, such as a very long header."""
+        """Answer a head that is valid HTTP but not a valid WebSocket request, such as a very long header."""
         error = MalformedRequest("the request for a WebSocket has too many or too long headers")
         self.transport.write(refusal(error, self.default_headers))
         self.transport.close()
 
     def _fail(self, code: int, reason: str) -> None:
-        """End the connection; say why where it was answered already."""
+        """Close the connection, with the reason if the handshake was answered."""
         if not self.handshake_complete:
             self.transport.abort()
             return

@@ -20,7 +20,7 @@ class MalformedLine(Exception):
         self._request_id = request_id
 
     def answer(self) -> types.JSONRPCError:
-        """What the client is told."""
+        """Return the error response."""
         error = types.ErrorData(code=self._code, message=self._message)
         return types.JSONRPCError(jsonrpc="2.0", id=self._request_id, error=error)
 

@@ -21,7 +21,7 @@ class McpMount:
     """The ASGI applications of MCP; run once."""
 
     def __init__(self, make: "Callable[[], McpSurface]", *, stopping: asyncio.Event) -> None:
-        """`make` may import what it needs when it is called; once `stopping`, nobody waits for it any more."""
+        """`make` may import the library when called; once `stopping` is set, nothing waits for it."""
         self._make = make
         self._stopping = stopping
         self._wanted, self._ended = asyncio.Event(), asyncio.Event()
@@ -29,7 +29,7 @@ class McpMount:
 
     @asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
-        """The time during which clients are served."""
+        """Serve clients within the context."""
         # One task from its first to its last moment: what it opens can be closed by no other.
         serving = asyncio.ensure_future(self._serve())
         try:
@@ -40,11 +40,11 @@ class McpMount:
             await serving
 
     async def http(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """The application at `/mcp`."""
+        """Handle a request to `/mcp`."""
         await (await self._opened()).http(scope, receive, send)
 
     async def stdio(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """The application at `/mcp/stdio`."""
+        """Handle a request to `/mcp/stdio`."""
         surface = await self._opened()
         from codeplane.surfaces.mcp.stream import ByteStream
 

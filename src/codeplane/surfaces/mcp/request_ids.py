@@ -43,18 +43,18 @@ class RequestIds:
         self._handled: set[Key] = set()
 
     def take(self, key: Key) -> bool:
-        """Whether the id was free; from now on it is not."""
+        """Take an id; return False if it is in use."""
         if key in self._exchanged or key in self._handled:
             return False
         self._exchanged.add(key)
         return True
 
     def end_exchange(self, key: Key) -> None:
-        """Its HTTP exchange is over, or brings the answer now."""
+        """Release an id when its exchange ends or is answered."""
         self._exchanged.discard(key)
 
     async def middleware(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-        """Around the handler of every request."""
+        """Check the id around the handler of every request."""
         session = ctx.request.headers.get(SESSION_HEADER) if isinstance(ctx.request, Request) else None
         if session is None or ctx.request_id is None:
             return await call_next(ctx)

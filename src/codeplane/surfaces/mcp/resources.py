@@ -26,15 +26,15 @@ class ResourceSource(Protocol):
     """A source of resources."""
 
     def listed(self) -> list[types.Resource]:
-        """The resources with a fixed address."""
+        """Return the resources with a fixed URI."""
         ...
 
     def templates(self) -> list[types.ResourceTemplate]:
-        """The resources whose address has a part to fill in."""
+        """Return the URI templates."""
         ...
 
     async def read(self, uri: str, caller: Caller) -> Content | None:
-        """The content at an address, or None when it is not of this source."""
+        """Return the content at a URI; None if it is not of this source."""
         ...
 
 
@@ -45,15 +45,15 @@ class Resources:
         self._sources = sources
 
     def listed(self) -> list[types.Resource]:
-        """The resources with a fixed address."""
+        """Return the resources with a fixed URI."""
         return [resource for source in self._sources for resource in source.listed()]
 
     def templates(self) -> list[types.ResourceTemplate]:
-        """The resources whose address has a part to fill in."""
+        """Return the URI templates."""
         return [template for source in self._sources for template in source.templates()]
 
     async def read(self, uri: str, caller: Caller) -> types.ReadResourceResult:
-        """The content at an address; NotFound when no source has it."""
+        """Return the content at a URI; NotFound when no source has it."""
         for source in self._sources:
             content = await source.read(uri, caller)
             if content is not None:
@@ -68,14 +68,14 @@ class LedgerResources:
         self._conveyor = conveyor
 
     def listed(self) -> list[types.Resource]:
-        """The latest events, and the tasks."""
+        """Return the latest events and the tasks."""
         return [
             types.Resource(name="ledger", uri=_RECENT, description="the latest events", mime_type="text/plain"),
             types.Resource(name="tasks", uri=_TASKS, description="tasks, newest first", mime_type="text/plain"),
         ]
 
     def templates(self) -> list[types.ResourceTemplate]:
-        """One stream of the log."""
+        """Return the template of a stream of the log."""
         return [
             types.ResourceTemplate(
                 name="ledger stream",
@@ -86,7 +86,7 @@ class LedgerResources:
         ]
 
     async def read(self, uri: str, caller: Caller) -> Content | None:
-        """The text of the operation that an address stands for."""
+        """Return the text of the operation behind a URI."""
         if uri == _TASKS:
             result = await self._ask("task.list", {"limit": _EVENTS}, caller)
         elif uri == _RECENT:
@@ -115,18 +115,18 @@ class DocResources:
         self._folder = folder
 
     def listed(self) -> list[types.Resource]:
-        """Every page."""
+        """Return every page."""
         return [
             types.Resource(name=name, uri=_DOCS + quote(name), description=_title(path), mime_type="text/markdown")
             for name, path in self._pages().items()
         ]
 
     def templates(self) -> list[types.ResourceTemplate]:
-        """None: every page is listed."""
+        """Return none, because every page is listed."""
         return []
 
     async def read(self, uri: str, caller: Caller) -> Content | None:
-        """A page's Markdown."""
+        """Return a page's Markdown."""
         page = self._pages().get(_named(uri, _DOCS) or "")
         if page is None:
             return None

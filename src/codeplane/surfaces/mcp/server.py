@@ -83,12 +83,12 @@ class McpSurface:
 
     @asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
-        """The time during which clients are served."""
+        """Serve clients within the context."""
         async with self._manager.run():
             yield
 
     async def http(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """The ASGI application at `/mcp`."""
+        """Handle a request to `/mcp`."""
         session = Request(scope).headers.get(SESSION_HEADER)
         if scope["method"] != "POST" or session is None:
             await self._handle(scope, receive, send)
@@ -131,7 +131,7 @@ class McpSurface:
         await self._manager.handle_request(scope, receive, watch)
 
     def disconnected(self, connection_id: str) -> None:
-        """A byte stream ended."""
+        """Handle the end of a byte stream."""
         self._on_disconnect(connection_id)
 
     async def _list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:

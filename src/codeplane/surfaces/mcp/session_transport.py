@@ -41,13 +41,13 @@ class SessionTransport(StreamableHTTPServerTransport):
     """The transport of one session."""
 
     def __init__(self, *, holder: SessionHolder, **options: Any) -> None:
-        """`holder` is whom it counts for."""
+        """`holder` is whose share the session counts for."""
         super().__init__(**options)
         self.holder = holder
 
     @property
     def idle_since(self) -> float | None:
-        """A number that is the smaller the longer nothing is under way; None while something is."""
+        """Return a number that is smaller the longer the session has been idle; None while it serves a request."""
         if self.idle_scope is None or self._requests_in_flight:
             return None
         return self.idle_scope.deadline
@@ -86,7 +86,7 @@ class SessionTransport(StreamableHTTPServerTransport):
                 stream.close()
 
     async def _replay_events(self, last_event_id: str, request: Request, send: Send) -> None:
-        """Give a client that reconnects its stream: events are not kept for it, so there is nothing to repeat."""
+        """Reopen the stream of a client that reconnects; events are not stored, so none are repeated."""
         name = LAST_EVENT_ID_HEADER.encode()
         headers = [pair for pair in request.scope["headers"] if pair[0].lower() != name]
         await self._handle_get_request(Request({**request.scope, "headers": headers}, request.receive), send)
@@ -111,7 +111,7 @@ class SessionTransport(StreamableHTTPServerTransport):
         receive: Receive,
         send: Send,
     ) -> None:
-        """The answer as an event stream, as the SDK gives all of them."""
+        """Send the answer as an event stream, as the SDK does."""
         events, outgoing = anyio.create_memory_object_stream[SSEEvent](0)
         self._sse_stream_writers[key] = events
         headers = {

@@ -59,7 +59,7 @@ class _Exchange:
         self._unanswered = _Unanswered()
 
     async def run(self, surface: McpSurface) -> None:
-        """Serve until the client has ended, or has closed its end and got its last answers."""
+        """Serve until the client disconnects, or has closed its input and got its last answers."""
         incoming, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         write, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
 
@@ -104,7 +104,7 @@ class _Exchange:
         return SessionMessage(message, metadata=metadata)
 
     async def _last_answers(self) -> None:
-        """Return when nothing is unanswered, or nobody is there any more to answer to."""
+        """Return when everything is answered, or the client has disconnected."""
         async with anyio.create_task_group() as group:
 
             async def leave() -> None:
@@ -126,7 +126,7 @@ class _Unanswered:
         self._none = anyio.Event()
 
     def received(self, request_id: types.RequestId) -> bool:
-        """A request came in; False when one with its id has no answer yet."""
+        """Add a request; False when its id is in use."""
         key = id_key(request_id)
         if key in self._ids:
             return False
@@ -134,12 +134,12 @@ class _Unanswered:
         return True
 
     def refused(self, request_id: types.RequestId) -> types.JSONRPCError:
-        """The answer to a request whose id is taken; the one that has it stays unanswered."""
+        """Note the refusal of a duplicate id; the earlier request stays unanswered."""
         self._refusals.append(answer := duplicate_error(request_id))
         return answer
 
     def sent(self, item: SessionMessage) -> None:
-        """A message went out."""
+        """Note a sent message."""
         if any(item.message is refusal for refusal in self._refusals):
             self._refusals = [refusal for refusal in self._refusals if refusal is not item.message]
             return
@@ -147,7 +147,7 @@ class _Unanswered:
             self._discard(item.message.id)
 
     async def settled(self, request_id: types.RequestId) -> None:
-        """A request was cancelled and gets no answer."""
+        """Drop a cancelled request, which gets no answer."""
         self._discard(request_id)
 
     async def none(self) -> None:

@@ -24,7 +24,7 @@ class Tools:
         self._described: dict[tuple[str, bool], types.Tool] = {}
 
     def listed(self, toolsets: str | None, *, structured: bool) -> list[types.Tool]:
-        """The tools of toolsets and families joined by commas; InvalidArgument for a name that is neither."""
+        """Return the tools of comma-separated toolsets and families; InvalidArgument for unknown names."""
         names = _names(toolsets or "") or _names(self._default)
         known = self._known()
         if unknown := [name for name in names if name not in known]:
@@ -41,7 +41,7 @@ class Tools:
         return [self._describe(operation, structured=structured) for operation in found if not operation.streaming]
 
     def input_schema(self, name: str) -> JsonObject | None:
-        """The arguments of a tool, or None when there is no such tool."""
+        """Return the input schema of a tool, or None if it is unknown."""
         try:
             operation = self._catalogue.get(name)
         except (UnknownOperation, OperationDisabled):
@@ -49,7 +49,7 @@ class Tools:
         return self._describe(operation, structured=False).input_schema
 
     def unknown(self, name: str, error: UnknownOperation) -> UnknownOperation:
-        """The same error in the words of MCP."""
+        """Return the error for an unknown tool."""
         nearest = error.details.get("nearest")
         near = [self._catalogue.get(str(found)).tool for found in nearest] if isinstance(nearest, list) else []
         return UnknownOperation(

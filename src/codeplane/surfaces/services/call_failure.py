@@ -19,11 +19,11 @@ class CallFailed(Exception):
         self.meta = meta or {}
 
     def to_wire(self) -> JsonObject:
-        """The error object that every protocol sends as a detail."""
+        """Return the error object that every protocol sends as a detail."""
         wire = to_protobuf_json({**self.error.to_wire(), "meta": self.meta})
         assert isinstance(wire, dict)
         return wire
 
     def detail(self) -> Error:
-        """The same as a message."""
+        """Return the error as a message."""
         return ParseDict(self.to_wire(), Error())

@@ -21,7 +21,7 @@ class Headers:
     traceparent: str | None = None
 
     def caller(self, connection_id: str | None = None) -> Caller:
-        """The caller behind them; Unauthorized when they contradict each other."""
+        """Return the caller; Unauthorized when headers contradict each other."""
         return Caller(
             surface=self.surface,
             connection_id=connection_id,

@@ -31,7 +31,7 @@ class OperationCall:
 
     @classmethod
     def of_json(cls, raw: bytes) -> "OperationCall":
-        """Read it from JSON, or say what is wrong with it."""
+        """Parse a call from JSON, or raise what is wrong with it."""
         body = _fields(_object(raw, "the body", hint="send one JSON object with `operation` and `arguments`"))
         for name in _TEXTS:
             if not isinstance(body.get(name, ""), str):

@@ -59,7 +59,7 @@ class Method:
 
     @property
     def path(self) -> str:
-        """Where it is, over HTTP as over gRPC."""
+        """The path of the method, over HTTP and gRPC."""
         return f"/{self.service}/{self.name}"
 
 
@@ -67,7 +67,7 @@ class Services:
     """The methods of all services: translate and call the conveyor."""
 
     def __init__(self, conveyor: Conveyor, *, stopping: asyncio.Event) -> None:
-        """Streams that could go on for ever end when `stopping` is set."""
+        """Endless streams end when `stopping` is set."""
         self._conveyor = conveyor
         self._stopping = stopping
         handlers: dict[str, Handler] = {
@@ -81,7 +81,7 @@ class Services:
         }
 
     async def refusal(self, method: Method, headers: Headers) -> CallFailed | None:
-        """Why a caller is refused whatever it sends, by its headers alone."""
+        """Return why a caller is refused by its headers alone, or None."""
         try:
             outcome = await self._conveyor.refusal(headers.surface, headers.caller(), method.operation)
         except CodePlaneError as error:

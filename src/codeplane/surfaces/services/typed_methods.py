@@ -32,7 +32,7 @@ class TypedMethod:
     items: Mapping[str, str] = field(default_factory=dict)
 
     def arguments(self, message: Message) -> JsonObject:
-        """What the operation is called with."""
+        """Return the operation's arguments."""
         given: JsonObject = {}
         for name, value in message_arguments(message).items():
             sent = self.sends.get(name, name)
@@ -40,7 +40,7 @@ class TypedMethod:
         return given
 
     def answer(self, result_json: str) -> Message:
-        """The result as the method's own message."""
+        """Return the result as the method's message."""
         result: JsonObject = json.loads(result_json) or {}
         values = _taken(result, self.takes)
         if self.items and isinstance(listed := values.get("items"), list):

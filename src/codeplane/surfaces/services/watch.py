@@ -13,7 +13,7 @@ class Watch:
     """A watch: its operation and the position reached."""
 
     def __init__(self, request: events_pb2.WatchRequest) -> None:
-        """Refuses what contradicts itself."""
+        """Refuse contradictory requests."""
         streams = {**request.streams}
         if request.stream and request.from_sequence:
             streams[request.stream] = request.from_sequence
@@ -40,14 +40,14 @@ class Watch:
         self.latest = next(iter(streams.values())) if self._one else request.from_position
 
     def note_event(self, event: events_pb2.Event) -> None:
-        """The reader has got that far."""
+        """Note an event that was sent."""
         if self._one:
             self.latest = event.sequence
         elif not self._by_sequence:
             self.latest = event.position
 
     def note_heartbeat(self, position: int) -> None:
-        """Nothing more was there up to that position."""
+        """Note that there are no more events up to a position."""
         if not self._by_sequence:
             self.latest = position
 

@@ -77,7 +77,7 @@ class LiveUpdates:
         return self._stream(request, request.stream("call.watch", arguments), shown, _refresh_on_reconnect(request))
 
     async def _start_position(self, request: PageRequest, asked: JsonObject) -> tuple[int, bool]:
-        """Where in the log to go on from, and whether it is what was asked for: not when it was not said, and not when
+        """Return the position to start from, and whether it is the requested one: not when none was requested, nor when
         it is so far back that telling everything would take long."""
         last = get_number(await request.call("ledger.events", {"newest": True, "limit": 1}), "last_position") or 0
         after = get_number(asked, "after")

@@ -71,7 +71,7 @@ class SignInOperations:
     """The operations that sign people in and out; refused to agents."""
 
     def __init__(self, sign_ins: SignIns, *, url: Callable[[], str]) -> None:
-        """`url` is where the server is, once it listens."""
+        """`url` returns the server's URL, once it listens."""
         self._sign_ins = sign_ins
         self._url = url
 

@@ -27,11 +27,11 @@ class StaticFiles:
                 self._held[path.relative_to(folder).as_posix()] = (body, packed, _KINDS[path.suffix])
 
     def url(self, name: str) -> str:
-        """Where a file is."""
+        """Return the URL of a file."""
         return f"{self._prefix}/{name}?v={sha256(self._held[name][0]).hexdigest()[:12]}"
 
     async def serve(self, request: Request) -> Response:
-        """A file by its name."""
+        """Serve a file by name."""
         found = self._held.get(request.path_params["name"])
         if found is None:
             raise NotFound(f"nothing is at {request.url.path}")

@@ -56,7 +56,7 @@ class WebSurface:
         repository_id: str,
         version: str,
     ) -> None:
-        """`repository_id` tells the cookies of servers on one host apart, which browsers do not do by port."""
+        """`repository_id` separates the cookies of servers on one host, which browsers do not separate by port."""
         self._conveyor = conveyor
         self._sign_ins = sign_ins
         self._cookie = f"codeplane_{repository_id[:12]}"

@@ -70,7 +70,7 @@ class EventSocket:
             await _close(socket, _INTERNAL, "reading the log failed")
 
     async def _hello(self, socket: WebSocket) -> Hello:
-        """Who it is; without a token in the headers, browsers cannot send one, the first message has to tell."""
+        """Return the reader's introduction, from the first message if the headers have no token."""
         hello = Hello.of_address(socket)
         if hello.token is not None:
             return hello
@@ -103,7 +103,7 @@ class EventSocket:
         await _close(socket, _GAP if error.name == "STREAM_GAP" else _REFUSED + error.http, error.message)
 
     async def _say(self, socket: WebSocket, message: JsonObject) -> bool:
-        """Whether it was taken in time; nobody is there to take it when the reader has left."""
+        """Send a message; return whether the reader took it in time."""
         if not _is_open(socket):
             return True
         try:

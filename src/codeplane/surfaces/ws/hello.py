@@ -26,7 +26,7 @@ class Hello:
 
     @classmethod
     def of_address(cls, socket: WebSocket) -> "Hello":
-        """What the request itself says; Unauthorized when it shows more than one token."""
+        """Return the introduction in the request; Unauthorized when it has more than one token."""
         query = socket.query_params
         wanted: JsonObject = {name: query[name] for name in _FILTERS if name in query}
         if types := query.getlist("type"):
@@ -34,7 +34,7 @@ class Hello:
         return cls(token=bearer(socket.headers.getlist("authorization")), wanted=wanted)
 
     def completed(self, message: str) -> "Hello":
-        """With the reader's first message, which is stronger than the address."""
+        """Return the introduction completed by the first message, which overrides the URL."""
         try:
             said = json.loads(message)
         except (ValueError, RecursionError) as error:
@@ -49,12 +49,12 @@ class Hello:
         return Hello(token=token, wanted={**self.wanted, **said})
 
     def arguments(self) -> JsonObject:
-        """The arguments of `ledger.watch`: from a position on, or from now."""
+        """Return the arguments of `ledger.watch`: from a position or from now."""
         named: Mapping[str, JsonValue] = {"heartbeat_sec": 15, **self.wanted}
         return dict(named) if "after" in named else {**named, "from_now": True}
 
     def caller(self, socket: WebSocket) -> Caller:
-        """The caller behind it; the conveyor decides what that is worth."""
+        """Return the caller."""
         agent = socket.headers.get("user-agent", "")[:_MAX_NAME]
         client = "".join(char if char.isprintable() else "?" for char in agent)
         return Caller(surface="ws", client=client or None, token=self.token)

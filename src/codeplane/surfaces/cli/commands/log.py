@@ -70,7 +70,7 @@ class _Reading:
         self.position = 0
 
     def events(self, after: int, most: int | None) -> Iterable[JsonObject]:
-        """Events after a position, oldest first: the newest of them, or all."""
+        """Yield the events after a position, oldest first; only the newest, or all."""
         if most is not None and most <= _PAGE:
             return self._page({"limit": most, "newest": True, "after": after})[0]
         found = self._all(after)

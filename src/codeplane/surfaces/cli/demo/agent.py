@@ -29,12 +29,12 @@ class ToolAnswer:
 
     @property
     def error(self) -> str:
-        """The error's name, or nothing."""
+        """The error's name, or an empty text."""
         found = _ERROR.match(self.text) if self.failed else None
         return found[1] if found else ""
 
     def as_error(self, message: str) -> CodePlaneError:
-        """A failure with that message, of the answer's own kind where it is an error."""
+        """Return an error with this message, of the answer's own class if it is one."""
         kind = next((kind for kind in ERRORS if kind.name == self.error), Internal)
         hint = _HINT.search(self.text) if self.failed else None
         return kind(message, hint=hint[1] if hint else "look at what is there: cpl demo --keep; and: cpl doctor")
@@ -47,7 +47,7 @@ class Agent:
         self._client = client
 
     async def call(self, tool: str, arguments: JsonObject) -> ToolAnswer:
-        """One call, to its end."""
+        """Call a tool and wait for its answer."""
         try:
             result = await self._client.call_tool(tool, arguments)
         except MCPError as error:

@@ -30,7 +30,7 @@ class Player:
     states: dict[str, State] = field(default_factory=dict)
 
     async def play(self) -> None:
-        """All steps in their order; raises at the first that does not go as recorded."""
+        """Play all steps in order; raise at the first that differs from the recording."""
         number = 0
         for step in self.recording.steps:
             if step.applies(self.states):
@@ -65,7 +65,7 @@ class Player:
         return "done"
 
     async def _decided(self, calling: "asyncio.Future[ToolAnswer]") -> Approval | None:
-        """The question that a call asks, once it is decided; by the demo's person when nobody else does."""
+        """Return the action that a call asks about, once decided; the demo's person decides if nobody else does."""
         while (action := await asyncio.to_thread(self.person.question)) is None:
             if calling.done():
                 return None

@@ -30,7 +30,7 @@ class Step:
     only: tuple[str, ...] = ()
 
     def applies(self, states: Mapping[str, State]) -> bool:
-        """Whether it is played after steps that ended so."""
+        """Return whether the step is played, given the outcome of earlier steps."""
         return not self.only or states.get(self.only[0]) == self.only[1]
 
 
@@ -44,7 +44,7 @@ class Recording:
 
     @cached_property
     def overrides(self) -> list[str]:
-        """The settings as `--set` takes them."""
+        """The settings as arguments of `--set`."""
         return [f"{key}={value}" for key, value in self.settings.items()]
 
 

@@ -21,11 +21,11 @@ class Screen:
 
     @property
     def watched(self) -> bool:
-        """Whether there is somebody to wait for."""
+        """Whether the output is a terminal."""
         return sys.stdout.isatty()
 
     def step(self, number: int, say: str, tool: str, arguments: JsonObject) -> None:
-        """What the agent says and does."""
+        """Print the agent's words and its call."""
         asked = " ".join(f"{name}={_brief(value)}" for name, value in arguments.items())
         said, called = f"{number:>3}  {say}", f"{tool} {asked}".rstrip()
         if len(said) + 2 + len(called) <= self._width:
@@ -35,16 +35,16 @@ class Screen:
         self._print(_cut(_INDENT + called, self._width))
 
     def answered(self, text: str) -> None:
-        """What came back."""
+        """Print an answer."""
         for line in text.splitlines():
             self._print(self._weighted(_DIM, _cut(_INDENT + line, self._width)))
 
     def note(self, text: str) -> None:
-        """What the demo itself has to say within a step."""
+        """Print a note of the demo within a step."""
         self._print(_INDENT + text)
 
     def line(self, text: str = "") -> None:
-        """Anything else."""
+        """Print any other line."""
         self._print(text)
 
     def _weighted(self, weight: str, text: str) -> str:

@@ -13,6 +13,6 @@ class Tempo:
         self._until = time.monotonic() + _WHOLE_SEC * pace
 
     def pause(self, sec: float, *, since: float | None = None) -> float:
-        """How long to pause now for it to be so long, counted from a moment of the monotonic clock."""
+        """Return how long to pause now, counted from a moment of the monotonic clock."""
         now = time.monotonic()
         return max(0.0, min((now if since is None else since) + sec * self._pace, self._until) - now)

@@ -16,7 +16,7 @@ _READ = ("memory_mb", "queue", "lag", "running")
 
 
 async def page(request: PageRequest) -> Response:
-    """The whole page."""
+    """Render the whole page."""
     return request.render("overview.html", title="Overview", **await _page_context(request))
 
 
