@@ -187,7 +187,7 @@ class Bubblewrap:
         """Return the secrets files below the root that are empty inside."""
         root = enclosure.root.resolve()
         found = self._secrets.hidden((root,), shown=enclosure.secrets)
-        return [one.path.relative_to(root).as_posix() for one in found if root in one.path.parents]
+        return [path.path.relative_to(root).as_posix() for path in found if root in path.path.parents]
 
     def _secret_options(self, enclosure: SandboxSpec) -> tuple[list[str], list[str]]:
         """Return the options that pin the folders around secrets files and mask the files."""
@@ -218,7 +218,7 @@ class Bubblewrap:
         """Return whether a folder is a home, or lies in a hidden folder."""
         if self._home in tool.parents and tool.relative_to(self._home).parts[0] in _KEYS:
             return True
-        return tool == self._home or any(one == tool or one in tool.parents for one in self._hidden)
+        return tool == self._home or any(folder == tool or folder in tool.parents for folder in self._hidden)
 
 
 def bubblewrap_of_other_work_tree(secrets: SecretFiles) -> str | None:
@@ -262,7 +262,7 @@ def _system() -> list[str]:
         if place.is_symlink():
             words += ["--symlink", str(place.readlink()), str(place)] if place.parent == Path("/") else []
         real = place.resolve()
-        if real.is_dir() and not any(one == real or one in real.parents for one in shown):
+        if real.is_dir() and not any(path == real or path in real.parents for path in shown):
             words += ["--ro-bind", str(real), str(real)]
             shown.append(real)
     run = Path("/var/run")
@@ -298,7 +298,7 @@ def _git_places(root: Path) -> list[Path]:
             if (common := _named(folder / "commondir", "")) is not None:
                 found.append(common)
     # Only what can be written: what lies outside is read-only already.
-    return [one for one in dict.fromkeys(found) if one.exists() and (one == root or root in one.parents)]
+    return [path for path in dict.fromkeys(found) if path.exists() and (path == root or root in path.parents)]
 
 
 def _shared_git(root: Path) -> list[Path]:
@@ -313,21 +313,21 @@ def _shared_git(root: Path) -> list[Path]:
 
 def _named(file: Path, start: str) -> Path | None:
     try:
-        said = file.read_text(errors="surrogateescape").strip()
+        text = file.read_text(errors="surrogateescape").strip()
     except OSError:
         return None
-    if not said.startswith(start):
+    if not text.startswith(start):
         return None
-    return Path(os.path.realpath(file.parent / said.removeprefix(start).strip()))
+    return Path(os.path.realpath(file.parent / text.removeprefix(start).strip()))
 
 
 def _submodules(root: Path) -> list[str]:
     """Return the submodule folders inside the root, as `.gitmodules` names them."""
     try:
-        said = (root / ".gitmodules").read_text(errors="surrogateescape")
+        text = (root / ".gitmodules").read_text(errors="surrogateescape")
     except OSError:
         return []
-    names = re.findall(r"(?m)^\s*path\s*=\s*(.+?)\s*$", said)
+    names = re.findall(r"(?m)^\s*path\s*=\s*(.+?)\s*$", text)
     return [name for name in names if ".." not in name.split("/") and not name.startswith("/")]
 
 

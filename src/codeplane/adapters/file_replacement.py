@@ -14,14 +14,14 @@ _IN_THE_WAY = frozenset({errno.EEXIST, errno.ENOTDIR, errno.EISDIR})
 
 def storage_error(error: OSError, path: Path) -> CodePlaneError:
     """Return our error for an OSError while writing a file."""
-    said = f"{_place(error, path)} cannot be written: {error.strerror or error}"
+    message = f"{_place(error, path)} cannot be written: {error.strerror or error}"
     if error.errno in _FULL:
-        return StorageFull(said)
+        return StorageFull(message)
     if error.errno in _REFUSED:
-        return StorageReadOnly(said)
+        return StorageReadOnly(message)
     if error.errno in _IN_THE_WAY:
-        return StorageFailed(said, hint=f"move away what is at {_place(error, path)}, then: cpl up")
-    return StorageFailed(said)
+        return StorageFailed(message, hint=f"move away what is at {_place(error, path)}, then: cpl up")
+    return StorageFailed(message)
 
 
 def _place(error: OSError, path: Path) -> object:

@@ -76,6 +76,6 @@ class GitCli:
         except subprocess.TimeoutExpired as error:
             raise StorageFailed(f"git {arguments[0]} took longer than {_TIMEOUT_SEC:.0f} s") from error
         if done.returncode != 0:
-            said = done.stderr.decode(errors="replace").strip()[:500]
-            raise StorageFailed(f"git {arguments[0]} failed: {said}", hint="check the repository: git status")
+            message = done.stderr.decode(errors="replace").strip()[:500]
+            raise StorageFailed(f"git {arguments[0]} failed: {message}", hint="check the repository: git status")
         return done.stdout

@@ -98,7 +98,7 @@ class GitClone:
                 await asyncio.wait({watching, listening}, return_when=asyncio.FIRST_COMPLETED)
                 if watching.done():
                     watching.result()
-                said = await listening
+                output = await listening
                 status = await process.wait()
         except TimeoutError as error:
             raise DeadlineExceeded(
@@ -113,7 +113,7 @@ class GitClone:
             process.close()
             await asyncio.shield(process.wait())
         if status != 0:
-            raise RemoteFailed(f"git could not clone {remote.shown}: {remote.redacted(said) or f'status {status}'}")
+            raise RemoteFailed(f"git could not clone {remote.shown}: {remote.redacted(output) or f'status {status}'}")
         await asyncio.to_thread(self._refuse_large, target)
 
     async def _watch_size(self, target: Path) -> None:
@@ -142,7 +142,7 @@ class GitClone:
 
 async def _listen(stream: asyncio.StreamReader, tell: Callable[[float, float, str], Awaitable[None]]) -> str:
     """Report git's progress output, and return the end of its other output."""
-    said = ""
+    output = ""
     line = b""
     last = ("", "")
     while chunk := await stream.read(4096):
@@ -150,13 +150,13 @@ async def _listen(stream: asyncio.StreamReader, tell: Callable[[float, float, st
         for text in (one.decode(errors="replace").strip() for one in lines):
             phase = _PHASE.search(text)
             if phase is None:
-                said = f"{said}\n{text}"[-_MAX_SAID:]
+                output = f"{output}\n{text}"[-_MAX_SAID:]
             elif (phase[1], phase[2]) != last:
                 last = (phase[1], phase[2])
                 await tell(float(phase[2]), 100.0, phase[1])
         line = line[-_MAX_SAID:]
-    problems = [text for text in f"{said}\n{line.decode(errors='replace')}".splitlines() if _is_problem(text)]
-    return "; ".join(problems)[:500] or said.strip()[-500:]
+    problems = [text for text in f"{output}\n{line.decode(errors='replace')}".splitlines() if _is_problem(text)]
+    return "; ".join(problems)[:500] or output.strip()[-500:]
 
 
 def _is_problem(text: str) -> bool:

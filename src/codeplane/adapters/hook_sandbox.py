@@ -72,8 +72,8 @@ class HookSandbox:
         program = shutil.which("bwrap", path=path_outside(os.environ.get("PATH", ""), *self._secrets.roots()))
         if program is None:
             return None
-        kept = [word for capability in _OF_ROOT for word in ("--cap-add", capability)]
-        as_root = (*_AROUND, *_kernel(), "--cap-drop", "ALL", *kept)
+        capabilities = [word for capability in _OF_ROOT for word in ("--cap-add", capability)]
+        as_root = (*_AROUND, *_kernel(), "--cap-drop", "ALL", *capabilities)
         ways = (as_root, (*_AROUND, "--unshare-user")) if os.geteuid() == 0 else ((*_AROUND, "--unshare-user"),)
         return next(((program, *way) for way in ways if _works([program, *way, "true"])), None)
 
@@ -145,9 +145,9 @@ class HookSandbox:
             known = self._known[root] = now, found
         return known[1]
 
-    def _opened(self, kept: Sequence[Path]) -> list[Path]:
+    def _opened(self, hidden: Sequence[Path]) -> list[Path]:
         """Return the paths that the owner allows to be written, without those around hidden ones."""
-        around = {folder for place in kept for folder in (place, *place.parents)}
+        around = {folder for place in hidden for folder in (place, *place.parents)}
         return [place for place in self._writable if place not in around and place.resolve() not in around]
 
 
@@ -170,7 +170,7 @@ def _other_homes(root: Path) -> list[Path]:
         folders = [Path(name).resolve() / OWN_FOLDER for name in found]
     except (OSError, ValueError, KeyError, TypeError):
         return []
-    return [one for one in folders if root not in one.parents and one.is_dir() and not one.is_symlink()]
+    return [folder for folder in folders if root not in folder.parents and folder.is_dir() and not folder.is_symlink()]
 
 
 def _caches(own: Path, cache: Path) -> list[str]:

@@ -52,16 +52,16 @@ def _leads_to(place: Path, entry: Path) -> bool:
 def _named(file: Path, start: str = "") -> Path | None:
     """Return the path that a git file names after `start`."""
     try:
-        said = file.read_bytes().strip()
+        content = file.read_bytes().strip()
     except OSError:
         return None
-    if not said.startswith(os.fsencode(start)) or b"\0" in said:
+    if not content.startswith(os.fsencode(start)) or b"\0" in content:
         return None
-    return Path(os.path.normpath(file.parent / os.fsdecode(said.removeprefix(os.fsencode(start)).strip())))
+    return Path(os.path.normpath(file.parent / os.fsdecode(content.removeprefix(os.fsencode(start)).strip())))
 
 
 def _holds_programs(tree: Path) -> bool:
     """Return whether a folder contains programs of the system, the account or CodePlane."""
-    kept = (*_PROGRAMS, str(Path.home()), sys.prefix, sys.base_prefix, str(Path(sys.executable).parent))
-    places = {Path(os.path.realpath(one)) for one in kept}
+    programs = (*_PROGRAMS, str(Path.home()), sys.prefix, sys.base_prefix, str(Path(sys.executable).parent))
+    places = {Path(os.path.realpath(folder)) for folder in programs}
     return any(tree == place or tree in place.parents for place in places)

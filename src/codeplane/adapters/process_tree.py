@@ -22,9 +22,9 @@ class LinuxProcessTree:
             found = self._found(pid, wanted)
             if not found:
                 return
-            for one in found:
+            for process in found:
                 with suppress(ProcessLookupError, PermissionError):
-                    os.kill(one, signal.SIGKILL)
+                    os.kill(process, signal.SIGKILL)
 
     def _found(self, pid: int, wanted: bytes) -> set[int]:
         parents: dict[int, int] = {}

@@ -293,8 +293,8 @@ def _value(answer: bytes) -> JsonValue:
 
 def _invalid(found: JsonValue) -> PolicyInvalid:
     problems = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
-    said = [_said(one) for one in problems] or ["it cannot be compiled"]
-    return PolicyInvalid("the policy cannot be used: " + "; ".join(said), details={"problems": problems})
+    messages = [_said(one) for one in problems] or ["it cannot be compiled"]
+    return PolicyInvalid("the policy cannot be used: " + "; ".join(messages), details={"problems": problems})
 
 
 def _said(problem: Mapping[str, JsonValue]) -> str:

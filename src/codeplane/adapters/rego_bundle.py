@@ -46,7 +46,7 @@ class RegoRefused(Exception):
     """The policy cannot be used; says what is wrong and where."""
 
     def __init__(self, found: list[Fault]) -> None:
-        super().__init__("; ".join(f"{one.file}:{one.line}: {one.message}" for one in found))
+        super().__init__("; ".join(f"{fault.file}:{fault.line}: {fault.message}" for fault in found))
         self.faults = found
 
 
@@ -88,10 +88,10 @@ class RegoBundle:
             found = find_faults(plan, files={inner: packages[name] for inner, name in plain.items()})
         except (RegoError, OSError, ValueError, KeyError) as error:
             # What cannot be looked through is not run.
-            said = f"what it calls cannot be told: {str(error)[:_MAX_SHOWN]}"
-            raise RegoRefused([Fault(file="", line=0, message=said)]) from error
+            message = f"what it calls cannot be told: {str(error)[:_MAX_SHOWN]}"
+            raise RegoRefused([Fault(file="", line=0, message=message)]) from error
         if found:
-            raise RegoRefused([_named(one, plain) for one in found[:_MAX_FAULTS]])
+            raise RegoRefused([_named(fault, plain) for fault in found[:_MAX_FAULTS]])
 
     def evaluate(self, document: object) -> object:
         """Evaluate the entry for an input; RegoFailed when it does not answer."""
@@ -113,12 +113,12 @@ class RegoBundle:
 
     def _failure(self, errors: str) -> str:
         """Return the runtime error, with its position or value."""
-        told = []
-        for one in _said(errors, self._plain, self._sources):
-            value = _VALUE.search(errors) if not one.file else None
+        messages = []
+        for error in _said(errors, self._plain, self._sources):
+            value = _VALUE.search(errors) if not error.file else None
             of = f", with the value {value[2][: int(value[1])][:_MAX_VALUE]!r}" if value else ""
-            told.append(f"{one.file}:{one.line}: {one.message}" if one.file else f"{one.message}{of}")
-        return "; ".join(told)
+            messages.append(f"{error.file}:{error.line}: {error.message}" if error.file else f"{error.message}{of}")
+        return "; ".join(messages)
 
 
 def _interpreter() -> Interpreter:
@@ -147,15 +147,15 @@ def _compiled(interpreter: Interpreter, sources: Mapping[str, str], plain: Mappi
 
 def _errors(root: object) -> str:
     """Return the errors in a tree, as the library writes them."""
-    said: list[str] = []
+    messages: list[str] = []
     waiting = [cast(_Node, root)]
     while waiting:
         node = waiting.pop()
         if node.kind == NodeKind.Error:
-            said.append(node.json())
+            messages.append(node.json())
         elif node.kind == NodeKind.ErrorSeq:
             waiting += [node.at(index) for index in range(len(node))]
-    return "\n".join(said)
+    return "\n".join(messages)
 
 
 def _said(errors: str, plain: Mapping[str, str], sources: Mapping[str, str]) -> list[Fault]:

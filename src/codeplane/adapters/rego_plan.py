@@ -96,7 +96,7 @@ def find_faults(plan: Plan, *, files: Mapping[str, str]) -> list[Fault]:
 
 def _read(function: Mapping[str, object]) -> _Function:
     read = _Function()
-    read.written |= {one for one in _list(function.get("params", [])) if isinstance(one, int)}
+    read.written |= {param for param in _list(function.get("params", [])) if isinstance(param, int)}
     place = (-1, -1)
     for kind, stmt in _statements(function.get("blocks", [])):
         number, row = stmt.get("file"), stmt.get("row")
@@ -108,7 +108,7 @@ def _read(function: Mapping[str, object]) -> _Function:
             name = stmt.get("func", "a function that is chosen while the policy runs")
             read.calls.setdefault(str(name), place)
         written = (*_WRITTEN, "key", "value") if kind == "ScanStmt" else _WRITTEN
-        read.written |= {one for name in written if isinstance(one := stmt.get(name), int)}
+        read.written |= {param for name in written if isinstance(param := stmt.get(name), int)}
         for local in _locals(kind, stmt):
             read.read.setdefault(local, place)
     return read
@@ -129,9 +129,9 @@ def _statements(value: object) -> Iterator[tuple[str, Mapping[str, object]]]:
 
 def _locals(kind: str, stmt: Mapping[str, object]) -> Iterator[int]:
     for name, value in stmt.items():
-        for one in value if name in ("args", "path") and isinstance(value, list) else (value,):
-            if isinstance(one, dict) and one.get("type") == "local" and isinstance(one.get("value"), int):
-                yield one["value"]
+        for arg in value if name in ("args", "path") and isinstance(value, list) else (value,):
+            if isinstance(arg, dict) and arg.get("type") == "local" and isinstance(arg.get("value"), int):
+                yield arg["value"]
         if name in _READ and isinstance(value, int) and not isinstance(value, bool) and kind != "MakeNumberRefStmt":
             yield value
 

@@ -35,7 +35,7 @@ def main() -> None:
             asked["sources"], packages=asked["packages"], entry=asked["entry"], scratch=asked["scratch"]
         )
     except RegoRefused as error:
-        found = [{"file": one.file, "line": one.line, "message": one.message} for one in error.faults]
+        found = [{"file": fault.file, "line": fault.line, "message": fault.message} for fault in error.faults]
         _say(answers, {"faults": found})
         return
     except Exception as error:

@@ -85,8 +85,8 @@ class SettingLayers:
             return
         if not isinstance(value, dict):
             place = document.origin.at(document.line(path))
-            said = f"must be a section of `key: value` lines, not {format_value(value)}"
-            self._problems.append(SettingProblem(place=place, key=prefix.rstrip("."), text=said))
+            message = f"must be a section of `key: value` lines, not {format_value(value)}"
+            self._problems.append(SettingProblem(place=place, key=prefix.rstrip("."), text=message))
             return
         for name, item in value.items():
             key, here = f"{prefix}{name}", (*path, name)

@@ -40,28 +40,28 @@ class ShellProcesses:
     def census(self, pid: int, *, most: int) -> ProcessUsage:
         """Count a process and its descendants, stopping above `most`."""
         count = pages = 0
-        for one, _ in _descendants(pid):
+        for child, _ in _descendants(pid):
             count += 1
-            pages += _own_pages(one)
+            pages += _own_pages(child)
             if count > most:
                 break
         return ProcessUsage(processes=count, resident_bytes=pages * self._page)
 
     def terminate(self, pid: int, *, enclosed: bool) -> None:
         """Send SIGTERM to all but bubblewrap's own processes."""
-        for one, depth in list(_descendants(pid)):
+        for child, depth in list(_descendants(pid)):
             if depth >= (_ENCLOSING if enclosed else 0):
                 with suppress(ProcessLookupError, PermissionError):
-                    os.kill(one, signal.SIGTERM)
+                    os.kill(child, signal.SIGTERM)
 
     def end(self, pid: int, mark: str) -> None:
         """Send SIGKILL to all, and to processes with the marker."""
         if pid:
             # With the first process of a namespace the kernel ends all others, however fast they multiply.
-            for one, depth in list(_descendants(pid, deepest=1)):
+            for child, depth in list(_descendants(pid, deepest=1)):
                 if depth == 1:
                     with suppress(ProcessLookupError, PermissionError):
-                        os.kill(one, signal.SIGKILL)
+                        os.kill(child, signal.SIGKILL)
         self._tree.end(pid, mark)
         self._group.remove(_GROUP + mark)
 
@@ -71,10 +71,10 @@ def _descendants(pid: int, *, deepest: int = 1_000_000) -> Iterator[tuple[int, i
     level, depth, seen = [pid], 0, {pid}
     while level:
         below: list[int] = []
-        for one in level:
-            yield one, depth
+        for process in level:
+            yield process, depth
             if depth < deepest:
-                below += [child for child in _children(one) if child not in seen]
+                below += [child for child in _children(process) if child not in seen]
         seen.update(below)
         level, depth = below, depth + 1
 

@@ -47,7 +47,7 @@ def toolchains_in_environment(environment: Mapping[str, str]) -> list[Path]:
     """Return the toolchain folders that environment variables name."""
     found = [Path(named) for variable in _WHOLE for named in environment.get(variable, "").split(":")]
     found += [Path(environment.get(variable, "")) for variable, _ in _PARTS]
-    return [one for one in found if one.is_absolute()]
+    return [folder for folder in found if folder.is_absolute()]
 
 
 def without_credentials(tool: Path, home: Path, environment: Mapping[str, str]) -> list[Path]:
@@ -56,7 +56,7 @@ def without_credentials(tool: Path, home: Path, environment: Mapping[str, str]) 
         if tool in (Path(environment.get(variable) or "."), home / usual if usual else None):
             return _shown(tool, parts)
     if tool in (home / ".local", home / ".local/share"):
-        return [one for one in toolchains_in_home(home) if tool in one.parents]
+        return [folder for folder in toolchains_in_home(home) if tool in folder.parents]
     return [tool]
 
 

@@ -60,7 +60,7 @@ def load_config(
 
     Misspelt keys are refused in every source; values are judged where they are in force.
     """
-    layers, kept = SettingLayers(), dict(environ)
+    layers, environment = SettingLayers(), dict(environ)
     sources: list[str] = []
     for path in (user_config, workspace.config):
         text = _read(path) if path is not None else None
@@ -79,7 +79,9 @@ def load_config(
         in_force=config,
         files=[path for path in (user_config, workspace.config) if path is not None],
         read=lambda: (
-            load_config(workspace=workspace, user_config=user_config, environ=kept, overrides=tuple(overrides)).config
+            load_config(
+                workspace=workspace, user_config=user_config, environ=environment, overrides=tuple(overrides)
+            ).config
         ),
     )
     origins = MappingProxyType(layers.origins())

@@ -53,8 +53,8 @@ class Document:
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             place = origin.at(mark.line + 1, mark.column + 1) if mark else origin.at(None)
-            said = ", ".join(part for part in (error.context, error.problem) if part)
-            raise ConfigInvalid(f"{place}: not YAML: {said}") from None
+            message = ", ".join(part for part in (error.context, error.problem) if part)
+            raise ConfigInvalid(f"{place}: not YAML: {message}") from None
         except yaml.reader.ReaderError as error:
             line = text.encode()[: error.position].count(b"\n") + 1
             raise ConfigInvalid(f"{origin.at(line)}: not YAML: {error.reason}") from None

@@ -49,19 +49,19 @@ class InstallRecord:
 
     def of(self, file: Path) -> CreatedFiles:
         """Return what was created in and around a client's file."""
-        found = [one for one in self.made if one.file == file]
+        found = [created for created in self.made if created.file == file]
         return CreatedFiles(
             file=file,
-            created=any(one.created for one in found),
-            containers=tuple(dict.fromkeys(keys for one in found for keys in one.containers)),
-            folders=tuple(dict.fromkeys(folder for one in found for folder in one.folders)),
+            created=any(created.created for created in found),
+            containers=tuple(dict.fromkeys(keys for created in found for keys in created.containers)),
+            folders=tuple(dict.fromkeys(folder for created in found for folder in created.folders)),
         )
 
     def with_repository(self, root: Path, made: "list[CreatedFiles]") -> "InstallRecord":
         """Return the record with a repository and what was created for it."""
-        recorded = [one for one in made if one.created or one.containers or one.folders]
-        files = {one.file for one in recorded}
-        merged = [*(one for one in self.made if one.file not in files)]
+        recorded = [created for created in made if created.created or created.containers or created.folders]
+        files = {created.file for created in recorded}
+        merged = [*(created for created in self.made if created.file not in files)]
         merged += [replace(self, made=(*self.made, *recorded)).of(file) for file in sorted(files)]
         return replace(self, repositories=tuple(dict.fromkeys((*self.repositories, root))), made=tuple(merged))
 

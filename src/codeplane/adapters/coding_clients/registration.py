@@ -83,7 +83,7 @@ def plan_removal(
     """
     known = installed or InstallRecord(file=home)
     repositories = dict.fromkeys((repo, *(known.repositories if everywhere else ())))
-    hosts = [_host(one, home, cpl, environ) for one in repositories]
+    hosts = [_host(repository, home, cpl, environ) for repository in repositories]
     planned = []
     for client in _chosen(only):
         for file in dict.fromkeys(file for host in hosts for file in client.present(host)):

@@ -81,7 +81,7 @@ def addresses(facts: ServerFacts) -> list[tuple[str, str]]:
     """Return a server's further addresses as (name, text) rows for people."""
     tls = f"{facts.tls_url} (for other machines too)" if facts.tls_url else ""
     rows = [("gRPC", facts.grpc_address), ("TLS", tls), ("fingerprint", facts.tls_fingerprint)]
-    return [(name, said) for name, said in rows if said]
+    return [(name, text) for name, text in rows if text]
 
 
 def reached(facts: ServerFacts) -> JsonObject:
@@ -91,7 +91,7 @@ def reached(facts: ServerFacts) -> JsonObject:
         "tls_url": facts.tls_url,
         "tls_fingerprint": facts.tls_fingerprint,
     }
-    return {name: said for name, said in named.items() if said}
+    return {name: address for name, address in named.items() if address}
 
 
 def find_server(workspace: Workspace, *, even_ending: bool = False) -> ServerFacts | None:

@@ -85,8 +85,8 @@ def follow(
         progress = Progress.of(index)
         if progress.ready:
             spent = format_seconds(clock() - began)
-            said = f"index  {progress.files:,} files ready after {spent}" if width else ""
-            _over(out, said, width, end="\n" if said else "")
+            summary = f"index  {progress.files:,} files ready after {spent}" if width else ""
+            _over(out, summary, width, end="\n" if summary else "")
             return True
         width = _over(out, progress.line(), width)
         pause(_POLL_SEC)

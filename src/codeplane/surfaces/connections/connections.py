@@ -131,7 +131,9 @@ class Connections:
         while True:
             await asyncio.sleep(_SWEEP_SEC)
             now = time.monotonic()
-            for late in [one for some in self._waiting.values() for one in some if one.deadline < now]:
+            for late in [
+                connection for some in self._waiting.values() for connection in some if connection.deadline < now
+            ]:
                 late.expire()
             self._due = {group: due for group, due in self._due.items() if due > now - _BURST / _REQUESTS_A_SEC}
 

@@ -56,8 +56,8 @@ class SlowRequests(grpc.aio.ServerInterceptor):
                 await answers
                 return
             try:
-                async for one in answers:
-                    await context.write(one)
+                async for item in answers:
+                    await context.write(item)
             finally:
                 await answers.aclose()
 
@@ -76,8 +76,8 @@ class SlowRequests(grpc.aio.ServerInterceptor):
                 yield request
 
         async def answers(requests: AsyncIterator[object], context: Any) -> AsyncIterator[object]:
-            async for one in behavior(timed(aiter(requests), context), context):
-                yield one
+            async for response in behavior(timed(aiter(requests), context), context):
+                yield response
 
         return answers
 

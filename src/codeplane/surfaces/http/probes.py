@@ -55,8 +55,8 @@ class Probes:
         if not problems:
             return json_response({"status": "ready", **self._identity})
         # Problems name files, which others need not know.
-        told: JsonObject = {"problems": problems} if self._may_read(request) else {}
-        return json_response({"status": "not ready", **told, **self._identity}, status=503)
+        details: JsonObject = {"problems": problems} if self._may_read(request) else {}
+        return json_response({"status": "not ready", **details, **self._identity}, status=503)
 
     async def _render(self, request: Request) -> Response:
         if not self._are_metrics_open:

@@ -136,9 +136,9 @@ class HttpServer:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self._stopping.set)
-        serving = asyncio.ensure_future(_all(one.serve(sockets=[bound]) for one, bound in servers))
+        serving = asyncio.ensure_future(_all(server.serve(sockets=[bound]) for server, bound in servers))
         waiting = asyncio.ensure_future(self._stopping.wait())
-        all_listen = _all(one.listening.wait() for one, _ in servers)
+        all_listen = _all(server.listening.wait() for server, _ in servers)
         listening = asyncio.ensure_future(all_listen)
         sweeping = asyncio.ensure_future(self._connections.sweep())
         try:
@@ -149,8 +149,8 @@ class HttpServer:
             self._stopping.set()
             await drain()
         finally:
-            for one, _ in servers:
-                one.should_exit = True
+            for server, _ in servers:
+                server.should_exit = True
             waiting.cancel()
             listening.cancel()
             sweeping.cancel()

@@ -38,9 +38,9 @@ def caller_of(ctx: Context) -> Caller:
 
 def _traceparent(ctx: Context) -> str | None:
     """Return the client's trace context: the request's own before the HTTP exchange's."""
-    told = ctx.meta.get("traceparent") if ctx.meta else None
-    if isinstance(told, str):
-        return told
+    own = ctx.meta.get("traceparent") if ctx.meta else None
+    if isinstance(own, str):
+        return own
     request = ctx.request
     return request.headers.get("traceparent") if request is not None and STREAM not in request.scope else None
 

@@ -34,8 +34,8 @@ def person_asker(ctx: Context, params: types.CallToolRequestParams) -> AskPerson
         return _from_last_round(params)
 
     async def ask(question: str) -> Answer | None:
-        said = await ctx.session.elicit_form(question, _SCHEMA, related_request_id=ctx.request_id)
-        return _answer(said)
+        result = await ctx.session.elicit_form(question, _SCHEMA, related_request_id=ctx.request_id)
+        return _answer(result)
 
     return ask if ctx.session.can_send_request else None
 
@@ -66,18 +66,18 @@ def resumed_arguments(params: types.CallToolRequestParams) -> JsonObject:
 
 
 def _from_last_round(params: types.CallToolRequestParams) -> AskPerson:
-    said = (params.input_responses or {}).get(_QUESTION) if params.request_state is not None else None
+    result = (params.input_responses or {}).get(_QUESTION) if params.request_state is not None else None
 
     async def ask(question: str) -> Answer | None:
-        return _answer(said) if isinstance(said, types.ElicitResult) else None
+        return _answer(result) if isinstance(result, types.ElicitResult) else None
 
     return ask
 
 
-def _answer(said: types.ElicitResult) -> Answer | None:
-    if said.action == "decline":
+def _answer(result: types.ElicitResult) -> Answer | None:
+    if result.action == "decline":
         return Answer.REJECT
-    decision = (said.content or {}).get("decision") if said.action == "accept" else None
+    decision = (result.content or {}).get("decision") if result.action == "accept" else None
     return Answer(decision) if decision in set(Answer) else None
 
 

@@ -36,20 +36,20 @@ class Column:
     bad_height: float = 0.0
 
 
-def lay_out_columns(found: Sequence[Column], *, width: float, height: float, most: float = 26.0) -> list[Column]:
+def lay_out_columns(columns: Sequence[Column], *, width: float, height: float, most: float = 26.0) -> list[Column]:
     """Lay out columns from left to right, with the bad part on top of the good."""
-    highest = max((one.good + one.bad for one in found), default=0) or 1
-    step = min(width / len(found), most) if found else 0.0
+    highest = max((column.good + column.bad for column in columns), default=0) or 1
+    step = min(width / len(columns), most) if columns else 0.0
     drawn = []
-    for place, one in enumerate(found):
-        good, bad = height * one.good / highest, height * one.bad / highest
+    for index, column in enumerate(columns):
+        good, bad = height * column.good / highest, height * column.bad / highest
         # A single failure among thousands is what people look for.
-        bad = max(bad, 4.0) if one.bad else 0.0
+        bad = max(bad, 4.0) if column.bad else 0.0
         good = min(good, height - bad)
         drawn.append(
             replace(
-                one,
-                x=step * place,
+                column,
+                x=step * index,
                 width=max(step - 3, 1.0),
                 good_top=height - good,
                 good_height=good,

@@ -55,25 +55,25 @@ def pair_lines(unified: str) -> list[LinePair]:
     added: list[NumberedLine] = []
     left = right = 0
     for line in unified.split("\n"):
-        sign, said = line[:1], line[1:].removesuffix("\r")
+        sign, text = line[:1], line[1:].removesuffix("\r")
         if not pairs and line.startswith(("--- ", "+++ ")):
             continue
         if sign == "-":
-            removed.append((left, said))
+            removed.append((left, text))
             left += 1
         elif sign == "+":
-            added.append((right, said))
+            added.append((right, text))
             right += 1
         elif sign == " ":
             pairs += _pair_changes(removed, added)
             removed, added = [], []
-            pairs.append(LinePair(kind="same", left_number=left, left=said, right_number=right, right=said))
+            pairs.append(LinePair(kind="same", left_number=left, left=text, right_number=right, right=text))
             left, right = left + 1, right + 1
         elif sign == "@":
             pairs += _pair_changes(removed, added)
             removed, added = [], []
-            if found := _PLACE.match(line):
-                left, right = int(found[1]), int(found[2])
+            if match := _PLACE.match(line):
+                left, right = int(match[1]), int(match[2])
             pairs.append(LinePair(kind="place", left=line))
     return pairs + _pair_changes(removed, added)
 

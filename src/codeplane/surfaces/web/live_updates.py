@@ -109,8 +109,8 @@ class LiveUpdates:
         self, request: PageRequest, items: AsyncIterator[Result | Outcome], shown: Shown, first: str
     ) -> AsyncIterator[str]:
         yield f"retry: 1000\n\n{first}"
-        async with aclosing(_until_stopped(items, self._stopping)) as found:
-            async for item in found:
+        async with aclosing(_until_stopped(items, self._stopping)) as open_items:
+            async for item in open_items:
                 if self._sign_ins.find_seal(request.sign_in.seal) is None:
                     # Signed out elsewhere; the next request is told to sign in.
                     yield _message("signed out", event="ended")
@@ -121,8 +121,8 @@ class LiveUpdates:
                         # the stream, such as a server that stops, is over when the page comes back by itself.
                         yield _message("the stream has a gap", event="ended")
                     return
-                if said := shown(json.loads(item.model_dump_json())):
-                    yield said
+                if message := shown(json.loads(item.model_dump_json())):
+                    yield message
 
 
 class _CountedStream(StreamingResponse):

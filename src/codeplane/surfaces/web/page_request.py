@@ -102,15 +102,15 @@ class PageRequest:
         """Return the URL without cursors; empty when it has none."""
         if self.http.method != "GET" or not self.query.keys() & PLACES:
             return ""
-        kept = {name: value for name, value in self.query.items() if name not in PLACES}
-        return f"{self.http.url.path}?{urlencode({**kept, 'again': '1'})}"
+        rest = {name: value for name, value in self.query.items() if name not in PLACES}
+        return f"{self.http.url.path}?{urlencode({**rest, 'again': '1'})}"
 
     async def render_error(self, error: CodePlaneError) -> Response:
         """Render an error page."""
         waiting, _ = await self.try_call("approval.list", {"status": "PENDING", "limit": 1})
-        said = self.render("error.html", error=error, title="That did not work", pending=waiting.get("pending", 0))
-        said.status_code = error.http
-        return said
+        response = self.render("error.html", error=error, title="That did not work", pending=waiting.get("pending", 0))
+        response.status_code = error.http
+        return response
 
     def render_text(self, template: str, **context: object) -> str:
         """Render a template to text."""

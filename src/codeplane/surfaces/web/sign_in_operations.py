@@ -48,7 +48,10 @@ class SignInList(Result):
     items: tuple[SignInView, ...]
 
     def text(self) -> str:
-        lines = [f"{one.name} {one.who} since {one.opened_at[:19]}Z until {one.expires_at[:19]}Z" for one in self.items]
+        lines = [
+            f"{session.name} {session.who} since {session.opened_at[:19]}Z until {session.expires_at[:19]}Z"
+            for session in self.items
+        ]
         return "\n".join(lines) or "no browser is signed in"
 
 
@@ -93,9 +96,12 @@ class SignInOperations:
         return SignInList(
             items=tuple(
                 SignInView(
-                    name=one.name, who=one.who, opened_at=rfc3339(one.opened_ns), expires_at=rfc3339(one.expires_ns)
+                    name=sign_in.name,
+                    who=sign_in.who,
+                    opened_at=rfc3339(sign_in.opened_ns),
+                    expires_at=rfc3339(sign_in.expires_ns),
                 )
-                for one in self._sign_ins.all()
+                for sign_in in self._sign_ins.all()
             )
         )
 
@@ -105,10 +111,10 @@ class SignInOperations:
         _require_person(call.actor)
         if request.name is None:
             return SignedOut(ended=self._sign_ins.end_all())
-        meant = [one for one in self._sign_ins.all() if one.seal.startswith(request.name)]
-        if len(meant) != 1:
+        matches = [sign_in for sign_in in self._sign_ins.all() if sign_in.seal.startswith(request.name)]
+        if len(matches) != 1:
             raise NotFound(f"no browser is signed in as {request.name!r}", hint="see: cpl call dashboard.sessions")
-        return SignedOut(ended=int(self._sign_ins.end(meant[0].seal)))
+        return SignedOut(ended=int(self._sign_ins.end(matches[0].seal)))
 
 
 def _require_person(actor: Actor) -> None:

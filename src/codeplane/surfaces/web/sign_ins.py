@@ -60,11 +60,11 @@ class SignIns:
 
     def redeem(self, secret: str) -> str | None:
         """Return the cookie of a new session for an unused link; None when it was used or expired."""
-        kept = self._links.pop(_seal(secret), None)
+        link = self._links.pop(_seal(secret), None)
         now = self._clock.now_ns()
-        if kept is None or kept[2] <= now:
+        if link is None or link[2] <= now:
             return None
-        token, who, _ = kept
+        token, who, _ = link
         cookie = secrets.token_urlsafe(32)
         self._drop_ended(now)
         while len(self._sessions) >= _MOST_SESSIONS:
@@ -82,11 +82,11 @@ class SignIns:
 
     def find_seal(self, seal: str) -> SignIn | None:
         """Return the valid session of a seal, or None."""
-        found = self._sessions.get(seal)
-        if found is not None and found.expires_ns <= self._clock.now_ns():
-            self.end(found.seal)
+        session = self._sessions.get(seal)
+        if session is not None and session.expires_ns <= self._clock.now_ns():
+            self.end(session.seal)
             return None
-        return found
+        return session
 
     def all(self) -> tuple[SignIn, ...]:
         """Return all sessions, newest first."""
@@ -102,22 +102,22 @@ class SignIns:
 
     def end_all(self, *, but: str | None = None) -> int:
         """End all sessions except `but`, and return how many."""
-        kept = {seal: one for seal, one in self._sessions.items() if seal == but}
-        ended, self._sessions = len(self._sessions) - len(kept), kept
+        remaining = {seal: session for seal, session in self._sessions.items() if seal == but}
+        ended, self._sessions = len(self._sessions) - len(remaining), remaining
         self._links.clear()
         self._keep()
         return ended
 
     def _drop_ended(self, now: int) -> None:
-        self._sessions = {seal: one for seal, one in self._sessions.items() if one.expires_ns > now}
+        self._sessions = {seal: session for seal, session in self._sessions.items() if session.expires_ns > now}
 
     def _keep(self) -> None:
         if self._file is None:
             return
         kept: list[JsonValue] = [
-            {"seal": one.seal, "who": one.who, "opened_ns": one.opened_ns, "expires_ns": one.expires_ns}
-            for one in self._sessions.values()
-            if one.token == self._owner_token
+            {"seal": session.seal, "who": session.who, "opened_ns": session.opened_ns, "expires_ns": session.expires_ns}
+            for session in self._sessions.values()
+            if session.token == self._owner_token
         ]
         body: JsonObject = {"of": _seal(self._owner_token), "sessions": kept}
         part = self._file.with_name(f".{self._file.name}.part")
@@ -134,17 +134,17 @@ class SignIns:
                 return
             found = [
                 SignIn(
-                    seal=one["seal"],
-                    who=one["who"],
-                    opened_ns=one["opened_ns"],
-                    expires_ns=one["expires_ns"],
+                    seal=session["seal"],
+                    who=session["who"],
+                    opened_ns=session["opened_ns"],
+                    expires_ns=session["expires_ns"],
                     token=self._owner_token,
                 )
-                for one in raw["sessions"]
+                for session in raw["sessions"]
             ]
         except (OSError, ValueError, TypeError, KeyError, AttributeError):
             return
-        self._sessions = {one.seal: one for one in found}
+        self._sessions = {session.seal: session for session in found}
         self._drop_ended(self._clock.now_ns())
 
 

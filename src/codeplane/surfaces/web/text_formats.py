@@ -40,9 +40,9 @@ def format_number(value: float | None) -> str:
     return "–" if value is None else f"{value:,}".replace(",", "\u202f")
 
 
-def capitalize_first(said: str) -> str:
+def capitalize_first(text: str) -> str:
     """Capitalize the first letter only."""
-    return said[:1].upper() + said[1:]
+    return text[:1].upper() + text[1:]
 
 
 def format_size(count: float | None) -> str:
@@ -60,8 +60,8 @@ def shorten_id(name: str | None) -> str:
     """Shorten an identifier to its prefix and last digits; leave other text unchanged."""
     if not name:
         return "–"
-    found = _SHORTENED.match(name)
-    return (found[1] or "") + name[-6:] if found else name
+    match = _SHORTENED.match(name)
+    return (match[1] or "") + name[-6:] if match else name
 
 
 def format_time(at: str | None) -> Markup:
@@ -77,8 +77,8 @@ def format_relative_time(at: str | None) -> Markup:
         return Markup("–")
     then = datetime.fromisoformat(at[:19]).replace(tzinfo=UTC)
     seconds = (datetime.now(UTC) - then).total_seconds()
-    said = f"{format_long_duration(seconds)} ago" if seconds >= 0 else f"in {format_long_duration(-seconds)}"
-    return Markup('<time datetime="{at}" data-ago title="{at}">{said}</time>').format(at=at[:23] + "Z", said=said)
+    text = f"{format_long_duration(seconds)} ago" if seconds >= 0 else f"in {format_long_duration(-seconds)}"
+    return Markup('<time datetime="{at}" data-ago title="{at}">{said}</time>').format(at=at[:23] + "Z", said=text)
 
 
 def mark_matches(snippet: str, spans: JsonValue) -> Markup:

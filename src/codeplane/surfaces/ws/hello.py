@@ -36,17 +36,17 @@ class Hello:
     def completed(self, message: str) -> "Hello":
         """Return the introduction completed by the first message, which overrides the URL."""
         try:
-            said = json.loads(message)
+            fields = json.loads(message)
         except (ValueError, RecursionError) as error:
             raise MalformedRequest("the first message is not JSON", hint=_HINT) from error
-        if not isinstance(said, dict):
+        if not isinstance(fields, dict):
             raise MalformedRequest("the first message is not a JSON object", hint=_HINT)
-        if unknown := sorted(said.keys() - _ALLOWED):
+        if unknown := sorted(fields.keys() - _ALLOWED):
             raise MalformedRequest(f"the first message has {', '.join(map(repr, unknown[:5]))}", hint=_HINT)
-        token = said.pop("token", self.token)
+        token = fields.pop("token", self.token)
         if not isinstance(token, str | None):
             raise MalformedRequest("`token` must be a string", hint=_HINT)
-        return Hello(token=token, wanted={**self.wanted, **said})
+        return Hello(token=token, wanted={**self.wanted, **fields})
 
     def arguments(self) -> JsonObject:
         """Return the arguments of `ledger.watch`: from a position or from now."""

@@ -63,8 +63,8 @@ def token(
         show(envelope, as_json=True)
         return
     print(result["token"])
-    said = f"{result['agent_id']}, token {result['token_id']}, until {str(result['expires_at'])[:19]}Z"
-    typer.echo(f"{said}; end it with: cpl agents revoke {result['token_id']}", err=True)
+    summary = f"{result['agent_id']}, token {result['token_id']}, until {str(result['expires_at'])[:19]}Z"
+    typer.echo(f"{summary}; end it with: cpl agents revoke {result['token_id']}", err=True)
     meta = envelope.get("meta")
     warnings = meta.get("warnings") if isinstance(meta, dict) else None
     for warning in warnings if isinstance(warnings, list) else ():

@@ -71,8 +71,8 @@ def approve(
         print_answer(envelope, as_json=as_json)
         result = envelope["result"]
         if not as_json and isinstance(result, dict):
-            said, is_well = _await_outcome(client, str(result["action_id"]))
-            print(said)
+            outcome, is_well = _await_outcome(client, str(result["action_id"]))
+            print(outcome)
             if not is_well:
                 raise typer.Exit(EXIT_FAILED)
 

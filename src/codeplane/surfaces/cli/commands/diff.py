@@ -97,7 +97,7 @@ def _show(
     """Print all pages and return the first."""
     first: JsonObject = {}
     lines: list[str] = []
-    told: list[str] = []
+    hint: list[str] = []
     in_terminal = sys.stdout.isatty()
     colour = in_terminal and not plain and "NO_COLOR" not in os.environ
     for number, (result, text) in enumerate(pages):
@@ -110,26 +110,26 @@ def _show(
         if found and found[-1].startswith("more: cursor="):
             found.pop()
         found = found[1:] if number else found
-        said = _hint(result)
-        if said and found[-len(said) :] == said:
+        last_hint = _hint(result)
+        if last_hint and found[-len(last_hint) :] == last_hint:
             # It speaks of all pages, and comes behind the last of them.
-            found, told = found[: -len(said)], said
+            found, hint = found[: -len(last_hint)], last_hint
         drawn = [paint(line, _how(line, colours), colour) for line in found]
         if in_terminal and not plain:
             lines += drawn
         elif drawn:
             print("\n".join(drawn))
-    if told and not lines:
-        print("\n".join(told))
+    if hint and not lines:
+        print("\n".join(hint))
     if lines:
-        show_paged([*lines, *told])
+        show_paged([*lines, *hint])
     return first
 
 
 def _hint(result: JsonObject) -> list[str]:
     """Return the lines of the hint at the end of a page."""
-    said = result.get("agentic_hint")
-    return said.split("\n") if isinstance(said, str) and said else []
+    hint = result.get("agentic_hint")
+    return hint.split("\n") if isinstance(hint, str) and hint else []
 
 
 def _how(line: str, colours: dict[str, str]) -> str:

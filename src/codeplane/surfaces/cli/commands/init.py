@@ -64,7 +64,7 @@ def _remember(workspace: Workspace, rows: list[Row], changes: tuple[registration
     from codeplane.adapters.file_replacement import storage_error
 
     done = {(row.file, row.client) for row in rows if row.action in ("created", "updated")}
-    made = [one.made for one in changes if one.made is not None and (one.file, one.client) in done]
+    made = [change.made for change in changes if change.made is not None and (change.file, change.client) in done]
     installed = InstallRecord.load(Path.home(), os.environ)
     told = installed.with_repository(workspace.root.resolve(), made)
     try:

@@ -108,7 +108,8 @@ def _print(event: object, *, as_json: bool) -> None:
         print(dumps(event), flush=True)
         return
     payload = event["payload"]
-    said = " ".join(str(payload[name]) for name in _TELLING if payload.get(name))
+    details = " ".join(str(payload[name]) for name in _TELLING if payload.get(name))
     print(
-        f"{event['position']:>7} {event['occurred_at'][:23]}Z {event['type']:<16} {event['stream']} {said}", flush=True
+        f"{event['position']:>7} {event['occurred_at'][:23]}Z {event['type']:<16} {event['stream']} {details}",
+        flush=True,
     )

@@ -165,7 +165,7 @@ def _highlight_matches(hit: JsonObject, colour: bool) -> str:
         return raw.decode()
     drawn, at = b"", 0
     for span in spans:
-        start, end = (int(one) for one in span) if isinstance(span, list) else (0, 0)
+        start, end = (int(edge) for edge in span) if isinstance(span, list) else (0, 0)
         drawn += raw[at:start] + _MATCH.encode() + raw[start:end] + _PLAIN.encode()
         at = end
     return (drawn + raw[at:]).decode("utf-8", "replace")
@@ -174,18 +174,18 @@ def _highlight_matches(hit: JsonObject, colour: bool) -> str:
 def _summary(page: JsonObject, shown: int) -> str:
     more = "" if page.get("total_is_exact") else "+"
     files = counted(int(str(page.get("files", 0))), "file", more)
-    said = f"{shown} of {page.get('total', 0)}{more} in {files}, {page.get('mode')}"
+    summary = f"{shown} of {page.get('total', 0)}{more} in {files}, {page.get('mode')}"
     commit = page.get("commit")
-    said += f", epoch {page.get('epoch', 0)} at {str(commit)[:9] if commit else 'no commit'}"
+    summary += f", epoch {page.get('epoch', 0)} at {str(commit)[:9] if commit else 'no commit'}"
     for name in ("model", "weaker", "partial"):
-        said += f", {page[name]}" if page.get(name) else ""
+        summary += f", {page[name]}" if page.get(name) else ""
     tiers = page.get("tiers")
     if isinstance(tiers, dict):
-        said += (": " if not more else ": at least ") * bool(tiers) + ", ".join(
+        summary += (": " if not more else ": at least ") * bool(tiers) + ", ".join(
             f"{count} {str(tier).lower()}" for tier, count in tiers.items()
         )
     stale = page.get("stale")
-    return said + (f"; STALE: {', '.join(_texts(stale))}" if stale else "")
+    return summary + (f"; STALE: {', '.join(_texts(stale))}" if stale else "")
 
 
 def _paint(text: str, how: str, colour: bool) -> str:
@@ -198,7 +198,7 @@ def _hits(page: JsonObject) -> list[JsonObject]:
 
 
 def _texts(value: JsonValue) -> list[str]:
-    return [str(one) for one in value] if isinstance(value, list) else []
+    return [str(item) for item in value] if isinstance(value, list) else []
 
 
 def _warnings(envelope: JsonObject) -> list[str]:

@@ -98,8 +98,8 @@ def _logged_error(workspace: Workspace) -> str:
         except ValueError:
             continue
         if isinstance(entry, dict) and entry.get("level") == "error":
-            said = (entry.get(name) for name in ("ts", "logger", "event", "reason"))
-            return " ".join(str(one) for one in said if one)
+            parts = (entry.get(name) for name in ("ts", "logger", "event", "reason"))
+            return " ".join(str(part) for part in parts if part)
     return ""
 
 
@@ -116,7 +116,7 @@ def _untrusted(workspace: Workspace, facts: ServerFacts) -> str:
     """Return the agents that have read untrusted content, and since when."""
     result = OwnerClient(workspace, facts).call("untrusted.list", {}).get("result")
     items = result.get("items") if isinstance(result, dict) else None
-    marks = [one for one in items if isinstance(one, dict)] if isinstance(items, list) else []
+    marks = [mark for mark in items if isinstance(mark, dict)] if isinstance(items, list) else []
     if not marks:
         return ""
     first, others = marks[0], len(marks) - 1

@@ -98,7 +98,14 @@ def _workspace(repo: Path | None, installed: InstallRecord, *, everywhere: bool)
 def _repositories(workspace: Workspace, installed: InstallRecord, *, everywhere: bool) -> list[Workspace]:
     """Return this repository; with `everywhere`, all that were set up and still exist."""
     others = [Workspace(root=root) for root in installed.repositories if root != workspace.root.resolve()]
-    return [workspace, *(one for one in others if everywhere and (os.path.lexists(one.home) or _recovery(one.root)))]
+    return [
+        workspace,
+        *(
+            repository
+            for repository in others
+            if everywhere and (os.path.lexists(repository.home) or _recovery(repository.root))
+        ),
+    ]
 
 
 def _settings(home: Path) -> Path | None:
@@ -125,8 +132,8 @@ def _files_to_delete(
             doomed.append(f"delete  {one.home} and the ledger in it")
             if settings is None and (secrets := folder_of(one)).is_dir():
                 doomed.append(f"delete  {secrets}, the secrets of clients that pass answers on")
-        if everywhere and (kept := _recovery(one.root)):
-            doomed.append(f"delete  {counted(len(kept), 'ref')} below {_RECOVERY} of {one.root}, which keep lost work")
+        if everywhere and (refs := _recovery(one.root)):
+            doomed.append(f"delete  {counted(len(refs), 'ref')} below {_RECOVERY} of {one.root}, which keep lost work")
     if settings is not None:
         doomed.append(f"delete  {settings} with your settings and the clients' secrets")
     return doomed

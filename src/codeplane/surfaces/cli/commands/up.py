@@ -127,18 +127,18 @@ def _show_progress(workspace: Workspace, facts: ServerFacts) -> None:
 
 def _show(workspace: Workspace, facts: ServerFacts, *, as_json: bool, note: str) -> None:
     if as_json:
-        told: JsonObject = {"url": facts.url, "pid": facts.pid, "port": facts.port, "repo": str(workspace.root)}
-        print(dumps({**told, **reached(facts), "note": note}))
+        address: JsonObject = {"url": facts.url, "pid": facts.pid, "port": facts.port, "repo": str(workspace.root)}
+        print(dumps({**address, **reached(facts), "note": note}))
         return
     from codeplane.adapters.coding_clients.own_entry import cpl_path
 
     clients = _clients(workspace)
-    cpl, meant = command_prefix(cpl_path(), workspace.root, cwd=Path.cwd())
+    cpl, repo_option = command_prefix(cpl_path(), workspace.root, cwd=Path.cwd())
     rows = [
         ("CodePlane", f"{facts.version}, pid {facts.pid}, {note}"),
         ("repository", str(workspace.root)),
         ("dashboard", f"{facts.url}/dashboard"),
-        ("sign in", f"{cpl} dashboard{meant}"),
+        ("sign in", f"{cpl} dashboard{repo_option}"),
         ("MCP", f"{facts.url}/mcp"),
         ("Connect", f"{facts.url}/codeplane.v1"),
         *addresses(facts),
@@ -147,10 +147,10 @@ def _show(workspace: Workspace, facts: ServerFacts, *, as_json: bool, note: str)
         ("status", f"{facts.url}/status"),
         ("metrics", f"{facts.url}/metrics"),
         ("clients", clients),
-        ("next", _next(clients, cpl=cpl, meant=meant)),
+        ("next", _next(clients, cpl=cpl, meant=repo_option)),
     ]
     there = find_spec("codeplane.surfaces.web") is not None
-    print_rows([(name, said) for name, said in rows if said and (there or name not in ("dashboard", "sign in"))])
+    print_rows([(name, value) for name, value in rows if value and (there or name not in ("dashboard", "sign in"))])
 
 
 def _clients(workspace: Workspace) -> str:
@@ -162,8 +162,8 @@ def _clients(workspace: Workspace) -> str:
     except Exception:  # what is wrong with somebody's settings is for cpl init to say
         return ""
     known = {change.client: change.action == "unchanged" for change in planned}
-    said = [f"{name} (registered)" if there else f"{name} (not registered)" for name, there in known.items()]
-    return ", ".join(said) or "none found; any MCP client can start: cpl mcp"
+    clients = [f"{name} (registered)" if there else f"{name} (not registered)" for name, there in known.items()]
+    return ", ".join(clients) or "none found; any MCP client can start: cpl mcp"
 
 
 def _next(clients: str, *, cpl: str, meant: str) -> str:

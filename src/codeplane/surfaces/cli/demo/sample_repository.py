@@ -66,7 +66,7 @@ def _git(folder: Path, *arguments: str) -> None:
     except subprocess.TimeoutExpired as error:
         raise StorageFailed(f"git {arguments[0]} took longer than {_GIT_SEC:.0f} s") from error
     if done.returncode != 0:
-        said = done.stderr.decode(errors="replace").strip()[:500]
+        message = done.stderr.decode(errors="replace").strip()[:500]
         raise StorageFailed(
-            f"git {arguments[0]} failed: {said}", hint="see whether git itself works here: git --version"
+            f"git {arguments[0]} failed: {message}", hint="see whether git itself works here: git --version"
         )

@@ -56,9 +56,9 @@ def _folder() -> Path:
 
 def _environment(folder: Path) -> dict[str, str]:
     """Return the server's environment: without CodePlane settings, and with this Python on PATH."""
-    kept = {name: value for name, value in os.environ.items() if not name.upper().startswith(_OURS)}
-    path = [*filter(None, [kept.get("PATH")]), str(Path(sys.executable).parent)]
-    return kept | {"XDG_CONFIG_HOME": str(folder / "settings"), "PATH": os.pathsep.join(path)}
+    environment = {name: value for name, value in os.environ.items() if not name.upper().startswith(_OURS)}
+    path = [*filter(None, [environment.get("PATH")]), str(Path(sys.executable).parent)]
+    return environment | {"XDG_CONFIG_HOME": str(folder / "settings"), "PATH": os.pathsep.join(path)}
 
 
 def _tear_down(folder: Path, server: ServerFacts | None) -> None:

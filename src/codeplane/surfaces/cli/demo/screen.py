@@ -27,11 +27,11 @@ class Screen:
     def step(self, number: int, say: str, tool: str, arguments: JsonObject) -> None:
         """Print the agent's words and its call."""
         asked = " ".join(f"{name}={_brief(value)}" for name, value in arguments.items())
-        said, called = f"{number:>3}  {say}", f"{tool} {asked}".rstrip()
-        if len(said) + 2 + len(called) <= self._width:
-            self._print(f"{self._weighted(_BOLD, said)}  {called}")
+        words, called = f"{number:>3}  {say}", f"{tool} {asked}".rstrip()
+        if len(words) + 2 + len(called) <= self._width:
+            self._print(f"{self._weighted(_BOLD, words)}  {called}")
             return
-        self._print(self._weighted(_BOLD, said))
+        self._print(self._weighted(_BOLD, words))
         self._print(_cut(_INDENT + called, self._width))
 
     def answered(self, text: str) -> None:
@@ -56,9 +56,9 @@ class Screen:
 
 def _brief(value: object) -> str:
     if isinstance(value, list) and value and isinstance(value[0], dict):
-        return ",".join(str(one.get("path", "…")) for one in value)
-    said = json.dumps(value, ensure_ascii=False)
-    return _cut(said, _LONGEST_VALUE)
+        return ",".join(str(item.get("path", "…")) for item in value)
+    text = json.dumps(value, ensure_ascii=False)
+    return _cut(text, _LONGEST_VALUE)
 
 
 def _cut(text: str, width: int) -> str:

@@ -29,13 +29,13 @@ class SignalGuard:
 
     def __enter__(self) -> Self:
         # One that was started to ignore a signal, as nohup does, goes on ignoring it.
-        heeded = [one for one in _SIGNALS if signal.getsignal(one) is not signal.SIG_IGN]
-        self._before = {one: signal.signal(one, self._note) for one in heeded}
+        handled = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+        self._before = {number: signal.signal(number, self._note) for number in handled}
         return self
 
     def __exit__(self, *_: object) -> None:
-        for one, handler in self._before.items():
-            signal.signal(one, handler)
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
 
     def check(self) -> None:
         """Raise Interrupted if a signal was received."""

@@ -22,8 +22,8 @@ _PORTS = {"http": 80, "https": 443}
 def external_services(workspace: Workspace, config: "Config", facts: ServerFacts | None) -> Check:
     """Check for endpoints that do not answer, unset variables, and missing files and folders."""
     if problems := [*_problems(config, facts), *_folders(workspace, config)]:
-        said, ways = zip(*problems, strict=True)
-        return warn("outside", "; ".join(said), "; ".join(ways))
+        messages, ways = zip(*problems, strict=True)
+        return warn("outside", "; ".join(messages), "; ".join(ways))
     named = [setting for setting, address in _addresses(config) if address]
     return ok("outside", f"answers: {', '.join(named)}" if named else "nothing outside is named in the settings")
 
@@ -31,8 +31,8 @@ def external_services(workspace: Workspace, config: "Config", facts: ServerFacts
 def _problems(config: "Config", facts: ServerFacts | None) -> Iterator[tuple[str, str]]:
     embeddings, observe = config.embeddings, config.observe
     if embeddings.model in ("model2vec", "onnx") and not Path(embeddings.folder or "/nowhere").is_dir():
-        said = f"embeddings.folder {embeddings.folder!r} is not there: nothing is found by meaning"
-        yield said, f"set it to where the files of the {embeddings.model} model are"
+        message = f"embeddings.folder {embeddings.folder!r} is not there: nothing is found by meaning"
+        yield message, f"set it to where the files of the {embeddings.model} model are"
     wanted = {
         "embeddings.key_variable": embeddings.key_variable if embeddings.model == "endpoint" else "",
         "observe.otlp_header_variable": observe.otlp_header_variable if observe.otlp_endpoint else "",
@@ -44,8 +44,8 @@ def _problems(config: "Config", facts: ServerFacts | None) -> Iterator[tuple[str
                 f"export {variable}=…, then {restart_command(facts)}",
             )
     for setting, address in _addresses(config):
-        if address and (said := _unreachable(address)):
-            yield f"{setting} {address} does not answer: {said}", f"start what should be there, or change {setting}"
+        if address and (message := _unreachable(address)):
+            yield f"{setting} {address} does not answer: {message}", f"start what should be there, or change {setting}"
 
 
 def _folders(workspace: Workspace, config: "Config") -> Iterator[tuple[str, str]]:

@@ -30,8 +30,8 @@ def home(workspace: Workspace) -> Check:
     space = os.statvfs(folder)
     free = space.f_bavail * space.f_frsize
     if free < _FULL_BYTES:
-        said = f"its disk is full ({free // 1024} KB left): nothing can be recorded"
-        return fail("home", said, "free some space; it goes on by itself")
+        message = f"its disk is full ({free // 1024} KB left): nothing can be recorded"
+        return fail("home", message, "free some space; it goes on by itself")
     if space.f_files and not space.f_favail:
         return fail("home", "its disk has no room for one more file (no inode is free)", "delete files there")
     if free < _LOW_BYTES:
@@ -61,8 +61,8 @@ def unfinished(workspace: Workspace, facts: ServerFacts | None) -> Check:
     names = ", ".join(place.name for place in left[:3]) + (" and more" if len(left) > 3 else "")
     if facts is None:
         return warn("unfinished", f"under way when the last run ended: {names}", "cpl up completes or takes it back")
-    said = f"could neither be completed nor taken back: {names}"
-    return fail("unfinished", said, f"cpl doctor --logs says why; mend that, then {restart_command(facts)}")
+    message = f"could neither be completed nor taken back: {names}"
+    return fail("unfinished", message, f"cpl doctor --logs says why; mend that, then {restart_command(facts)}")
 
 
 def attached(workspace: Workspace, facts: ServerFacts | None) -> Check:

@@ -38,32 +38,32 @@ def judge_status(state: JsonObject, *, head: JsonValue, watch: bool, again: str 
         return fail("index", f"it cannot be built: {state.get('state')}", "mend what is said there; it is tried again")
     if not state.get("version"):
         return warn("index", "the first one is being built", "wait; cpl status shows how far it is")
-    said = f"epoch {state['version']}, {counted(int(str(state['file_count'])), 'file')}"
+    summary = f"epoch {state['version']}, {counted(int(str(state['file_count'])), 'file')}"
     symbols = state.get("symbols")
     symbols = symbols if isinstance(symbols, dict) else {}
     if symbols.get("failure"):
         return fail("index", f"symbols: {symbols['failure']}", "cpl call index.rebuild")
     vectors = symbols.get("vectors")
     if isinstance(vectors, dict) and vectors.get("failure"):
-        found = f"{said}; nothing is found by meaning: {vectors['failure']}"
+        found = f"{summary}; nothing is found by meaning: {vectors['failure']}"
         return warn("index", found, "mend what is said there; other modes of search work")
     if not state.get("watching"):
         first = _WATCHES if watch else "set index.watch: true"
-        return warn("index", f"{said}; the disk is not watched: every answer walks it", f"{first}, then {again}")
+        return warn("index", f"{summary}; the disk is not watched: every answer walks it", f"{first}, then {again}")
     if symbols.get("throttled"):
-        return warn("index", f"{said}; one process parses, memory is short", "raise index.memory_mb, or wait")
+        return warn("index", f"{summary}; one process parses, memory is short", "raise index.memory_mb, or wait")
     skipped = state.get("skipped")
     unreadable = skipped.get("unreadable") if isinstance(skipped, dict) else None
     if unreadable:
-        found = f"{said}; {unreadable} cannot be read"
+        found = f"{summary}; {unreadable} cannot be read"
         return warn("index", found, "cpl call list_dir skipped=true names them; chmod u+r")
     if head != state.get("commit"):
-        said += f", of commit {str(state.get('commit'))[:12]} and not yet {str(head)[:12]}"
+        summary += f", of commit {str(state.get('commit'))[:12]} and not yet {str(head)[:12]}"
     age = time.time() - datetime.fromisoformat(str(state["last_updated"])[:19] + "+00:00").timestamp()
     if age > _STALE_SEC:
         # Nobody asked meanwhile: the next question walks first.
-        said += f", looked at {age / 3600:.1f} h ago"
-    return ok("index", said)
+        summary += f", looked at {age / 3600:.1f} h ago"
+    return ok("index", summary)
 
 
 def _on_disk(workspace: Workspace) -> Check:
@@ -104,7 +104,7 @@ def scip(workspace: Workspace, served: ServerProbe | None) -> Check:
     for one in indexes:
         if int(str(one["holding"])) < int(str(one["documents"])):
             files = counted(int(str(one["documents"])), "file")
-            said = f"{one['path']} by {one['tool']} holds for {one['holding']} of {files}"
+            message = f"{one['path']} by {one['tool']} holds for {one['holding']} of {files}"
             fix = f"run the indexer again, then cpl call scip.import path={one['path']}"
-            return warn("scip", said, fix)
+            return warn("scip", message, fix)
     return ok("scip", ", ".join(f"{one['path']} by {one['tool']}" for one in indexes) or "no index was imported")

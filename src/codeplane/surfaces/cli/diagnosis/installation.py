@@ -38,11 +38,11 @@ def git() -> Check:
         return fail("git", f"{program} cannot be run: {error}", "apt-get install --reinstall git")
     found = _NUMBERS.search(done.stdout)
     if done.returncode or found is None:
-        said = (done.stderr or done.stdout).strip()[:200]
-        return fail("git", f"{program} does not say its version: {said}", "apt-get install --reinstall git")
+        message = (done.stderr or done.stdout).strip()[:200]
+        return fail("git", f"{program} does not say its version: {message}", "apt-get install --reinstall git")
     if (int(found[1]), int(found[2])) < _GIT:
-        said = f"{program} is {found[0]}, older than 2.38: git_merge_analysis names no conflicts"
-        return warn("git", said, "upgrade git")
+        message = f"{program} is {found[0]}, older than 2.38: git_merge_analysis names no conflicts"
+        return warn("git", message, "upgrade git")
     return ok("git", f"{program} {found[0]}")
 
 
@@ -56,8 +56,8 @@ def sandbox(workspace: Workspace, config: "Config | None") -> Check:
     secrets = SecretFiles(serving=workspace.root, rules=NOTHING_SHOWN, empty=workspace.home / EMPTY)
     box = Bubblewrap(home=Path.home(), hidden=(workspace.home,), cache=cache, environment=os.environ, secrets=secrets)
     if missing := box.missing():
-        said = f"{missing}: commands are refused and tests ask first"
-        return warn("sandbox", said, "apt-get install bubblewrap, or allow user namespaces")
+        message = f"{missing}: commands are refused and tests ask first"
+        return warn("sandbox", message, "apt-get install bubblewrap, or allow user namespaces")
     if config is not None and "off" in (config.tests.sandbox, config.shell.sandbox):
         return ok("sandbox", "bubblewrap works, but your settings switch it off for tests or commands")
     return ok("sandbox", "bubblewrap works: tests run enclosed")

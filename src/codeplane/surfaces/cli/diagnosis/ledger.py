@@ -25,8 +25,10 @@ def ledger(workspace: Workspace, served: ServerProbe | None) -> Check:
         from codeplane.ledger.salvage import examine
 
         return ok("ledger", examine(workspace.ledger))
-    if said := _misplaced(served):
-        return fail("ledger", said, f"{restart_command(served.facts)} goes on with what is there, or with an empty one")
+    if problem := _misplaced(served):
+        return fail(
+            "ledger", problem, f"{restart_command(served.facts)} goes on with what is there, or with an empty one"
+        )
     try:
         envelope = served.envelope("ledger.verify", {}, patience_sec=_VERIFY_SEC)
     except ServerUnreachable:
@@ -59,10 +61,12 @@ def _none(workspace: Workspace) -> Check:
     left += [file.name for file in (workspace.server_key, workspace.agent_keys) if file.exists()]
     if not left:
         return ok("ledger", "none yet")
-    said = (
+    message = (
         f"{workspace.ledger.name} is gone, but there is {', '.join(left)}: tasks, approvals and devices are forgotten"
     )
-    return warn("ledger", said, f"put {workspace.ledger} back from a backup; otherwise cpl up -d begins an empty one")
+    return warn(
+        "ledger", message, f"put {workspace.ledger} back from a backup; otherwise cpl up -d begins an empty one"
+    )
 
 
 def clock(workspace: Workspace) -> Check:
@@ -70,8 +74,8 @@ def clock(workspace: Workspace) -> Check:
     newest = _newest_ns(workspace)
     ahead = (newest - time.time_ns()) // SECOND_NS
     if ahead > _AHEAD_SEC:
-        said = f"it is {ahead} s behind the newest event of the ledger: approvals and tokens expire that much later"
-        return warn("clock", said, "timedatectl set-ntp true")
+        message = f"it is {ahead} s behind the newest event of the ledger: approvals and tokens expire that much later"
+        return warn("clock", message, "timedatectl set-ntp true")
     return ok("clock", "not behind the ledger")
 
 

@@ -17,22 +17,22 @@ def pending_work(served: ServerProbe | None) -> Check:
     if served is None:
         return ok("waiting", "not known without a server")
     listed = served.asked("approval.list", {"status": "APPROVED", "limit": _PAGE})
-    unknown = [one for one in _items(listed) if one.get("outcome_unknown") and _is_recent(one)]
+    unknown = [item for item in _items(listed) if item.get("outcome_unknown") and _is_recent(item)]
     if unknown:
-        said = f"{len(unknown)} approved actions were interrupted, and nobody knows whether they happened"
+        message = f"{len(unknown)} approved actions were interrupted, and nobody knows whether they happened"
         fix = f"cpl approvals show {unknown[0]['action_id']}; look at the repository; they are not run again"
-        return warn("waiting", said, fix)
+        return warn("waiting", message, fix)
     if (used := served.metric(_BUDGET)) is not None and used >= 1:
-        said = "a task has used up its limits: what it calls is refused"
-        return warn("waiting", said, "cpl call task.list state=OPEN names it; session.configure adds to its limits")
+        message = "a task has used up its limits: what it calls is refused"
+        return warn("waiting", message, "cpl call task.list state=OPEN names it; session.configure adds to its limits")
     count = int(str(listed.get("pending") or 0))
-    said = f"{count} question{'s wait' if count != 1 else ' waits'} for you: cpl approvals"
-    return ok("waiting", said if count else "nothing")
+    message = f"{count} question{'s wait' if count != 1 else ' waits'} for you: cpl approvals"
+    return ok("waiting", message if count else "nothing")
 
 
 def _items(listed: JsonObject) -> list[JsonObject]:
     items = listed.get("items")
-    return [one for one in items if isinstance(one, dict)] if isinstance(items, list) else []
+    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
 
 
 def _is_recent(action: JsonObject) -> bool:

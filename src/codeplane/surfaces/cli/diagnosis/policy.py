@@ -54,8 +54,8 @@ def _in_force(served: ServerProbe) -> Check | None:
         return _own(files, [str(one) for one in _list(checked.get("warnings"))])
     problems = [one for one in _list(checked.get("problems")) if isinstance(one, dict)]
     said = "; ".join(f"{one.get('file') or 'policy'}:{one.get('line')}: {one.get('message')}" for one in problems)
-    kept = f"version {str(summary.get('version'))[:12]} stays in force"
-    instead = "only reads run" if summary.get("only_reads") else kept
+    current = f"version {str(summary.get('version'))[:12]} stays in force"
+    instead = "only reads run" if summary.get("only_reads") else current
     return fail("policy", f"it cannot be used: {said}; {instead}", _FIX)
 
 

@@ -26,12 +26,12 @@ def repository(workspace: Workspace) -> Check:
         return fail("repository", error.message, error.hint)
     if found.head_is_unborn:
         return warn("repository", f"{root} has no commit", "git commit")
-    said = f"{root} at {str(found.head.target)[:12]}"
+    summary = f"{root} at {str(found.head.target)[:12]}"
     if found.head_is_detached:
-        said += ", on no branch"
+        summary += ", on no branch"
     if found.is_shallow:
-        return warn("repository", f"{said}; a shallow clone: older history is not there", "git fetch --unshallow")
-    return ok("repository", said)
+        return warn("repository", f"{summary}; a shallow clone: older history is not there", "git fetch --unshallow")
+    return ok("repository", summary)
 
 
 def worktree(workspace: Workspace) -> Check:
@@ -45,12 +45,12 @@ def worktree(workspace: Workspace) -> Check:
         return ok("worktree", "no git here")
     lock = folder / "index.lock"
     if lock.exists():
-        said = f"{lock} is there: another git is at work, or was killed"
-        return warn("worktree", said, f"when no git runs: rm {lock}")
+        message = f"{lock} is there: another git is at work, or was killed"
+        return warn("worktree", message, f"when no git runs: rm {lock}")
     if (state := state_in(folder)) != "none":
         step = progress_in(folder)
-        said = f"a {state} is under way" + (f" ({step})" if step else "")
-        return warn("worktree", said, "git status says how to continue or abort it")
+        message = f"a {state} is under way" + (f" ({step})" if step else "")
+        return warn("worktree", message, "git status says how to continue or abort it")
     return ok("worktree", "nothing is under way in git")
 
 
@@ -62,11 +62,11 @@ def hooks(workspace: Workspace) -> Check:
         found = open_repository(workspace.root)
     except CodePlaneError:
         return ok("hooks", "no git here")
-    named = next((one.value for one in found.config if one.name == "core.hookspath"), None)
+    named = next((entry.value for entry in found.config if entry.name == "core.hookspath"), None)
     folder = workspace.root / Path(named).expanduser() if named else common_dir(Path(found.path)) / "hooks"
     if named and not folder.is_dir():
-        said = f"core.hooksPath names {named}, which is not there: no hook runs"
-        return warn("hooks", said, "git config --unset core.hooksPath, or make the folder")
+        message = f"core.hooksPath names {named}, which is not there: no hook runs"
+        return warn("hooks", message, "git config --unset core.hooksPath, or make the folder")
     try:
         there = [path for path in sorted(folder.iterdir()) if path.suffix != ".sample" and path.is_file()]
     except OSError:
@@ -88,6 +88,6 @@ def large_files(workspace: Workspace) -> Check:
     if not wanted:
         return ok("lfs", "no file is in Git LFS")
     if shutil.which("git-lfs") is None:
-        said = ".gitattributes names files in Git LFS, and git-lfs is not here: their text is a pointer"
-        return warn("lfs", said, "apt-get install git-lfs && git lfs pull")
+        message = ".gitattributes names files in Git LFS, and git-lfs is not here: their text is a pointer"
+        return warn("lfs", message, "apt-get install git-lfs && git lfs pull")
     return ok("lfs", "git-lfs is here")

@@ -34,12 +34,12 @@ def secrets(workspace: Workspace) -> Check:
     there = [path for path in files if path.exists()]
     open_ones = [path for path in there if stat.S_IMODE(path.stat().st_mode) & _OTHERS]
     if open_ones:
-        said = ", ".join(f"{path.name} is {stat.S_IMODE(path.stat().st_mode):o}" for path in open_ones)
-        return fail("secrets", f"others may read: {said}", f"chmod 600 {' '.join(map(str, open_ones))}")
+        message = ", ".join(f"{path.name} is {stat.S_IMODE(path.stat().st_mode):o}" for path in open_ones)
+        return fail("secrets", f"others may read: {message}", f"chmod 600 {' '.join(map(str, open_ones))}")
     foreign = [path for path in there if path.stat().st_uid != os.getuid()]
     if foreign:
-        said = ", ".join(path.name for path in foreign)
-        return fail("secrets", f"somebody else owns {said}", f"chown {os.getuid()} {' '.join(map(str, foreign))}")
+        message = ", ".join(path.name for path in foreign)
+        return fail("secrets", f"somebody else owns {message}", f"chown {os.getuid()} {' '.join(map(str, foreign))}")
     closed = [path for path in there if stat.S_IMODE(path.stat().st_mode) == _CLOSED]
     return _unreadable(closed, workspace) or ok(
         "secrets", f"{counted(len(there), 'file')}, yours alone" if there else "none yet"
@@ -88,8 +88,8 @@ def certificate(workspace: Workspace, config: "Config", facts: ServerFacts | Non
     ends = f"{found.not_valid_after_utc:%Y-%m-%d}"
     if days < 0:
         return fail("tls", f"the certificate ended {ends}", renew)
-    if not own and (said := _unfit(workspace, config)):
-        return fail("tls", said, "set server.tls_key and server.tls_client_ca to files that fit")
+    if not own and (problem := _unfit(workspace, config)):
+        return fail("tls", problem, "set server.tls_key and server.tls_client_ca to files that fit")
     # One of ours is renewed at the next start by itself.
     if days < _SOON_DAYS and (not own or facts is not None):
         return warn("tls", f"the certificate ends {ends}, in {days} days", renew)
@@ -134,6 +134,8 @@ def redaction(workspace: Workspace, config: "Config") -> Check:
     files.walk()
     files.matcher()
     if surplus := files.surplus:
-        said = f"too many values to leave all of them out of answers: {', '.join(surplus)}"
-        return warn("redaction", said, "delete those that are not yours, or keep large ones outside of the repository")
+        message = f"too many values to leave all of them out of answers: {', '.join(surplus)}"
+        return warn(
+            "redaction", message, "delete those that are not yours, or keep large ones outside of the repository"
+        )
     return ok("redaction", "the values of all secrets files are left out of answers to agents")

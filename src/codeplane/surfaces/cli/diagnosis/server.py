@@ -24,7 +24,9 @@ def server(workspace: Workspace, served: ServerProbe | None) -> Check:
         served.asked("status", {"include": ["daemon"]})
     except CodePlaneError as error:
         return fail("server", f"pid {facts.pid} at {facts.url}: {error.message}", _way_out(error, facts))
-    problems = [said for said in (not_ready(facts) or "").split("; ") if said and "INDEX_NOT_READY" not in said]
+    problems = [
+        problem for problem in (not_ready(facts) or "").split("; ") if problem and "INDEX_NOT_READY" not in problem
+    ]
     if problems:
         return fail("server", f"not ready: {'; '.join(problems)}", _mended(problems[0], facts))
     if facts.version != __version__:
@@ -97,7 +99,7 @@ def _mended(problem: str, facts: ServerFacts) -> str:
         LedgerCorrupt.name: salvage_command(facts),
         MISPLACED: restart_command(facts),
     }
-    return next((way for said, way in ways.items() if said in problem), "cpl status -v")
+    return next((way for symptom, way in ways.items() if symptom in problem), "cpl status -v")
 
 
 def _is_free(host: str, port: int) -> bool:

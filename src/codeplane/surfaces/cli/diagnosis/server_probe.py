@@ -72,5 +72,5 @@ class ServerProbe:
             return None
         finally:
             connection.close()
-        said = [line.split() for line in text.splitlines() if line.startswith(f"{name} ")]
-        return float(said[0][1]) if said else None
+        samples = [line.split() for line in text.splitlines() if line.startswith(f"{name} ")]
+        return float(samples[0][1]) if samples else None

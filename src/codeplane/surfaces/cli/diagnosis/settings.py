@@ -25,8 +25,8 @@ def settings(workspace: Workspace, served: ServerProbe | None) -> tuple[Check, "
         loaded = load_workspace_config(workspace, (), os.environ)
     except CodePlaneError as error:
         return fail("settings", error.message, error.hint), None
-    if served is not None and (said := _waiting(served)):
-        return warn("settings", said, restart_command(served.facts)), loaded.config
+    if served is not None and (changed := _waiting(served)):
+        return warn("settings", changed, restart_command(served.facts)), loaded.config
     return ok("settings", ", ".join(loaded.sources) or "defaults"), loaded.config
 
 
@@ -78,7 +78,7 @@ def _waiting(served: ServerProbe) -> str:
 def _operations(served: ServerProbe | None) -> set[str]:
     if served is not None:
         listed = served.asked("operation.list").get("operations")
-        return {str(one["name"]) for one in listed if isinstance(one, dict)} if isinstance(listed, list) else set()
+        return {str(row["name"]) for row in listed if isinstance(row, dict)} if isinstance(listed, list) else set()
 
     # Slow to import, and rarely needed.
     import asyncio

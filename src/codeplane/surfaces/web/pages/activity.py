@@ -43,12 +43,12 @@ async def page(request: PageRequest) -> Response:
     found = await request.call("call.list", {**asked, "limit": 30})
     waiting = await request.call("approval.list", {"status": "PENDING", "limit": 1})
     running = get_objects(found, "running")
-    told = {get_text(one, "key") for one in running}
+    shown_keys = {get_text(row, "key") for row in running}
     return request.render(
         "activity.html",
         title="Activity",
         pending=waiting["pending"],
-        rows=[*running, *(one for one in get_objects(found, "results") if get_text(one, "key") not in told)],
+        rows=[*running, *(row for row in get_objects(found, "results") if get_text(row, "key") not in shown_keys)],
         position=found["position"],
         looked_back_to=found["looked_back_to"],
         next_cursor=get_field(found, "pagination", "next_cursor"),
@@ -67,28 +67,28 @@ async def show(request: PageRequest) -> Response:
         action = await request.call("approval.show", {"action_id": name})
         found = await request.call("ledger.events", {"stream": f"action/{action['action_id']}", "limit": _EVENTS})
         events = get_objects(found, "results")
-        calls = sorted({get_text(one, "call_id") for one in events} - {""})
+        calls = sorted({get_text(event, "call_id") for event in events} - {""})
         if events and get_text(action, "status") in ("APPROVED", "EXECUTED"):
             calls += await _load_runs(request, str(action["action_id"]), int(get_number(events[0], "position") or 0))
     for call in dict.fromkeys(calls):
         found = await request.call("ledger.events", {"call_id": call, "limit": _EVENTS})
-        known = {get_text(one, "event_id") for one in events}
-        events += [one for one in get_objects(found, "results") if get_text(one, "event_id") not in known]
-    events.sort(key=lambda one: get_number(one, "position") or 0)
+        known = {get_text(event, "event_id") for event in events}
+        events += [event for event in get_objects(found, "results") if get_text(event, "event_id") not in known]
+    events.sort(key=lambda event: get_number(event, "position") or 0)
     if not events:
         raise NotFound(f"nothing is recorded of {name[:80]!r}, or not any more", hint="see the Activity page")
-    ends = [one for one in events if get_text(one, "type") in ("call.finished", "call.refused", "call.replayed")]
+    ends = [event for event in events if get_text(event, "type") in ("call.finished", "call.refused", "call.replayed")]
     # What was carried out says more than that it had to wait.
-    ends = [one for one in ends if get_field(one, "payload", "status") != "APPROVAL_PENDING"] or ends
+    ends = [event for event in ends if get_field(event, "payload", "status") != "APPROVAL_PENDING"] or ends
     last = ends[-1] if ends else events[-1]
     if ends and request.is_partial:
         # It ran when the page was loaded: all of it says something else now.
         return request.reload_page()
     waiting = await request.call("approval.list", {"status": "PENDING", "limit": 1})
-    bars, answer = await _load_trace(request, [get_text(one, "call_id") for one in ends])
+    bars, answer = await _load_trace(request, [get_text(event, "call_id") for event in ends])
     return request.render(
         "call.html",
-        title=next((said for one in (last, *events) if (said := get_text(one, "payload", "operation"))), "Call"),
+        title=next((said for event in (last, *events) if (said := get_text(event, "payload", "operation"))), "Call"),
         running=not ends,
         failed=is_failure(
             get_text(last, "payload", "status") or "running", get_text(last, "payload", "failure_class") or None
@@ -102,7 +102,7 @@ async def show(request: PageRequest) -> Response:
         bars=bars,
         answer=answer,
         answer_is_cut=len(answer) >= KEPT_ANSWER,
-        command=next((said for one in events if (said := get_text(one, "payload", "display_command"))), ""),
+        command=next((said for event in events if (said := get_text(event, "payload", "display_command"))), ""),
         output=_output(events),
         events=events,
         cut=len(events) >= _EVENTS,
@@ -112,9 +112,13 @@ async def show(request: PageRequest) -> Response:
 async def _load_runs(request: PageRequest, action_id: str, after: int) -> list[str]:
     """Load the calls that carried out an action, perhaps in another task."""
     ended = await request.call("audit.list", {"action_id": action_id, "limit": _RUNS})
-    begun = await request.call("ledger.events", {"types": ["call.started"], "after": after, "limit": _BEGUN})
-    named = [one for one in get_objects(begun, "results") if get_field(one, "payload", "action_id") == action_id]
-    return [call for one in (*reversed(get_objects(ended, "results")), *named) if (call := get_text(one, "call_id"))]
+    started = await request.call("ledger.events", {"types": ["call.started"], "after": after, "limit": _BEGUN})
+    named = [
+        event for event in get_objects(started, "results") if get_field(event, "payload", "action_id") == action_id
+    ]
+    return [
+        call for event in (*reversed(get_objects(ended, "results")), *named) if (call := get_text(event, "call_id"))
+    ]
 
 
 async def _load_trace(request: PageRequest, calls: list[str]) -> tuple[list[Bar], str]:
@@ -137,7 +141,7 @@ def _indent_json(encoded: str) -> str:
 
 
 def _output(events: list[JsonObject]) -> str:
-    printed = [get_text(one, "payload", "chunk") for one in events if get_text(one, "type") == "shell.output"]
+    printed = [get_text(event, "payload", "chunk") for event in events if get_text(event, "type") == "shell.output"]
     return "".join(printed)[-20_000:]
 
 

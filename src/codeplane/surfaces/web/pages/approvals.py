@@ -28,7 +28,7 @@ async def inbox(request: PageRequest) -> Response:
     asked |= {"status": state} if state in _SHOWN else {}
     asked |= {"cursor": request.query["cursor"]} if "cursor" in request.query else {}
     history = await request.call("approval.list", asked)
-    decided = [one for one in get_objects(history, "items") if one.get("status") != "PENDING"]
+    decided = [action for action in get_objects(history, "items") if action.get("status") != "PENDING"]
     return request.render(
         "approvals_live.html" if request.is_partial else "approvals.html",
         title="Approvals",
@@ -86,10 +86,15 @@ async def clear(request: PageRequest) -> Response:
 async def _trust_days(request: PageRequest) -> str:
     """Return how long an answer is remembered, from the settings."""
     found, _ = await request.try_call("config.show")
-    kept = next(
-        (one.get("value") for one in get_objects(found, "settings") if one.get("name") == "approvals.trust_days"), None
+    days = next(
+        (
+            setting.get("value")
+            for setting in get_objects(found, "settings")
+            if setting.get("name") == "approvals.trust_days"
+        ),
+        None,
     )
-    return f"{kept:g}" if isinstance(kept, int | float) else "approvals.trust_days"
+    return f"{days:g}" if isinstance(days, int | float) else "approvals.trust_days"
 
 
 async def _is_open(request: PageRequest, task: str) -> bool:

@@ -61,14 +61,14 @@ async def runs(request: PageRequest) -> Response:
 async def run(request: PageRequest) -> Response:
     """Render one test run with its failures and targets."""
     found = await request.call("test.status", {"run_id": request.path_param("run")})
-    targets = sorted(get_objects(found, "results"), key=lambda one: -(get_number(one, "duration_ms") or 0))
+    targets = sorted(get_objects(found, "results"), key=lambda target: -(get_number(target, "duration_ms") or 0))
     return request.render(
         "run.html",
         title="Test run",
         pending=await _pending(request),
         run=found,
         targets=targets,
-        longest=max((get_number(one, "duration_ms") or 0 for one in targets), default=0),
+        longest=max((get_number(target, "duration_ms") or 0 for target in targets), default=0),
     )
 
 
@@ -76,12 +76,12 @@ def _chart(history: JsonObject) -> list[Column]:
     """Return runs as columns, the oldest on the left."""
     found = [
         Column(
-            good=get_number(one, "passed") or 0,
-            bad=get_number(one, "failed") or 0,
-            title=f"{get_text(one, 'began_at')[:16].replace('T', ' ')}: {one['passed']} passed, {one['failed']} failed",
-            href=f"/dashboard/changes/tests/{get_text(one, 'run_id')}",
+            good=get_number(run, "passed") or 0,
+            bad=get_number(run, "failed") or 0,
+            title=f"{get_text(run, 'began_at')[:16].replace('T', ' ')}: {run['passed']} passed, {run['failed']} failed",
+            href=f"/dashboard/changes/tests/{get_text(run, 'run_id')}",
         )
-        for one in reversed(get_objects(history, "runs"))
+        for run in reversed(get_objects(history, "runs"))
     ]
     return lay_out_columns(found, width=_WIDTH, height=_HEIGHT)
 
@@ -98,12 +98,12 @@ async def show(request: PageRequest) -> Response:
         title=get_text(found, "what"),
         pending=await _pending(request),
         mutation=found,
-        files=[(one, pair_lines(get_text(one, "diff"))) for one in files],
-        insertions=sum(int(get_number(one, "insertions") or 0) for one in files),
-        deletions=sum(int(get_number(one, "deletions") or 0) for one in files),
+        files=[(file, pair_lines(get_text(file, "diff"))) for file in files],
+        insertions=sum(int(get_number(file, "insertions") or 0) for file in files),
+        deletions=sum(int(get_number(file, "deletions") or 0) for file in files),
         at_least=following is not None
         or "cursor" in request.query
-        or any(get_number(one, "insertions") is None for one in files),
+        or any(get_number(file, "insertions") is None for file in files),
         next_cursor=following,
     )
 
@@ -140,13 +140,13 @@ async def compare(request: PageRequest) -> Response:
 
 def _flatten(changes: list[JsonObject]) -> list[JsonObject]:
     """Flatten nested definitions; one that changed only inside is represented by its parts."""
-    told: list[JsonObject] = []
-    for one in changes:
-        inside = _flatten(get_objects(one, "nested_changes"))
-        if not inside or one.get("delta_tags") != ["members_changed"]:
-            told.append(one)
-        told += inside
-    return told
+    flat: list[JsonObject] = []
+    for change in changes:
+        inside = _flatten(get_objects(change, "nested_changes"))
+        if not inside or change.get("delta_tags") != ["members_changed"]:
+            flat.append(change)
+        flat += inside
+    return flat
 
 
 async def _pending(request: PageRequest) -> object:

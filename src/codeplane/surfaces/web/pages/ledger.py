@@ -48,7 +48,7 @@ async def _newest(
         bound: JsonObject = {"before": max(1, before)} if before is not None else {}
         found = await request.call("ledger.events", {**asked, **bound, "newest": True, "limit": _PAGE})
         page, more = list(reversed(get_objects(found, "results"))), bool(get_field(found, "pagination", "next_cursor"))
-        events += [one for one in page if own or not _own(request, one)]
+        events += [event for event in page if own or not _own(request, event)]
         if len(events) >= _PAGE or not more:
             break
         before = _place(page[-1])
@@ -61,8 +61,8 @@ def _place(event: JsonObject) -> int:
     return int(get_number(event, "position") or 0)
 
 
-def _position(said: str) -> int | None:
-    return int(said) if said.isdecimal() and len(said) < 16 else None
+def _position(text: str) -> int | None:
+    return int(text) if text.isdecimal() and len(text) < 16 else None
 
 
 async def replay(request: PageRequest) -> Response:

@@ -48,7 +48,7 @@ async def _page_context(request: PageRequest) -> dict[str, object]:
         "figures": figures,
         "slow": _slowest(get_objects(figures, "operations")),
         "series": _series(figures),
-        "trend": {name: [get_number(one, name) or 0 for one in get_objects(trend, "moments")] for name in _READ},
+        "trend": {name: [get_number(moment, name) or 0 for moment in get_objects(trend, "moments")] for name in _READ},
         "index": _index(get_object(status, "index"), get_text(status, "config", "head")),
         "position": calls["position"],
         "follows_runs": True,
@@ -63,9 +63,9 @@ async def _command_output(request: PageRequest, row: JsonObject) -> JsonObject:
         return {"output": ""}
     asked: JsonObject = {"call_id": row["call_id"], "newest": True, "limit": _OUTPUT_EVENTS}
     found, _ = await request.try_call("ledger.events", {**asked, "types": ["shell.output"]})
-    begun, _ = await request.try_call("ledger.events", {**asked, "types": ["shell.started"], "limit": 1})
-    printed = "".join(get_text(one, "payload", "chunk") for one in get_objects(found, "results"))
-    command = "".join(get_text(one, "payload", "display_command") for one in get_objects(begun, "results"))
+    started, _ = await request.try_call("ledger.events", {**asked, "types": ["shell.started"], "limit": 1})
+    printed = "".join(get_text(event, "payload", "chunk") for event in get_objects(found, "results"))
+    command = "".join(get_text(event, "payload", "display_command") for event in get_objects(started, "results"))
     return {"output": printed[-_OUTPUT_CHARACTERS:], "command": command}
 
 
@@ -89,10 +89,10 @@ def _series(figures: JsonObject) -> JsonObject:
     if not steps:
         return {}
     return {
-        "at": [one["at"] for one in steps],
-        "calls": [one["calls"] for one in steps],
-        "failed": [one["failed"] for one in steps],
-        "p95": [one["p95_ms"] for one in steps],
+        "at": [step["at"] for step in steps],
+        "calls": [step["calls"] for step in steps],
+        "failed": [step["failed"] for step in steps],
+        "p95": [step["p95_ms"] for step in steps],
     }
 
 
@@ -104,7 +104,7 @@ def _index(index: JsonObject, head: str) -> JsonObject:
         return {"said": "failed", "tone": "bad", "more": failure}
     if not index.get("version"):
         return {"said": get_text(index, "state") or "not there", "tone": "busy", "more": "answers wait for it"}
-    told: JsonObject = {
+    details: JsonObject = {
         "files": get_number(index, "file_count") or 0,
         "checked": get_text(index, "last_updated"),
         "more": "watching" if index.get("watching") else "not watching",
@@ -113,10 +113,10 @@ def _index(index: JsonObject, head: str) -> JsonObject:
     if share is not None:
         left = f", about {eta:.0f} s left" if eta else ""
         # All of it is parsed only when it says current.
-        return {**told, "said": f"{min(round(100 * share), 99)} %", "tone": "busy", "more": f"being parsed{left}"}
+        return {**details, "said": f"{min(round(100 * share), 99)} %", "tone": "busy", "more": f"being parsed{left}"}
     if head and get_text(index, "commit") and get_text(index, "commit") != head:
         return {
-            **told,
+            **details,
             "said": "behind",
             "tone": "busy",
             "more": f"it is of {get_text(index, 'commit')[:9]}, not of HEAD",
@@ -124,12 +124,12 @@ def _index(index: JsonObject, head: str) -> JsonObject:
     waiting = get_number(symbols, "vectors", "waiting")
     if waiting:
         return {
-            **told,
+            **details,
             "said": "current",
             "tone": "good",
             "more": f"{counted(round(waiting), 'file', verbs=('waits', 'wait'))} for vectors",
         }
-    return {**told, "said": "current", "tone": "good"}
+    return {**details, "said": "current", "tone": "good"}
 
 
 ROUTES = (

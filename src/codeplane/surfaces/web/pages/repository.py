@@ -83,7 +83,7 @@ async def _unindexed_files(request: PageRequest) -> tuple[JsonObject, list[JsonO
     answer: JsonObject = {}
     for _ in range(_LISTS):
         answer = await request.call("list_dir", {**asked, **({"cursor": cursor} if cursor else {})})
-        found += [one for one in get_objects(answer, "entries") if one.get("skipped")]
+        found += [entry for entry in get_objects(answer, "entries") if entry.get("skipped")]
         cursor = get_field(answer, "pagination", "next_cursor")
         if cursor is None or len(found) >= _SKIPPED:
             break
@@ -172,7 +172,7 @@ async def _references(request: PageRequest, explanation: JsonObject) -> list[Jso
     asked: JsonObject = {"query": get_text(explanation, "id") or get_text(explanation, "name"), "mode": "references"}
     found, _ = await request.try_call("search", {**asked, "limit": _REFERENCES})
     here = (explanation.get("path"), explanation.get("line"))
-    return [one for one in get_objects(found, "results") if (one.get("path"), one.get("line")) != here] or examples
+    return [hit for hit in get_objects(found, "results") if (hit.get("path"), hit.get("line")) != here] or examples
 
 
 async def _pending(request: PageRequest) -> object:

@@ -12,15 +12,15 @@ async def page(request: PageRequest) -> Response:
     found = await request.call("config.show")
     status = await request.call("status", {"include": ["daemon", "config", "index"]})
     sections: dict[str, list[JsonObject]] = {}
-    for one in get_objects(found, "settings"):
-        sections.setdefault(get_text(one, "name").partition(".")[0], []).append(one)
+    for setting in get_objects(found, "settings"):
+        sections.setdefault(get_text(setting, "name").partition(".")[0], []).append(setting)
     waiting = await request.call("approval.list", {"status": "PENDING", "limit": 1})
     return request.render(
         "settings.html",
         title="Settings",
         pending=waiting["pending"],
         sections=sections,
-        own=[one for one in get_objects(found, "settings") if one.get("came_from") != "default"],
+        own=[setting for setting in get_objects(found, "settings") if setting.get("came_from") != "default"],
         sources=get_field(found, "sources"),
         clients=get_objects(found, "clients"),
         status=status,

@@ -45,7 +45,7 @@ async def show(request: PageRequest) -> Response:
         left_out=found["left_out"],
         phases=group_phases(steps, request.is_read_only),
         marks=timeline_marks(steps),
-        waited=sum(get_text(one, "status") == WAITS for one in steps),
+        waited=sum(get_text(step, "status") == WAITS for step in steps),
     )
 
 

@@ -15,22 +15,22 @@ OTHER = "other"
 
 def by_folder(made: JsonObject, hues: Mapping[str, int]) -> list[Tile]:
     """Return an area for each folder and file, with a tile for each language by size."""
-    parts = {get_text(one, "path"): one for one in get_objects(made, "parts")}
+    parts = {get_text(part, "path"): part for part in get_objects(made, "parts")}
     areas = lay_out_treemap(
         [
-            Tile(name=path, title="", href="", weight=max(1.0, get_number(one, "size_bytes") or 0), hue=COLOURS)
-            for path, one in parts.items()
+            Tile(name=path, title="", href="", weight=max(1.0, get_number(part, "size_bytes") or 0), hue=COLOURS)
+            for path, part in parts.items()
         ],
         width=WIDTH,
         height=HEIGHT,
     )
     placed: list[Tile] = []
     for area in areas:
-        one = parts[area.name]
-        shares = {name: float(str(share)) for name, share in get_object(one, "languages").items()} or {
+        part = parts[area.name]
+        shares = {name: float(str(share)) for name, share in get_object(part, "languages").items()} or {
             OTHER: area.weight
         }
-        inside = [_tile(one, weight=share, language=name, hues=hues) for name, share in shares.items()]
+        inside = [_tile(part, weight=share, language=name, hues=hues) for name, share in shares.items()]
         # The largest of them carries the name, and what all of them weigh.
         for place, tile in enumerate(lay_out_treemap(inside, width=area.width, height=area.height)):
             named = replace(tile, weight=area.weight) if place == 0 else replace(tile, name="")
@@ -52,9 +52,9 @@ def by_language(made: JsonObject, hues: Mapping[str, int]) -> list[Tile]:
     placed: list[Tile] = []
     for area in areas:
         inside = [
-            _tile(one, weight=float(str(share)), language=area.name, hues=hues)
-            for one in get_objects(made, "parts")
-            if (share := get_object(one, "languages").get(area.name))
+            _tile(part, weight=float(str(share)), language=area.name, hues=hues)
+            for part in get_objects(made, "parts")
+            if (share := get_object(part, "languages").get(area.name))
         ]
         for tile in lay_out_treemap(inside, width=area.width, height=area.height):
             placed.append(replace(tile, x=tile.x + area.x, y=tile.y + area.y))

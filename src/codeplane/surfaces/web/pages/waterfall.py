@@ -16,7 +16,7 @@ class Step:
     """An event of a call, with the time since the one before."""
 
     kind: str
-    said: str
+    text: str
     at: str
     tone: str
     since_us: float | None
@@ -66,15 +66,15 @@ def event_steps(events: list[JsonObject]) -> list[Step]:
         if kind == "shell.output":
             continue
         then = datetime.fromisoformat(get_text(event, "occurred_at")[:26] + "+00:00")
-        said, tone = _WORDS.get(kind, (kind, ""))
+        text, tone = _WORDS.get(kind, (kind, ""))
         status = get_text(event, "payload", "status")
         if kind == "call.finished":
             failure = failure_in_words(get_text(event, "payload", "failure_class") or None)
-            said, tone = ("ended well", "good") if status == "ok" else (f"ended: {status}", "bad")
-            said, tone = (f"ended, and found: {failure}", "bad") if failure and status == "ok" else (said, tone)
+            text, tone = ("ended well", "good") if status == "ok" else (f"ended: {status}", "bad")
+            text, tone = (f"ended, and found: {failure}", "bad") if failure and status == "ok" else (text, tone)
         waits = status == "APPROVAL_PENDING"
         if waits:
-            said, tone = "the caller was told that it waits for a person", "waiting"
+            text, tone = "the caller was told that it waits for a person", "waiting"
         by = get_text(event, "payload", "by").replace("owner:owner", "the owner")
         reason = get_text(event, "payload", "reason") or (
             "" if waits else get_text(event, "payload", "error", "message")
@@ -82,7 +82,7 @@ def event_steps(events: list[JsonObject]) -> list[Step]:
         steps.append(
             Step(
                 kind=kind,
-                said=said + (f" by {by}" if by else "") + (f": {reason}" if reason else ""),
+                text=text + (f" by {by}" if by else "") + (f": {reason}" if reason else ""),
                 at=get_text(event, "occurred_at"),
                 tone=tone,
                 since_us=None if before is None else (then - before).total_seconds() * _MILLION,
@@ -96,17 +96,17 @@ def span_bars(trace: JsonObject) -> list[Bar]:
     """Return the spans of a call in start order, each below its parent."""
     kept = get_objects(trace, "traces")
     spans = get_objects(kept[0], "spans")[:_MOST_BARS] if kept else []
-    starts = [1000 * (get_number(one, "offset_ms") or 0) for one in spans]
-    ends = [start + 1000 * (get_number(one, "duration_ms") or 0) for start, one in zip(starts, spans, strict=True)]
+    starts = [1000 * (get_number(span, "offset_ms") or 0) for span in spans]
+    ends = [start + 1000 * (get_number(span, "duration_ms") or 0) for start, span in zip(starts, spans, strict=True)]
     whole = max(ends, default=0) or 1
     return [
         Bar(
-            name=get_text(one, "name"),
-            depth=int(get_number(one, "depth") or 0),
+            name=get_text(span, "name"),
+            depth=int(get_number(span, "depth") or 0),
             left=100 * start / whole,
             width=max(0.4, 100 * (end - start) / whole),
             duration_us=end - start,
-            tone="bad" if get_text(one, "error") else "",
+            tone="bad" if get_text(span, "error") else "",
         )
-        for one, start, end in zip(spans, starts, ends, strict=True)
+        for span, start, end in zip(spans, starts, ends, strict=True)
     ]
