@@ -117,7 +117,7 @@ class ConformanceOperations:
 class ConformanceResources:
     """What the suite reads: text, bytes and a template."""
 
-    def listed(self) -> list[types.Resource]:
+    def list_resources(self) -> list[types.Resource]:
         return [
             types.Resource(name="text", uri="test://static-text", description="some text", mime_type="text/plain"),
             types.Resource(name="binary", uri="test://static-binary", description="a pixel", mime_type="image/png"),

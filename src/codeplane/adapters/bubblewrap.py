@@ -51,7 +51,7 @@ _HOMES = ("/home", "/root", "/Users")
 _BESIDE = ("lib", "lib64", "libexec", "include", "share")
 # What root could change the whole machine by, inside a namespace or not.
 _KERNEL = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/acpi", "/proc/scsi")
-# Sockets of daemons that act for whoever reaches them lie there.
+# It holds the sockets of daemons that act for any client.
 _EMPTY = ("/run", "/var/run", "/tmp", "/var/tmp", "/dev/shm")  # nosec B108  # what is hidden
 
 
@@ -166,7 +166,7 @@ class Bubblewrap:
         tools = (*self._tools(enclosure), *_shared_git(enclosure.root))
         for tool in tools:
             words += ["--ro-bind-try", str(tool), str(tool)]
-        for secret in (one for tool in tools for one in toolchains.credential_files(tool)):
+        for secret in (credential_file for tool in tools for credential_file in toolchains.credential_files(tool)):
             words += ["--ro-bind-try", "/dev/null", str(secret)]
         self._cache.mkdir(parents=True, exist_ok=True)
         words += ["--bind", str(self._cache), str(self._home / _CACHE)]
@@ -186,16 +186,16 @@ class Bubblewrap:
     def hidden_secrets(self, enclosure: SandboxSpec) -> list[str]:
         """Return the secrets files below the root that are empty inside."""
         root = enclosure.root.resolve()
-        found = self._secrets.hidden((root,), shown=enclosure.secrets)
-        return [path.path.relative_to(root).as_posix() for path in found if root in path.path.parents]
+        hidden = self._secrets.hidden((root,), shown=enclosure.secrets)
+        return [path.path.relative_to(root).as_posix() for path in hidden if root in path.path.parents]
 
     def _secret_options(self, enclosure: SandboxSpec) -> tuple[list[str], list[str]]:
         """Return the options that pin the folders around secrets files and mask the files."""
         root, copy = enclosure.root.resolve(), enclosure.copy
         visible = [one for one in self._secrets.roots() if _is_shown(one) and root not in one.parents]
-        found = self._secrets.hidden((root, *visible), shown=enclosure.secrets)
+        secrets = self._secrets.hidden((root, *visible), shown=enclosure.secrets)
         places = (root,) if copy is None else (*copy.shared, *copy.read)
-        hidden = [one for one in found if _is_shown(one.path) or not set(places).isdisjoint(one.path.parents)]
+        hidden = [one for one in secrets if _is_shown(one.path) or not set(places).isdisjoint(one.path.parents)]
         # Nor can another folder be put in the place of one that git's lies in.
         gits = [Hidden(path=root / path) for path in git_folders(root).paths] if copy is None else []
         pins = [word for place in places for word in pin_options([*hidden, *gits], place)]
@@ -204,15 +204,17 @@ class Bubblewrap:
         return pins, [word for one in hidden for word in mask_options(one, self._secrets.empty)]
 
     def _tools(self, enclosure: SandboxSpec) -> list[Path]:
-        found = toolchains.toolchains_in_home(self._home)
+        folders = toolchains.toolchains_in_home(self._home)
         words = [Path(os.path.normpath(one)) for one in self._path.split(":") if one.startswith("/")]
-        on_path = [one for word in words for one in _beside(word, self._home) if one not in enclosure.root.parents]
+        on_path = [
+            one for word in words for one in _program_folders(word, self._home) if one not in enclosure.root.parents
+        ]
         named = [Path(os.path.normpath(one)) for one in toolchains.toolchains_in_environment(self._environment)]
         for tool in (*named, *enclosure.tools, *on_path):
             covered = self._home in tool.parents or not _is_shown(tool)
             if covered and tool not in self._home.parents and not self._is_private(tool):
-                found += toolchains.without_credentials(tool, self._home, self._environment)
-        return [one for one in dict.fromkeys(found) if one.exists()]
+                folders += toolchains.without_credentials(tool, self._home, self._environment)
+        return [one for one in dict.fromkeys(folders) if one.exists()]
 
     def _is_private(self, tool: Path) -> bool:
         """Return whether a folder is a home, or lies in a hidden folder."""
@@ -226,9 +228,9 @@ def bubblewrap_of_other_work_tree(secrets: SecretFiles) -> str | None:
     path, (serving, *others) = os.environ.get("PATH", ""), secrets.roots()
     if not others:
         return None
-    found = shutil.which("bwrap", path=path_outside(path, serving))
-    usable = found and shutil.which("bwrap", path=path_outside(path, serving, *others))
-    return None if usable else found
+    program = shutil.which("bwrap", path=path_outside(path, serving))
+    usable = program and shutil.which("bwrap", path=path_outside(path, serving, *others))
+    return None if usable else program
 
 
 def _root(enclosure: SandboxSpec) -> list[str]:
@@ -244,7 +246,7 @@ def _root(enclosure: SandboxSpec) -> list[str]:
 
 def pin_options(hidden: Iterable[Hidden], root: Path) -> list[str]:
     """Return the options that keep the parent folders of hidden paths from being renamed."""
-    around = {folder for one in hidden for folder in one.path.parents if root in folder.parents}
+    around = {folder for entry in hidden for folder in entry.path.parents if root in folder.parents}
     return [word for folder in sorted(around) for word in ("--bind", str(folder), str(folder))]
 
 
@@ -275,7 +277,7 @@ def _is_shown(place: Path) -> bool:
     return not around.isdisjoint(_SYSTEM) and around.isdisjoint((*_EMPTY, *_HOMES))
 
 
-def _beside(folder: Path, home: Path) -> list[Path]:
+def _program_folders(folder: Path, home: Path) -> list[Path]:
     """Return what a folder of programs needs: the whole Python environment, or its sibling folders."""
     if any((folder.parent / sign).exists() for sign in ("pyvenv.cfg", "conda-meta")):
         return [folder.parent]
@@ -287,31 +289,31 @@ def _beside(folder: Path, home: Path) -> list[Path]:
 
 def _git_places(root: Path) -> list[Path]:
     """Return the paths of hooks, monitors and filters, which git runs outside any sandbox and which stay read-only."""
-    found: list[Path] = []
+    paths: list[Path] = []
     for holder in (root, *(root / name for name in _submodules(root))):
         place = holder / ".git"
-        found.append(place)
+        paths.append(place)
         # A file that names the folder, which can name another that it shares with others.
-        folder = _named(place, "gitdir:") if place.is_file() else Path(os.path.realpath(place))
+        folder = _git_file_target(place, "gitdir:") if place.is_file() else Path(os.path.realpath(place))
         if folder is not None:
-            found.append(folder)
-            if (common := _named(folder / "commondir", "")) is not None:
-                found.append(common)
+            paths.append(folder)
+            if (common := _git_file_target(folder / "commondir", "")) is not None:
+                paths.append(common)
     # Only what can be written: what lies outside is read-only already.
-    return [path for path in dict.fromkeys(found) if path.exists() and (path == root or root in path.parents)]
+    return [path for path in dict.fromkeys(paths) if path.exists() and (path == root or root in path.parents)]
 
 
 def _shared_git(root: Path) -> list[Path]:
     """Return the git folder of a linked worktree, if it points back to the worktree."""
     place = root / ".git"
-    folder = _named(place, "gitdir:") if place.is_file() and not place.is_symlink() else None
-    if folder is None or root in folder.parents or _named(folder / "gitdir", "") != place:
+    folder = _git_file_target(place, "gitdir:") if place.is_file() and not place.is_symlink() else None
+    if folder is None or root in folder.parents or _git_file_target(folder / "gitdir", "") != place:
         return []
-    common = _named(folder / "commondir", "")
+    common = _git_file_target(folder / "commondir", "")
     return [common] if common is not None and common in folder.parents and (common / "HEAD").is_file() else [folder]
 
 
-def _named(file: Path, start: str) -> Path | None:
+def _git_file_target(file: Path, start: str) -> Path | None:
     try:
         text = file.read_text(errors="surrogateescape").strip()
     except OSError:

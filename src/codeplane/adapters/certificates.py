@@ -27,7 +27,7 @@ _GOOD_FOR = timedelta(days=397)
 _RENEW_BEFORE = timedelta(days=30)
 _SKEW = timedelta(hours=1)
 _LARGEST = 1024 * 1024
-# An address of the documentation's, which is nobody's.
+# A documentation address, which belongs to no machine.
 _ELSEWHERE = "192.0.2.1"
 _NAME = re.compile(r"[a-z0-9._-]{1,253}|[0-9a-f:.]+")
 
@@ -51,7 +51,7 @@ class Tls:
         context.set_alpn_protocols(["http/1.1"])
         context.options |= ssl.OP_NO_RENEGOTIATION
         try:
-            # A password would be asked for on the terminal, where nobody may be.
+            # A password prompt would block on the terminal.
             context.load_cert_chain(self.certificate_file, self.key_file, password=lambda: b"")
         except (ssl.SSLError, OSError, ValueError) as error:
             raise ConfigInvalid(f"the TLS certificate and key do not fit together: {_describe_error(error)}") from error
@@ -88,11 +88,11 @@ def load_tls(config: ServerConfig, *, folder: Path, now_ns: int, root: Path) -> 
             _file(root, config.tls_key, "tls_key"),
         )
         files = _path(root, config.tls_certificate), _path(root, config.tls_key)
-    found = _leaf(certificate)
-    if not found.not_valid_before_utc <= now < found.not_valid_after_utc:
+    leaf = _leaf(certificate)
+    if not leaf.not_valid_before_utc <= now < leaf.not_valid_after_utc:
         raise ConfigInvalid(
-            f"the TLS certificate is good from {found.not_valid_before_utc:%Y-%m-%d} to "
-            f"{found.not_valid_after_utc:%Y-%m-%d}, not now",
+            f"the TLS certificate is good from {leaf.not_valid_before_utc:%Y-%m-%d} to "
+            f"{leaf.not_valid_after_utc:%Y-%m-%d}, not now",
             hint="put a new one in place, or look at this machine's clock",
         )
     ready = Tls(
@@ -101,8 +101,8 @@ def load_tls(config: ServerConfig, *, folder: Path, now_ns: int, root: Path) -> 
         certificate=certificate,
         key=key,
         client_ca=_file(root, config.tls_client_ca, "tls_client_ca") if config.tls_client_ca else None,
-        fingerprint=_fingerprint(found),
-        not_after=found.not_valid_after_utc,
+        fingerprint=_fingerprint(leaf),
+        not_after=leaf.not_valid_after_utc,
     )
     ready.context()
     return ready
@@ -125,8 +125,8 @@ def _machine(config: ServerConfig) -> set[str]:
         return set()
     named = {socket.gethostname().lower()}
     with suppress(OSError):
-        named |= {str(found[4][0]).partition("%")[0] for found in socket.getaddrinfo(socket.gethostname(), None)}
-    # Which address others see is told by the way out; nothing is sent.
+        named |= {str(entry[4][0]).partition("%")[0] for entry in socket.getaddrinfo(socket.gethostname(), None)}
+    # The route shows which address others see; nothing is sent.
     with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as way_out:
         way_out.connect((_ELSEWHERE, 9))
         named.add(way_out.getsockname()[0])
@@ -150,7 +150,7 @@ def _own_certificate(folder: Path, *, names: set[str], more: set[str], now: date
     certificate, key = _create_certificate(names | more, now)
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
-        # The key goes first: a certificate without its key is made anew at the next start.
+        # The key is written first: a certificate without its key is recreated at the next start.
         _write_file(folder / KEY, key)
         _write_file(folder / CERTIFICATE, certificate)
     except OSError as error:
@@ -163,16 +163,19 @@ def _still_fits(certificate: bytes, key: bytes, names: set[str], now: datetime) 
     from cryptography.hazmat.primitives import serialization
 
     try:
-        found = x509.load_pem_x509_certificate(certificate)
+        parsed = x509.load_pem_x509_certificate(certificate)
         private = serialization.load_pem_private_key(key, None)
-        said = found.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+        alternative_names = parsed.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except (ValueError, TypeError, x509.ExtensionNotFound):
         return False
-    covered = {*said.get_values_for_type(x509.DNSName), *map(str, said.get_values_for_type(x509.IPAddress))}
+    covered = {
+        *alternative_names.get_values_for_type(x509.DNSName),
+        *map(str, alternative_names.get_values_for_type(x509.IPAddress)),
+    }
     return (
-        private.public_key() == found.public_key()
+        private.public_key() == parsed.public_key()
         and names <= covered
-        and found.not_valid_before_utc <= now < found.not_valid_after_utc - _RENEW_BEFORE
+        and parsed.not_valid_before_utc <= now < parsed.not_valid_after_utc - _RENEW_BEFORE
     )
 
 

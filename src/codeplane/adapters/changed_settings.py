@@ -20,15 +20,15 @@ class ChangedSettings:
         self._marks: _Marks = ()
         self._told: JsonObject = {}
 
-    def told(self) -> JsonObject:
+    def status(self) -> JsonObject:
         """Return `changed_settings` by name, and `settings_problem` if no server could start with them; blocks."""
         marks = tuple(map(_mark, self._files))
         if marks != self._marks:
-            self._told = self._found()
+            self._told = self._compare()
             self._marks = marks
         return self._told
 
-    def _found(self) -> JsonObject:
+    def _compare(self) -> JsonObject:
         try:
             fresh = dict(_flat(self._read().model_dump(mode="json"), ""))
         except ConfigInvalid as error:
@@ -47,7 +47,7 @@ def _flat(values: JsonObject, prefix: str) -> Iterator[tuple[str, JsonValue]]:
 
 def _mark(path: Path) -> tuple[int, int, int] | None:
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
+    return status.st_mtime_ns, status.st_size, status.st_ino

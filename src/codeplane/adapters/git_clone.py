@@ -147,7 +147,7 @@ async def _listen(stream: asyncio.StreamReader, tell: Callable[[float, float, st
     last = ("", "")
     while chunk := await stream.read(4096):
         *lines, line = re.split(rb"[\r\n]", line + chunk)
-        for text in (one.decode(errors="replace").strip() for one in lines):
+        for text in (text_line.decode(errors="replace").strip() for text_line in lines):
             phase = _PHASE.search(text)
             if phase is None:
                 output = f"{output}\n{text}"[-_MAX_SAID:]

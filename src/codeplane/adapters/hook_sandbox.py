@@ -36,7 +36,7 @@ _PROGRAMS = Path("/run/current-system")
 # How names of other machines are looked up.
 _NAMES = ("/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf", "/run/nscd")
 _AGENT = "SSH_AUTH_SOCK"
-# Where engines that run containers listen in a home: they mount what they are told to.
+# The sockets of container engines in a home, which mount whatever they are asked to.
 _ENGINES = (".docker/run", ".docker/desktop", ".colima", ".lima", ".rd", ".orbstack/run")
 # Hook managers keep programs in caches, and run them: what is written there must not be what the owner runs.
 _CACHE, _OWN_CACHE = ".cache", "hook-cache"
@@ -51,7 +51,7 @@ _MAX_LIST = 16 * 1024 * 1024
 class HookSandbox:
     """Wraps single programs, which read all but the hidden paths and write only the repository.
 
-    The secrets of registered clients are hidden always: whoever has one answers for a person. `writable` are further
+    The secrets of registered clients are always hidden: they allow answering for a person. `writable` are further
     places that the owner lets them write or, if they are sockets, reach.
     """
 
@@ -114,14 +114,14 @@ class HookSandbox:
         # What lies in what is hidden is not there at all.
         secrets = [one for one in self._hidden_secrets(root) if home not in one.path.parents]
         registered = dict.fromkeys((self._registered, self._registered.resolve()))
-        opened = self._opened((root, home, Path.home()))
+        opened = self._writable_paths((root, home, Path.home()))
         words = [*program, "--unsetenv", "TMPDIR", *_without_sockets((root, *written, *used), network=network)]
         words += _caches(home / _OWN_CACHE, Path.home() / _CACHE)
         words += [word for place in _other_homes(root) if place != home for word in ("--tmpfs", str(place))]
         words += [word for place in opened for word in ("--bind-try", str(place), str(place))]
         words += [word for place in (root, *written) for word in ("--bind", str(place), str(place))]
         # Before all else: what is put over a part of these folders stays.
-        words += [word for place in registered for word in _pinned(place, (root, *opened))]
+        words += [word for place in registered for word in _pin_options(place, (root, *opened))]
         words += pin_options(secrets, root)
         words += ["--tmpfs", str(hidden)]
         for place in registered:
@@ -141,11 +141,11 @@ class HookSandbox:
     def _hidden_secrets(self, root: Path) -> list[Hidden]:
         known, now = self._known.get(root), time.monotonic()
         if known is None or now - known[0] > _WALKED_SEC:
-            found = self._secrets.hidden((root, *self._secrets.roots()))
-            known = self._known[root] = now, found
+            hidden = self._secrets.hidden((root, *self._secrets.roots()))
+            known = self._known[root] = now, hidden
         return known[1]
 
-    def _opened(self, hidden: Sequence[Path]) -> list[Path]:
+    def _writable_paths(self, hidden: Sequence[Path]) -> list[Path]:
         """Return the paths that the owner allows to be written, without those around hidden ones."""
         around = {folder for place in hidden for folder in (place, *place.parents)}
         return [place for place in self._writable if place not in around and place.resolve() not in around]
@@ -186,24 +186,24 @@ def _caches(own: Path, cache: Path) -> list[str]:
         words += ["--setenv", name, str(cache / folder)]
     installed = [cache / name for name in _INSTALLED if (cache / name).is_dir()]
     for name in _LISTED:
-        installed += _listed(own / name, cache / name)
+        installed += _installed_entries(own / name, cache / name)
     return words + [word for place in installed for word in ("--ro-bind-try", str(place), str(place))]
 
 
-def _listed(own: Path, folder: Path) -> list[Path]:
+def _installed_entries(own: Path, folder: Path) -> list[Path]:
     """Return what is installed in a folder, copying files beside it when the owner's are newer."""
     with suppress(OSError), os.scandir(folder) as entries:
-        found = list(entries)
+        listed = list(entries)
         own.mkdir(exist_ok=True)
         # No link is followed: hooks write there.
         copies = os.open(own, os.O_DIRECTORY | os.O_NOFOLLOW)
         try:
-            for entry in found:
+            for entry in listed:
                 if entry.is_file(follow_symlinks=False):
                     _copy_newer(entry, copies, part=own.parent.with_name(f"{own.name}.{os.getpid()}"))
         finally:
             os.close(copies)
-        return [Path(entry.path) for entry in found if entry.is_dir(follow_symlinks=False)]
+        return [Path(entry.path) for entry in listed if entry.is_dir(follow_symlinks=False)]
     return []
 
 
@@ -217,7 +217,7 @@ def _copy_newer(entry: os.DirEntry[str], folder: int, *, part: Path) -> None:
         os.replace(part, entry.name, dst_dir_fd=folder)
 
 
-def _pinned(place: Path, bases: Sequence[Path]) -> list[str]:
+def _pin_options(place: Path, bases: Sequence[Path]) -> list[str]:
     """Return the options that keep the folders between a writable folder and a path from being renamed."""
     written = [folder for folder in reversed(place.parents) if not set(bases).isdisjoint(folder.parents)]
     return [word for folder in written if place.is_dir() for word in ("--bind", str(folder), str(folder))]

@@ -61,7 +61,7 @@ def _first_working_lookup() -> Lookup | None:
         for lookup in (_ask_kernel, _read_table):
             if lookup(client.getsockname(), listener.getsockname()) == os.getuid():
                 return lookup
-    # With a table that does not list one's own connection nobody can be trusted by it.
+    # A table that does not list our own connection cannot be trusted.
     return _read_table if _TABLES[0].exists() else None
 
 

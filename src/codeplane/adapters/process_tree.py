@@ -19,16 +19,16 @@ class LinuxProcessTree:
         """Kill until nothing is left, because processes may start others meanwhile."""
         wanted = f"{self._variable}={mark}".encode()
         for _ in range(_ROUNDS):
-            found = self._found(pid, wanted)
-            if not found:
+            processes = self._find_processes(pid, wanted)
+            if not processes:
                 return
-            for process in found:
+            for process in processes:
                 with suppress(ProcessLookupError, PermissionError):
                     os.kill(process, signal.SIGKILL)
 
-    def _found(self, pid: int, wanted: bytes) -> set[int]:
+    def _find_processes(self, pid: int, wanted: bytes) -> set[int]:
         parents: dict[int, int] = {}
-        found: set[int] = set()
+        processes: set[int] = set()
         for entry in os.scandir(_PROC):
             if not entry.name.isdigit():
                 continue
@@ -40,15 +40,15 @@ class LinuxProcessTree:
             parents[one] = parent
             if state in "ZX":
                 continue
-            if (pid and (one == pid or session == pid)) or _marked(one, wanted):
-                found.add(one)
+            if (pid and (one == pid or session == pid)) or _has_marker(one, wanted):
+                processes.add(one)
         growing = True
-        while growing and found:
-            below = {one for one, parent in parents.items() if parent in found and one not in found}
+        while growing and processes:
+            below = {one for one, parent in parents.items() if parent in processes and one not in processes}
             below = {one for one in below if (facts := _facts(one)) is not None and facts[0] not in "ZX"}
             growing = bool(below)
-            found |= below
-        return found
+            processes |= below
+        return processes
 
 
 def _facts(pid: int) -> tuple[str, int, int] | None:
@@ -62,7 +62,7 @@ def _facts(pid: int) -> tuple[str, int, int] | None:
     return fields[0], int(fields[1]), int(fields[3])
 
 
-def _marked(pid: int, wanted: bytes) -> bool:
+def _has_marker(pid: int, wanted: bytes) -> bool:
     try:
         return wanted in (_PROC / str(pid) / "environ").read_bytes().split(b"\0")
     except OSError:

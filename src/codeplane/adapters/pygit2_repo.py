@@ -20,7 +20,9 @@ class GitRepo:
             return []
         heads = tuple({path.partition("/")[0] for path in paths})
         near = [entry.path for entry in index if entry.path.startswith(heads)]
-        return [path for path in paths if any(one == path or one.startswith(f"{path}/") for one in near)]
+        return [
+            path for path in paths if any(neighbour == path or neighbour.startswith(f"{path}/") for neighbour in near)
+        ]
 
     def head(self) -> str | None:
         """Return the commit of HEAD, read each time."""
@@ -36,10 +38,10 @@ class GitRepo:
 def find_root(start: Path) -> Path | None:
     """Return the work tree that contains a folder, or None outside git."""
     try:
-        found = pygit2.discover_repository(str(start))
+        repository = pygit2.discover_repository(str(start))
     except (pygit2.GitError, KeyError):
         return None
-    if found is None:
+    if repository is None:
         return None
-    work_tree = pygit2.Repository(found).workdir
+    work_tree = pygit2.Repository(repository).workdir
     return Path(work_tree) if work_tree else None

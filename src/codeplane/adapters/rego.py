@@ -82,9 +82,9 @@ class RegoProgram:
     def evaluate(self, document: JsonObject | str) -> JsonValue:
         """Evaluate an input or its JSON; raise when there is no answer in time.
 
-        BlockingIOError says that it was not asked, being compiled or busy with somebody else's question.
+        BlockingIOError means that it was not asked, because it is compiling or busy with another query.
         """
-        return self._evaluated(document, patience_sec=self._timeout_sec)
+        return self._evaluate(document, patience_sec=self._timeout_sec)
 
     async def evaluate_async(self, document: JsonObject | str) -> JsonValue:
         """Evaluate without blocking the loop; a slow answer is awaited in a thread."""
@@ -98,10 +98,10 @@ class RegoProgram:
                     return _value(answer)
             if question is None:
                 # Whoever has just been ended may be compiled again in more than the time for one question.
-                thread = _Aside(partial(self._evaluated, document, patience_sec=self._compile_sec))
+                thread = _Aside(partial(self._evaluate, document, patience_sec=self._compile_sec))
             else:
-                thread = _Aside(partial(self._rest_of, question))
-                # It lets go of the lock itself, also when nobody waits for it any more.
+                thread = _Aside(partial(self._conclude_and_release, question))
+                # It releases the lock itself, even when nothing waits for it any more.
                 held = False
         finally:
             if held:
@@ -115,7 +115,7 @@ class RegoProgram:
         with self._lock:
             self._end()
 
-    def _evaluated(self, document: JsonObject | str, *, patience_sec: float) -> JsonValue:
+    def _evaluate(self, document: JsonObject | str, *, patience_sec: float) -> JsonValue:
         # At the very first nothing can be decided before; later it is one question that is refused.
         patience_sec = patience_sec if self._was_ready else self._compile_sec
         if not self._lock.acquire(timeout=patience_sec):
@@ -124,23 +124,23 @@ class RegoProgram:
             if self._closed:
                 raise RuntimeError("it was put away")
             if self._process.poll() is not None:
-                self._again()
+                self._restart()
             if not self._settle(patience_sec):
                 raise BlockingIOError("it is still being compiled")
-            return self._concluded(self._question(document))
+            return self._conclude(self._question(document))
         finally:
             self._lock.release()
 
-    def _rest_of(self, question: "_Question") -> JsonValue:
+    def _conclude_and_release(self, question: "_Question") -> JsonValue:
         try:
-            return self._concluded(question)
+            return self._conclude(question)
         finally:
             self._lock.release()
 
-    def _concluded(self, question: "_Question") -> JsonValue:
+    def _conclude(self, question: "_Question") -> JsonValue:
         answer = self._exchange(question, question.until)
         if answer is None:
-            self._again()
+            self._restart()
             raise TimeoutError(f"it took longer than {self._timeout_sec * 1000:g} ms")
         return _value(answer)
 
@@ -158,7 +158,7 @@ class RegoProgram:
             if line is not None and not line.startswith(question.number):
                 raise EOFError
         except (OSError, EOFError) as error:
-            self._again()
+            self._restart()
             raise RuntimeError("it crashed") from error
         return line[len(question.number) :] if line is not None else None
 
@@ -189,7 +189,7 @@ class RegoProgram:
             self._send(dumps(str(asked)).encode() + b"\n", time.monotonic())
         return process
 
-    def _again(self) -> None:
+    def _restart(self) -> None:
         self._end()
         if not self._closed:
             self._start()
@@ -285,19 +285,19 @@ class _Aside:
 
 
 def _value(answer: bytes) -> JsonValue:
-    found = json.loads(answer) if answer.startswith(b'{"failed"') else None
-    if isinstance(found, dict):
-        raise RegoFailed(str(found.get("failed")))
+    failure = json.loads(answer) if answer.startswith(b'{"failed"') else None
+    if isinstance(failure, dict):
+        raise RegoFailed(str(failure.get("failed")))
     return cast(JsonValue, parse_answer(answer))
 
 
-def _invalid(found: JsonValue) -> PolicyInvalid:
-    problems = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
-    messages = [_said(one) for one in problems] or ["it cannot be compiled"]
+def _invalid(problems_json: JsonValue) -> PolicyInvalid:
+    problems = [one for one in problems_json if isinstance(one, dict)] if isinstance(problems_json, list) else []
+    messages = [_describe_problem(one) for one in problems] or ["it cannot be compiled"]
     return PolicyInvalid("the policy cannot be used: " + "; ".join(messages), details={"problems": problems})
 
 
-def _said(problem: Mapping[str, JsonValue]) -> str:
+def _describe_problem(problem: Mapping[str, JsonValue]) -> str:
     file, line = problem.get("file") or "", problem.get("line") or 0
     return (
         f"{file}:{line}: {problem.get('message')}"

@@ -16,7 +16,7 @@ def parse_answer(said: str | bytes) -> object:
     try:
         found = json.loads(said)["expressions"]
     except (ValueError, KeyError, TypeError) as error:
-        # An error inside a function comes as text that is no JSON, said to be fine.
+        # An error inside a function comes as text that is not JSON, with a success status.
         raise RegoFailed("it ended without an answer") from error
     if not isinstance(found, list) or len(found) != 1:
         raise RegoUndefined("it does not say anything about this")

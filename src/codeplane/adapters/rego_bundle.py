@@ -45,9 +45,9 @@ _MAX_FAULTS = 20
 class RegoRefused(Exception):
     """The policy cannot be used; says what is wrong and where."""
 
-    def __init__(self, found: list[Fault]) -> None:
-        super().__init__("; ".join(f"{fault.file}:{fault.line}: {fault.message}" for fault in found))
-        self.faults = found
+    def __init__(self, faults: list[Fault]) -> None:
+        super().__init__("; ".join(f"{fault.file}:{fault.line}: {fault.message}" for fault in faults))
+        self.faults = faults
 
 
 class _Node(Protocol):
@@ -80,24 +80,24 @@ class RegoBundle:
         # The compiler writes its files under these names, so they are not those of anybody's choosing.
         plain = {f"{number}.rego": name for number, name in enumerate(sources)}
         self._plain, self._sources = plain, dict(sources)
-        self._bundle = _compiled(self._interpreter, sources, plain, entry)
+        self._bundle = _compile(self._interpreter, sources, plain, entry)
         try:
             self._interpreter.save_bundle(scratch, self._bundle)
             with open(f"{scratch}/plan.json", "rb") as file:  # noqa: PTH123  # pathlib takes longer to import
                 plan = json.load(file)
-            found = find_faults(plan, files={inner: packages[name] for inner, name in plain.items()})
+            faults = find_faults(plan, files={inner: packages[name] for inner, name in plain.items()})
         except (RegoError, OSError, ValueError, KeyError) as error:
             # What cannot be looked through is not run.
             message = f"what it calls cannot be told: {str(error)[:_MAX_SHOWN]}"
             raise RegoRefused([Fault(file="", line=0, message=message)]) from error
-        if found:
-            raise RegoRefused([_named(fault, plain) for fault in found[:_MAX_FAULTS]])
+        if faults:
+            raise RegoRefused([_with_plain_name(fault, plain) for fault in faults[:_MAX_FAULTS]])
 
     def evaluate(self, document: object) -> object:
         """Evaluate the entry for an input; RegoFailed when it does not answer."""
-        return parse_answer(self.said(document))
+        return parse_answer(self.evaluate_raw(document))
 
-    def said(self, document: object) -> str:
+    def evaluate_raw(self, document: object) -> str:
         """Return the library's answer to an input; RegoFailed when it reports an error."""
         self._interpreter.set_input(_input(document))
         impl = rego_bundle_query_entrypoint(self._interpreter._impl, self._bundle._impl, self._entry)
@@ -114,7 +114,7 @@ class RegoBundle:
     def _failure(self, errors: str) -> str:
         """Return the runtime error, with its position or value."""
         messages = []
-        for error in _said(errors, self._plain, self._sources):
+        for error in _parse_errors(errors, self._plain, self._sources):
             value = _VALUE.search(errors) if not error.file else None
             of = f", with the value {value[2][: int(value[1])][:_MAX_VALUE]!r}" if value else ""
             messages.append(f"{error.file}:{error.line}: {error.message}" if error.file else f"{error.message}{of}")
@@ -129,7 +129,7 @@ def _interpreter() -> Interpreter:
     return interpreter
 
 
-def _compiled(interpreter: Interpreter, sources: Mapping[str, str], plain: Mapping[str, str], entry: str) -> Bundle:
+def _compile(interpreter: Interpreter, sources: Mapping[str, str], plain: Mapping[str, str], entry: str) -> Bundle:
     for inner, name in plain.items():
         text = sources[name]
         if "\0" in text:
@@ -138,10 +138,10 @@ def _compiled(interpreter: Interpreter, sources: Mapping[str, str], plain: Mappi
         try:
             interpreter.add_module(inner, text)
         except RegoError as error:
-            raise RegoRefused(_said(str(error), plain, sources)) from error
+            raise RegoRefused(_parse_errors(str(error), plain, sources)) from error
     bundle = interpreter.build(None, [entry])
     if not bundle.ok():
-        raise RegoRefused(_said(_errors(bundle.node()), plain, sources))
+        raise RegoRefused(_parse_errors(_errors(bundle.node()), plain, sources))
     return bundle
 
 
@@ -158,7 +158,7 @@ def _errors(root: object) -> str:
     return "\n".join(messages)
 
 
-def _said(errors: str, plain: Mapping[str, str], sources: Mapping[str, str]) -> list[Fault]:
+def _parse_errors(errors: str, plain: Mapping[str, str], sources: Mapping[str, str]) -> list[Fault]:
     """Return the messages in the library's error text, with line numbers where it gives them."""
     found = []
     for part in re.split(r"\(error\s", errors)[1:]:
@@ -172,7 +172,7 @@ def _said(errors: str, plain: Mapping[str, str], sources: Mapping[str, str]) -> 
     return found[:_MAX_FAULTS] or [Fault(file="", line=0, message="it is not Rego")]
 
 
-def _named(fault: Fault, plain: Mapping[str, str]) -> Fault:
+def _with_plain_name(fault: Fault, plain: Mapping[str, str]) -> Fault:
     return Fault(file=plain.get(fault.file, ""), line=fault.line, message=fault.message)
 
 

@@ -63,12 +63,12 @@ def find_faults(plan: Plan, *, files: Mapping[str, str]) -> list[Fault]:
         str(one["name"]): _read(one) for one in map(_object, _list(_object(plan.get("funcs", {})).get("funcs", [])))
     }
     known = {str(_object(one)["name"]) for one in _list(static.get("builtin_funcs", []))}
-    found: dict[tuple[str, int, str], Fault] = {}
+    faults: dict[tuple[str, int, str], Fault] = {}
 
     def fault(place: tuple[int, int], message: str) -> None:
         number, row = place
         file = names[number] if 0 <= number < len(names) else ""
-        found.setdefault((file, row, message), Fault(file=file, line=row + 1, message=message))
+        faults.setdefault((file, row, message), Fault(file=file, line=row + 1, message=message))
 
     # One that is called in a way no statement shows is still one that is called.
     called = {name for function in functions.values() for name in function.calls}
@@ -89,9 +89,9 @@ def find_faults(plan: Plan, *, files: Mapping[str, str]) -> list[Fault]:
         for local, place in function.read.items():
             if local not in function.written:
                 fault(place, "a name is used here that nothing defines; is input. missing before it?")
-    for name in _looping({name: [*function.calls] for name, function in functions.items()}):
+    for name in _recursive_functions({name: [*function.calls] for name, function in functions.items()}):
         fault((functions[name].places or [(-1, -1)])[0], f"{_path(name)} depends on itself")
-    return [found[key] for key in sorted(found)]
+    return [faults[key] for key in sorted(faults)]
 
 
 def _read(function: Mapping[str, object]) -> _Function:
@@ -104,7 +104,7 @@ def _read(function: Mapping[str, object]) -> _Function:
             place = (number, row)
             read.places.append(place)
         if kind in ("CallStmt", "CallDynamicStmt"):
-            # A path of several parts is chosen only while it runs, so nobody can say now what it is.
+            # A path of several parts is chosen at run time, so it is not known here.
             name = stmt.get("func", "a function that is chosen while the policy runs")
             read.calls.setdefault(str(name), place)
         written = (*_WRITTEN, "key", "value") if kind == "ScanStmt" else _WRITTEN
@@ -136,7 +136,7 @@ def _locals(kind: str, stmt: Mapping[str, object]) -> Iterator[int]:
             yield value
 
 
-def _looping(calls: Mapping[str, Iterable[str]]) -> list[str]:
+def _recursive_functions(calls: Mapping[str, Iterable[str]]) -> list[str]:
     """Return the functions that call themselves, directly or not."""
     looping = []
     for start in calls:

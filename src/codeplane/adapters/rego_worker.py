@@ -46,9 +46,9 @@ def main() -> None:
         # An answer begins with its question's number, so that none is ever taken for another's.
         number, _, question = line.partition(b" ")
         try:
-            said = bundle.said(json.loads(question))
+            raw_answer = bundle.evaluate_raw(json.loads(question))
             # It is passed on as it is, unless it would not be one line.
-            answer = (said if "\n" not in said else json.dumps(json.loads(said))).encode()
+            answer = (raw_answer if "\n" not in raw_answer else json.dumps(json.loads(raw_answer))).encode()
         except Exception as error:
             answer = json.dumps({"failed": str(error)[:300] or type(error).__name__}).encode()
         answers.write(b"%b %b\n" % (number, answer))

@@ -126,7 +126,7 @@ class SecretValueIndex:
     def _rank(self, path: Path) -> tuple[bool, bool, int]:
         """Return the sort key of reading: known files first, then `.env`, then older files."""
         try:
-            # Unlike the time of the last change of content, nobody can set this one back.
+            # Unlike the modification time, this one cannot be set back.
             changed_ns = path.stat().st_ctime_ns
         except OSError:
             changed_ns = 0

@@ -24,20 +24,20 @@ class SettingKeys:
     """Every key of the settings model, such as `server.port`."""
 
     def __init__(self, model: type[Section]) -> None:
-        found = dict(_spread(model, ""))
+        settings = dict(_spread(model, ""))
         self.settings: Mapping[str, Setting] = MappingProxyType(
-            {key: setting for key, setting in found.items() if setting is not None}
+            {key: setting for key, setting in settings.items() if setting is not None}
         )
-        self.sections = frozenset(key for key, setting in found.items() if setting is None)
+        self.sections = frozenset(key for key, setting in settings.items() if setting is None)
 
-    def beside(self, key: str) -> tuple[str, ...]:
+    def section_keys(self, key: str) -> tuple[str, ...]:
         """Return the keys of a key's section."""
         section = key.rpartition(".")[0]
         return tuple(other for other in (*self.settings, *self.sections) if other.rpartition(".")[0] == section)
 
     def nearest(self, key: str) -> str | None:
         """Return the nearest key: of the same section first, then of any."""
-        name, beside = key.rpartition(".")[2], self.beside(key)
+        name, beside = key.rpartition(".")[2], self.section_keys(key)
         elsewhere = (other for other in self.settings if other.count(".") == key.count(".") and other not in beside)
         for candidates, wanted in (
             ({other.rpartition(".")[2]: other for other in beside}, name),

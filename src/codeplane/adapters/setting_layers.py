@@ -20,7 +20,7 @@ from codeplane.kernel.json import JsonObject, JsonValue, dumps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Given:
+class _LayerValue:
     """A value of one key, and its position in its document."""
 
     value: JsonValue
@@ -33,7 +33,7 @@ class SettingLayers:
 
     def __init__(self) -> None:
         self._keys = keys_of(Config)
-        self._given: dict[str, _Given] = {}
+        self._given: dict[str, _LayerValue] = {}
         self._problems: list[SettingProblem] = []
 
     def add_document(self, document: Document) -> None:
@@ -51,7 +51,7 @@ class SettingLayers:
             return
         value = document.value
         if self._keys.settings[key].takes_text and not isinstance(value, str | list | dict):
-            # `on` or `8080` is what somebody typed, not a boolean or a number, where text is wanted.
+            # Where text is expected, `on` or `8080` is text, not a boolean or a number.
             value = text.strip()
         self._setting(document, value, key, ())
 
@@ -100,10 +100,10 @@ class SettingLayers:
     def _setting(self, document: Document, value: JsonValue, key: str, path: KeyPath) -> None:
         if self._keys.settings[key].takes_many and value is not None and not isinstance(value, list):
             value = [value]
-        self._given[key] = _Given(value=value, document=document, path=path)
+        self._given[key] = _LayerValue(value=value, document=document, path=path)
 
     def _unknown(self, place: str, origin: Origin, key: str) -> None:
-        near, known = self._keys.nearest(key), self._keys.beside(key)
+        near, known = self._keys.nearest(key), self._keys.section_keys(key)
         section, _, _ = key.rpartition(".")
         if origin.is_file and section:
             near = near and near.removeprefix(f"{section}.")

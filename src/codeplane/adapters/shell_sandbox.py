@@ -58,7 +58,7 @@ class ShellSandbox:
         for place in git_files_inside(self._root):
             options += ["--ro-bind-try", str(place), str(place)]
         if self._knows_sizes:
-            options = [word for option in options for word in _sized(option)]
+            options = [word for option in options for word in _with_size(option)]
         return [*options, *self._no_nesting, *rest]
 
     def hidden_secrets(self) -> list[str]:
@@ -67,14 +67,16 @@ class ShellSandbox:
 
     @cached_property
     def _knows_sizes(self) -> bool:
-        return "--size" in self._said("--help")
+        return "--size" in self._probe_output("--help")
 
     @cached_property
     def _no_nesting(self) -> tuple[str, ...]:
-        tried = self._said(*_NO_NESTING, "--unshare-pid", "--ro-bind", "/", "/", "--proc", "/proc", "echo", "works")
+        tried = self._probe_output(
+            *_NO_NESTING, "--unshare-pid", "--ro-bind", "/", "/", "--proc", "/proc", "echo", "works"
+        )
         return _NO_NESTING if tried.strip() == "works" else ()
 
-    def _said(self, *words: str) -> str:
+    def _probe_output(self, *words: str) -> str:
         program = shutil.which("bwrap", path=path_outside(os.environ.get("PATH", ""), self._root))
         if program is None:
             return ""
@@ -87,6 +89,6 @@ class ShellSandbox:
         return done.stdout.decode(errors="replace")
 
 
-def _sized(option: str) -> tuple[str, ...]:
+def _with_size(option: str) -> tuple[str, ...]:
     # What is written there is memory.
     return ("--size", str(_TMPFS_BYTES), option) if option == "--tmpfs" else (option,)

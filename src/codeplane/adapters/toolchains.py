@@ -37,24 +37,24 @@ _SHIMMED = ("versions", "installs", "libexec")
 
 def toolchains_in_home(home: Path) -> list[Path]:
     """Return the toolchain folders in a home, at their default places."""
-    found = [home / name for name in _BELOW_HOME]
+    folders = [home / name for name in _BELOW_HOME]
     for (_, usual), parts in _PARTS.items():
-        found += _shown(home / usual, parts) if usual else ()
-    return found
+        folders += _harmless_parts(home / usual, parts) if usual else ()
+    return folders
 
 
 def toolchains_in_environment(environment: Mapping[str, str]) -> list[Path]:
     """Return the toolchain folders that environment variables name."""
-    found = [Path(named) for variable in _WHOLE for named in environment.get(variable, "").split(":")]
-    found += [Path(environment.get(variable, "")) for variable, _ in _PARTS]
-    return [folder for folder in found if folder.is_absolute()]
+    folders = [Path(named) for variable in _WHOLE for named in environment.get(variable, "").split(":")]
+    folders += [Path(environment.get(variable, "")) for variable, _ in _PARTS]
+    return [folder for folder in folders if folder.is_absolute()]
 
 
 def without_credentials(tool: Path, home: Path, environment: Mapping[str, str]) -> list[Path]:
     """Return a tool's folder, or only its parts where credentials lie beside them."""
     for (variable, usual), parts in _PARTS.items():
         if tool in (Path(environment.get(variable) or "."), home / usual if usual else None):
-            return _shown(tool, parts)
+            return _harmless_parts(tool, parts)
     if tool in (home / ".local", home / ".local/share"):
         return [folder for folder in toolchains_in_home(home) if tool in folder.parents]
     return [tool]
@@ -71,7 +71,7 @@ def shim_root(folder: Path) -> Path | None:
     return root if folder.name == "shims" and any((root / name).is_dir() for name in _SHIMMED) else None
 
 
-def _shown(tool: Path, parts: tuple[str, ...]) -> list[Path]:
+def _harmless_parts(tool: Path, parts: tuple[str, ...]) -> list[Path]:
     return [tool / part for part in parts if not part.startswith("config") or _is_harmless(tool / part)]
 
 

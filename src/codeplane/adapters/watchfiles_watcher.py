@@ -19,10 +19,10 @@ class Watcher:
         """Yield sets of touched paths, relative to the root; OSError when watches run out."""
         prefix = f"{self._root}/"
         async for changes in awatch(
-            self._root, watch_filter=self._wanted, debounce=_DEBOUNCE_MS, step=_STEP_MS, recursive=True
+            self._root, watch_filter=self._is_wanted, debounce=_DEBOUNCE_MS, step=_STEP_MS, recursive=True
         ):
             yield {path.removeprefix(prefix) for _, path in changes}
 
-    def _wanted(self, change: Change, path: str) -> bool:
+    def _is_wanted(self, change: Change, path: str) -> bool:
         inner = path.removeprefix(f"{self._root}/")
         return not inner.startswith((".codeplane/", ".git/objects/", ".git/logs/")) and not inner.endswith(".lock")

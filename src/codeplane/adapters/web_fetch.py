@@ -59,8 +59,8 @@ class Response:
 
 def resolve_host(host: str, port: int) -> list[str]:
     """Resolve a host name to all its addresses; blocks."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
-    return list(dict.fromkeys(str(place[0]) for *_, place in found))
+    entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
+    return list(dict.fromkeys(str(place[0]) for *_, place in entries))
 
 
 def is_own_address(address: str) -> bool:

@@ -94,15 +94,15 @@ def _as_variable(key: str) -> str:
 
 def _variables(environ: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return our variables and their keys, sections before single settings; empty variables are ignored."""
-    found: dict[str, str] = {}
+    variables: dict[str, str] = {}
     for name in sorted(environ):
         if not name.upper().startswith(ENV_PREFIX) or not environ[name].strip():
             continue
         key = name[len(ENV_PREFIX) :].lower().replace("__", ".")
-        if key in found:
-            raise ConfigInvalid(f"{found[key]} and {name} are the same setting", hint=f"unset {name}")
-        found[key] = name
-    return sorted(((name, key) for key, name in found.items()), key=lambda pair: pair[1].count("."))
+        if key in variables:
+            raise ConfigInvalid(f"{variables[key]} and {name} are the same setting", hint=f"unset {name}")
+        variables[key] = name
+    return sorted(((name, key) for key, name in variables.items()), key=lambda pair: pair[1].count("."))
 
 
 def _read(path: Path) -> str | None:

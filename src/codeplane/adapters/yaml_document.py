@@ -103,22 +103,22 @@ class _Parser:
         return self._mapping(path) if isinstance(event, yaml.MappingStartEvent) else self._sequence(path)
 
     def _mapping(self, path: KeyPath) -> JsonObject:
-        found: JsonObject = {}
+        mapping: JsonObject = {}
         while not isinstance(event := next(self._events), yaml.MappingEndEvent):
             key = self._scalar(event) if isinstance(event, yaml.ScalarEvent) else None
             if not isinstance(key, str):
                 self._refuse(event, "a key must be a plain word")
-            if key in found:
+            if key in mapping:
                 self._refuse(event, f"{key!r} is given twice")
             self._lines[(*path, key)] = _place(event)[0]
-            found[key] = self._value(next(self._events), (*path, key))
-        return found
+            mapping[key] = self._value(next(self._events), (*path, key))
+        return mapping
 
     def _sequence(self, path: KeyPath) -> list[JsonValue]:
-        found: list[JsonValue] = []
+        sequence: list[JsonValue] = []
         while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
-            found.append(self._value(event, (*path, len(found))))
-        return found
+            sequence.append(self._value(event, (*path, len(sequence))))
+        return sequence
 
     def _scalar(self, event: yaml.ScalarEvent) -> JsonValue:
         self._plain(event)

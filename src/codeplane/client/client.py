@@ -60,33 +60,33 @@ class Client:
 
     def create_pairing_code(self) -> PairingCode:
         """Create a code to pair one device; for the owner and for devices."""
-        message = self._asked("AuthService", "CreatePairingCode", {})
+        message = self._call_method("AuthService", "CreatePairingCode", {})
         return PairingCode(code=str(message.get("code", "")), expires_at=str(message.get("expiresAt", "")))
 
     def pair(self, code: str, device_name: str, *, public_key: str = "") -> PairedDevice:
         """Pair this client as a device; needs no token and returns one."""
         body: JsonObject = {"code": code, "deviceName": device_name, "publicKey": public_key}
-        message = self._asked("AuthService", "BindPairingCode", body)
+        message = self._call_method("AuthService", "BindPairingCode", body)
         return PairedDevice(device_id=str(message.get("deviceId", "")), token=token_from_json(message))
 
     def rotate(self) -> Token:
         """Return a new token for the calling device."""
-        return token_from_json(self._asked("AuthService", "RotateToken", {}))
+        return token_from_json(self._call_method("AuthService", "RotateToken", {}))
 
     def devices(self, *, live_only: bool = False) -> list[Device]:
         """Return the paired devices."""
-        message = self._asked("DevicesService", "ListDevices", {"liveOnly": live_only})
+        message = self._call_method("DevicesService", "ListDevices", {"liveOnly": live_only})
         return [device_from_json(item) for item in _items(message)]
 
     def revoke(self, device_id: str, *, reason: str = "") -> None:
         """Revoke a device, its token and its streams."""
-        self._asked("DevicesService", "RevokeDevice", {"deviceId": device_id, "reason": reason})
+        self._call_method("DevicesService", "RevokeDevice", {"deviceId": device_id, "reason": reason})
 
     def approvals(self, *, status: str = "PENDING", page_size: int = _PAGE) -> Iterator[Approval]:
         """Yield the actions with a status, newest first; an empty status means all."""
         page: JsonObject = {"pageSize": page_size, **({"status": status} if status else {})}
         while True:
-            message = self._asked("ApprovalsService", "ListApprovals", page)
+            message = self._call_method("ApprovalsService", "ListApprovals", page)
             yield from map(approval_from_json, _items(message))
             if not (following := message.get("nextPageToken")):
                 return
@@ -94,7 +94,7 @@ class Client:
 
     def approval(self, action_id: str) -> Approval:
         """Return one action with its preview."""
-        message = self._asked("ApprovalsService", "GetApproval", {"actionId": action_id}).get("item")
+        message = self._call_method("ApprovalsService", "GetApproval", {"actionId": action_id}).get("item")
         return approval_from_json(message if isinstance(message, dict) else {})
 
     def approve(
@@ -108,12 +108,12 @@ class Client:
             "forTask": for_task,
             "reason": reason,
         }
-        return str(self._asked("ApprovalsService", "ApproveAction", body).get("status", ""))
+        return str(self._call_method("ApprovalsService", "ApproveAction", body).get("status", ""))
 
     def reject(self, action_id: str, *, reason: str = "") -> str:
         """Reject an action and return its new status."""
         body: JsonObject = {"actionId": action_id, "reason": reason}
-        return str(self._asked("ApprovalsService", "RejectAction", body).get("status", ""))
+        return str(self._call_method("ApprovalsService", "RejectAction", body).get("status", ""))
 
     def watch(
         self,
@@ -139,7 +139,7 @@ class Client:
                 return
             yield item_from_json(reply.message or {})
 
-    def _asked(self, service: str, method: str, message: JsonObject) -> JsonObject:
+    def _call_method(self, service: str, method: str, message: JsonObject) -> JsonObject:
         reply = self._wire.unary(_path(service, method), message, timeout_sec=_CALL_SEC)
         _check(reply)
         return reply.message or {}

@@ -89,7 +89,7 @@ class Wire:
 
 
 def _object(raw: bytes) -> JsonObject:
-    found = json.loads(raw)
-    if not isinstance(found, dict):
+    value = json.loads(raw)
+    if not isinstance(value, dict):
         raise ValueError("the answer is not an object")
-    return found
+    return value

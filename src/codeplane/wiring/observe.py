@@ -80,7 +80,7 @@ class ObserveWiring(PlaneWiring):
 
     def _settings(self, actor: Actor) -> JsonObject:
         loaded = self.foundation.loaded
-        changed = loaded.changed.told() if loaded.changed is not None else {}
+        changed = loaded.changed.status() if loaded.changed is not None else {}
         if "settings_problem" in changed and not is_person(actor):
             # It quotes the file, which agents do not read.
             changed = {**changed, "settings_problem": "the owner sees what is wrong with: cpl doctor"}

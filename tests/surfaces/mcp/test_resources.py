@@ -120,7 +120,7 @@ async def test_pages_with_odd_names_have_addresses_that_can_be_read(tmp_path: Pa
     (tmp_path / "outside.md").write_text("# outside")
     resources = Resources([DocResources(folder)])
 
-    [page] = resources.listed()
+    [page] = resources.list_resources()
 
     assert page.description == "A title"
     [content] = (await resources.read(str(page.uri), NOBODY)).contents
@@ -129,4 +129,4 @@ async def test_pages_with_odd_names_have_addresses_that_can_be_read(tmp_path: Pa
 
 
 async def test_without_documentation_there_is_none(tmp_path: Path) -> None:
-    assert Resources([DocResources(tmp_path / "missing")]).listed() == []
+    assert Resources([DocResources(tmp_path / "missing")]).list_resources() == []

@@ -120,7 +120,7 @@ async def test_a_tool_that_is_switched_off_is_not_listed_and_says_so_when_called
 def test_the_spelling_of_toolsets_is_forgiven(toolset: str | None) -> None:
     tools = Tools(Catalogue([SurfaceOperations(), ConformanceOperations()]), default_toolset="fixture")
 
-    listed = [tool.name for tool in tools.listed(toolset, structured=False)]
+    listed = [tool.name for tool in tools.list_tools(toolset, structured=False)]
 
     assert listed
     assert all(name.startswith("fixture_") for name in listed)
@@ -130,7 +130,7 @@ def test_an_unknown_default_is_found_out_too() -> None:
     tools = Tools(Catalogue([SurfaceOperations()]), default_toolset="nonsense")
 
     with pytest.raises(InvalidArgument) as caught:
-        tools.listed(None, structured=False)
+        tools.list_tools(None, structured=False)
 
     assert caught.value.details == {"unknown": ["nonsense"], "known": ["all", "fixture"]}
 

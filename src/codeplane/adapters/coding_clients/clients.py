@@ -77,8 +77,8 @@ class Client:
     def detected(self, host: Host) -> bool:
         """Return whether the client is on PATH or has a configuration."""
         path = host.environ.get("PATH", "")
-        found = any(shutil.which(binary, path=path) for binary in self.binaries)
-        return found or _exists(self.folder(host)) or bool(self.present(host))
+        installed = any(shutil.which(binary, path=path) for binary in self.binaries)
+        return installed or _exists(self.folder(host)) or bool(self.present(host))
 
     def present(self, host: Host) -> tuple[Path, ...]:
         """Return the client's existing files, in order of preference."""

@@ -37,24 +37,24 @@ class InstallRecord:
         """Load the record of this account; empty if it cannot be read."""
         file = install_record(environ, home)
         try:
-            found = json.loads(file.read_text())
+            document = json.loads(file.read_text())
             return cls(
                 file=file,
-                repositories=tuple(map(Path, found["repositories"])),
-                made=tuple(map(_made, found["made"])),
-                folders=tuple(map(Path, found["folders"])),
+                repositories=tuple(map(Path, document["repositories"])),
+                made=tuple(map(_created_from_json, document["made"])),
+                folders=tuple(map(Path, document["folders"])),
             )
         except (OSError, ValueError, KeyError, TypeError):
             return cls(file=file)
 
     def of(self, file: Path) -> CreatedFiles:
         """Return what was created in and around a client's file."""
-        found = [created for created in self.made if created.file == file]
+        records = [created for created in self.made if created.file == file]
         return CreatedFiles(
             file=file,
-            created=any(created.created for created in found),
-            containers=tuple(dict.fromkeys(keys for created in found for keys in created.containers)),
-            folders=tuple(dict.fromkeys(folder for created in found for folder in created.folders)),
+            created=any(created.created for created in records),
+            containers=tuple(dict.fromkeys(keys for created in records for keys in created.containers)),
+            folders=tuple(dict.fromkeys(folder for created in records for folder in created.folders)),
         )
 
     def with_repository(self, root: Path, made: "list[CreatedFiles]") -> "InstallRecord":
@@ -105,7 +105,7 @@ def missing_folders(file: Path) -> tuple[Path, ...]:
     return tuple(folder for folder in file.parents if not folder.exists())
 
 
-def _made(row: "dict[str, object]") -> CreatedFiles:
+def _created_from_json(row: "dict[str, object]") -> CreatedFiles:
     containers, folders = row["containers"], row["folders"]
     assert isinstance(containers, list) and isinstance(folders, list)
     return CreatedFiles(

@@ -67,10 +67,10 @@ class _Document:
     def member(self, node: _Node, key: str) -> _Member | None:
         if node.members is None:
             raise JsoncError(f"expected an object around {json.dumps(key)}", text=self.text, at=node.start)
-        found = [member for member in node.members if member.key == key]
-        if len(found) > 1:
-            raise JsoncError(f"{json.dumps(key)} appears twice", text=self.text, at=found[1].start)
-        return found[0] if found else None
+        members = [member for member in node.members if member.key == key]
+        if len(members) > 1:
+            raise JsoncError(f"{json.dumps(key)} appears twice", text=self.text, at=members[1].start)
+        return members[0] if members else None
 
     def find(self, path: tuple[str, ...]) -> tuple[_Member | None, _Member] | None:
         node, found = self.root, None
@@ -328,8 +328,8 @@ def _newline(text: str) -> str:
 
 
 def _unit(text: str) -> str:
-    found = _INDENT.search(text)
-    return found.group(1) if found else "  "
+    match = _INDENT.search(text)
+    return match.group(1) if match else "  "
 
 
 def _indent_at(text: str, at: int) -> str:

@@ -15,8 +15,8 @@ def cpl_path() -> Path:
     if started.name == "cpl" and started.exists():
         return started.absolute()
     beside = Path(sys.executable).with_name("cpl")
-    found = str(beside) if beside.exists() else shutil.which("cpl")
-    return Path(found) if found else beside
+    program = str(beside) if beside.exists() else shutil.which("cpl")
+    return Path(program) if program else beside
 
 
 def plan_workspace(workspace: Workspace, only: list[str]) -> tuple[registration.RegistrationChange, ...]:

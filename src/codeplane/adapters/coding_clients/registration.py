@@ -63,7 +63,7 @@ def plan(
     host = _host(repo, home, cpl, environ)
     planned = ((client, _addition(client, host)) for client in _chosen(only) if only or client.detected(host))
     # A file in the repository is everybody's who works on it: it is written only for those who ask.
-    return tuple(_offered(change) if client.in_repo and not only else change for client, change in planned)
+    return tuple(_skip_unless_asked(change) if client.in_repo and not only else change for client, change in planned)
 
 
 def plan_removal(
@@ -88,7 +88,7 @@ def plan_removal(
     for client in _chosen(only):
         for file in dict.fromkeys(file for host in hosts for file in client.present(host)):
             change = _removal(client, hosts, file, known.of(file), everywhere=everywhere)
-            planned.append(change if everywhere or not client.shared else _kept(change))
+            planned.append(change if everywhere or not client.shared else _skip_shared(change))
     return tuple(planned)
 
 
@@ -134,12 +134,12 @@ def _addition(client: Client, host: Host) -> RegistrationChange:
         if isinstance(current, dict) and all(current.get(key) == value for key, value in entry.items()):
             return text, "already registered"
         after = editor.set(text, path, entry)
-        containers.extend(keys for keys in _around(path) if editor.get(text, keys) is None)
+        containers.extend(keys for keys in _parent_keys(path) if editor.get(text, keys) is None)
         reason = "entry added" if current is None else "entry replaced"
         return after, f"{reason}; the file is inside the repository" if client.in_repo else reason
 
     containers: list[Keys] = []
-    change = _planned(client, client.file(host), edit)
+    change = _plan_change(client, client.file(host), edit)
     folders = missing_folders(change.file) if change.action == "created" else ()
     made = CreatedFiles(
         file=change.file, created=change.action == "created", containers=tuple(containers), folders=folders
@@ -170,7 +170,7 @@ def _removal(
                 after = editor.remove(after, keys)
         return after, "entry removed"
 
-    change = _planned(client, file, edit)
+    change = _plan_change(client, file, edit)
     if change.action == "updated" and made.created and _is_empty(client, change.after or ""):
         return replace(change, action="deleted", reason="made by cpl init, and empty without its entry", made=made)
     return replace(change, made=made)
@@ -181,15 +181,15 @@ def _of_other_repositories(client: Client, editor: _Editor, text: str) -> Iterat
     if REPO not in client.container:
         return
     at = client.container.index(REPO)
-    found = editor.get(text, client.container[:at])
-    for name in found if isinstance(found, dict) else ():
+    entry = editor.get(text, client.container[:at])
+    for name in entry if isinstance(entry, dict) else ():
         path = (*client.container[:at], name, *client.container[at + 1 :], SERVER)
         with contextlib.suppress(RefusedEdit, jsonc.JsoncError):
             if editor.get(text, path) is not None:
                 yield path
 
 
-def _around(path: Keys) -> list[Keys]:
+def _parent_keys(path: Keys) -> list[Keys]:
     return [path[:size] for size in range(1, len(path))]
 
 
@@ -213,21 +213,21 @@ def _delete(change: RegistrationChange) -> None:
     remove_empty(list(change.made.folders) if change.made is not None else [])
 
 
-def _offered(change: RegistrationChange) -> RegistrationChange:
+def _skip_unless_asked(change: RegistrationChange) -> RegistrationChange:
     if change.action not in ("created", "updated"):
         return change
     why = f"the file is inside the repository, so only if you ask for it: cpl init --client {change.client}"
     return replace(change, action="skipped", reason=why, after=None)
 
 
-def _kept(change: RegistrationChange) -> RegistrationChange:
+def _skip_shared(change: RegistrationChange) -> RegistrationChange:
     if change.action not in ("updated", "deleted"):
         return change
     why = "kept: it serves your other repositories too; cpl uninstall --everywhere removes it"
     return replace(change, action="skipped", reason=why, after=None)
 
 
-def _planned(client: Client, file: Path, edit: Callable[[_Editor, str], tuple[str, str]]) -> RegistrationChange:
+def _plan_change(client: Client, file: Path, edit: Callable[[_Editor, str], tuple[str, str]]) -> RegistrationChange:
     def change(action: Action, reason: str, before: str | None = None, after: str | None = None) -> RegistrationChange:
         return RegistrationChange(client=client.id, file=file, action=action, reason=reason, before=before, after=after)
 

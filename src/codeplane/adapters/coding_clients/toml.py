@@ -31,21 +31,21 @@ def tree(text: str) -> dict[str, JsonValue]:
 
 def get_entry(text: str, path: Keys) -> JsonValue:
     """Return the value at the path, or None."""
-    found: JsonValue = tree(text)
+    value: JsonValue = tree(text)
     for key in path:
-        if not isinstance(found, dict):
+        if not isinstance(value, dict):
             raise RefusedEdit(f"expected a table around {key}")
-        if key not in found:
+        if key not in value:
             return None
-        found = found[key]
-    return found
+        value = value[key]
+    return value
 
 
 def set_entry(text: str, path: Keys, entry: dict[str, JsonValue]) -> str:
     """Return the document with the entry at the path."""
     base = remove_entry(text, path)
-    makers = (_appended, _assigned)
-    return _verified((make(base, path, entry) for make in makers), jsonc.with_entry(tree(base), path, entry), path)
+    makers = (_append_entry, _assign_entry)
+    return _verify((make(base, path, entry) for make in makers), jsonc.with_entry(tree(base), path, entry), path)
 
 
 def remove_entry(text: str, path: Keys) -> str:
@@ -61,10 +61,10 @@ def remove_entry(text: str, path: Keys) -> str:
         after = document.as_string()
     if not isinstance(parent, InlineTable):
         after = _with_tail(text, after, tail)
-    return _verified((after,), jsonc.without_entry(tree(text), path), path)
+    return _verify((after,), jsonc.without_entry(tree(text), path), path)
 
 
-def _appended(text: str, path: Keys, entry: dict[str, JsonValue]) -> str:
+def _append_entry(text: str, path: Keys, entry: dict[str, JsonValue]) -> str:
     import tomlkit
 
     newline = "\r\n" if "\r\n" in text else "\n"
@@ -73,7 +73,7 @@ def _appended(text: str, path: Keys, entry: dict[str, JsonValue]) -> str:
     return ended + gap + tomlkit.dumps(jsonc.with_entry({}, path, entry)).replace("\n", newline)
 
 
-def _assigned(text: str, path: Keys, entry: dict[str, JsonValue]) -> str:
+def _assign_entry(text: str, path: Keys, entry: dict[str, JsonValue]) -> str:
     import tomlkit
 
     # Servers written as one inline table take no [section]; they take a further inline table.
@@ -120,7 +120,7 @@ def _with_tail(before: str, after: str, tail: str) -> str:
     raise RefusedEdit("our entry is spread over the file; take it out by hand")
 
 
-def _verified(candidates: Iterable[str], wanted: dict[str, JsonValue], path: Keys) -> str:
+def _verify(candidates: Iterable[str], wanted: dict[str, JsonValue], path: Keys) -> str:
     for candidate in candidates:
         with contextlib.suppress(RefusedEdit):
             # A table with no header of its own goes when its last child goes.

@@ -35,18 +35,18 @@ def find_workspace(start: Path, *, explicit: bool) -> Workspace:
     """Return the workspace that contains a folder; an explicitly named folder needs no git."""
     try:
         start = start.expanduser().resolve()
-        found = _root_of(start, explicit=explicit)
+        root = _find_root(start, explicit=explicit)
     except (OSError, RuntimeError, ValueError) as error:
         raise WorkspaceNotFound(f"{str(start)!r} cannot be used: {error}") from error
     try:
-        str(found).encode()
+        str(root).encode()
     except UnicodeEncodeError:
         # Neither JSON nor any client could say its name.
-        raise WorkspaceNotFound(f"{str(found)!r} is not a UTF-8 name", hint="rename the folder") from None
-    return Workspace(root=found)
+        raise WorkspaceNotFound(f"{str(root)!r} is not a UTF-8 name", hint="rename the folder") from None
+    return Workspace(root=root)
 
 
-def _root_of(start: Path, *, explicit: bool) -> Path:
+def _find_root(start: Path, *, explicit: bool) -> Path:
     if not start.is_dir():
         raise WorkspaceNotFound(f"{start} is not a folder")
     for folder in (start, *start.parents):
@@ -59,7 +59,7 @@ def _root_of(start: Path, *, explicit: bool) -> Path:
     )
 
 
-def facts_of(wire: JsonObject) -> ServerFacts:
+def facts_from_json(wire: JsonObject) -> ServerFacts:
     """Return the facts as a server writes them to its file."""
     return ServerFacts(
         pid=int(str(wire["pid"])),
@@ -84,7 +84,7 @@ def addresses(facts: ServerFacts) -> list[tuple[str, str]]:
     return [(name, text) for name, text in rows if text]
 
 
-def reached(facts: ServerFacts) -> JsonObject:
+def addresses_to_json(facts: ServerFacts) -> JsonObject:
     """Return a server's further addresses as JSON."""
     named = {
         "grpc_address": facts.grpc_address,
@@ -96,15 +96,15 @@ def reached(facts: ServerFacts) -> JsonObject:
 
 def find_server(workspace: Workspace, *, even_ending: bool = False) -> ServerFacts | None:
     """Return the server that answers for the workspace, or None; one that is ending does not count."""
-    # Anything else could keep whoever opens it waiting.
+    # Opening anything else could block.
     if not workspace.server.is_file():
         return None
     try:
-        facts = facts_of(json.loads(workspace.server.read_text()))
+        facts = facts_from_json(json.loads(workspace.server.read_text()))
         status, health = _probe(facts, "/health")
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError, HTTPException):
         return None
-    # The file may be old or copied along with the repository, and somebody else may have the port by now:
+    # The file may be old or copied with the repository, and another program may have the port now:
     # what answers has to be the very server that wrote it, for the repository that it lies in.
     same = (health.get("instance"), health.get("pid"), facts.repo) == (facts.instance, facts.pid, str(workspace.root))
     if status != 200 or not facts.instance or not same:

@@ -76,8 +76,8 @@ def _exit_code(error: CodePlaneError) -> int:
 
 def print_error(error: JsonObject) -> None:
     """Print an error and its hint on stderr."""
-    said = f"error: {error['message']} ({error['error']})\n\nhint: {error['hint']}"
-    print(said, file=sys.stderr)
+    text = f"error: {error['message']} ({error['error']})\n\nhint: {error['hint']}"
+    print(text, file=sys.stderr)
 
 
 def result_or_exit(envelope: JsonObject, *, as_json: bool) -> JsonObject:
@@ -116,8 +116,8 @@ def version(
 
 def command_prefix(program: Path, root: Path, *, cwd: Path, path: str | None = None) -> tuple[str, str]:
     """Return how to call `cpl` from `cwd`, and the option that names the repository; `path` is the search path."""
-    found = shutil.which("cpl", path=path)
-    if found is not None and Path(found).resolve() == program.resolve():
+    installed = shutil.which("cpl", path=path)
+    if installed is not None and Path(installed).resolve() == program.resolve():
         name = "cpl"
     elif program.is_relative_to(cwd):
         name = shlex.quote(str(program.relative_to(cwd)))

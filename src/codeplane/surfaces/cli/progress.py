@@ -73,7 +73,7 @@ def follow(
 ) -> bool:
     """Show the progress until the index is ready; False when the server stops answering or on timeout.
 
-    Where nobody looks, it is not `shown`.
+    Without a terminal it is not `shown`.
     """
     out = out or (sys.stderr if shown else io.StringIO())
     began = clock()
@@ -86,15 +86,15 @@ def follow(
         if progress.ready:
             spent = format_seconds(clock() - began)
             summary = f"index  {progress.files:,} files ready after {spent}" if width else ""
-            _over(out, summary, width, end="\n" if summary else "")
+            _overwrite_line(out, summary, width, end="\n" if summary else "")
             return True
-        width = _over(out, progress.line(), width)
+        width = _overwrite_line(out, progress.line(), width)
         pause(_POLL_SEC)
-    _over(out, "", width)
+    _overwrite_line(out, "", width)
     return False
 
 
-def _over(out: TextIO, line: str, before: int, *, end: str = "") -> int:
+def _overwrite_line(out: TextIO, line: str, before: int, *, end: str = "") -> int:
     if line or before:
         out.write(f"\r{line:<{before}}{end}" if line else f"\r{'':<{before}}\r")
         out.flush()

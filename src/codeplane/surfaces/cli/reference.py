@@ -54,9 +54,9 @@ def _operations(catalogue: Catalogue) -> Iterator[str]:
         yield from _operation(found)
 
 
-def _operation(found: Operation) -> Iterator[str]:
-    yield f"\n## {found.name}\n\n{found.description}\n\n`{usage(found)}`"
-    fields = found.request.model_fields
+def _operation(operation: Operation) -> Iterator[str]:
+    yield f"\n## {operation.name}\n\n{operation.description}\n\n`{usage(operation)}`"
+    fields = operation.request.model_fields
     if not fields:
         return
     yield "\n| argument | default | meaning |\n|---|---|---|"

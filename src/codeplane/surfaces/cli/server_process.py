@@ -40,16 +40,16 @@ def start_server(
             cwd=workspace.root,
             env=environ,
         )
-        found = _wait(workspace, child, stdout, stderr)
-        return found, found.pid == child.pid
+        facts = _wait(workspace, child, stdout, stderr)
+        return facts, facts.pid == child.pid
 
 
 def _wait(workspace: Workspace, child: "subprocess.Popen[bytes]", stdout: IO[bytes], stderr: IO[bytes]) -> ServerFacts:
     deadline = time.monotonic() + START_TIMEOUT_SEC
     while time.monotonic() < deadline:
-        found = find_server(workspace)
-        if found is not None:
-            return found
+        facts = find_server(workspace)
+        if facts is not None:
+            return facts
         # A child that ends well has met another one that was faster, which will answer in a moment.
         if child.poll():
             raise _failure(_text(stdout), _text(stderr))

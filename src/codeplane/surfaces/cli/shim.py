@@ -117,7 +117,7 @@ def _relay(connection: socket.socket, facts: ServerFacts) -> int:
             try:
                 _write_all(1, data)
             except BrokenPipeError:
-                return 0  # the client is gone, and takes no more answers
+                return 0  # the client has disconnected
     except (OSError, ValueError) as error:
         raise _ended() from error
     if not said_all.is_set():

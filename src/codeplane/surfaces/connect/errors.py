@@ -62,4 +62,4 @@ def _value(value: JsonValue) -> Value:
 
 
 def _kind(field: str, value: object) -> Value:
-    return Value(kind=Oneof(field=field, value=value))  # type: ignore[arg-type]  # which goes with which is said above
+    return Value(kind=Oneof(field=field, value=value))  # type: ignore[arg-type]  # the pairs are listed above

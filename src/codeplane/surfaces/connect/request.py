@@ -51,6 +51,6 @@ def _asked_sec(name: str, value: str) -> float | None:
     """Return the timeout that a header asks for; None for other or invalid headers."""
     if name == "connect-timeout-ms" and _MILLISECONDS.fullmatch(value):
         return int(value) / 1000
-    if name == "grpc-timeout" and (found := _WITH_UNIT.fullmatch(value)):
-        return int(found[1]) * _UNITS_SEC[found[2]]
+    if name == "grpc-timeout" and (match := _WITH_UNIT.fullmatch(value)):
+        return int(match[1]) * _UNITS_SEC[match[2]]
     return None

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 PREFIX = "/codeplane.v1."
 Context = RequestContext[DecodedRequest, EncodableResponse]
-# A pairing code and a name, of whoever has no token yet.
+# A pairing code and a name, from a client without a token.
 _MOST_WITHOUT_TOKEN = 16 * 1024
 # Why the request that is being answered is refused.
 _refusal: ContextVar[CallFailed | None] = ContextVar("refusal", default=None)
@@ -54,13 +54,13 @@ class ConnectSurface:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
         method = self._methods.get(scope["path"])
-        refused = _refused(scope, method)
+        refused = _unsupported_request(scope, method)
         if method is None or refused is not None:
             await (refused or _not_found(scope))(scope, receive, send)
             return
 
         fit = prepare_scope(scope, streams=method.streams)
-        # By the headers alone: of whoever has no right to call, nothing more is read.
+        # By the headers alone: the body of a refused caller is not read.
         headers = _headers(RequestHeaders([(name.decode(), value.decode()) for name, value in fit["headers"]]))
         failed = await self._services.refusal(method, headers)
         body = b""
@@ -103,7 +103,7 @@ def _replay_body(body: bytes, receive: Receive) -> Receive:
     return rest
 
 
-def _refused(scope: Scope, method: Method | None) -> Response | None:
+def _unsupported_request(scope: Scope, method: Method | None) -> Response | None:
     """Return our refusal of what the library would refuse without an explanation."""
     if method is None:
         return _not_found(scope)

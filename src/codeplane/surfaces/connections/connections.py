@@ -114,17 +114,17 @@ class Connections:
             if not may_use_reserve or (len(self._open) >= self._limits.all + RESERVE and not self._evict("reserve")):
                 return None
             is_reserved = True
-        found = Connection(
+        connection = Connection(
             self,
             group="reserve" if is_reserved else group,
             is_own=is_own,
             is_reserved=is_reserved,
             close=lambda: _shut(sock),
         )
-        self._open.add(found)
-        self._count[found.group] += 1
-        self._others += found.group not in ("own", "reserve")
-        return found
+        self._open.add(connection)
+        self._count[connection.group] += 1
+        self._others += connection.group not in ("own", "reserve")
+        return connection
 
     async def sweep(self) -> None:
         """End the connections past their deadline, as long as the server runs."""

@@ -31,8 +31,8 @@ def _key(number: int, kind: int) -> bytes:
 
 
 def _varint(value: int) -> bytes:
-    found = b""
+    encoded = b""
     while value > 0x7F:
-        found += bytes([value & 0x7F | 0x80])
+        encoded += bytes([value & 0x7F | 0x80])
         value >>= 7
-    return found + bytes([value])
+    return encoded + bytes([value])

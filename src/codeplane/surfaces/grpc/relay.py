@@ -53,7 +53,7 @@ class Relay(asyncio.Protocol):
         if self._connecting is not None:
             self._connecting.cancel()
         if self._server is not None:
-            # Not `close`: the server may take nothing more before its own answers are taken, which nobody does now.
+            # Not `close`: the server may not read on before its answers are taken, and nothing takes them now.
             self._server.abort()
 
     def abort(self) -> None:

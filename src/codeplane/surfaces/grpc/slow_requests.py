@@ -38,18 +38,18 @@ class SlowRequests(grpc.aio.ServerInterceptor):
         }
         if handler.request_streaming:
             # Reflection alone; none of ours takes several requests.
-            return grpc.stream_stream_rpc_method_handler(self._conversing(handler.stream_stream), **codecs)
+            return grpc.stream_stream_rpc_method_handler(self._stream_stream(handler.stream_stream), **codecs)
         if handler.response_streaming:
-            return grpc.stream_stream_rpc_method_handler(self._answering_in_turn(handler.unary_stream), **codecs)
-        return grpc.stream_unary_rpc_method_handler(self._answering_once(handler.unary_unary), **codecs)
+            return grpc.stream_stream_rpc_method_handler(self._server_stream(handler.unary_stream), **codecs)
+        return grpc.stream_unary_rpc_method_handler(self._unary(handler.unary_unary), **codecs)
 
-    def _answering_once(self, behavior: Callable[..., Awaitable[object]]) -> Callable[..., Awaitable[object]]:
+    def _unary(self, behavior: Callable[..., Awaitable[object]]) -> Callable[..., Awaitable[object]]:
         async def answer(requests: AsyncIterator[object], context: Any) -> object:
             return await behavior(await self._only(requests, context), context)
 
         return answer
 
-    def _answering_in_turn(self, behavior: Callable[..., Any]) -> Callable[..., Awaitable[None]]:
+    def _server_stream(self, behavior: Callable[..., Any]) -> Callable[..., Awaitable[None]]:
         async def answer(requests: AsyncIterator[object], context: Any) -> None:
             answers = behavior(await self._only(requests, context), context)
             if inspect.isawaitable(answers):
@@ -63,7 +63,7 @@ class SlowRequests(grpc.aio.ServerInterceptor):
 
         return answer
 
-    def _conversing(self, behavior: Callable[..., AsyncIterator[object]]) -> Callable[..., AsyncIterator[object]]:
+    def _stream_stream(self, behavior: Callable[..., AsyncIterator[object]]) -> Callable[..., AsyncIterator[object]]:
         async def timed(requests: AsyncIterator[object], context: Any) -> AsyncIterator[object]:
             while True:
                 try:

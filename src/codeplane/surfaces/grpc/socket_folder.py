@@ -19,7 +19,7 @@ _CONNECT_SEC = 1.0
 @contextmanager
 def socket_folder(folder: Path) -> Iterator[Path]:
     """Create a folder for this account only; elsewhere if its path is too long for a socket."""
-    place = _short_place()
+    place = _short_temp_folder()
     remove_leftovers(place)
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -30,7 +30,7 @@ def socket_folder(folder: Path) -> Iterator[Path]:
     if fits:
         yield folder
         return
-    made, lock = _locked(place)
+    made, lock = _create_locked(place)
     try:
         yield made
     finally:
@@ -42,8 +42,8 @@ def remove_leftovers(place: Path) -> None:
     """Remove this account's folders of dead servers; a live one holds its folder's lock."""
     for folder in place.glob(f"{_PREFIX}*"):
         try:
-            found = folder.lstat()
-            if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+            status = folder.lstat()
+            if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
                 continue
             lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         except OSError:
@@ -58,7 +58,7 @@ def remove_leftovers(place: Path) -> None:
             os.close(lock)
 
 
-def _locked(place: Path) -> tuple[Path, int]:
+def _create_locked(place: Path) -> tuple[Path, int]:
     """Create a folder and its lock, which the system releases when this process ends."""
     while True:
         made = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place))
@@ -85,7 +85,7 @@ def _is_served(folder: Path) -> bool:
     return False
 
 
-def _short_place() -> Path:
+def _short_temp_folder() -> Path:
     """Return a temporary folder whose path is short enough for a socket, or the usual one."""
     for folder in (tempfile.gettempdir(), "/tmp", "/var/tmp"):  # nosec B108  # a private folder is made there
         if len(os.fsencode(folder)) + len(_PREFIX) + 9 <= _LONGEST_PATH and os.access(folder, os.W_OK):

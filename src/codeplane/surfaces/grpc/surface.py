@@ -144,11 +144,11 @@ class GrpcSurface:
             sock.listen(1024)
         except OSError as error:
             sock.close()
-            raise _taken(f"{self._host}:{self._config.port}") from error
+            raise _port_taken(f"{self._host}:{self._config.port}") from error
         return sock
 
 
-def _taken(address: str) -> BindRefused:
+def _port_taken(address: str) -> BindRefused:
     return BindRefused(
         f"gRPC cannot listen on {address}",
         hint="choose another with --set grpc.port=N, 0 for any, or grpc.enabled=false",

@@ -19,7 +19,7 @@ class CallStream:
 
     async def first(self, wait_sec: float) -> Item | None:
         """Return the first item if it comes in time; `rest` yields it again."""
-        self._next = asyncio.ensure_future(_following(self._items))
+        self._next = asyncio.ensure_future(_next_item(self._items))
         await asyncio.wait({self._next}, timeout=wait_sec)
         return self._next.result() if self._next.done() and not self._next.exception() else None
 
@@ -28,7 +28,7 @@ class CallStream:
         stopping = asyncio.ensure_future(self._stopping.wait())
         try:
             while True:
-                following = self._next = self._next or asyncio.ensure_future(_following(self._items))
+                following = self._next = self._next or asyncio.ensure_future(_next_item(self._items))
                 pending: set[asyncio.Future[object]] = {following, stopping}  # type: ignore[arg-type]  # futures are read here, so covariance is safe
                 await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
                 if not following.done():
@@ -52,5 +52,5 @@ class CallStream:
         await self._items.aclose()  # type: ignore[attr-defined]  # the conveyor's stream is an async generator
 
 
-async def _following(items: AsyncIterator[Item]) -> Item:
+async def _next_item(items: AsyncIterator[Item]) -> Item:
     return await anext(items)

@@ -112,14 +112,14 @@ class Guard:
         hosts = [value.decode("latin-1") for name, value in headers if name == b"host"]
         if len(hosts) != 1 or _hostname(hosts[0]) not in self._hosts:
             raise OriginDenied(
-                f"the Host header is {_shown(hosts)}, which is not this server",
+                f"the Host header is {_quote_values(hosts)}, which is not this server",
                 hint="talk to 127.0.0.1 or localhost; for another name of this machine the owner adds it to "
                 "server.allowed_hosts and restarts: cpl down, cpl up",
             )
         origins = [value.decode("latin-1") for name, value in headers if name == b"origin"]
         if any(origin.lower() not in self._origins for origin in origins):
             raise OriginDenied(
-                f"the Origin {_shown(origins)} may not call this server",
+                f"the Origin {_quote_values(origins)} may not call this server",
                 hint="pages of other sites may not call CodePlane; one that should is added to server.allowed_origins",
             )
 
@@ -135,7 +135,7 @@ class Guard:
     async def _check_mcp_client(self, scope: Scope, headers: list[tuple[bytes, bytes]]) -> None:
         """Refuse an MCP client without a valid token that does not run under the owner's account.
 
-        Before there is a session: one for whoever has no right to it would take the place of somebody who has.
+        This happens before a session opens: a session for a refused client could evict another.
         """
         if not scope["path"].startswith(_MCP):
             return
@@ -176,12 +176,12 @@ def mcp_refusal(error: CodePlaneError) -> Response:
 
 
 def _first(headers: list[tuple[bytes, bytes]], name: bytes) -> bytes:
-    return next((value for found, value in headers if found == name), b"")
+    return next((value for header, value in headers if header == name), b"")
 
 
 def _hostname(host: str) -> str | None:
-    found = _HOST.fullmatch(host.lower())
-    return (found[1] or found[2]) if found else None
+    match = _HOST.fullmatch(host.lower())
+    return (match[1] or match[2]) if match else None
 
 
 def _own_origins(hosts: frozenset[str], ports: Sequence[int]) -> frozenset[str]:
@@ -196,7 +196,7 @@ def _own_origins(hosts: frozenset[str], ports: Sequence[int]) -> frozenset[str]:
     )
 
 
-def _shown(values: list[str]) -> str:
+def _quote_values(values: list[str]) -> str:
     return " and ".join(repr(value[:200]) for value in values) or "missing"
 
 

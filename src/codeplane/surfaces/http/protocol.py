@@ -17,7 +17,7 @@ from codeplane.surfaces.http.lingering_protocol import LingeringProtocol
 
 KEEP_ALIVE_SEC = 75
 _VERSIONS = frozenset({"1.0", "1.1"})
-# Uploads that last as long as their client does: once it has begun to speak it may pause.
+# Uploads that last as long as their client: once it has started to send, it may pause.
 LASTING_UPLOADS = frozenset({"/mcp/stdio"})
 # What a WebSocket finds in its state.
 CONNECTION, HEADERS = "connection", "default_headers"
@@ -26,7 +26,7 @@ _BYTES_A_SEC = 500
 _LONGEST_BODY = 30
 # What chunks may take beside the body they hold, and a quarter of the body more.
 _FRAMING_BYTES = 65_536
-# Of a body that nobody waited for, so much and for so long is parsed after the answer, in case its end is near.
+# After the answer, so much of an unread body is still parsed, for so long, in case its end is near.
 _SURPLUS_BYTES = 16_384
 _SURPLUS_SEC = 2.0
 # So many times the largest body is read and dropped at the end, for the owner's programs to see that theirs was larger.
@@ -35,8 +35,8 @@ _OWN_LINGERING = 8
 
 def connection_of(scope: Scope) -> Connection | None:
     """Return the connection of a request, if the server counts it."""
-    found = scope.get("state", {}).get(CONNECTION)
-    return found if isinstance(found, Connection) else None
+    connection = scope.get("state", {}).get(CONNECTION)
+    return connection if isinstance(connection, Connection) else None
 
 
 class _Stage(Enum):
@@ -180,7 +180,7 @@ class BoundedProtocol(LingeringProtocol):
 
     def _linger(self) -> None:
         super()._linger()
-        # It gives its place to whoever needs one.
+        # It can be evicted.
         self._connection.wait_until(float("inf"))
 
     def _enter(self, stage: _Stage) -> None:

@@ -11,7 +11,7 @@ class TargetHostProtocol(HttpToolsProtocol):
     """Treats the host of an absolute request target as a second Host header.
 
     Who is meant is said by the target then, and not by the header: where both say the same there is one Host, else two,
-    and whoever looks at Hosts refuses that.
+    and a check of the Hosts refuses that.
     """
 
     def on_headers_complete(self) -> None:

@@ -62,7 +62,7 @@ def _connection(ctx: Context) -> str | None:
     stream = ctx.request.scope.get(STREAM)
     if isinstance(stream, str):
         return byte_stream(stream)
-    # In the modern era nobody hands out this header, so whoever sends it made it up.
+    # In the modern protocol no server issues this header, so the client made it up.
     session_id = None if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS else ctx.request.headers.get(SESSION_HEADER)
     if session_id:
         return http_session(session_id)

@@ -41,16 +41,16 @@ class McpMount:
 
     async def http(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request to `/mcp`."""
-        await (await self._opened()).http(scope, receive, send)
+        await (await self._await_surface()).http(scope, receive, send)
 
     async def stdio(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request to `/mcp/stdio`."""
-        surface = await self._opened()
+        surface = await self._await_surface()
         from codeplane.surfaces.mcp.stream import ByteStream
 
         await ByteStream(surface)(scope, receive, send)
 
-    async def _opened(self) -> "McpSurface":
+    async def _await_surface(self) -> "McpSurface":
         self._wanted.set()
         if not self._surface.done():
             ending = asyncio.ensure_future(self._stopping.wait())
@@ -77,7 +77,7 @@ class McpMount:
                 surface = self._make()
                 await stack.enter_async_context(surface.run())
             except Exception as error:
-                # Whoever waits is told, as is everyone who comes later.
+                # Everyone who waits, now or later, gets the error.
                 self._surface.set_exception(error)
                 return
             # It stays, as all that came up before it; the collector need not look at it again and again.

@@ -99,8 +99,8 @@ def request_id_of(message: object) -> types.RequestId | None:
     """Return the id of a request; None for anything else."""
     if not isinstance(message, dict) or "method" not in message:
         return None
-    found = message.get("id")
-    return found if isinstance(found, int | str) and not isinstance(found, bool) else None
+    request_id = message.get("id")
+    return request_id if isinstance(request_id, int | str) and not isinstance(request_id, bool) else None
 
 
 def is_answer(chunk: bytes) -> bool:

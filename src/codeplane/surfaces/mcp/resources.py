@@ -25,7 +25,7 @@ Content = types.TextResourceContents | types.BlobResourceContents
 class ResourceSource(Protocol):
     """A source of resources."""
 
-    def listed(self) -> list[types.Resource]:
+    def list_resources(self) -> list[types.Resource]:
         """Return the resources with a fixed URI."""
         ...
 
@@ -44,9 +44,9 @@ class Resources:
     def __init__(self, sources: Sequence[ResourceSource]) -> None:
         self._sources = sources
 
-    def listed(self) -> list[types.Resource]:
+    def list_resources(self) -> list[types.Resource]:
         """Return the resources with a fixed URI."""
-        return [resource for source in self._sources for resource in source.listed()]
+        return [resource for source in self._sources for resource in source.list_resources()]
 
     def templates(self) -> list[types.ResourceTemplate]:
         """Return the URI templates."""
@@ -67,7 +67,7 @@ class LedgerResources:
     def __init__(self, conveyor: Conveyor) -> None:
         self._conveyor = conveyor
 
-    def listed(self) -> list[types.Resource]:
+    def list_resources(self) -> list[types.Resource]:
         """Return the latest events and the tasks."""
         return [
             types.Resource(name="ledger", uri=_RECENT, description="the latest events", mime_type="text/plain"),
@@ -91,7 +91,7 @@ class LedgerResources:
             result = await self._ask("task.list", {"limit": _EVENTS}, caller)
         elif uri == _RECENT:
             result = await self._ask("ledger.events", {"newest": True, "limit": _EVENTS}, caller)
-        elif stream := _named(uri, _STREAM):
+        elif stream := _name_in_uri(uri, _STREAM):
             result = await self._ask("ledger.events", {"newest": True, "limit": _EVENTS, "stream": stream}, caller)
             # A stream is there from its first event on; "nothing happened" would be an answer about one that exists.
             if not getattr(result, "results", None):
@@ -114,7 +114,7 @@ class DocResources:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def listed(self) -> list[types.Resource]:
+    def list_resources(self) -> list[types.Resource]:
         """Return every page."""
         return [
             types.Resource(name=name, uri=_DOCS + quote(name), description=_title(path), mime_type="text/markdown")
@@ -127,7 +127,7 @@ class DocResources:
 
     async def read(self, uri: str, caller: Caller) -> Content | None:
         """Return a page's Markdown."""
-        page = self._pages().get(_named(uri, _DOCS) or "")
+        page = self._pages().get(_name_in_uri(uri, _DOCS) or "")
         if page is None:
             return None
         return types.TextResourceContents(uri=uri, text=page.read_text(encoding="utf-8"), mime_type="text/markdown")
@@ -138,7 +138,7 @@ class DocResources:
         return {path.relative_to(self._folder).with_suffix("").as_posix(): path for path in pages}
 
 
-def _named(uri: str, prefix: str) -> str | None:
+def _name_in_uri(uri: str, prefix: str) -> str | None:
     """Return the unquoted name after a URI's prefix; None for other URIs."""
     if not uri.startswith(prefix):
         return None

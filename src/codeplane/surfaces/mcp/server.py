@@ -136,10 +136,10 @@ class McpSurface:
 
     async def _list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         try:
-            found = self._tools.listed(_query(ctx, "toolset"), structured=_structured(ctx))
+            tools = self._tools.list_tools(_query(ctx, "toolset"), structured=_structured(ctx))
         except (InvalidArgument, OperationDisabled) as error:
             raise _invalid(error, escape_texts(error.to_wire())) from error
-        return types.ListToolsResult(tools=found)
+        return types.ListToolsResult(tools=tools)
 
     async def _call_tool(
         self, ctx: Context, params: types.CallToolRequestParams
@@ -148,14 +148,14 @@ class McpSurface:
         outcome = await self._conveyor.call(params.name, resumed_arguments(params), caller)
         # Without an operation it is the tool that is unknown, rather than something an operation was asked about.
         if outcome.operation is None and isinstance(outcome.error, UnknownOperation):
-            error = self._tools.unknown(params.name, outcome.error)
+            error = self._tools.unknown_tool(params.name, outcome.error)
             raise _invalid(error, escape_texts(error.to_wire()))
         return input_required(ctx, params, outcome) or call_result(outcome, structured=_structured(ctx))
 
     async def _list_resources(
         self, ctx: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        return types.ListResourcesResult(resources=self._resources.listed())
+        return types.ListResourcesResult(resources=self._resources.list_resources())
 
     async def _list_templates(
         self, ctx: Context, params: types.PaginatedRequestParams | None

@@ -1,7 +1,7 @@
 """The limit on MCP sessions, and eviction for new ones.
 
 Other accounts have half of the sessions together. Where there is no room, the longest idle session of the account that
-has most ends; one of the owner's never ends for somebody else's. Its client gets 404 and opens another, as MCP has it.
+has most ends; the owner's is never evicted for another account's. Its client gets 404 and opens another, as in MCP.
 """
 
 from collections import Counter
@@ -32,7 +32,7 @@ class SessionManager(StreamableHTTPSessionManager):
     async def _handle_stateful_request(self, scope: Scope, receive: Receive, send: Send) -> None:
         if Request(scope).headers.get(SESSION_HEADER) is None:
             if scope["method"] in _IN_SESSION:
-                # The SDK would open a session for it, which may end somebody's.
+                # The SDK would open a session for it, which may evict another.
                 await _missing_session()(scope, receive, send)
                 return
             holder = scope.get("state", {}).get(HOLDER, _UNKNOWN)

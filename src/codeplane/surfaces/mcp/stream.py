@@ -86,17 +86,17 @@ class _Exchange:
                     except MalformedLine as problem:
                         await refusals.send(SessionMessage(problem.answer()))
                         continue
-                    if isinstance(message, types.JSONRPCRequest) and not self._unanswered.received(message.id):
+                    if isinstance(message, types.JSONRPCRequest) and not self._unanswered.add(message.id):
                         await refusals.send(SessionMessage(self._unanswered.refused(message.id)))
                         continue
-                    await incoming.send(self._framed(message))
+                    await incoming.send(self._frame(message))
                 # A client that sends its last request and closes its end still wants the answer.
                 with anyio.move_on_after(LAST_ANSWERS_SEC):
                     await self._last_answers()
             except (anyio.ClosedResourceError, anyio.BrokenResourceError, ClientDisconnect):
                 return
 
-    def _framed(self, message: types.JSONRPCMessage) -> SessionMessage:
+    def _frame(self, message: types.JSONRPCMessage) -> SessionMessage:
         settled = None
         if isinstance(message, types.JSONRPCRequest):
             settled = partial(self._unanswered.settled, message.id)
@@ -125,7 +125,7 @@ class _Unanswered:
         self._refusals: list[types.JSONRPCError] = []
         self._none = anyio.Event()
 
-    def received(self, request_id: types.RequestId) -> bool:
+    def add(self, request_id: types.RequestId) -> bool:
         """Add a request; False when its id is in use."""
         key = id_key(request_id)
         if key in self._ids:

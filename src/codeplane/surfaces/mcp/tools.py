@@ -23,10 +23,10 @@ class Tools:
         self._default = default_toolset
         self._described: dict[tuple[str, bool], types.Tool] = {}
 
-    def listed(self, toolsets: str | None, *, structured: bool) -> list[types.Tool]:
+    def list_tools(self, toolsets: str | None, *, structured: bool) -> list[types.Tool]:
         """Return the tools of comma-separated toolsets and families; InvalidArgument for unknown names."""
         names = _names(toolsets or "") or _names(self._default)
-        known = self._known()
+        known = self._toolset_names()
         if unknown := [name for name in names if name not in known]:
             raise InvalidArgument(
                 f"there is no toolset {' or '.join(map(repr, unknown))}",
@@ -48,7 +48,7 @@ class Tools:
             return None
         return self._describe(operation, structured=False).input_schema
 
-    def unknown(self, name: str, error: UnknownOperation) -> UnknownOperation:
+    def unknown_tool(self, name: str, error: UnknownOperation) -> UnknownOperation:
         """Return the error for an unknown tool."""
         nearest = error.details.get("nearest")
         near = [self._catalogue.get(str(found)).tool for found in nearest] if isinstance(nearest, list) else []
@@ -58,7 +58,7 @@ class Tools:
             details={"nearest": near},
         )
 
-    def _known(self) -> list[str]:
+    def _toolset_names(self) -> list[str]:
         toolsets = {operation.mark.toolset for operation in self._catalogue} | set(self._catalogue.families())
         return [ALL, *sorted(toolsets - {ALL})]
 

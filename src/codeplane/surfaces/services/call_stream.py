@@ -39,16 +39,16 @@ class CallStream(AsyncIterator[T]):
             self._next.cancel()
             await asyncio.wait({self._next})
             if not self._next.cancelled():
-                # Looked at, so that nobody complains that it was not.
+                # Retrieve the exception, so that asyncio does not warn about it.
                 self._next.exception()
         await self._items.aclose()
 
     def _soon(self) -> "asyncio.Future[T]":
-        self._next = self._next or asyncio.ensure_future(_following(self._items))
+        self._next = self._next or asyncio.ensure_future(_next_item(self._items))
         return self._next
 
 
-async def _following(items: AsyncIterator[T]) -> T:
+async def _next_item(items: AsyncIterator[T]) -> T:
     return await anext(items)
 
 

@@ -53,12 +53,12 @@ def heartbeat_message(*, latest: int, position: int = 0) -> events_pb2.Event:
 
 def gap_message(gap: Mapping[str, JsonValue]) -> events_pb2.Event:
     """Return the gap that ends a watch."""
-    found: JsonObject = {
+    gap_fields: JsonObject = {
         "requested_from_sequence": gap.get("requested_after"),
         "next_available_sequence": gap.get("first_available"),
         "stream": gap.get("stream"),
     }
-    return events_pb2.Event(stream_gap=fill_message(events_pb2.StreamGap, found))
+    return events_pb2.Event(stream_gap=fill_message(events_pb2.StreamGap, gap_fields))
 
 
 def _created(kind: str, payload: JsonObject) -> Message:
@@ -92,7 +92,7 @@ def _decided(kind: str, payload: JsonObject) -> Message:
     return fill_message(events_pb2.PolicyDecisionMade, {"policy_id": payload.get("version"), **payload})
 
 
-def _named(message: type[Message]) -> Make:
+def _rename_fields(message: type[Message]) -> Make:
     """Rename the fields of a payload to the message's."""
     return lambda kind, payload: fill_message(message, payload)
 
@@ -102,7 +102,7 @@ _PAYLOADS: Mapping[str, tuple[str, Make]] = {
     **dict.fromkeys(_STATUS, ("proposed_action_status_changed", _changed)),
     "idempotency.conflict": ("idempotency_conflict", _conflict),
     "policy.decided": ("policy_decision_made", _decided),
-    "shell.started": ("tool_execution_started", _named(events_pb2.ToolExecutionStarted)),
-    "shell.output": ("tool_execution_output_delta", _named(events_pb2.ToolExecutionOutputDelta)),
-    "shell.finished": ("tool_execution_finished", _named(events_pb2.ToolExecutionFinished)),
+    "shell.started": ("tool_execution_started", _rename_fields(events_pb2.ToolExecutionStarted)),
+    "shell.output": ("tool_execution_output_delta", _rename_fields(events_pb2.ToolExecutionOutputDelta)),
+    "shell.finished": ("tool_execution_finished", _rename_fields(events_pb2.ToolExecutionFinished)),
 }

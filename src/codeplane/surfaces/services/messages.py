@@ -92,18 +92,18 @@ def _set(message: Message, field: FieldDescriptor, value: JsonValue) -> None:
     if field.is_repeated:
         target = getattr(message, field.name)
         for item in value if isinstance(value, Sequence) and not isinstance(value, str) else ():
-            found = _converted(field, item)
-            if found is not None:
-                target.append(found)
+            converted = _convert(field, item)
+            if converted is not None:
+                target.append(converted)
         return
-    found = _converted(field, value)
-    if isinstance(found, Message):
-        getattr(message, field.name).CopyFrom(found)
-    elif found is not None:
-        setattr(message, field.name, found)
+    converted = _convert(field, value)
+    if isinstance(converted, Message):
+        getattr(message, field.name).CopyFrom(converted)
+    elif converted is not None:
+        setattr(message, field.name, converted)
 
 
-def _converted(field: FieldDescriptor, value: JsonValue) -> object:
+def _convert(field: FieldDescriptor, value: JsonValue) -> object:
     """Convert a value to the field's type, or return None."""
     if field.message_type is not None:
         return _message(field, value)
@@ -124,7 +124,7 @@ def _enum(kind: EnumDescriptor, name: str) -> int | None:
     """Return the number of an enum name, with or without its prefix."""
     named = kind.values_by_name.get(name)
     if named is None:
-        ending = [found for found in kind.values if found.name.endswith(f"_{name}")]
+        ending = [member for member in kind.values if member.name.endswith(f"_{name}")]
         named = ending[0] if len(ending) == 1 else None
     return named.number if named is not None else None
 
@@ -140,19 +140,19 @@ def _message(field: FieldDescriptor, value: JsonValue) -> Message | None:
 
 
 def _timestamp(value: JsonValue) -> Timestamp | None:
-    found = Timestamp()
+    timestamp = Timestamp()
     if isinstance(value, int) and not isinstance(value, bool):
         try:
-            found.FromNanoseconds(value)
+            timestamp.FromNanoseconds(value)
         except ValueError:
             return None
-        return found
+        return timestamp
     try:
-        found.FromJsonString(str(value))
+        timestamp.FromJsonString(str(value))
     except ValueError:
         try:
             at = datetime.fromisoformat(str(value))
         except ValueError:
             return None
-        found.FromDatetime(at if at.tzinfo else at.replace(tzinfo=UTC))
-    return found
+        timestamp.FromDatetime(at if at.tzinfo else at.replace(tzinfo=UTC))
+    return timestamp

@@ -79,13 +79,13 @@ class OperationCall:
 
 
 def _fields(body: JsonObject) -> JsonObject:
-    found: JsonObject = {}
+    fields: JsonObject = {}
     for name, value in body.items():
         if name not in _NAMES:
             raise MalformedRequest(f"there is no field {name[:80]!r}", hint=f"use {', '.join(sorted(_NAMES.values()))}")
         if value is not None:
-            found[_NAMES[name]] = value
-    return found
+            fields[_NAMES[name]] = value
+    return fields
 
 
 def _object(raw: bytes, what: str, *, hint: str) -> JsonObject:

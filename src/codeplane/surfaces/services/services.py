@@ -74,10 +74,10 @@ class Services:
             "OperationService/Call": self._call,
             "OperationService/Stream": self._stream,
             "EventsService/Watch": self._watch,
-            **{f"{typed.service}/{typed.method}": self._typed(typed) for typed in METHODS},
+            **{f"{typed.service}/{typed.method}": self._typed_handler(typed) for typed in METHODS},
         }
         self.methods: Mapping[str, Method] = {
-            found.path: found for service in SERVICES for found in _methods(service, handlers)
+            method.path: method for service in SERVICES for method in _methods(service, handlers)
         }
 
     async def refusal(self, method: Method, headers: Headers) -> CallFailed | None:
@@ -101,10 +101,10 @@ class Services:
 
     async def _stream(self, asked: DecodedRequest, headers: Headers) -> AsyncGenerator[EncodableResponse, None]:
         wanted = cast(OperationCall, asked)
-        # A call that answers once is let finish; one that could go on for ever ends with the server.
+        # A unary call may finish; an endless one ends with the server.
         stopping = self._stopping if self._streams(wanted.operation) else asyncio.Event()
         async with aclosing(
-            self._following(wanted.operation, wanted.arguments, _caller(headers, wanted), stopping)
+            self._open_stream(wanted.operation, wanted.arguments, _caller(headers, wanted), stopping)
         ) as items:
             async for item in items:
                 if isinstance(item, Outcome):
@@ -120,14 +120,14 @@ class Services:
     async def _watch(self, asked: DecodedRequest, headers: Headers) -> AsyncGenerator[EncodableResponse, None]:
         watch = Watch(cast(events_pb2.WatchRequest, asked))
         caller = _caller(headers)
-        async with aclosing(self._following(watch.operation, watch.arguments, caller, self._stopping)) as items:
+        async with aclosing(self._open_stream(watch.operation, watch.arguments, caller, self._stopping)) as items:
             if await items.is_quiet(_REFUSAL_SEC):
                 yield heartbeat_message(latest=watch.latest)
             async for item in items:
                 if isinstance(item, Outcome):
                     if not isinstance(item.error, StreamGap):
                         _meta_or_raise(item)
-                    # The gap has been told as a message, and is the end.
+                    # The gap was sent as a message, and ends the stream.
                     return
                 wire = item.model_dump(mode="json", exclude_none=True)
                 if (event := wire.get("event")) is not None:
@@ -141,7 +141,7 @@ class Services:
                     watch.note_heartbeat(position)
                     yield heartbeat_message(latest=watch.latest, position=position)
 
-    def _typed(self, typed: TypedMethod) -> Handler:
+    def _typed_handler(self, typed: TypedMethod) -> Handler:
         async def handle(asked: DecodedRequest, headers: Headers) -> AsyncGenerator[EncodableResponse, None]:
             arguments = typed.arguments(cast(Message, asked))
             outcome = await self._conveyor.call(typed.operation, arguments, _caller(headers))
@@ -150,7 +150,7 @@ class Services:
 
         return handle
 
-    def _following(
+    def _open_stream(
         self, operation: str, arguments: JsonObject, caller: Caller, stopping: asyncio.Event
     ) -> CallStream[Result | Outcome]:
         items = self._conveyor.stream(operation, arguments, caller)
@@ -164,7 +164,7 @@ class Services:
 
 
 def _operation(name: str) -> str:
-    typed = {f"{found.service}/{found.method}": found.operation for found in METHODS}
+    typed = {f"{method.service}/{method.method}": method.operation for method in METHODS}
     return typed.get(name, _WITHOUT_TOKEN if name == "OperationService/Call" else "")
 
 
@@ -172,14 +172,14 @@ def _methods(service: ServiceDescriptor, handlers: Mapping[str, Handler]) -> lis
     return [
         Method(
             service=service.full_name,
-            name=found.name,
-            request=GetMessageClass(found.input_type),
-            response=GetMessageClass(found.output_type),
-            streams=found.server_streaming,
-            handle=handlers[f"{service.name}/{found.name}"],
-            operation=_operation(f"{service.name}/{found.name}"),
+            name=method.name,
+            request=GetMessageClass(method.input_type),
+            response=GetMessageClass(method.output_type),
+            streams=method.server_streaming,
+            handle=handlers[f"{service.name}/{method.name}"],
+            operation=_operation(f"{service.name}/{method.name}"),
         )
-        for found in service.methods
+        for method in service.methods
     ]
 
 

@@ -42,23 +42,23 @@ class TypedMethod:
     def answer(self, result_json: str) -> Message:
         """Return the result as the method's message."""
         result: JsonObject = json.loads(result_json) or {}
-        values = _taken(result, self.takes)
+        values = _with_taken(result, self.takes)
         if self.items and isinstance(listed := values.get("items"), list):
-            values["items"] = [_taken(item, self.items) if isinstance(item, dict) else item for item in listed]
+            values["items"] = [_with_taken(item, self.items) if isinstance(item, dict) else item for item in listed]
         if self.items and isinstance(one := values.get("item"), dict):
-            values["item"] = _taken(one, self.items)
+            values["item"] = _with_taken(one, self.items)
         return fill_message(self.response, values)
 
 
-def _taken(result: JsonObject, takes: Mapping[str, str]) -> JsonObject:
-    return {**result, **{name: _at(result, path) for name, path in takes.items()}}
+def _with_taken(result: JsonObject, takes: Mapping[str, str]) -> JsonObject:
+    return {**result, **{name: _value_at(result, path) for name, path in takes.items()}}
 
 
-def _at(result: JsonObject, path: str) -> JsonValue:
-    found: JsonValue = result
+def _value_at(result: JsonObject, path: str) -> JsonValue:
+    value: JsonValue = result
     for part in filter(None, path.split(".")):
-        found = found.get(part) if isinstance(found, Mapping) else None
-    return found
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
 
 
 _APPROVAL = MappingProxyType({"rejection_reason": "reason"})

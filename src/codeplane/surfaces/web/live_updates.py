@@ -25,7 +25,7 @@ _RUNS = ("call.started", "call.finished")
 # A page holds one; more than these are not pages that anyone looks at.
 MAX_PER_SESSION, MAX_STREAMS = 20, 100
 _RETRY_SEC = 30
-# What a page missed beyond this is loaded anew instead of being told piece by piece.
+# A page that missed more events than this is reloaded.
 _BACKLOG = 2000
 
 Shown = Callable[[JsonObject], str]
@@ -96,11 +96,11 @@ class LiveUpdates:
         self._open[who] += 1
         return _CountedStream(
             self._lines(request, items, shown, first),
-            ended=lambda: self._ended(who),
+            ended=lambda: self._stream_ended(who),
             headers={**SECURITY, **PRIVATE, "x-accel-buffering": "no"},
         )
 
-    def _ended(self, who: str) -> None:
+    def _stream_ended(self, who: str) -> None:
         self._open[who] -= 1
         if not self._open[who]:
             del self._open[who]
@@ -112,7 +112,7 @@ class LiveUpdates:
         async with aclosing(_until_stopped(items, self._stopping)) as open_items:
             async for item in open_items:
                 if self._sign_ins.find_seal(request.sign_in.seal) is None:
-                    # Signed out elsewhere; the next request is told to sign in.
+                    # Signed out elsewhere; the next request has to sign in.
                     yield _message("signed out", event="ended")
                     return
                 if isinstance(item, Outcome):
@@ -147,7 +147,7 @@ async def _until_stopped(
     following: asyncio.Future[Result | Outcome] | None = None
     try:
         while True:
-            following = asyncio.ensure_future(_next(items))
+            following = asyncio.ensure_future(_next_item(items))
             waiting: set[asyncio.Future[object]] = {following, ending}  # type: ignore[arg-type]  # only read here
             await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
             if not following.done():
@@ -164,7 +164,7 @@ async def _until_stopped(
         await items.aclose()  # type: ignore[attr-defined]  # the conveyor's stream is an async generator
 
 
-async def _next(items: AsyncIterator[Result | Outcome]) -> Result | Outcome:
+async def _next_item(items: AsyncIterator[Result | Outcome]) -> Result | Outcome:
     return await anext(items)
 
 

@@ -51,7 +51,7 @@ class SignIns:
     def link(self, *, token: str, who: str) -> tuple[str, int]:
         """Create a link's secret for the holder of a token, and its expiry."""
         now = self._clock.now_ns()
-        self._links = {seal: kept for seal, kept in self._links.items() if kept[2] > now}
+        self._links = {seal: entry for seal, entry in self._links.items() if entry[2] > now}
         while len(self._links) >= _MOST_LINKS:
             del self._links[next(iter(self._links))]
         secret, expires_ns = secrets.token_urlsafe(32), now + LINK_SEC * SECOND_NS
@@ -73,7 +73,7 @@ class SignIns:
         self._sessions[seal] = SignIn(
             seal=seal, who=who, opened_ns=now, expires_ns=now + SESSION_SEC * SECOND_NS, token=token
         )
-        self._keep()
+        self._save()
         return cookie
 
     def find(self, cookie: str | None) -> SignIn | None:
@@ -97,7 +97,7 @@ class SignIns:
         """End a session; False when there was none."""
         if self._sessions.pop(seal, None) is None:
             return False
-        self._keep()
+        self._save()
         return True
 
     def end_all(self, *, but: str | None = None) -> int:
@@ -105,13 +105,13 @@ class SignIns:
         remaining = {seal: session for seal, session in self._sessions.items() if seal == but}
         ended, self._sessions = len(self._sessions) - len(remaining), remaining
         self._links.clear()
-        self._keep()
+        self._save()
         return ended
 
     def _drop_ended(self, now: int) -> None:
         self._sessions = {seal: session for seal, session in self._sessions.items() if session.expires_ns > now}
 
-    def _keep(self) -> None:
+    def _save(self) -> None:
         if self._file is None:
             return
         kept: list[JsonValue] = [
@@ -132,7 +132,7 @@ class SignIns:
             raw = json.loads(self._file.read_text()) if self._file is not None else {}
             if not hmac.compare_digest(str(raw.get("of", "")), _seal(self._owner_token)):
                 return
-            found = [
+            restored = [
                 SignIn(
                     seal=session["seal"],
                     who=session["who"],
@@ -144,7 +144,7 @@ class SignIns:
             ]
         except (OSError, ValueError, TypeError, KeyError, AttributeError):
             return
-        self._sessions = {session.seal: session for session in found}
+        self._sessions = {session.seal: session for session in restored}
         self._drop_ended(self._clock.now_ns())
 
 

@@ -32,10 +32,10 @@ class StaticFiles:
 
     async def serve(self, request: Request) -> Response:
         """Serve a file by name."""
-        found = self._held.get(request.path_params["name"])
-        if found is None:
+        file = self._held.get(request.path_params["name"])
+        if file is None:
             raise NotFound(f"nothing is at {request.url.path}")
-        body, packed, kind = found
+        body, packed, kind = file
         headers = {**SECURITY, **_FOREVER}
         if "gzip" in request.headers.get("accept-encoding", ""):
             return Response(packed, media_type=kind, headers={**headers, "content-encoding": "gzip"})

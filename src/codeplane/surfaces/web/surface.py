@@ -77,7 +77,7 @@ class WebSurface:
         ]
         for page in _PAGES:
             routes += [Route(path, self._page(handler), methods=[method]) for method, path, handler in page.ROUTES]
-        return [*routes, Route("/dashboard/{rest:path}", self._page(_nothing), methods=["GET"])]
+        return [*routes, Route("/dashboard/{rest:path}", self._page(_no_page), methods=["GET"])]
 
     def _page(self, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
@@ -98,7 +98,7 @@ class WebSurface:
                 self._sign_ins.end(sign_in.seal)
                 return self._sign_in_page(request)
             except (CursorInvalid, CursorExpired) as error:
-                # Made before the server was started anew: the first page is better than none.
+                # The cursor is from before a restart: show the first page instead.
                 first = page_request.first_page_url()
                 return page_request.redirect(first) if first else await page_request.render_error(error)
             except CodePlaneError as error:
@@ -157,7 +157,7 @@ class WebSurface:
         return f"__Host-{self._cookie}" if _is_secure(request) else self._cookie
 
 
-async def _nothing(request: PageRequest) -> Response:
+async def _no_page(request: PageRequest) -> Response:
     raise NotFound(f"no page is at {request.http.url.path}", hint="choose one on the left")
 
 

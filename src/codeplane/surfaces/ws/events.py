@@ -86,7 +86,7 @@ class EventSocket:
         text = message.get("text")
         if not isinstance(text, str) or len(text) > _MAX_MESSAGE:
             raise MalformedRequest(f"the first message has to be text of at most {_MAX_MESSAGE} characters")
-        return hello.completed(text)
+        return hello.complete(text)
 
     async def _send_all(self, socket: WebSocket, watched: Items) -> None:
         async with aclosing(watched) as items:
@@ -107,7 +107,7 @@ class EventSocket:
         if not _is_open(socket):
             return True
         try:
-            # Not `wait_for`: it can lose a cancellation, and who has left would be read for for ever.
+            # Not `wait_for`: it can lose a cancellation, and the loop would go on for a reader that has left.
             async with asyncio.timeout(self._take_sec):
                 await socket.send_text(dumps(message))
         except TimeoutError:

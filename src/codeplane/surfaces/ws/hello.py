@@ -33,7 +33,7 @@ class Hello:
             wanted["types"] = list(types)
         return cls(token=bearer(socket.headers.getlist("authorization")), wanted=wanted)
 
-    def completed(self, message: str) -> "Hello":
+    def complete(self, message: str) -> "Hello":
         """Return the introduction completed by the first message, which overrides the URL."""
         try:
             fields = json.loads(message)

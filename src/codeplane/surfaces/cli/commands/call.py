@@ -98,14 +98,14 @@ def _read(source: Path) -> JsonObject:
     try:
         with nullcontext(sys.stdin.buffer) if str(source) == "-" else source.open("rb") as file:
             raw = file.read(_MAX_INPUT_BYTES + 1)
-        found = json.loads(raw) if len(raw) <= _MAX_INPUT_BYTES else None
+        document = json.loads(raw) if len(raw) <= _MAX_INPUT_BYTES else None
     except OSError as error:
         raise InvalidArgument(f"{source} cannot be read: {error.strerror}", hint=_HINT) from error
     except (ValueError, RecursionError) as error:
         raise InvalidArgument(f"{source} is not JSON: {error}", hint=_HINT) from error
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise InvalidArgument(f"{source} must hold one JSON object of at most {_MAX_INPUT_BYTES} bytes", hint=_HINT)
-    return found
+    return document
 
 
 def _merge(given: JsonObject, arguments: list[str]) -> JsonObject:

@@ -52,7 +52,7 @@ def allow(
         print(f"{HEADER}: {secret.read()}")
         return
     show(envelope, as_json=as_json)
-    if any(one.id == name for one in CLIENTS):
+    if any(known.id == name for known in CLIENTS):
         print(f"\nnext: cpl init --client {name}, and restart it; undo: cpl clients revoke {name}", file=sys.stderr)
     else:
         print(f"\nnext: have it run cpl mcp --client {name}; undo: cpl clients revoke {name}", file=sys.stderr)

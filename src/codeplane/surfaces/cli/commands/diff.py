@@ -81,8 +81,8 @@ def _pages(
         text = envelope.get("text")
         yield result, text if isinstance(text, str) else ""
         for name in ("structural_changes", "files"):
-            found = result.get(name)
-            shown += len(found) if isinstance(found, list) else 0
+            items = result.get(name)
+            shown += len(items) if isinstance(items, list) else 0
         pagination = result.get("pagination")
         cursor = pagination.get("next_cursor") if isinstance(pagination, dict) else None
         if cursor is None:
@@ -114,7 +114,7 @@ def _show(
         if last_hint and found[-len(last_hint) :] == last_hint:
             # It speaks of all pages, and comes behind the last of them.
             found, hint = found[: -len(last_hint)], last_hint
-        drawn = [paint(line, _how(line, colours), colour) for line in found]
+        drawn = [paint(line, _line_colour(line, colours), colour) for line in found]
         if in_terminal and not plain:
             lines += drawn
         elif drawn:
@@ -132,7 +132,7 @@ def _hint(result: JsonObject) -> list[str]:
     return hint.split("\n") if isinstance(hint, str) and hint else []
 
 
-def _how(line: str, colours: dict[str, str]) -> str:
+def _line_colour(line: str, colours: dict[str, str]) -> str:
     bare = line.lstrip() if "!" in colours else line
     if "!" in colours and " breaking change" in bare[:30]:
         return colours["!"]

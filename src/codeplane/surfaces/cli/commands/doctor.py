@@ -47,10 +47,10 @@ def doctor(
 
 
 def _report(checks: list[Check], salvaged: str | None, lines: list[str] | None) -> JsonObject:
-    found: list[JsonValue] = [
+    rows: list[JsonValue] = [
         {"name": check.name, "verdict": check.verdict, "found": check.found, "fix": check.fix} for check in checks
     ]
-    report: JsonObject = {"checks": found}
+    report: JsonObject = {"checks": rows}
     if salvaged is not None:
         report["salvage"] = salvaged
     if lines is not None:

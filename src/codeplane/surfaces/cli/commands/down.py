@@ -17,7 +17,7 @@ def down(repo: RepoOption = None) -> None:
     workspace = resolve_workspace(repo)
     start = (repo or Path()).expanduser().resolve()
     if repo is not None and start != workspace.root:
-        # A folder that is no repository, or no more, must not end the server of the one around it.
+        # A folder that is not a repository must not stop the server of the one around it.
         end = f"cpl down --repo {shlex.quote(str(workspace.root))}"
         print("not running")
         print(f"hint: {start} lies in {workspace.root}, whose server this ends: {end}", file=sys.stderr)

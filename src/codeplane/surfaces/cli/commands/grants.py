@@ -84,7 +84,7 @@ def revoke(
 
 
 def _seconds(text: str) -> int:
-    found = re.fullmatch(r"(\d{1,6})([smh])", text.strip())
-    if found is None:
+    match = re.fullmatch(r"(\d{1,6})([smh])", text.strip())
+    if match is None:
         raise InvalidArgument(f"{text!r} is not a duration", hint="write it as in 45s, 30m or 8h")
-    return int(found[1]) * _UNITS[found[2]]
+    return int(match[1]) * _UNITS[match[2]]

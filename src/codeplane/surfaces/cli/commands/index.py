@@ -33,7 +33,7 @@ def export(
             shutil.move(str(result["path"]), file)
         except OSError as error:
             raise InvalidArgument(f"{file} cannot be written: {error.strerror}", hint="name another file") from error
-        _named(envelope, result, file)
+        _with_chosen_path(envelope, result, file)
     show(envelope, as_json=as_json)
 
 
@@ -69,7 +69,7 @@ def rebuild(repo: RepoOption = None, as_json: JsonOption = False) -> None:
     show(envelope, as_json=as_json)
 
 
-def _named(envelope: JsonObject, result: JsonObject, file: Path) -> None:
+def _with_chosen_path(envelope: JsonObject, result: JsonObject, file: Path) -> None:
     """Replace the path of the archive by the one the person chose."""
     text = envelope.get("text")
     if isinstance(text, str):

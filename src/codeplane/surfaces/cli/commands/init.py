@@ -66,10 +66,10 @@ def _remember(workspace: Workspace, rows: list[Row], changes: tuple[registration
     done = {(row.file, row.client) for row in rows if row.action in ("created", "updated")}
     made = [change.made for change in changes if change.made is not None and (change.file, change.client) in done]
     installed = InstallRecord.load(Path.home(), os.environ)
-    told = installed.with_repository(workspace.root.resolve(), made)
+    record = installed.with_repository(workspace.root.resolve(), made)
     try:
-        if told != installed:
-            told.save()
+        if record != installed:
+            record.save()
     except OSError as error:
         raise storage_error(error, installed.file) from error
 
@@ -90,7 +90,7 @@ def _register(change: registration.RegistrationChange, *, yes: bool) -> Row:
     row = Row(file=change.file, action=change.action, reason=change.reason, client=change.client)
     if change.action in ("unchanged", "skipped"):
         return row
-    if not yes and not _agreed(change):
+    if not yes and not _confirm(change):
         return replace(row, action="skipped", reason="not asked for; cpl init --yes does it")
     try:
         registration.apply(change)
@@ -99,7 +99,7 @@ def _register(change: registration.RegistrationChange, *, yes: bool) -> Row:
     return row
 
 
-def _agreed(change: registration.RegistrationChange) -> bool:
+def _confirm(change: registration.RegistrationChange) -> bool:
     if not sys.stdin.isatty():
         return False
     return typer.confirm(f"Register CodePlane with {change.client} in {change.file}?", default=True, err=True)

@@ -53,14 +53,14 @@ def log(
     # Whoever names a position goes on from there, and wants all that follows.
     most = limit or (None if everything or after is not None else _DEFAULT)
     with open_owner_client(resolve_workspace(repo)) as client:
-        reading = _Reading(client, wanted, as_json=as_json)
+        reading = _EventReader(client, wanted, as_json=as_json)
         for event in reading.events(after or 0, most):
             _print(event, as_json=as_json)
         if follow:
             _follow(client, {**wanted, "after": reading.position}, as_json=as_json)
 
 
-class _Reading:
+class _EventReader:
     """Reads the existing events page by page, and keeps the position."""
 
     def __init__(self, client: OwnerClient | EmbeddedClient, wanted: JsonObject, *, as_json: bool) -> None:

@@ -57,12 +57,12 @@ def search(
     with open_owner_client(resolve_workspace(repo)) as client:
         pages = _pages(client, asked, limit, as_json=as_json)
         if as_json:
-            found = _print_json(pages)
+            hits = _print_json(pages)
         elif sys.stdout.isatty():
-            found = _page_through(pages, colour="NO_COLOR" not in os.environ)
+            hits = _page_through(pages, colour="NO_COLOR" not in os.environ)
         else:
-            found = _print_lines(pages)
-    if not found:
+            hits = _print_lines(pages)
+    if not hits:
         raise typer.Exit(EXIT_FAILED)
 
 

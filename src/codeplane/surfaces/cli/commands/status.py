@@ -10,7 +10,7 @@ import typer
 
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.workspace import Workspace
-from codeplane.surfaces.cli.discovery import ServerFacts, addresses, find_server, reached
+from codeplane.surfaces.cli.discovery import ServerFacts, addresses, addresses_to_json, find_server
 from codeplane.surfaces.cli.output import (
     EXIT_NO_SERVER,
     JsonOption,
@@ -37,7 +37,7 @@ def status(
     """Show the server's state, repository and commit; exit code 3 when no server runs."""
     workspace = resolve_workspace(repo)
     facts = find_server(workspace)
-    # Taken before anything is shown: what is logged while somebody reads is not passed over.
+    # Taken before anything is shown, so that lines logged meanwhile are not skipped.
     log_end = _LogEnd(workspace.log)
     result = (
         result_or_exit(OwnerClient(workspace, facts).call("status", {}), as_json=as_json) if facts is not None else None
@@ -48,11 +48,13 @@ def status(
         state: JsonObject = {"running": False, "repo": str(workspace.root)}
         state |= {"held_by": holder} if holder is not None else {}
         if facts is not None and result is not None:
-            state = {"running": True, "url": facts.url, **reached(facts), **result}
+            state = {"running": True, "url": facts.url, **addresses_to_json(facts), **result}
         print(dumps({**state, "paths": _paths(workspace), **({"log": lines} if lines is not None else {})}))
     else:
         if facts is not None and result is not None:
-            _show_running(workspace, facts, result, _waiting(workspace, facts), _untrusted(workspace, facts))
+            _show_running(
+                workspace, facts, result, _pending_approvals(workspace, facts), _untrusted_agents(workspace, facts)
+            )
         else:
             error = _logged_error(workspace)
             print_rows(
@@ -103,7 +105,7 @@ def _logged_error(workspace: Workspace) -> str:
     return ""
 
 
-def _waiting(workspace: Workspace, facts: ServerFacts) -> str:
+def _pending_approvals(workspace: Workspace, facts: ServerFacts) -> str:
     """Return what waits for a person; nothing where that is unknown."""
     result = OwnerClient(workspace, facts).call("approval.list", {"limit": 1}).get("result")
     pending = result.get("pending") if isinstance(result, dict) else None
@@ -112,7 +114,7 @@ def _waiting(workspace: Workspace, facts: ServerFacts) -> str:
     return f"{pending} {'waits' if pending == 1 else 'wait'} for you: cpl approvals" if pending else "none wait"
 
 
-def _untrusted(workspace: Workspace, facts: ServerFacts) -> str:
+def _untrusted_agents(workspace: Workspace, facts: ServerFacts) -> str:
     """Return the agents that have read untrusted content, and since when."""
     result = OwnerClient(workspace, facts).call("untrusted.list", {}).get("result")
     items = result.get("items") if isinstance(result, dict) else None
@@ -214,8 +216,8 @@ class _LogEnd:
         self._place = 0
         self._inode: int | None = None
         if path.exists():
-            found = path.stat()
-            self._place, self._inode = found.st_size, found.st_ino
+            status = path.stat()
+            self._place, self._inode = status.st_size, status.st_ino
 
     def follow(self) -> None:
         """Print lines as they are written, until interrupted."""
@@ -226,9 +228,9 @@ class _LogEnd:
     def _new(self) -> bytes:
         try:
             with self._path.open("rb") as lines:
-                found = os.fstat(lines.fileno())
-                if found.st_ino != self._inode or found.st_size < self._place:
-                    self._place, self._inode = 0, found.st_ino
+                status = os.fstat(lines.fileno())
+                if status.st_ino != self._inode or status.st_size < self._place:
+                    self._place, self._inode = 0, status.st_ino
                 lines.seek(self._place)
                 text = lines.read()
         except FileNotFoundError:

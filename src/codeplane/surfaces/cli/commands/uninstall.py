@@ -47,8 +47,8 @@ def uninstall(
     for change in changes:
         if change.action == "skipped":
             print(f"leave   {change.file} ({change.client})  {change.reason}")
-    if not everywhere and (kept := _recovery(workspace.root)):
-        refs = f"{counted(len(kept), 'ref')} below {_RECOVERY}"
+    if not everywhere and (recovery_refs := _recovery(workspace.root)):
+        refs = f"{counted(len(recovery_refs), 'ref')} below {_RECOVERY}"
         print(f"leave   {refs}, which keep lost work: --everywhere deletes them")
     if not doomed:
         _forget(installed, repositories, changes, everywhere=everywhere)
@@ -59,15 +59,15 @@ def uninstall(
         again = _command(repo, keep_data=keep_data, everywhere=everywhere)
         print(f"\nnothing was changed; {again} does it", file=sys.stderr)
         raise typer.Exit(EXIT_FAILED)
-    for one in repositories:
-        down(repo=one.root)
-    failed = [change for change in changes if not _removed(change)]
+    for each in repositories:
+        down(repo=each.root)
+    failed = [change for change in changes if not _apply_removal(change)]
     if not keep_data:
-        for one in repositories:
+        for each in repositories:
             if everywhere:
-                _drop_recovery(one.root)
-            shutil.rmtree(folder_of(one), ignore_errors=True)
-            _delete(one.home)
+                _drop_recovery(each.root)
+            shutil.rmtree(folder_of(each), ignore_errors=True)
+            _delete(each.home)
         if settings is not None:
             _delete(settings)
     if failed:
@@ -195,7 +195,7 @@ def _forget(
         raise storage_error(error, installed.file) from error
 
 
-def _removed(change: registration.RegistrationChange) -> bool:
+def _apply_removal(change: registration.RegistrationChange) -> bool:
     try:
         registration.apply(change)
     except registration.RegistrationError as error:

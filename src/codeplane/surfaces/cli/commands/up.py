@@ -14,7 +14,14 @@ import typer
 from codeplane.kernel.errors import CodePlaneError, ServerRunning
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.workspace import Workspace
-from codeplane.surfaces.cli.discovery import ServerFacts, addresses, facts_of, find_server, not_ready, reached
+from codeplane.surfaces.cli.discovery import (
+    ServerFacts,
+    addresses,
+    addresses_to_json,
+    facts_from_json,
+    find_server,
+    not_ready,
+)
 from codeplane.surfaces.cli.output import (
     JsonOption,
     RepoOption,
@@ -48,9 +55,9 @@ def up(
             print("warning: --set has no effect on it; cpl down first", file=sys.stderr)
         return
     if detach:
-        found, started = start_server(workspace, overrides=overrides or ())
-        problem = _wait_until_ready(workspace, found)
-        _show(workspace, found, as_json=as_json, note="started" if started else "already running")
+        facts, started = start_server(workspace, overrides=overrides or ())
+        problem = _wait_until_ready(workspace, facts)
+        _show(workspace, facts, as_json=as_json, note="started" if started else "already running")
         if problem is not None:
             print(f"warning: not ready yet: {problem}; see: cpl status", file=sys.stderr)
         return
@@ -73,7 +80,7 @@ def _wait_until_ready(workspace: Workspace, facts: ServerFacts) -> str | None:
     if sys.stderr.isatty() and not_ready(facts) is not None:
         _show_progress(workspace, facts)
     deadline = time.monotonic() + START_TIMEOUT_SEC
-    # Only the first index is worth waiting for; a full disk is better told at once.
+    # Wait only for the first index; report a full disk at once.
     while "INDEX_NOT_READY" in ((problem := not_ready(facts)) or "") and time.monotonic() < deadline:
         time.sleep(POLL_SEC)
     return problem
@@ -98,7 +105,7 @@ def _serve(workspace: Workspace, overrides: list[str], *, background: bool, as_j
 
     def announce(wire: JsonObject) -> None:
         if not background:
-            facts = facts_of(wire)
+            facts = facts_from_json(wire)
             _show(workspace, facts, as_json=as_json, note="Ctrl+C ends it")
             sys.stdout.flush()
             if sys.stderr.isatty() and not as_json:
@@ -119,8 +126,8 @@ def _show_progress(workspace: Workspace, facts: ServerFacts) -> None:
             result = OwnerClient(workspace, facts).call("status", {"include": ["index"]}).get("result")
         except CodePlaneError:
             return None
-        found = result.get("index") if isinstance(result, dict) else None
-        return found if isinstance(found, dict) else None
+        state = result.get("index") if isinstance(result, dict) else None
+        return state if isinstance(state, dict) else None
 
     follow(index)
 
@@ -128,7 +135,7 @@ def _show_progress(workspace: Workspace, facts: ServerFacts) -> None:
 def _show(workspace: Workspace, facts: ServerFacts, *, as_json: bool, note: str) -> None:
     if as_json:
         address: JsonObject = {"url": facts.url, "pid": facts.pid, "port": facts.port, "repo": str(workspace.root)}
-        print(dumps({**address, **reached(facts), "note": note}))
+        print(dumps({**address, **addresses_to_json(facts), "note": note}))
         return
     from codeplane.adapters.coding_clients.own_entry import cpl_path
 
@@ -159,7 +166,7 @@ def _clients(workspace: Workspace) -> str:
 
     try:
         planned = plan_workspace(workspace, [])
-    except Exception:  # what is wrong with somebody's settings is for cpl init to say
+    except Exception:  # cpl init reports broken client settings
         return ""
     known = {change.client: change.action == "unchanged" for change in planned}
     clients = [f"{name} (registered)" if there else f"{name} (not registered)" for name, there in known.items()]

@@ -30,8 +30,8 @@ class ToolAnswer:
     @property
     def error(self) -> str:
         """The error's name, or an empty text."""
-        found = _ERROR.match(self.text) if self.failed else None
-        return found[1] if found else ""
+        match = _ERROR.match(self.text) if self.failed else None
+        return match[1] if match else ""
 
     def as_error(self, message: str) -> CodePlaneError:
         """Return an error with this message, of the answer's own class if it is one."""

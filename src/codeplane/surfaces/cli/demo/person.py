@@ -47,7 +47,7 @@ class Person:
             return False
         return True
 
-    def decided(self, action_id: str) -> Approval:
+    def get_action(self, action_id: str) -> Approval:
         """Return the action as it is now."""
         return self._client.approval(action_id)
 

@@ -36,15 +36,15 @@ class Player:
             if step.applies(self.states):
                 number += 1
                 began = time.monotonic()
-                self.states[step.name] = await self._played(number, step)
+                self.states[step.name] = await self._play_step(number, step)
                 # A step that took its time was there to be read.
                 await asyncio.sleep(self.tempo.pause(_STEP_SEC, since=began))
 
-    async def _played(self, number: int, step: Step) -> State:
+    async def _play_step(self, number: int, step: Step) -> State:
         self.screen.step(number, step.say, step.tool, step.arguments)
         calling = asyncio.ensure_future(self.agent.call(step.tool, step.arguments))
         try:
-            action = await self._decided(calling) if step.asks else None
+            action = await self._await_decision(calling) if step.asks else None
             answer = await calling
         finally:
             calling.cancel()
@@ -54,17 +54,17 @@ class Player:
             self.screen.note("refused: without a sandbox nothing of a repository is run; the session goes on")
             return "refused"
         if action is not None:
-            after = await asyncio.to_thread(self.person.decided, action.action_id)
+            after = await asyncio.to_thread(self.person.get_action, action.action_id)
             self.screen.answered(f"{after.status}, decided by {after.decided_by}")
             if answer.error == "REJECTED":
                 self.screen.answered(answer.text)
                 self.screen.note("rejected: the agent was told, nothing was run, and the session goes on")
                 return "rejected"
         self._check(number, step, answer, asked=action is not None)
-        self.screen.answered(_shown(step, answer.text))
+        self.screen.answered(_shown_lines(step, answer.text))
         return "done"
 
-    async def _decided(self, calling: "asyncio.Future[ToolAnswer]") -> Approval | None:
+    async def _await_decision(self, calling: "asyncio.Future[ToolAnswer]") -> Approval | None:
         """Return the action that a call asks about, once decided; the demo's person decides if nobody else does."""
         while (action := await asyncio.to_thread(self.person.question)) is None:
             if calling.done():
@@ -89,6 +89,6 @@ class Player:
             raise answer.as_error(f"{where}: expected {step.says!r} in: {first}")
 
 
-def _shown(step: Step, text: str) -> str:
-    found = [line for line in text.splitlines() if re.search(step.show, line)] or text.splitlines()[:1]
-    return "\n".join(found[: step.lines if step.show else 1])
+def _shown_lines(step: Step, text: str) -> str:
+    lines = [line for line in text.splitlines() if re.search(step.show, line)] or text.splitlines()[:1]
+    return "\n".join(lines[: step.lines if step.show else 1])

@@ -50,9 +50,11 @@ class Recording:
 
 def load_recording() -> Recording:
     """Load the session that comes with CodePlane."""
-    found = tomllib.loads(files(__package__).joinpath(_FILE).read_text(encoding="utf-8"))
+    document = tomllib.loads(files(__package__).joinpath(_FILE).read_text(encoding="utf-8"))
     return Recording(
-        title=found["title"],
-        settings=found["settings"],
-        steps=tuple(Step(**{"arguments": {}, **step, "only": tuple(step.get("only", ()))}) for step in found["steps"]),
+        title=document["title"],
+        settings=document["settings"],
+        steps=tuple(
+            Step(**{"arguments": {}, **step, "only": tuple(step.get("only", ()))}) for step in document["steps"]
+        ),
     )

@@ -27,7 +27,7 @@ _SETTINGS = {
 def create_repository(folder: Path) -> None:
     """Create the sample repository in a new folder, with one commit."""
     try:
-        for name, source in _found(files(__package__).joinpath("sample")):
+        for name, source in _sample_files(files(__package__).joinpath("sample")):
             path = folder / name.removesuffix(_SUFFIX)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(source.read_bytes())
@@ -40,10 +40,10 @@ def create_repository(folder: Path) -> None:
     _git(folder, "commit", "--quiet", "--message", "A basket and its receipt")
 
 
-def _found(folder: Traversable, below: str = "") -> Iterator[tuple[str, Traversable]]:
+def _sample_files(folder: Traversable, below: str = "") -> Iterator[tuple[str, Traversable]]:
     for entry in sorted(folder.iterdir(), key=lambda one: one.name):
         if entry.is_dir():
-            yield from _found(entry, f"{below}{entry.name}/")
+            yield from _sample_files(entry, f"{below}{entry.name}/")
         elif entry.name.endswith(_SUFFIX):
             yield below + entry.name, entry
 

@@ -20,7 +20,7 @@ class Screen:
         self._width = shutil.get_terminal_size((120, 24)).columns if sys.stdout.isatty() else 160
 
     @property
-    def watched(self) -> bool:
+    def is_terminal(self) -> bool:
         """Whether the output is a terminal."""
         return sys.stdout.isatty()
 
@@ -29,15 +29,15 @@ class Screen:
         asked = " ".join(f"{name}={_brief(value)}" for name, value in arguments.items())
         words, called = f"{number:>3}  {say}", f"{tool} {asked}".rstrip()
         if len(words) + 2 + len(called) <= self._width:
-            self._print(f"{self._weighted(_BOLD, words)}  {called}")
+            self._print(f"{self._emphasise(_BOLD, words)}  {called}")
             return
-        self._print(self._weighted(_BOLD, words))
+        self._print(self._emphasise(_BOLD, words))
         self._print(_cut(_INDENT + called, self._width))
 
     def answered(self, text: str) -> None:
         """Print an answer."""
         for line in text.splitlines():
-            self._print(self._weighted(_DIM, _cut(_INDENT + line, self._width)))
+            self._print(self._emphasise(_DIM, _cut(_INDENT + line, self._width)))
 
     def note(self, text: str) -> None:
         """Print a note of the demo within a step."""
@@ -47,7 +47,7 @@ class Screen:
         """Print any other line."""
         self._print(text)
 
-    def _weighted(self, weight: str, text: str) -> str:
+    def _emphasise(self, weight: str, text: str) -> str:
         return f"{weight}{text}{_PLAIN}" if self._coloured else text
 
     def _print(self, text: str) -> None:

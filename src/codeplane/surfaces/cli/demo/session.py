@@ -28,7 +28,7 @@ def run_demo(*, open_browser: bool, pace: float, answer_after: float | None, kee
     recording, screen, tempo = load_recording(), Screen(), Tempo(pace)
     patience = _ANSWER_SEC * pace if answer_after is None else answer_after
     overrides = [*recording.overrides, f"approvals.wait_sec={patience + _MARGIN_SEC}"]
-    # What the MCP library has to say of a connection is said here in words of ours.
+    # The demo reports connection errors itself, so the MCP library's log is silenced.
     logging.getLogger().addHandler(logging.NullHandler())
     stage: SampleServer | None = None
     with SignalGuard() as ending:
@@ -59,7 +59,7 @@ async def _play(
     screen.line(f"dashboard  {link}")
     if open_browser and not await asyncio.to_thread(webbrowser.open, link):
         screen.line("           no browser could be opened; open the link yourself")
-    opening, began = tempo.pause(_OPENING_SEC) if screen.watched else 0.0, time.monotonic()
+    opening, began = tempo.pause(_OPENING_SEC) if screen.is_terminal else 0.0, time.monotonic()
     if opening:
         screen.line(f"           open it to watch along; it begins in {opening:.0f} s")
     screen.line()
@@ -78,7 +78,7 @@ async def _play(
     screen.line()
     screen.line(f"ledger     {tally.events} events; {tally.calls} calls of this session, {tally.failed} of them not ok")
     screen.line("next       in a repository of yours: cpl init, then cpl up and cpl dashboard")
-    if screen.watched and (closing := tempo.pause(_CLOSING_SEC)):
+    if screen.is_terminal and (closing := tempo.pause(_CLOSING_SEC)):
         screen.line(f"           the dashboard stays for {closing:.0f} s; cpl demo --keep leaves it there")
         await asyncio.sleep(closing)
 

@@ -55,7 +55,7 @@ class SignalGuard:
         try:
             return asyncio.run(watched())
         except BaseException:
-            # A connection that is torn down may fail in its own way: an answer that comes late finds nobody.
+            # A closing connection may raise its own error, such as for a late answer.
             self.check()
             raise
         finally:

@@ -55,7 +55,7 @@ def run_checks(workspace: Workspace) -> Iterator[Check]:
     for name, look in looks:
         yield _run_check(name, look)
         if name == "home" and workspace.home.exists() and not workspace.home.is_dir():
-            return  # All that follows lies in it, and is mended with it.
+            return  # Everything that follows lies in it.
 
 
 def _checks_of_settings(workspace: Workspace, config: "Config", served: ServerProbe | None) -> list[tuple[str, Look]]:

@@ -24,21 +24,21 @@ def clients(workspace: Workspace) -> Check:
     registered: list[str] = []
     offered: list[str] = []
     for change in plan_workspace(workspace, []):
-        if (message := _lost(change)) is not None:
+        if (message := _find_problem(change)) is not None:
             return warn("clients", message, "cpl init")
         (registered if change.action == "unchanged" else offered).append(change.client)
     message = f"registered: {', '.join(registered) or 'none'}"
     return ok("clients", message + (f"; also here: {', '.join(offered)}" if offered else ""))
 
 
-def _lost(change: "RegistrationChange") -> str | None:
+def _find_problem(change: "RegistrationChange") -> str | None:
     text = change.before or ""
     missing = [path for path in _STARTED.findall(text) if not os.path.exists(path)]  # noqa: PTH110
     if missing and change.action != "unchanged":
         return f"{change.client} starts {missing[0]}, which is not there"
-    for found in _SENT.finditer(text):
-        if not _answers(int(found[1])):
-            return f"{change.client} is sent to {found[0]}, where nobody answers"
+    for match in _SENT.finditer(text):
+        if not _answers(int(match[1])):
+            return f"{change.client} is sent to {match[0]}, where nobody answers"
     return None
 
 

@@ -65,9 +65,9 @@ def _addresses(config: "Config") -> tuple[tuple[str, str], ...]:
 def _unreachable(address: str) -> str:
     """Return why nothing accepts a connection there; empty when something does."""
     try:
-        found = urlsplit(address)
-        port = found.port or _PORTS[found.scheme]
-        socket.create_connection((found.hostname or "", port), timeout=_CONNECT_SEC).close()
+        url = urlsplit(address)
+        port = url.port or _PORTS[url.scheme]
+        socket.create_connection((url.hostname or "", port), timeout=_CONNECT_SEC).close()
     except (ValueError, KeyError):
         return "it is no address"
     except OSError as error:

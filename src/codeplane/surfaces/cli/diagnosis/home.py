@@ -24,7 +24,7 @@ def home(workspace: Workspace) -> Check:
         return fail("home", f"{folder} is not a folder", f"mv {folder} {folder}.old")
     if not os.access(folder, os.W_OK | os.X_OK):
         return fail("home", f"{folder} is read-only", f"chmod u+rwx {folder}, or remount its disk for writing")
-    if odd := [path for path in _opened(workspace) if os.path.lexists(path) and not path.is_file()]:
+    if odd := [path for path in _startup_files(workspace) if os.path.lexists(path) and not path.is_file()]:
         moves = " && ".join(f"mv {path} {path}.old" for path in odd)
         return fail("home", f"no plain file: {', '.join(path.name for path in odd)}", moves)
     space = os.statvfs(folder)
@@ -52,7 +52,7 @@ def ownership(workspace: Workspace) -> Check:
 
 def unfinished(workspace: Workspace, facts: ServerFacts | None) -> Check:
     """Check for changes that were interrupted; the next start recovers them if it can."""
-    # What a server has begun itself is none of the last run's.
+    # What the running server started is not left over from the last run.
     before = _written(workspace.server) if facts is not None else None
     folders = (workspace.home / "journal", workspace.home / "git")
     left = [place for folder in folders for place in _entries(folder, before)]
@@ -87,8 +87,8 @@ def attached(workspace: Workspace, facts: ServerFacts | None) -> Check:
     return ok("attached", ", ".join(roots) or "no further workspace")
 
 
-def _opened(workspace: Workspace) -> list[Path]:
-    """Return the problem of files that block a start, such as a FIFO in place of a file."""
+def _startup_files(workspace: Workspace) -> list[Path]:
+    """Return the files that a server opens at its start."""
     ours = [workspace.lock, workspace.repo_id, workspace.server_key, workspace.owner_token, workspace.agent_keys]
     ours += [workspace.ledger, workspace.home / "index.db", workspace.home / "facts.db"]
     return [*ours, workspace.server, workspace.port, workspace.attached]
@@ -97,10 +97,10 @@ def _opened(workspace: Workspace) -> list[Path]:
 def _entries(folder: Path, before: float | None) -> list[Path]:
     """Return the folders in it, optionally only those older than a time."""
     try:
-        found = sorted(folder.iterdir())
+        entries = sorted(folder.iterdir())
     except OSError:
         return []
-    dated = [(place, _written(place)) for place in found]
+    dated = [(place, _written(place)) for place in entries]
     return [place for place, at in dated if at is not None and (before is None or at < before) and place.is_dir()]
 
 

@@ -23,8 +23,8 @@ _WATCHES = "sudo sysctl fs.inotify.max_user_watches=1048576 fs.inotify.max_user_
 def index(workspace: Workspace, config: "Config", served: ServerProbe | None) -> Check:
     """Check for an index that is missing, damaged, outdated, failing, or not following the disk."""
     if served is None:
-        return _on_disk(workspace)
-    state = served.asked("status", {"include": ["index", "config"]})
+        return _check_on_disk(workspace)
+    state = served.result_of("status", {"include": ["index", "config"]})
     found, settings = state.get("index"), state.get("config")
     if not isinstance(found, dict):
         return warn("index", "the server has none", "cpl status")
@@ -45,8 +45,8 @@ def judge_status(state: JsonObject, *, head: JsonValue, watch: bool, again: str 
         return fail("index", f"symbols: {symbols['failure']}", "cpl call index.rebuild")
     vectors = symbols.get("vectors")
     if isinstance(vectors, dict) and vectors.get("failure"):
-        found = f"{summary}; nothing is found by meaning: {vectors['failure']}"
-        return warn("index", found, "mend what is said there; other modes of search work")
+        message = f"{summary}; nothing is found by meaning: {vectors['failure']}"
+        return warn("index", message, "mend what is said there; other modes of search work")
     if not state.get("watching"):
         first = _WATCHES if watch else "set index.watch: true"
         return warn("index", f"{summary}; the disk is not watched: every answer walks it", f"{first}, then {again}")
@@ -55,8 +55,8 @@ def judge_status(state: JsonObject, *, head: JsonValue, watch: bool, again: str 
     skipped = state.get("skipped")
     unreadable = skipped.get("unreadable") if isinstance(skipped, dict) else None
     if unreadable:
-        found = f"{summary}; {unreadable} cannot be read"
-        return warn("index", found, "cpl call list_dir skipped=true names them; chmod u+r")
+        message = f"{summary}; {unreadable} cannot be read"
+        return warn("index", message, "cpl call list_dir skipped=true names them; chmod u+r")
     if head != state.get("commit"):
         summary += f", of commit {str(state.get('commit'))[:12]} and not yet {str(head)[:12]}"
     age = time.time() - datetime.fromisoformat(str(state["last_updated"])[:19] + "+00:00").timestamp()
@@ -66,7 +66,7 @@ def judge_status(state: JsonObject, *, head: JsonValue, watch: bool, again: str 
     return ok("index", summary)
 
 
-def _on_disk(workspace: Workspace) -> Check:
+def _check_on_disk(workspace: Workspace) -> Check:
     """Check the index without a server; it is derived data, and rebuilt when it does not fit."""
     from codeplane.code.facts.version import tables_version
     from codeplane.index.store import SCHEMA_VERSION
@@ -99,7 +99,7 @@ def scip(workspace: Workspace, served: ServerProbe | None) -> Check:
         return ok("scip", "no index was imported")
     if served is None:
         return ok("scip", "not known without a server")
-    listed = served.asked("scip.status").get("indexes")
+    listed = served.result_of("scip.status").get("indexes")
     indexes = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
     for one in indexes:
         if int(str(one["holding"])) < int(str(one["documents"])):

@@ -36,14 +36,14 @@ def git() -> Check:
         done = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=_ANSWER_SEC)
     except (OSError, subprocess.SubprocessError) as error:
         return fail("git", f"{program} cannot be run: {error}", "apt-get install --reinstall git")
-    found = _NUMBERS.search(done.stdout)
-    if done.returncode or found is None:
+    match = _NUMBERS.search(done.stdout)
+    if done.returncode or match is None:
         message = (done.stderr or done.stdout).strip()[:200]
         return fail("git", f"{program} does not say its version: {message}", "apt-get install --reinstall git")
-    if (int(found[1]), int(found[2])) < _GIT:
-        message = f"{program} is {found[0]}, older than 2.38: git_merge_analysis names no conflicts"
+    if (int(match[1]), int(match[2])) < _GIT:
+        message = f"{program} is {match[0]}, older than 2.38: git_merge_analysis names no conflicts"
         return warn("git", message, "upgrade git")
-    return ok("git", f"{program} {found[0]}")
+    return ok("git", f"{program} {match[0]}")
 
 
 def sandbox(workspace: Workspace, config: "Config | None") -> Check:

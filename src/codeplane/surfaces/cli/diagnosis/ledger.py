@@ -19,7 +19,7 @@ def ledger(workspace: Workspace, served: ServerProbe | None) -> Check:
     """Check for a ledger that is missing, damaged, too new, or inconsistent with its tables."""
     if served is None:
         if not workspace.ledger.exists() or (workspace.ledger.is_file() and not workspace.ledger.stat().st_size):
-            return _none(workspace)
+            return _missing_ledger(workspace)
         if not workspace.ledger.is_file():
             return fail("ledger", f"{workspace.ledger} is no plain file", "see home")
         from codeplane.ledger.salvage import examine
@@ -50,11 +50,11 @@ def ledger(workspace: Workspace, served: ServerProbe | None) -> Check:
 
 def _misplaced(served: ServerProbe) -> str:
     """Return the problem of a ledger that was moved or replaced while it was served."""
-    found = served.asked("status", {"include": ["ledger"]}).get("ledger")
+    found = served.result_of("status", {"include": ["ledger"]}).get("ledger")
     return str(found.get("problem") or "") if isinstance(found, dict) else ""
 
 
-def _none(workspace: Workspace) -> Check:
+def _missing_ledger(workspace: Workspace) -> Check:
     """Return the check for a missing ledger: the first start, or a loss."""
     folders = [workspace.home / name for name in ("undo", "journal", "exports")]
     left = [folder.name + "/" for folder in folders if folder.is_dir() and any(folder.iterdir())]
@@ -86,7 +86,7 @@ def _newest_ns(workspace: Workspace) -> int:
         return 0
     try:
         with closing(open_reader(workspace.ledger)) as connection:
-            (found,) = connection.execute("SELECT coalesce(max(last_at_ns), 0) FROM streams").fetchone()
+            (newest_ns,) = connection.execute("SELECT coalesce(max(last_at_ns), 0) FROM streams").fetchone()
     except (CodePlaneError, sqlite3.Error):
         return 0  # One that cannot be read is another check's.
-    return int(found)
+    return int(newest_ns)

@@ -16,7 +16,7 @@ def pending_work(served: ServerProbe | None) -> Check:
     """Check for work that looks stuck and waits for a person."""
     if served is None:
         return ok("waiting", "not known without a server")
-    listed = served.asked("approval.list", {"status": "APPROVED", "limit": _PAGE})
+    listed = served.result_of("approval.list", {"status": "APPROVED", "limit": _PAGE})
     unknown = [item for item in _items(listed) if item.get("outcome_unknown") and _is_recent(item)]
     if unknown:
         message = f"{len(unknown)} approved actions were interrupted, and nobody knows whether they happened"

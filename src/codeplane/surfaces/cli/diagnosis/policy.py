@@ -25,8 +25,8 @@ def policy(workspace: Workspace, config: "Config", served: ServerProbe | None) -
     files = [name for name in found if name.endswith(".rego")]
     if not files and all(name.startswith(".") or name.endswith(".md") for name in found):
         return ok("policy", "the shipped rules alone")
-    if served is not None and (said := _in_force(served)) is not None:
-        return said
+    if served is not None and (in_force := _in_force(served)) is not None:
+        return in_force
     # Slow to import, and only needed here.
     from codeplane.adapters.rego import Rego
     from codeplane.kernel.clock import SystemClock
@@ -46,22 +46,24 @@ def policy(workspace: Workspace, config: "Config", served: ServerProbe | None) -
 def _in_force(served: ServerProbe) -> Check | None:
     """Return the server's check of the folder and of the policy in force; None when it does not answer."""
     try:
-        checked, summary = served.asked("policy.check"), served.asked("policy.summary")
+        checked, summary = served.result_of("policy.check"), served.result_of("policy.summary")
     except CodePlaneError:
         return None
     if checked.get("usable"):
         files = [str(file).rpartition("/")[2] for file in _list(checked.get("files"))]
         return _own(files, [str(one) for one in _list(checked.get("warnings"))])
     problems = [one for one in _list(checked.get("problems")) if isinstance(one, dict)]
-    said = "; ".join(f"{one.get('file') or 'policy'}:{one.get('line')}: {one.get('message')}" for one in problems)
+    problem_text = "; ".join(
+        f"{one.get('file') or 'policy'}:{one.get('line')}: {one.get('message')}" for one in problems
+    )
     current = f"version {str(summary.get('version'))[:12]} stays in force"
     instead = "only reads run" if summary.get("only_reads") else current
-    return fail("policy", f"it cannot be used: {said}; {instead}", _FIX)
+    return fail("policy", f"it cannot be used: {problem_text}; {instead}", _FIX)
 
 
 def _own(files: list[str], warnings: list[str]) -> Check:
-    found = f"{len(files)} of your own: {', '.join(files[:5])}" if files else "the shipped rules alone"
-    return warn("policy", "; ".join((found, *warnings)), _FIX) if warnings else ok("policy", found)
+    summary = f"{len(files)} of your own: {', '.join(files[:5])}" if files else "the shipped rules alone"
+    return warn("policy", "; ".join((summary, *warnings)), _FIX) if warnings else ok("policy", summary)
 
 
 def _list(value: object) -> list[object]:

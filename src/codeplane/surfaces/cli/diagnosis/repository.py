@@ -17,19 +17,19 @@ def repository(workspace: Workspace) -> Check:
 
     root = workspace.root
     try:
-        found = open_repository(root)
+        opened = open_repository(root)
     except CodePlaneError as error:
         if isinstance(error, NotGit) and error.hint == NotGit.default_hint:
             return warn("repository", f"{root} has no git; git operations are refused", "git init")
         if "sha256" in error.message:
             return warn("repository", error.message, error.hint)
         return fail("repository", error.message, error.hint)
-    if found.head_is_unborn:
+    if opened.head_is_unborn:
         return warn("repository", f"{root} has no commit", "git commit")
-    summary = f"{root} at {str(found.head.target)[:12]}"
-    if found.head_is_detached:
+    summary = f"{root} at {str(opened.head.target)[:12]}"
+    if opened.head_is_detached:
         summary += ", on no branch"
-    if found.is_shallow:
+    if opened.is_shallow:
         return warn("repository", f"{summary}; a shallow clone: older history is not there", "git fetch --unshallow")
     return ok("repository", summary)
 
@@ -59,11 +59,11 @@ def hooks(workspace: Workspace) -> Check:
     from codeplane.git.read.repository import common_dir, open_repository
 
     try:
-        found = open_repository(workspace.root)
+        opened = open_repository(workspace.root)
     except CodePlaneError:
         return ok("hooks", "no git here")
-    named = next((entry.value for entry in found.config if entry.name == "core.hookspath"), None)
-    folder = workspace.root / Path(named).expanduser() if named else common_dir(Path(found.path)) / "hooks"
+    named = next((entry.value for entry in opened.config if entry.name == "core.hookspath"), None)
+    folder = workspace.root / Path(named).expanduser() if named else common_dir(Path(opened.path)) / "hooks"
     if named and not folder.is_dir():
         message = f"core.hooksPath names {named}, which is not there: no hook runs"
         return warn("hooks", message, "git config --unset core.hooksPath, or make the folder")

@@ -77,20 +77,20 @@ def certificate(workspace: Workspace, config: "Config", facts: ServerFacts | Non
     try:
         from cryptography import x509
 
-        found = x509.load_pem_x509_certificate(path.read_bytes())
+        certificate_file = x509.load_pem_x509_certificate(path.read_bytes())
     except FileNotFoundError:
         if own:
             return ok("tls", "none yet; it is made at the start")
         return fail("tls", f"{path} is not there", "set server.tls_certificate to where it is")
     except (OSError, ValueError) as error:
         return fail("tls", f"{path} cannot be used: {error}", renew)
-    days = (found.not_valid_after_utc - datetime.now(UTC)).days
-    ends = f"{found.not_valid_after_utc:%Y-%m-%d}"
+    days = (certificate_file.not_valid_after_utc - datetime.now(UTC)).days
+    ends = f"{certificate_file.not_valid_after_utc:%Y-%m-%d}"
     if days < 0:
         return fail("tls", f"the certificate ended {ends}", renew)
     if not own and (problem := _unfit(workspace, config)):
         return fail("tls", problem, "set server.tls_key and server.tls_client_ca to files that fit")
-    # One of ours is renewed at the next start by itself.
+    # Our own certificate is renewed at the next start.
     if days < _SOON_DAYS and (not own or facts is not None):
         return warn("tls", f"the certificate ends {ends}, in {days} days", renew)
     return ok("tls", f"the certificate is good until {ends}")
@@ -101,9 +101,9 @@ def _unfit(workspace: Workspace, config: "Config") -> str:
     from codeplane.adapters.certificates import load_tls
 
     try:
-        found = load_tls(config.server, folder=workspace.tls, now_ns=time.time_ns(), root=workspace.root)
-        if found is not None:
-            found.context()
+        tls = load_tls(config.server, folder=workspace.tls, now_ns=time.time_ns(), root=workspace.root)
+        if tls is not None:
+            tls.context()
     except CodePlaneError as error:
         return error.message
     return ""

@@ -21,14 +21,14 @@ def server(workspace: Workspace, served: ServerProbe | None) -> Check:
         return _absent(workspace)
     facts = served.facts
     try:
-        served.asked("status", {"include": ["daemon"]})
+        served.result_of("status", {"include": ["daemon"]})
     except CodePlaneError as error:
-        return fail("server", f"pid {facts.pid} at {facts.url}: {error.message}", _way_out(error, facts))
+        return fail("server", f"pid {facts.pid} at {facts.url}: {error.message}", _fix_for_error(error, facts))
     problems = [
         problem for problem in (not_ready(facts) or "").split("; ") if problem and "INDEX_NOT_READY" not in problem
     ]
     if problems:
-        return fail("server", f"not ready: {'; '.join(problems)}", _mended(problems[0], facts))
+        return fail("server", f"not ready: {'; '.join(problems)}", _fix_for(problems[0], facts))
     if facts.version != __version__:
         return warn("server", f"runs {facts.version}, this is {__version__}", restart_command(facts))
     return ok("server", f"{facts.url}, pid {facts.pid}")
@@ -86,14 +86,14 @@ def _left_by(workspace: Workspace) -> str:
     return f"; the last one (pid {pid}) ended without a goodbye"
 
 
-def _way_out(error: CodePlaneError, facts: ServerFacts) -> str:
+def _fix_for_error(error: CodePlaneError, facts: ServerFacts) -> str:
     # A server takes the token from the file, or makes one there, when it starts.
     if isinstance(error, Unauthorized):
         return restart_command(facts)
     return f"cpl down, or kill -9 {facts.pid} when it hangs; then cpl up"
 
 
-def _mended(problem: str, facts: ServerFacts) -> str:
+def _fix_for(problem: str, facts: ServerFacts) -> str:
     ways = {
         StorageFull.name: "free some space; it goes on by itself",
         LedgerCorrupt.name: salvage_command(facts),

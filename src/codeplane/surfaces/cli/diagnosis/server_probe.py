@@ -35,7 +35,7 @@ class ServerProbe:
         self._patience_sec = patience_sec
         self._failure: CodePlaneError | None = None
 
-    def asked(
+    def result_of(
         self, operation: str, arguments: JsonObject | None = None, *, patience_sec: float | None = None
     ) -> JsonObject:
         """Return the result of a call by the owner, or raise its error."""

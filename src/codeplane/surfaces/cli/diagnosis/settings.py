@@ -25,7 +25,7 @@ def settings(workspace: Workspace, served: ServerProbe | None) -> tuple[Check, "
         loaded = load_workspace_config(workspace, (), os.environ)
     except CodePlaneError as error:
         return fail("settings", error.message, error.hint), None
-    if served is not None and (changed := _waiting(served)):
+    if served is not None and (changed := _pending_settings(served)):
         return warn("settings", changed, restart_command(served.facts)), loaded.config
     return ok("settings", ", ".join(loaded.sources) or "defaults"), loaded.config
 
@@ -62,12 +62,12 @@ def contexts(workspace: Workspace) -> Check:
     return ok("contexts", f"{decided} decided by you" if decided else "as they are found")
 
 
-def _waiting(served: ServerProbe) -> str:
+def _pending_settings(served: ServerProbe) -> str:
     """Return the changed settings that the server does not use yet."""
     from codeplane.observe.status import describe_changed_settings
 
     try:
-        return describe_changed_settings(served.asked("status", {"include": ["config"]}).get("config")).partition(
+        return describe_changed_settings(served.result_of("status", {"include": ["config"]}).get("config")).partition(
             "; then:"
         )[0]
     except CodePlaneError:
@@ -77,7 +77,7 @@ def _waiting(served: ServerProbe) -> str:
 
 def _operations(served: ServerProbe | None) -> set[str]:
     if served is not None:
-        listed = served.asked("operation.list").get("operations")
+        listed = served.result_of("operation.list").get("operations")
         return {str(row["name"]) for row in listed if isinstance(row, dict)} if isinstance(listed, list) else set()
 
     # Slow to import, and rarely needed.
@@ -90,6 +90,6 @@ def _operations(served: ServerProbe | None) -> set[str]:
             elsewhere = Workspace(root=Path(folder))
             loaded = load_workspace_config(elsewhere, (), {}).without_terminal()
             async with running(elsewhere, loaded=loaded) as plane:
-                return {found.name for found in plane.conveyor.catalogue}
+                return {operation.name for operation in plane.conveyor.catalogue}
 
     return asyncio.run(catalogue())

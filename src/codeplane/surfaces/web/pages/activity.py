@@ -18,7 +18,7 @@ from codeplane.surfaces.web.pages.waterfall import Bar, event_steps, span_bars
 _FILTERS = ("operation", "actor", "client", "outcome", "text")
 _AGES = {"15m": 15 * 60, "1h": 3600, "24h": 86_400, "7d": 7 * 86_400}
 _EVENTS = 500
-# One that still runs is told by its beginning alone, soon after the decision.
+# A call in progress is known only by its start, soon after the decision.
 _RUNS, _BEGUN = 50, 100
 
 
@@ -40,18 +40,18 @@ async def page(request: PageRequest) -> Response:
     """Render the list with its filters; the first page updates itself."""
     asked = activity_filter(request.query)
     asked |= {"cursor": request.query["cursor"]} if "cursor" in request.query else {}
-    found = await request.call("call.list", {**asked, "limit": 30})
+    calls = await request.call("call.list", {**asked, "limit": 30})
     waiting = await request.call("approval.list", {"status": "PENDING", "limit": 1})
-    running = get_objects(found, "running")
+    running = get_objects(calls, "running")
     shown_keys = {get_text(row, "key") for row in running}
     return request.render(
         "activity.html",
         title="Activity",
         pending=waiting["pending"],
-        rows=[*running, *(row for row in get_objects(found, "results") if get_text(row, "key") not in shown_keys)],
-        position=found["position"],
-        looked_back_to=found["looked_back_to"],
-        next_cursor=get_field(found, "pagination", "next_cursor"),
+        rows=[*running, *(row for row in get_objects(calls, "results") if get_text(row, "key") not in shown_keys)],
+        position=calls["position"],
+        looked_back_to=calls["looked_back_to"],
+        next_cursor=get_field(calls, "pagination", "next_cursor"),
         first_page="cursor" not in request.query,
         filtered=bool(asked.keys() - {"cursor"}),
     )
@@ -65,15 +65,15 @@ async def show(request: PageRequest) -> Response:
     events: list[JsonObject] = []
     if name.startswith("act"):
         action = await request.call("approval.show", {"action_id": name})
-        found = await request.call("ledger.events", {"stream": f"action/{action['action_id']}", "limit": _EVENTS})
-        events = get_objects(found, "results")
+        log = await request.call("ledger.events", {"stream": f"action/{action['action_id']}", "limit": _EVENTS})
+        events = get_objects(log, "results")
         calls = sorted({get_text(event, "call_id") for event in events} - {""})
         if events and get_text(action, "status") in ("APPROVED", "EXECUTED"):
             calls += await _load_runs(request, str(action["action_id"]), int(get_number(events[0], "position") or 0))
     for call in dict.fromkeys(calls):
-        found = await request.call("ledger.events", {"call_id": call, "limit": _EVENTS})
+        log = await request.call("ledger.events", {"call_id": call, "limit": _EVENTS})
         known = {get_text(event, "event_id") for event in events}
-        events += [event for event in get_objects(found, "results") if get_text(event, "event_id") not in known]
+        events += [event for event in get_objects(log, "results") if get_text(event, "event_id") not in known]
     events.sort(key=lambda event: get_number(event, "position") or 0)
     if not events:
         raise NotFound(f"nothing is recorded of {name[:80]!r}, or not any more", hint="see the Activity page")

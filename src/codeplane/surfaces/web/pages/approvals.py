@@ -47,7 +47,7 @@ async def show(request: PageRequest) -> Response:
     action = await request.call("approval.show", {"action_id": request.path_param("action")})
     state = f"{get_text(action, 'status')} {get_text(action, 'outcome')}".strip()
     if request.is_partial and request.query.get("seen") == state:
-        # Nothing to show anew, and somebody may be writing a reason.
+        # Nothing changed, and the person may be writing a reason.
         return Response(status_code=204, headers={**SECURITY, **PRIVATE})
     return request.render(
         "approval_live.html" if request.is_partial else "approval.html",
@@ -101,8 +101,8 @@ async def _is_open(request: PageRequest, task: str) -> bool:
     """Return whether the action's task is open, so that an answer can cover its rest."""
     if not task:
         return False
-    found, _ = await request.try_call("task.show", {"task": task})
-    return get_text(found, "task", "state") == "OPEN"
+    shown, _ = await request.try_call("task.show", {"task": task})
+    return get_text(shown, "task", "state") == "OPEN"
 
 
 async def _pending(request: PageRequest) -> object:

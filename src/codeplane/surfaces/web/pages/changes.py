@@ -39,14 +39,14 @@ async def page(request: PageRequest) -> Response:
 async def runs(request: PageRequest) -> Response:
     """Render the test runs over time, flaky tests, and the slowest targets."""
     first, error = await request.try_call("test.history", {"limit": _CHARTED})
-    found = first
+    history = first
     if "cursor" in request.query:
-        found = await request.call("test.history", {"limit": _CHARTED, "cursor": request.query["cursor"]})
+        history = await request.call("test.history", {"limit": _CHARTED, "cursor": request.query["cursor"]})
     return request.render(
         "runs.html",
         title="Test runs",
         pending=await _pending(request),
-        runs=get_objects(found, "runs"),
+        runs=get_objects(history, "runs"),
         kept=get_field(first, "kept"),
         most_kept=get_field(first, "most_kept"),
         chart=_chart(first),
@@ -54,19 +54,19 @@ async def runs(request: PageRequest) -> Response:
         flaky_count=get_field(first, "flaky_count"),
         slowest=get_objects(first, "slowest"),
         error=error,
-        next_cursor=get_field(found, "pagination", "next_cursor"),
+        next_cursor=get_field(history, "pagination", "next_cursor"),
     )
 
 
 async def run(request: PageRequest) -> Response:
     """Render one test run with its failures and targets."""
-    found = await request.call("test.status", {"run_id": request.path_param("run")})
-    targets = sorted(get_objects(found, "results"), key=lambda target: -(get_number(target, "duration_ms") or 0))
+    status = await request.call("test.status", {"run_id": request.path_param("run")})
+    targets = sorted(get_objects(status, "results"), key=lambda target: -(get_number(target, "duration_ms") or 0))
     return request.render(
         "run.html",
         title="Test run",
         pending=await _pending(request),
-        run=found,
+        run=status,
         targets=targets,
         longest=max((get_number(target, "duration_ms") or 0 for target in targets), default=0),
     )
@@ -74,7 +74,7 @@ async def run(request: PageRequest) -> Response:
 
 def _chart(history: JsonObject) -> list[Column]:
     """Return runs as columns, the oldest on the left."""
-    found = [
+    columns = [
         Column(
             good=get_number(run, "passed") or 0,
             bad=get_number(run, "failed") or 0,
@@ -83,7 +83,7 @@ def _chart(history: JsonObject) -> list[Column]:
         )
         for run in reversed(get_objects(history, "runs"))
     ]
-    return lay_out_columns(found, width=_WIDTH, height=_HEIGHT)
+    return lay_out_columns(columns, width=_WIDTH, height=_HEIGHT)
 
 
 async def show(request: PageRequest) -> Response:
@@ -123,18 +123,18 @@ async def compare(request: PageRequest) -> Response:
     base, target = request.query.get("base", "HEAD"), request.query.get("target", "")
     asked: JsonObject = {"base": base, "limit": 30, **({"target": target} if target else {})}
     asked |= {"cursor": request.query["cursor"]} if "cursor" in request.query else {}
-    found, error = await request.try_call("semantic_diff", asked)
+    diff, error = await request.try_call("semantic_diff", asked)
     return request.render(
         "compare.html",
         title="Compare",
         pending=await _pending(request),
         base=base,
         target=target,
-        found=found,
-        changes=_flatten(get_objects(found, "structural_changes")),
-        others=get_objects(found, "non_structural_changes"),
+        found=diff,
+        changes=_flatten(get_objects(diff, "structural_changes")),
+        others=get_objects(diff, "non_structural_changes"),
         error=error,
-        next_cursor=get_field(found, "pagination", "next_cursor"),
+        next_cursor=get_field(diff, "pagination", "next_cursor"),
     )
 
 

@@ -9,7 +9,7 @@ from codeplane.surfaces.web.page_request import PageRequest
 _PAGE = 50
 # Most of a log's end may be what looking at it wrote, which is left out.
 _LOOKS = 8
-# After so many steps somebody has to ask for more.
+# After so many steps the person has to ask for more.
 _STEPS = 20
 _COUNTED = ("same", "different", "not_asked")
 
@@ -21,12 +21,12 @@ async def page(request: PageRequest) -> Response:
     asked |= {"types": [query["type"]]} if "type" in query else {}
     after, before = _position(query.get("after", "")), _position(query.get("before", ""))
     if after is not None:
-        found = await request.call("ledger.events", {**asked, "after": after, "limit": _PAGE})
-        events, older = get_objects(found, "results"), after + 1 if after else None
+        log = await request.call("ledger.events", {**asked, "after": after, "limit": _PAGE})
+        events, older = get_objects(log, "results"), after + 1 if after else None
     else:
-        events, older, found = await _newest(request, asked, before, own=bool(query.keys() - {"before"}))
+        events, older, log = await _newest(request, asked, before, own=bool(query.keys() - {"before"}))
     positions = list(map(_place, events))
-    last = int(str(found["last_position"]))
+    last = int(str(log["last_position"]))
     waiting = await request.call("approval.list", {"status": "PENDING", "limit": 1})
     return request.render(
         "ledger.html",
@@ -46,15 +46,15 @@ async def _newest(
     events: list[JsonObject] = []
     for _ in range(_LOOKS):
         bound: JsonObject = {"before": max(1, before)} if before is not None else {}
-        found = await request.call("ledger.events", {**asked, **bound, "newest": True, "limit": _PAGE})
-        page, more = list(reversed(get_objects(found, "results"))), bool(get_field(found, "pagination", "next_cursor"))
-        events += [event for event in page if own or not _own(request, event)]
+        log = await request.call("ledger.events", {**asked, **bound, "newest": True, "limit": _PAGE})
+        page, more = list(reversed(get_objects(log, "results"))), bool(get_field(log, "pagination", "next_cursor"))
+        events += [event for event in page if own or not _own_events(request, event)]
         if len(events) >= _PAGE or not more:
             break
         before = _place(page[-1])
     if len(events) > _PAGE:
-        return events[:_PAGE], _place(events[_PAGE - 1]), found
-    return events, _place(page[-1]) if more else None, found
+        return events[:_PAGE], _place(events[_PAGE - 1]), log
+    return events, _place(page[-1]) if more else None, log
 
 
 def _place(event: JsonObject) -> int:
@@ -80,22 +80,22 @@ async def _replay_step(request: PageRequest) -> dict[str, object]:
     skip = _position(request.query.get("skip", "")) or 0
     recorded = request.path_param("recorded")
     named = "task_id" if recorded.startswith("task_") else "in_session"
-    found = await request.call("session.replay", {named: recorded, "limit": 1, "skip": skip})
+    replayed = await request.call("session.replay", {named: recorded, "limit": 1, "skip": skip})
     counted = {
-        name: (_position(request.query.get(name, "")) or 0) + int(get_number(found, name) or 0) for name in _COUNTED
+        name: (_position(request.query.get(name, "")) or 0) + int(get_number(replayed, name) or 0) for name in _COUNTED
     }
     return {
         "recorded": recorded,
-        "found": found,
-        "steps": get_objects(found, "calls"),
+        "found": replayed,
+        "steps": get_objects(replayed, "calls"),
         "counted": counted,
-        "left": found["left_out"],
+        "left": replayed["left_out"],
         "following": skip + 1,
         "rests": (skip + 1) % _STEPS == 0,
     }
 
 
-def _own(request: PageRequest, event: JsonObject) -> bool:
+def _own_events(request: PageRequest, event: JsonObject) -> bool:
     """Return the events that these pages cause themselves, which are hidden unless requested."""
     return event.get("session_id") == request.session_id and get_field(event, "payload", "mutates") is False
 

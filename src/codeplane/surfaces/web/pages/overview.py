@@ -27,8 +27,8 @@ async def part(request: PageRequest) -> Response:
 
 async def badge(request: PageRequest) -> Response:
     """Render the number of pending approvals for the navigation."""
-    found = await request.call("approval.list", {"status": "PENDING", "limit": 1})
-    return request.render("badge_inner.html", pending=found["pending"])
+    approvals = await request.call("approval.list", {"status": "PENDING", "limit": 1})
+    return request.render("badge_inner.html", pending=approvals["pending"])
 
 
 async def _page_context(request: PageRequest) -> dict[str, object]:

@@ -49,7 +49,7 @@ async def page(request: PageRequest) -> Response:
         used, _ = await request.try_call("symbol.most_used", {"limit": 15})
         skipped, unsearched = await _unindexed_files(request)
     languages = get_object(made, "languages")
-    hues = {name: min(place, COLOURS - 1) for place, name in enumerate(one for one in languages if one != OTHER)}
+    hues = {name: min(place, COLOURS - 1) for place, name in enumerate(row for row in languages if row != OTHER)}
     return request.render(
         "repository.html",
         title="Repository",

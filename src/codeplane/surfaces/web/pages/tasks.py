@@ -16,33 +16,33 @@ async def page(request: PageRequest) -> Response:
     asked: JsonObject = {"limit": 20, "dashboard": bool(request.query.get("dashboard"))}
     asked |= {"state": state} if state in _STATES else {}
     asked |= {"cursor": request.query["cursor"]} if "cursor" in request.query else {}
-    found = await request.call("task.board", asked)
+    board = await request.call("task.board", asked)
     waiting = await request.call("approval.list", {"status": "PENDING", "limit": 1})
     workers: dict[str, list[JsonObject]] = {}
-    for one in get_objects(found, "results"):
-        workers.setdefault(get_text(one, "actor") or "nobody", []).append(one)
+    for row in get_objects(board, "results"):
+        workers.setdefault(get_text(row, "actor") or "nobody", []).append(row)
     return request.render(
         "tasks.html",
         title="Tasks",
         pending=waiting["pending"],
         workers=workers,
         state=state,
-        next_cursor=get_field(found, "pagination", "next_cursor"),
+        next_cursor=get_field(board, "pagination", "next_cursor"),
     )
 
 
 async def show(request: PageRequest) -> Response:
     """Render one task: budgets, repetitions, and its calls as a tree and on a timeline."""
-    found = await request.call("task.show", {"task": request.path_param("task")})
+    shown = await request.call("task.show", {"task": request.path_param("task")})
     waiting = await request.call("approval.list", {"status": "PENDING", "limit": 1})
-    steps = get_objects(found, "steps")
+    steps = get_objects(shown, "steps")
     return request.render(
         "task.html",
         title="Task",
         pending=waiting["pending"],
-        task=get_object(found, "task"),
-        signals=found["signals"],
-        left_out=found["left_out"],
+        task=get_object(shown, "task"),
+        signals=shown["signals"],
+        left_out=shown["left_out"],
         phases=group_phases(steps, request.is_read_only),
         marks=timeline_marks(steps),
         waited=sum(get_text(step, "status") == WAITS for step in steps),

@@ -11,7 +11,7 @@ from codeplane.surfaces.web.json_fields import get_field, get_objects, list_page
 from codeplane.surfaces.web.page_request import PageRequest
 
 _PAGE = 20
-# Nothing can be said of these without the arguments either.
+# These cannot be explained without arguments either.
 _UNEXPLAINED = (InvalidArgument, OperationDisabled, UnknownOperation)
 _TAKEN_BACK: dict[str, tuple[str, str]] = {
     "device": ("device.revoke", "device_id"),
@@ -28,7 +28,7 @@ async def page(request: PageRequest) -> Response:
     unassessed = error
     if error is not None and request.query.get("arguments") and not isinstance(error, _UNEXPLAINED):
         # Such as a remote that is not there: what the rules say of the operation is known all the same.
-        explained, error = await request.try_call("policy.explain", {**_asked(request), "arguments": {}})
+        explained, error = await request.try_call("policy.explain", {**_explain_arguments(request), "arguments": {}})
     policy = await request.call("policy.summary")
     devices = await request.call("device.list")
     agents = await request.call("agent.list", {"include_ended": True})
@@ -45,7 +45,7 @@ async def page(request: PageRequest) -> Response:
         "browsers": list_page(get_objects(browsers, "items"), request.query, "browsers", size=_PAGE),
     }
     further: dict[str, object] = {name: following for name, (_, following) in lists.items()}
-    further |= {"actors": _next(actors), "grants": _next(grants), "audit": _next(audit)}
+    further |= {"actors": _next_cursor(actors), "grants": _next_cursor(grants), "audit": _next_cursor(audit)}
     return request.render(
         "trust.html",
         title="Trust",
@@ -70,8 +70,8 @@ async def _list_page(request: PageRequest, operation: str, name: str) -> JsonObj
     return await request.call(operation, asked)
 
 
-def _next(found: JsonObject) -> object:
-    return get_field(found, "pagination", "next_cursor")
+def _next_cursor(answer: JsonObject) -> object:
+    return get_field(answer, "pagination", "next_cursor")
 
 
 async def revoke(request: PageRequest) -> Response:
@@ -94,10 +94,10 @@ async def _explain_call(request: PageRequest) -> tuple[JsonObject, CodePlaneErro
         arguments = json.loads(request.query.get("arguments") or "{}")
     except ValueError:
         return {}, InvalidArgument("the arguments are not JSON", hint='write them as {"remote": "origin"}')
-    return await request.try_call("policy.explain", {**_asked(request), "arguments": arguments})
+    return await request.try_call("policy.explain", {**_explain_arguments(request), "arguments": arguments})
 
 
-def _asked(request: PageRequest) -> JsonObject:
+def _explain_arguments(request: PageRequest) -> JsonObject:
     return {"operation": request.query.get("operation", ""), "actor": request.query.get("actor", "agent")}
 
 

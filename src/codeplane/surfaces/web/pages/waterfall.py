@@ -94,8 +94,8 @@ def event_steps(events: list[JsonObject]) -> list[Step]:
 
 def span_bars(trace: JsonObject) -> list[Bar]:
     """Return the spans of a call in start order, each below its parent."""
-    kept = get_objects(trace, "traces")
-    spans = get_objects(kept[0], "spans")[:_MOST_BARS] if kept else []
+    stored = get_objects(trace, "traces")
+    spans = get_objects(stored[0], "spans")[:_MOST_BARS] if stored else []
     starts = [1000 * (get_number(span, "offset_ms") or 0) for span in spans]
     ends = [start + 1000 * (get_number(span, "duration_ms") or 0) for start, span in zip(starts, spans, strict=True)]
     whole = max(ends, default=0) or 1
