@@ -74,7 +74,7 @@ bench: dev
 soak: dev
 	$(BIN)/python -m pytest -m soak tests/soak
 	CODEPLANE_DRAWN=1 $(BIN)/python -m pytest $(PYTEST) $$(grep -rl --include='test_*.py' hypothesis tests)
-	CODEPLANE_GIT_CASES=3000 $(BIN)/python -m pytest tests/git/test_reading_like_git.py
+	CODEPLANE_GIT_CASES=3000 $(BIN)/python -m pytest tests/git/test_reader_matches_git.py
 	CODEPLANE_EDIT_STEPS=1000 $(BIN)/python -m pytest tests/query/search/test_search.py
 	CODEPLANE_PROGRAMS=400 $(BIN)/python -m pytest $(PYTEST) tests/refactor/test_programs.py
 

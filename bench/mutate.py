@@ -45,7 +45,7 @@ class Journaled:
 
     def __init__(self, home: Path, root: Path) -> None:
         self._kept = MutationStore(home / "undo", SystemClock(), 14, 500)
-        self._journal = Journal(root=root, folder=home / "journal", kept=self._kept)
+        self._journal = Journal(root=root, folder=home / "journal", mutations=self._kept)
 
     def __call__(self, root: Path, contents: dict[str, bytes]) -> None:
         """One batch."""

@@ -13,7 +13,7 @@ from codeplane.adapters.secret_files import SecretFiles
 from codeplane.adapters.shell_sandbox import ShellSandbox
 from codeplane.kernel.errors import SandboxMissing
 from codeplane.kernel.secret_files import NOTHING_SHOWN
-from tests.git.test_guarded import needs_bubblewrap
+from tests.git.test_guarded_programs import needs_bubblewrap
 from tests.harness import git, make_repo
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, plane

@@ -42,7 +42,7 @@ class Place:
         return MutationStore(self.home / "undo", SystemClock(), 14, 500)
 
     def journal(self, step: Callable[[str], None] = lambda name: None) -> Journal:
-        return Journal(root=self.root, folder=self.home / "journal", kept=self.kept, step=step)
+        return Journal(root=self.root, folder=self.home / "journal", mutations=self.kept, step=step)
 
     def recover(self) -> list[RecoveredMutation]:
         return self.journal().recover()

@@ -11,7 +11,7 @@ import pytest
 
 from codeplane.kernel.json import JsonObject
 from tests.edit.batches import Tree, tree
-from tests.edit.standing import Standing
+from tests.edit.open_plane import OpenPlane
 from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, result, with_plane
 
@@ -180,7 +180,7 @@ def test_edits_of_every_kind_in_one_call_answer_with_everything_and_can_be_undon
         ({"path": "x" * 300, "content": "x"}, "PATH_DENIED", "too long"),
     ],
 )
-def test_bad_edits_are_refused_and_nothing_is_written(plain: Standing, edit: JsonObject, name: str, said: str) -> None:
+def test_bad_edits_are_refused_and_nothing_is_written(plain: OpenPlane, edit: JsonObject, name: str, said: str) -> None:
     before = tree(plain.root)
     alone = error(plain.ask("write_files", edits=[edit]))
     assert alone["error"] == name
@@ -191,7 +191,7 @@ def test_bad_edits_are_refused_and_nothing_is_written(plain: Standing, edit: Jso
 
 
 @pytest.fixture(scope="module")
-def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenPlane]:
     root = tmp_path_factory.mktemp("plain")
     (root / "shop.py").write_text(SHOP)
     (root / "data.bin").write_bytes(b"\0\1\2")
@@ -203,7 +203,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
     git(root, "init", "-q")
     (root / "out_link").symlink_to(tmp_path_factory.mktemp("outside"))
     (root / "git_link").symlink_to(".git")
-    found = Standing(root, "embeddings.model=none", "index.watch=false")
+    found = OpenPlane(root, "embeddings.model=none", "index.watch=false")
     yield found
     found.close()
 

@@ -11,8 +11,8 @@ from codeplane.git.read.reader import GitReader
 from codeplane.git.safety.command import Git
 from codeplane.kernel.config import GitConfig
 from codeplane.kernel.errors import DeadlineExceeded, GitBusy, GitRefused, NotGit, RemoteFailed, StorageFull, TooLarge
-from tests.git.drawn import Desk, run, simple
-from tests.git.made import environment
+from tests.git.desk import Desk, run, simple
+from tests.git.random_repository import environment
 from tests.harness import until
 from tests.interaction.requirements import requirement
 

@@ -8,15 +8,15 @@ from codeplane.git.read.diff import DiffResult
 from codeplane.git.read.diff_page import MAX_BYTES, MAX_LINE, Line
 from codeplane.git.read.show import ShowResult
 from codeplane.kernel.errors import CursorExpired, InvalidArgument, NotFound, PathDenied, RefNotFound
-from tests.git.made import Made
-from tests.git.reads import Reads
-from tests.git.test_reading_like_git import of, pages, same_patch
+from tests.git.random_repository import RandomRepository
+from tests.git.read_operations import Reads
+from tests.git.test_reader_matches_git import of, pages, same_patch
 from tests.interaction.requirements import requirement
 
 
 @pytest.fixture
-def repository(tmp_path: Path) -> Made:
-    made = Made.empty(tmp_path / "made")
+def repository(tmp_path: Path) -> RandomRepository:
+    made = RandomRepository.empty(tmp_path / "made")
     made.write("a.txt", "one\ntwo\nthree\n")
     made.write("moved.txt", "".join(f"line {n}\n" for n in range(30)))
     made.commit("first")
@@ -24,7 +24,7 @@ def repository(tmp_path: Path) -> Made:
 
 
 @requirement("GIT-03")
-def test_which_sides_are_compared(repository: Made) -> None:
+def test_which_sides_are_compared(repository: RandomRepository) -> None:
     reads = Reads(repository.root)
     repository.write("a.txt", "one\nstaged\nthree\n")
     repository.git("add", "a.txt")
@@ -46,7 +46,7 @@ def test_which_sides_are_compared(repository: Made) -> None:
 
 
 @requirement("GIT-03")
-def test_the_text_is_a_patch_that_git_applies(repository: Made) -> None:
+def test_the_text_is_a_patch_that_git_applies(repository: RandomRepository) -> None:
     before = repository.git("rev-parse", "HEAD").decode().strip()
     repository.write("a.txt", "one\n2\nthree")
     repository.path("moved.txt").rename(repository.path("there.txt"))
@@ -62,12 +62,12 @@ def test_the_text_is_a_patch_that_git_applies(repository: Made) -> None:
     assert repository.git("write-tree") == tree
 
 
-def reads_text(repository: Made, **arguments: object) -> str:
+def reads_text(repository: RandomRepository, **arguments: object) -> str:
     return Reads(repository.root)("git.diff", **arguments).text()
 
 
 @requirement("GIT-03")
-def test_pages_join_to_the_whole(repository: Made) -> None:
+def test_pages_join_to_the_whole(repository: RandomRepository) -> None:
     for number in range(4):
         repository.write(f"big{number}.txt", "".join(f"{number} line {n}\n" for n in range(1500)))
     repository.commit("big")
@@ -102,14 +102,14 @@ def test_pages_join_to_the_whole(repository: Made) -> None:
 
 
 @requirement("GIT-03")
-def test_a_line_that_is_too_long_is_cut_and_said(repository: Made) -> None:
+def test_a_line_that_is_too_long_is_cut_and_said(repository: RandomRepository) -> None:
     repository.write("a.txt", "x" * 100_000)
     said = Reads(repository.root)("git.diff").text()
     assert f"lines are cut at {MAX_LINE} bytes" in said and len(said) < 2 * MAX_LINE
 
 
 @requirement("GIT-03")
-def test_secrets_and_what_is_ours_are_listed_without_their_content(repository: Made) -> None:
+def test_secrets_and_what_is_ours_are_listed_without_their_content(repository: RandomRepository) -> None:
     repository.write(".env", "TOKEN=hunter2\n")
     repository.write(".codeplane/notes", "hunter2\n")
     repository.write("plain.txt", "seen\n")
@@ -136,7 +136,7 @@ def test_secrets_and_what_is_ours_are_listed_without_their_content(repository: M
         reads("git.diff", paths=[".git"])
 
 
-def test_names_that_lead_nowhere(repository: Made) -> None:
+def test_names_that_lead_nowhere(repository: RandomRepository) -> None:
     repository.git("branch", "topic")
     reads = Reads(repository.root)
     for ref in ("topci", "-h", "--output=x", "HEAD~99", "", "a\nb", "0" * 40, "HEAD:a.txt^{commit}"):
@@ -159,7 +159,7 @@ def test_names_that_lead_nowhere(repository: Made) -> None:
     assert reads("git.diff", base="refs/tags/topic").text() != ""
 
 
-def test_show_a_tag_a_merge_a_folder_and_a_file(repository: Made) -> None:
+def test_show_a_tag_a_merge_a_folder_and_a_file(repository: RandomRepository) -> None:
     repository.git("tag", "--annotate", "-m", "the first\n\nwith a body", "v1")
     repository.git("checkout", "--quiet", "-b", "side")
     repository.write("dir/side.txt", "side\n")
@@ -187,7 +187,7 @@ def test_show_a_tag_a_merge_a_folder_and_a_file(repository: Made) -> None:
         reads("git.show", ref="HEAD:gone.txt")
 
 
-def test_a_long_file_comes_in_pages(repository: Made) -> None:
+def test_a_long_file_comes_in_pages(repository: RandomRepository) -> None:
     content = "".join(f"{n} {'x' * 50}\n" for n in range(3000))
     repository.write("long.txt", content)
     repository.commit("long")
@@ -196,7 +196,7 @@ def test_a_long_file_comes_in_pages(repository: Made) -> None:
     assert "\n".join(file.content for file in found if file) + "\n" == content
 
 
-def test_a_conflict_is_shown_against_our_side(repository: Made) -> None:
+def test_a_conflict_is_shown_against_our_side(repository: RandomRepository) -> None:
     repository.git("checkout", "--quiet", "-b", "side")
     repository.write("a.txt", "one\nside\nthree\n")
     repository.commit("side")
@@ -214,7 +214,7 @@ def test_a_conflict_is_shown_against_our_side(repository: Made) -> None:
         reads("git.show", ref=":1:moved.txt")
 
 
-def test_settings_of_a_person_do_not_change_the_answer(repository: Made) -> None:
+def test_settings_of_a_person_do_not_change_the_answer(repository: RandomRepository) -> None:
     repository.write("a.txt", "one\n2\nthree\n")
     repository.path("moved.txt").rename(repository.path("there.txt"))
     repository.git("add", "--all")

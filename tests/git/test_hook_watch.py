@@ -11,8 +11,8 @@ from codeplane.git.write.commits import CommitRequest, Commits
 from codeplane.git.write.merges import MergeRequest, Merges
 from codeplane.kernel.config import GitConfig
 from codeplane.kernel.errors import DeadlineExceeded, GitRefused
-from tests.git.drawn import call, run, simple
-from tests.git.test_guarded import Guarded, needs_bubblewrap
+from tests.git.desk import call, run, simple
+from tests.git.test_guarded_programs import Guarded, needs_bubblewrap
 from tests.interaction.requirements import requirement
 
 pytestmark = [requirement("TRUST-48"), needs_bubblewrap]

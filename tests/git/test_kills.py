@@ -14,10 +14,10 @@ from codeplane.git.write.submodules import SubmoduleAddRequest, SubmoduleWrites
 from codeplane.git.write.worktrees import WorktreeAddRequest, WorktreeWrites
 from codeplane.kernel.ports import EventLog
 from tests.edit.batches import killed, quick_folder
-from tests.edit.test_recovery import recorded
-from tests.git.drawn import Standing, call, copied, run, simple, standing
-from tests.git.killing import KINDS, Scene, Stopped
-from tests.git.made import Made
+from tests.edit.test_recovery_events import recorded
+from tests.git.desk import RepositoryState, call, copied, repository_state, run, simple
+from tests.git.killed_mutations import KINDS, Scene, Stopped
+from tests.git.random_repository import RandomRepository
 from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, result, with_plane
 
@@ -164,14 +164,14 @@ def adding(desk: Stopped, url: str, step: Callable[[str], None]) -> None:
 def ended(desk: Stopped, found: RecoveredMutation, operation: str) -> tuple[str, str | None]:
     """What a call that is repeated is told of the first one, and the id it is given for undo."""
     endings = CallEndings(
-        log=cast(EventLog, None), journaled=(operation,), recovered=[found], kept=desk.mutations, notes={}
+        log=cast(EventLog, None), journaled=(operation,), recovered=[found], mutations=desk.mutations, notes={}
     )
     ending = run(endings.of(call().call_id, operation, 0))
     return ending.state, ending.mutation_id
 
 
 def library(folder: Path) -> str:
-    made = Made.empty(folder / "library")
+    made = RandomRepository.empty(folder / "library")
     made.write("lib.py", "x = 1\n")
     made.commit("library")
     return f"file://{made.root}"
@@ -190,9 +190,9 @@ def test_a_submodule_is_added_or_not_whenever_it_is_killed() -> None:
             place.parent.mkdir()
             return Stopped(copied(made, place))
 
-        def left(one: Made) -> tuple[Standing, bytes, bool]:
+        def left(one: RandomRepository) -> tuple[RepositoryState, bytes, bool]:
             modules = one.path(".git/modules").exists()
-            return standing(one), one.git("config", "--local", "--list"), modules
+            return repository_state(one), one.git("config", "--local", "--list"), modules
 
         steps: list[str] = []
         adding(whole := copy(), url, steps.append)

@@ -14,8 +14,8 @@ from codeplane.git.write.merges import MergeRequest, Merges
 from codeplane.git.write.tags import CreateTagRequest, Tags
 from codeplane.git.write.worktrees import WorktreeAddRequest, WorktreeWrites
 from codeplane.kernel.errors import GitRefused
-from tests.git.drawn import Desk, call, run, simple
-from tests.git.made import environment
+from tests.git.desk import Desk, call, run, simple
+from tests.git.random_repository import environment
 from tests.interaction.requirements import requirement
 
 pytestmark = requirement("TRUST-48")

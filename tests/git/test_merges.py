@@ -9,7 +9,7 @@ from codeplane.git.write.merges import MergeRequest, Merges
 from codeplane.git.write.picks import CherrypickRequest, Picks, RevertRequest
 from codeplane.kernel.errors import GitBusy, GitRefused, InvalidArgument
 from codeplane.kernel.operation import Risk
-from tests.git.drawn import Desk, call, copied, run, simple, standing
+from tests.git.desk import Desk, call, copied, repository_state, run, simple
 from tests.interaction.requirements import requirement
 
 
@@ -44,16 +44,16 @@ def test_a_merge_is_concluded_as_git_concludes_it(desk: Desk, tmp_path: Path) ->
     plain.git("add", "a.txt")
     plain.git("commit", "--quiet", "--no-edit")
     assert done.success and done.commit
-    assert standing(desk.made) == standing(plain)
+    assert repository_state(desk.made) == repository_state(plain)
 
 
 @requirement("GIT-11")
 def test_a_merge_is_given_up_and_work_on_it_is_kept(desk: Desk) -> None:
-    before = standing(desk.made)
+    before = repository_state(desk.made)
     run(Merges(desk.writer).merge(call(), MergeRequest(ref="main")))
     desk.made.write("a.txt", "resolved by hand\n")
     done = run(Merges(desk.writer).merge(call(), MergeRequest(action="abort")))
-    assert standing(desk.made) == before
+    assert repository_state(desk.made) == before
     assert desk.made.git("show", f"{done.delta.recovery}:a.txt") == b"resolved by hand\n"
 
 
@@ -108,7 +108,7 @@ def test_a_merge_commit_is_picked_by_one_of_its_parents(desk: Desk) -> None:
 def test_a_pick_that_is_empty_here_says_so(desk: Desk, action: Literal["skip", "abort"]) -> None:
     picks = Picks(desk.writer)
     desk.made.write("b.txt", "edited before\n")
-    before = standing(desk.made)
+    before = repository_state(desk.made)
     done = run(picks.cherrypick(call(), CherrypickRequest(commit="topic")))
     assert not done.success and done.empty and done.unmet() == "nothing to apply"
     assert done.text().startswith("empty here: nothing to apply; call again with action skip or abort")
@@ -116,16 +116,16 @@ def test_a_pick_that_is_empty_here_says_so(desk: Desk, action: Literal["skip", "
     assert picks.assess_cherrypick(CherrypickRequest(action=action)).risk is Risk.WRITE
     done = run(picks.cherrypick(call(), CherrypickRequest(action=action)))
     assert done.success and done.delta.recovery is None
-    assert standing(desk.made) == before
+    assert repository_state(desk.made) == before
 
 
 def test_a_revert_of_what_was_taken_back_says_so(desk: Desk) -> None:
     desk.made.git("revert", "--no-edit", "HEAD")
     desk.made.write("b.txt", "edited before\n")
-    before = standing(desk.made)
+    before = repository_state(desk.made)
     with pytest.raises(GitRefused, match="empty here: nothing to apply"):
         run(Picks(desk.writer).revert(call(), RevertRequest(commit="HEAD~1")))
-    assert standing(desk.made) == before
+    assert repository_state(desk.made) == before
 
 
 def test_only_what_was_resolved_counts_as_lost(desk: Desk) -> None:

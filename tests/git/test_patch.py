@@ -12,7 +12,7 @@ from codeplane.git.read.hidden_paths import HiddenPaths
 from codeplane.git.read.patch import DIFF_OPTIONS, FilePatch, parse_patch
 from codeplane.kernel.errors import TooLarge
 from codeplane.kernel.secret_files import NOTHING_SHOWN
-from tests.git.made import Made
+from tests.git.random_repository import RandomRepository
 from tests.interaction.requirements import requirement
 
 
@@ -20,7 +20,7 @@ from tests.interaction.requirements import requirement
 def printed() -> bytes:
     """A difference with renames, links, binaries, missing line ends, and lines that look like heads."""
     with tempfile.TemporaryDirectory() as folder:
-        made = Made.empty(Path(folder) / "made")
+        made = RandomRepository.empty(Path(folder) / "made")
         made.write("a.txt", "diff --git a/x b/x\n@@ -1 +1 @@\n-- a\n\\ No newline\n" * 3)
         made.write("moved.txt", "".join(f"{n}\n" for n in range(50)))
         made.write("kind", "file")

@@ -16,8 +16,8 @@ from codeplane.git.write.submodules import SubmoduleAddRequest, SubmoduleUpdateR
 from codeplane.git.write.worktrees import WorktreeAddRequest, WorktreeRemoveRequest, WorktreeWrites
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.kernel.operation import Preview, Risk
-from tests.git.drawn import Desk, call, run, simple
-from tests.git.made import Made
+from tests.git.desk import Desk, call, run, simple
+from tests.git.random_repository import RandomRepository
 from tests.harness import git, make_repo
 from tests.interaction.requirements import requirement
 from tests.trust.approvals.agent_calls import action_of, asking, decide, key_of, shown
@@ -97,7 +97,7 @@ def test_push_tells_force_tags_deletes_and_where_settings_send_it(desk: Desk) ->
 def test_settings_that_send_a_push_elsewhere_or_force_it_are_told_as_git_follows_them(
     desk: Desk, tmp_path: Path
 ) -> None:
-    remotes, made, far = RemoteWrites(desk.writer), desk.made, Made(root=(tmp_path / "far.git").resolve())
+    remotes, made, far = RemoteWrites(desk.writer), desk.made, RandomRepository(root=(tmp_path / "far.git").resolve())
 
     def body() -> str:
         return same(lambda: run(remotes.preview_push(PushRequest()))).body

@@ -14,7 +14,7 @@ from codeplane.git.write.rebase import (
 )
 from codeplane.git.write.rebase_todo import PlanGiven, StepGiven
 from codeplane.kernel.errors import GitBusy, GitRefused, InvalidArgument
-from tests.git.drawn import Desk, call, run, simple, standing
+from tests.git.desk import Desk, call, repository_state, run, simple
 from tests.interaction.requirements import requirement
 
 GO_ON = RebaseStateRequest()
@@ -52,7 +52,7 @@ def subjects(desk: Desk) -> list[str]:
 
 @requirement("GIT-12")
 def test_every_kind_of_step_does_what_git_does(desk: Desk) -> None:
-    before = standing(desk.made)
+    before = repository_state(desk.made)
     assert [step.message for step in planned(desk).steps] == ["add w", "add x", "add y", "add z"]
     done = execute(desk, ("reword", "better w\n\n# not a comment\n"), ("fixup", None), ("pick", None), ("drop", None))
     assert (done.success, done.state, done.completed_steps, done.total_steps) == (True, "done", 4, 4)
@@ -61,7 +61,7 @@ def test_every_kind_of_step_does_what_git_does(desk: Desk) -> None:
     assert desk.made.git("show", "--name-only", "--format=", "HEAD~1").decode().split() == ["w", "x"]
     assert not desk.made.path("z").exists() and done.new_head == done.delta.head
     desk.undo(done.delta.mutation_id)
-    assert standing(desk.made) == before
+    assert repository_state(desk.made) == before
     desk.redo(done.delta.mutation_id)
     assert subjects(desk) == ["better w", "add y"]
 
@@ -169,15 +169,15 @@ def test_an_abort_that_moves_the_branch_keeps_where_it_was(desk: Desk) -> None:
 def test_a_rebase_that_stopped_can_be_undone(desk: Desk) -> None:
     desk.made.write("a.txt", "of topic\n")
     desk.made.commit("clash")
-    before = standing(desk.made)
+    before = repository_state(desk.made)
     done = execute(desk, *[("pick", None)] * 5)
     assert done.state == "conflict"
     desk.undo(done.delta.mutation_id)
-    assert standing(desk.made) == before
+    assert repository_state(desk.made) == before
 
 
 def test_plans_that_are_none_are_refused(desk: Desk) -> None:
-    before = standing(desk.made)
+    before = repository_state(desk.made)
     plan = planned(desk)
     shas = [step.commit_sha for step in plan.steps]
 
@@ -193,7 +193,7 @@ def test_plans_that_are_none_are_refused(desk: Desk) -> None:
     refused(StepGiven(action="squash", commit_sha=shas[0]), *picks[1:])
     refused(StepGiven(action="reword", commit_sha=shas[0]), *picks[1:])
     refused(StepGiven(action="pick", commit_sha=shas[0], message="x"), *picks[1:])
-    assert standing(desk.made) == before
+    assert repository_state(desk.made) == before
     for act in (Rebase(desk.writer).go_on, Rebase(desk.writer).skip, Rebase(desk.writer).abort):
         with pytest.raises(GitRefused):
             run(act(call(), GO_ON))

@@ -14,8 +14,8 @@ from codeplane.git.write.worktrees import WorktreeAddRequest, WorktreeRemoveRequ
 from codeplane.kernel.actor import Actor, ActorKind
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import GitRefused, PathDenied
-from tests.git.drawn import Desk, call, run, simple
-from tests.git.made import Made
+from tests.git.desk import Desk, call, run, simple
+from tests.git.random_repository import RandomRepository
 from tests.harness import git, make_repo
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import NO_WAIT, plane
@@ -117,7 +117,7 @@ async def test_an_approved_removal_by_an_agent_gives_git_no_secrets(tmp_path: Pa
 def test_git_is_given_no_secrets_of_a_submodule_that_goes(tmp_path: Path) -> None:
     allowed = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "protocol.file.allow", "GIT_CONFIG_VALUE_0": "always"}
     desk = simple(tmp_path, **allowed)
-    library = Made.empty(tmp_path / "library")
+    library = RandomRepository.empty(tmp_path / "library")
     library.write(".gitignore", ".env\n")
     library.commit("library")
     desk.made.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(library.root), "lib")
@@ -136,7 +136,7 @@ def test_git_is_given_no_secrets_of_a_submodule_that_goes(tmp_path: Path) -> Non
     run(writes.remove(asked, forced))
     assert any(".env, id_rsa" in said for said in asked.warnings)
     module = desk.made.root / ".git" / "modules" / "lib"
-    objects = Made(root=module)
+    objects = RandomRepository(root=module)
     listed = objects.git("--work-tree=.", "cat-file", "--batch-check=%(objectname)", "--batch-all-objects").split()
     held = b"\n".join(objects.git("--work-tree=.", "cat-file", "-p", oid.decode()) for oid in listed)
     assert b"work\n" in held and SECRET.encode() not in held

@@ -12,7 +12,7 @@ from codeplane.git.write.reset import Reset, ResetRequest
 from codeplane.git.write.staging import DiscardRequest, StageRequest, Staging
 from codeplane.git.write.stash import StashDropRequest, Stashes
 from codeplane.kernel.errors import CannotUndo, GitBusy
-from tests.git.drawn import Desk, call, run, simple, standing
+from tests.git.desk import Desk, call, repository_state, run, simple
 from tests.interaction.requirements import requirement
 
 
@@ -41,10 +41,10 @@ def test_work_done_since_stays(desk: Desk) -> None:
 def test_a_commit_since_is_said_and_nothing_changes(desk: Desk) -> None:
     mutation = committed(desk)
     desk.made.commit("another")
-    before = standing(desk.made)
+    before = repository_state(desk.made)
     with pytest.raises(CannotUndo, match="HEAD moved to"):
         desk.undo(mutation)
-    assert standing(desk.made) == before
+    assert repository_state(desk.made) == before
 
 
 @requirement("GIT-06")
@@ -59,10 +59,10 @@ def test_another_branch_since_is_said(desk: Desk) -> None:
 def test_a_file_edited_since_is_named(desk: Desk) -> None:
     mutation = run(Reset(desk.writer).reset(call(), ResetRequest(ref="HEAD~1", mode="hard"))).delta.mutation_id
     desk.made.write("a.txt", "precious\n")
-    before = standing(desk.made)
+    before = repository_state(desk.made)
     with pytest.raises(CannotUndo, match=r"changed since: a\.txt"):
         desk.undo(mutation)
-    assert standing(desk.made) == before
+    assert repository_state(desk.made) == before
 
 
 @requirement("GIT-06")
@@ -87,38 +87,38 @@ def test_settings_of_branches_come_back(desk: Desk) -> None:
     desk.made.git("branch", "topic")
     desk.made.git("config", "branch.topic.remote", "origin")
     desk.made.git("config", "branch.topic.merge", "refs/heads/topic")
-    before = standing(desk.made)
+    before = repository_state(desk.made)
     renamed = run(Branches(desk.writer).rename(call(), RenameBranchRequest(name="topic", new_name="topic/sub")))
     desk.undo(renamed.delta.mutation_id)
-    assert standing(desk.made) == before
+    assert repository_state(desk.made) == before
     deleted = run(Branches(desk.writer).delete(call(), DeleteBranchRequest(name="topic", force=True)))
-    after = standing(desk.made)
+    after = repository_state(desk.made)
     desk.undo(deleted.delta.mutation_id)
-    assert standing(desk.made) == before
+    assert repository_state(desk.made) == before
     desk.redo(deleted.delta.mutation_id)
-    assert standing(desk.made) == after
+    assert repository_state(desk.made) == after
 
 
 def test_a_stash_from_the_middle_comes_back_to_its_place(desk: Desk) -> None:
     for number in range(3):
         desk.made.write("a.txt", f"{number}\n")
         desk.made.git("stash", "push", "-m", f"stash {number}")
-    before = standing(desk.made)
+    before = repository_state(desk.made)
     done = run(Stashes(desk.writer).drop(call(), StashDropRequest(index=1)))
     desk.undo(done.delta.mutation_id)
-    assert standing(desk.made) == before
+    assert repository_state(desk.made) == before
 
 
 def test_a_merge_that_stopped_is_taken_back_and_not_done_again(desk: Desk) -> None:
     desk.made.git("checkout", "--quiet", "-b", "topic", "HEAD~1")
     desk.made.write("a.txt", "other\n")
     desk.made.commit("other")
-    before = standing(desk.made)
+    before = repository_state(desk.made)
     done = run(Merges(desk.writer).merge(call(), MergeRequest(ref="main")))
     assert not done.success
     assert [one.path for one in done.conflicts] == ["a.txt"]
     desk.undo(done.delta.mutation_id)
-    assert standing(desk.made) == before
+    assert repository_state(desk.made) == before
     with pytest.raises(CannotUndo, match="cannot be had again"):
         desk.redo(done.delta.mutation_id)
 
@@ -134,14 +134,14 @@ def test_modes_links_and_odd_bytes_come_back(desk: Desk) -> None:
     desk.made.path("link").symlink_to("b.txt")
     desk.made.write('quo"te\nline', b"other")
     desk.made.path(b"latin\xe9").unlink()
-    before = standing(desk.made)
+    before = repository_state(desk.made)
     done = run(Staging(desk.writer).discard(call(), DiscardRequest(paths=(".",))))
-    after = standing(desk.made)
+    after = repository_state(desk.made)
     assert done.delta.files_changed == 4
     desk.undo(done.delta.mutation_id)
-    assert standing(desk.made) == before
+    assert repository_state(desk.made) == before
     desk.redo(done.delta.mutation_id)
-    assert standing(desk.made) == after
+    assert repository_state(desk.made) == after
 
 
 def test_line_ends_that_git_converts_come_back_as_they_were(desk: Desk) -> None:
@@ -151,10 +151,10 @@ def test_line_ends_that_git_converts_come_back_as_they_were(desk: Desk) -> None:
     desk.made.git("checkout", "--quiet", "-b", "topic")
     desk.made.write("c.txt", b"one\r\nother\r\n")
     desk.made.commit("other")
-    before = standing(desk.made)
+    before = repository_state(desk.made)
     done = run(Checkout(desk.writer).checkout(call(), CheckoutRequest(ref="main")))
     desk.undo(done.delta.mutation_id)
-    assert standing(desk.made) == before
+    assert repository_state(desk.made) == before
 
 
 def test_an_ignored_file_that_git_overwrites_comes_back(desk: Desk) -> None:
@@ -165,26 +165,26 @@ def test_an_ignored_file_that_git_overwrites_comes_back(desk: Desk) -> None:
     desk.made.write(".gitignore", "*.log\n")
     desk.made.commit("ignores it")
     desk.made.write("out.log", "precious\n")
-    before = standing(desk.made)
+    before = repository_state(desk.made)
     done = run(Merges(desk.writer).merge(call(), MergeRequest(ref="topic")))
     assert desk.made.path("out.log").read_text() == "tracked there\n"
     desk.undo(done.delta.mutation_id)
-    assert standing(desk.made) == before
+    assert repository_state(desk.made) == before
 
 
 def test_an_undo_that_broke_off_is_finished_later(desk: Desk) -> None:
     desk.made.write("new", "x\n")
     desk.made.git("add", "new")
-    before = standing(desk.made)
+    before = repository_state(desk.made)
     done = run(Reset(desk.writer).reset(call(), ResetRequest(ref="HEAD~1", mode="hard")))
     lock = desk.made.root / ".git" / "refs" / "heads" / "main.lock"
     lock.touch()
     with pytest.raises(GitBusy):
         desk.undo(done.delta.mutation_id)
-    assert standing(desk.made) != before
+    assert repository_state(desk.made) != before
     lock.unlink()
     desk.undo(done.delta.mutation_id)
-    assert standing(desk.made) == before
+    assert repository_state(desk.made) == before
     with pytest.raises(CannotUndo):
         desk.undo(done.delta.mutation_id)
 
@@ -219,8 +219,8 @@ def test_what_was_meant_to_be_added_is_so_again_whatever_became_of_it(tmp_path: 
     desk.made.git("add", "--intent-to-add", "--", "file", "program", "dir/deep", "link")
     (desk.made.root / "file").unlink()
     (desk.made.root / "file").symlink_to("nowhere")
-    before = standing(desk.made)
+    before = repository_state(desk.made)
     done = run(Staging(desk.writer).stage(call(), StageRequest(paths=(".",))))
-    assert standing(desk.made) != before
+    assert repository_state(desk.made) != before
     desk.undo(done.delta.mutation_id)
-    assert standing(desk.made) == before
+    assert repository_state(desk.made) == before

@@ -11,7 +11,7 @@ from codeplane.git.write.merges import MergeRequest, Merges
 from codeplane.git.write.picks import CherrypickRequest, Picks
 from codeplane.git.write.rebase import Rebase, RebaseStateRequest
 from codeplane.kernel.errors import CodePlaneError, GitRefused, PathDenied
-from tests.git.drawn import Desk, call, run, simple
+from tests.git.desk import Desk, call, run, simple
 from tests.interaction.requirements import requirement
 
 pytestmark = requirement("TRUST-48")

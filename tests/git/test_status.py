@@ -11,15 +11,15 @@ from codeplane.git.read.repository import open_repository
 from codeplane.git.read.state import state_of
 from codeplane.git.read.status import StatusResult
 from codeplane.kernel.errors import CursorExpired, CursorInvalid, NotFound, PathDenied
-from tests.git.made import Made
-from tests.git.reads import Reads
-from tests.git.test_reading_like_git import of, pages
+from tests.git.random_repository import RandomRepository
+from tests.git.read_operations import Reads
+from tests.git.test_reader_matches_git import of, pages
 from tests.interaction.requirements import requirement
 
 
 @pytest.fixture
-def repository(tmp_path: Path) -> Made:
-    made = Made.empty(tmp_path / "made")
+def repository(tmp_path: Path) -> RandomRepository:
+    made = RandomRepository.empty(tmp_path / "made")
     made.write("a.txt", "one\ntwo\nthree\n")
     made.write("b.txt", "b\n")
     made.commit("first")
@@ -27,7 +27,7 @@ def repository(tmp_path: Path) -> Made:
 
 
 @requirement("GIT-02")
-def test_in_as_few_words_as_git_short(repository: Made) -> None:
+def test_in_as_few_words_as_git_short(repository: RandomRepository) -> None:
     reads = Reads(repository.root)
     head = repository.git("rev-parse", "HEAD").decode().strip()
     assert reads("git.status").text() == f"main at {head[:9]}, clean"
@@ -46,8 +46,8 @@ def test_in_as_few_words_as_git_short(repository: Made) -> None:
 
 
 @requirement("GIT-02")
-def test_before_the_first_commit_and_without_a_branch(tmp_path: Path, repository: Made) -> None:
-    empty = Made.empty(tmp_path / "empty")
+def test_before_the_first_commit_and_without_a_branch(tmp_path: Path, repository: RandomRepository) -> None:
+    empty = RandomRepository.empty(tmp_path / "empty")
     answer = of(StatusResult, Reads(empty.root)("git.status"))
     assert (answer.branch, answer.head_commit, answer.is_clean) == ("main", None, True)
     assert answer.text() == "main at no commit yet, clean"
@@ -56,7 +56,7 @@ def test_before_the_first_commit_and_without_a_branch(tmp_path: Path, repository
 
 
 @requirement("GIT-02")
-def test_ahead_and_behind(repository: Made) -> None:
+def test_ahead_and_behind(repository: RandomRepository) -> None:
     repository.git("branch", "up")
     repository.git("branch", "--set-upstream-to=up")
     repository.commit("ahead")
@@ -68,7 +68,7 @@ def test_ahead_and_behind(repository: Made) -> None:
 
 @requirement("GIT-02")
 @pytest.mark.parametrize("act", ["merge", "cherry-pick", "revert", "rebase", "bisect"])
-def test_in_the_middle_of_something(repository: Made, act: str) -> None:
+def test_in_the_middle_of_something(repository: RandomRepository, act: str) -> None:
     repository.git("checkout", "--quiet", "-b", "side")
     repository.write("a.txt", "one\nside\nthree\n")
     repository.commit("side")
@@ -97,7 +97,7 @@ def test_in_the_middle_of_something(repository: Made, act: str) -> None:
 
 
 @requirement("GIT-02")
-def test_several_commits_are_one_cherry_pick_until_the_last(repository: Made) -> None:
+def test_several_commits_are_one_cherry_pick_until_the_last(repository: RandomRepository) -> None:
     repository.git("checkout", "--quiet", "-b", "side")
     for text in ("side 1", "side 2"):
         repository.write("a.txt", text)
@@ -111,7 +111,7 @@ def test_several_commits_are_one_cherry_pick_until_the_last(repository: Made) ->
     assert of(StatusResult, Reads(repository.root)("git.status")).state == "cherrypick"
 
 
-def test_what_git_does_not_look_at(repository: Made) -> None:
+def test_what_git_does_not_look_at(repository: RandomRepository) -> None:
     reads = Reads(repository.root)
     repository.git("update-index", "--assume-unchanged", "a.txt")
     repository.write("a.txt", "hidden\n")
@@ -125,7 +125,7 @@ def test_what_git_does_not_look_at(repository: Made) -> None:
     assert of(StatusResult, reads("git.status")).is_clean
 
 
-def test_line_ends_and_filters_are_judged_as_git_does(repository: Made) -> None:
+def test_line_ends_and_filters_are_judged_as_git_does(repository: RandomRepository) -> None:
     repository.git("config", "filter.upper.clean", "tr a-z A-Z")
     repository.git("config", "filter.upper.smudge", "tr A-Z a-z")
     repository.git("config", "core.autocrlf", "true")
@@ -142,7 +142,7 @@ def test_line_ends_and_filters_are_judged_as_git_does(repository: Made) -> None:
     assert "+other" in reads("git.diff").text() and "\r" not in reads("git.diff").text()
 
 
-def test_many_files_come_in_pages_of_one_state(repository: Made) -> None:
+def test_many_files_come_in_pages_of_one_state(repository: RandomRepository) -> None:
     for number in range(1200):
         repository.write(f"many/{number:04}.txt", "x")
     reads = Reads(repository.root)
@@ -157,7 +157,7 @@ def test_many_files_come_in_pages_of_one_state(repository: Made) -> None:
         reads("git.status", untracked="all", cursor=found[0].pagination.next_cursor, paths=["many"])
 
 
-def test_an_untracked_folder_is_one_entry_with_its_files_counted(repository: Made) -> None:
+def test_an_untracked_folder_is_one_entry_with_its_files_counted(repository: RandomRepository) -> None:
     reads = Reads(repository.root)
     repository.write(".gitignore", "*.pyc\n")
     repository.write("env/lib/a.py", "x")
@@ -181,7 +181,9 @@ def test_an_untracked_folder_is_one_entry_with_its_files_counted(repository: Mad
         reads("git.status", untracked="none")
 
 
-def test_more_untracked_files_than_are_counted_is_said(repository: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_untracked_files_than_are_counted_is_said(
+    repository: RandomRepository, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("codeplane.git.read.status._MAX_COUNTED", 100)
     repository.write("b/x", "x")
     for number in range(50):
@@ -191,7 +193,7 @@ def test_more_untracked_files_than_are_counted_is_said(repository: Made, monkeyp
     assert answer.text().splitlines()[1:] == ["?? b/ (1 file)", "?? many/ (over 6 files)", "?? z/"]
 
 
-def test_paths_that_are_not_there_or_not_ours(repository: Made) -> None:
+def test_paths_that_are_not_there_or_not_ours(repository: RandomRepository) -> None:
     reads = Reads(repository.root)
     with pytest.raises(NotFound):
         reads("git.status", paths=["nowhere.txt"])
@@ -203,7 +205,7 @@ def test_paths_that_are_not_there_or_not_ours(repository: Made) -> None:
     assert of(StatusResult, reads("git.status", paths=[":(top)x"])).untracked == (":(top)x",)
 
 
-def test_reading_takes_no_lock_and_leaves_the_index_alone(repository: Made) -> None:
+def test_reading_takes_no_lock_and_leaves_the_index_alone(repository: RandomRepository) -> None:
     (repository.root / ".git/index.lock").write_bytes(b"")
     index = (repository.root / ".git/index").read_bytes()
     os.utime(repository.path("a.txt"), (1, 1))

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.edit.batches import quick_folder
-from tests.git.killing import KINDS, Scene
+from tests.git.killed_mutations import KINDS, Scene
 from tests.interaction.requirements import requirement
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.git.made import made
-from tests.git.writes import CASES, compare
+from tests.git.random_operations import CASES, compare
+from tests.git.random_repository import made
 from tests.interaction.requirements import requirement
 
 REPOSITORIES = 100

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from codeplane.kernel.json import JsonObject
 from codeplane.wiring.app import Plane
-from tests.git.test_guarded import needs_bubblewrap
+from tests.git.test_guarded_programs import needs_bubblewrap
 from tests.harness import make_repo
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import OWNER, events, plane

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.git.test_guarded import needs_bubblewrap
+from tests.git.test_guarded_programs import needs_bubblewrap
 from tests.harness import git, make_repo
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, plane

@@ -4,8 +4,8 @@ import shutil
 from pathlib import Path
 
 from codeplane.kernel.json import JsonValue
-from tests.git.drawn import simple
-from tests.git.test_guarded import SECRET, Guarded, needs_bubblewrap
+from tests.git.desk import simple
+from tests.git.test_guarded_programs import SECRET, Guarded, needs_bubblewrap
 from tests.harness import git, make_repo
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, plane

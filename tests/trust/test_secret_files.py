@@ -16,7 +16,7 @@ from codeplane.kernel.actor import Caller, Progress
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.trust.shell.output_capture import CHUNK_BYTES
 from codeplane.wiring.app import Plane
-from tests.git.test_guarded import needs_bubblewrap
+from tests.git.test_guarded_programs import needs_bubblewrap
 from tests.harness import git, make_repo
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, plane

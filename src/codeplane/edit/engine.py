@@ -62,7 +62,7 @@ class Engine:
         root: Path,
         scope: Scope,
         journal: Journal,
-        kept: MutationStore,
+        mutations: MutationStore,
         locks: PathLocks,
         consequences: Consequences | None,
         moves: IndexMoves | None,
@@ -72,7 +72,7 @@ class Engine:
         self._root = root
         self._scope = scope
         self._journal = journal
-        self._kept = kept
+        self._mutations = mutations
         self._locks = locks
         self._consequences = consequences
         self._moves = moves
@@ -89,7 +89,7 @@ class Engine:
             before = await self._consequences.before() if self._consequences is not None else None
         ignored, computed = await asyncio.to_thread(self._prepare, call, changes)
         mutation_id = new_id("mut")
-        kept = MutationRecord(
+        record = MutationRecord(
             mutation_id=mutation_id,
             kind="files",
             what=what,
@@ -102,7 +102,7 @@ class Engine:
         # Parsed while the disk is busy.
         comparing = asyncio.ensure_future(self._compare(computed))
         try:
-            delta, computed = await self._run_shielded(call, mutation_id, kept, changes, (), computed, APPLIED)
+            delta, computed = await self._run_shielded(call, mutation_id, record, changes, (), computed, APPLIED)
             compared = await comparing
         finally:
             comparing.cancel()
@@ -129,25 +129,27 @@ class Engine:
         compared, consequence = await self._consequences.predict(computed.texts, paths)
         return delta.labelled(compared.around, semantic), consequence
 
-    async def undo(self, call: Call, kept: MutationRecord) -> Delta:
+    async def undo(self, call: Call, record: MutationRecord) -> Delta:
         """Put the files back as they were before."""
-        return await self._reverse(call, kept)
+        return await self._reverse(call, record)
 
-    async def redo(self, call: Call, kept: MutationRecord) -> Delta:
+    async def redo(self, call: Call, record: MutationRecord) -> Delta:
         """Change them again after an undo."""
-        return await self._reverse(call, kept)
+        return await self._reverse(call, record)
 
-    async def file_versions(self, kept: MutationRecord, paths: Sequence[str]) -> list[FileVersions]:
+    async def file_versions(self, record: MutationRecord, paths: Sequence[str]) -> list[FileVersions]:
         """Read some files of a mutation, as they were before and after it."""
-        return await asyncio.to_thread(FileVersionReader(root=self._root, kept=self._kept).read, kept, paths)
+        return await asyncio.to_thread(
+            FileVersionReader(root=self._root, mutations=self._mutations).read, record, paths
+        )
 
-    def other_changes(self, kept: MutationRecord) -> tuple[str, ...]:
+    def other_changes(self, record: MutationRecord) -> tuple[str, ...]:
         """Return nothing: only files change."""
         return ()
 
-    async def _reverse(self, call: Call, kept: MutationRecord) -> Delta:
-        folder = self._kept.folder_of(kept.mutation_id)
-        back = await asyncio.to_thread(reverse_batch, self._root, folder, kept)
+    async def _reverse(self, call: Call, record: MutationRecord) -> Delta:
+        folder = self._mutations.folder_of(record.mutation_id)
+        back = await asyncio.to_thread(reverse_batch, self._root, folder, record)
         self._scope.admit(call, [change.path for change in back.changes if change.path not in back.dropped])
         kind = UNDONE if back.kept.state == "undone" else REDONE
         computed = await asyncio.to_thread(batch_delta, self._root, back.changes)
@@ -189,7 +191,7 @@ class Engine:
         self,
         call: Call,
         journal_id: str,
-        kept: MutationRecord,
+        record: MutationRecord,
         changes: Sequence[Change],
         dropped: Sequence[str],
         computed: BatchDelta,
@@ -198,7 +200,7 @@ class Engine:
         """Run the transaction to its end even when the call is cancelled, so that all or nothing changes."""
         abandoned = threading.Event()
         work = asyncio.ensure_future(
-            self._run_transaction(call, journal_id, kept, changes, dropped, computed, kind, abandoned)
+            self._run_transaction(call, journal_id, record, changes, dropped, computed, kind, abandoned)
         )
         try:
             return await asyncio.shield(work)
@@ -217,7 +219,7 @@ class Engine:
         self,
         call: Call,
         journal_id: str,
-        kept: MutationRecord,
+        record: MutationRecord,
         changes: Sequence[Change],
         dropped: Sequence[str],
         computed: BatchDelta,
@@ -225,51 +227,51 @@ class Engine:
         abandoned: threading.Event,
     ) -> tuple[Delta, BatchDelta]:
         with self._locks.hold([change.path for change in changes]):
-            planned = await self._plan_moves(kept, changes, kind)
+            planned = await self._plan_moves(record, changes, kind)
             moves = planned.moves
             if moves:
-                kept = replace(kept, details={**kept.details, GIT_MV: [move.to_json() for move in moves]})
-            kept = replace(kept, details={**kept.details, CALL: call.call_id})
+                record = replace(record, details={**record.details, GIT_MV: [move.to_json() for move in moves]})
+            record = replace(record, details={**record.details, CALL: call.call_id})
             with span("files.write", files=len(changes)):
-                await self._write(call, journal_id, kept, changes, dropped, abandoned)
+                await self._write(call, journal_id, record, changes, dropped, abandoned)
             if kind == UNDONE:
                 moves = tuple(move.reverse() for move in moves)
             computed = computed.with_moves(await self._move_in_index(call, planned, moves, changes))
-        delta = computed.delta(kept.mutation_id)
-        await self._record(call, journal_id, kept, delta, kind)
+        delta = computed.delta(record.mutation_id)
+        await self._record(call, journal_id, record, delta, kind)
         return delta, computed
 
     async def _write(
         self,
         call: Call,
         journal_id: str,
-        kept: MutationRecord,
+        record: MutationRecord,
         changes: Sequence[Change],
         dropped: Sequence[str],
         abandoned: threading.Event,
     ) -> None:
         call.change_begins()
         try:
-            await asyncio.to_thread(self._apply, call, journal_id, kept, changes, dropped, abandoned)
+            await asyncio.to_thread(self._apply, call, journal_id, record, changes, dropped, abandoned)
         except StorageFailed:
             # Some files may stay changed until the next start.
             raise
         except Exception:
             call.change_ended(done=False)
             raise
-        call.change_ended(done=True, mutation_id=kept.mutation_id)
+        call.change_ended(done=True, mutation_id=record.mutation_id)
 
     def _apply(
         self,
         call: Call,
         journal_id: str,
-        kept: MutationRecord,
+        record: MutationRecord,
         changes: Sequence[Change],
         dropped: Sequence[str],
         abandoned: threading.Event,
     ) -> None:
-        self._journal.apply(journal_id, kept, changes, dropped=dropped, abandoned=abandoned.is_set)
-        self._prune_history(call, kept.mutation_id)
+        self._journal.apply(journal_id, record, changes, dropped=dropped, abandoned=abandoned.is_set)
+        self._prune_history(call, record.mutation_id)
 
     async def _move_in_index(
         self, call: Call, planned: PlannedMoves, moves: Sequence[IndexMove], changes: Sequence[Change]
@@ -288,27 +290,27 @@ class Engine:
     def _prune_history(self, call: Call, mutation_id: str) -> None:
         """Prune the history; the files are changed by now, so a failure is only a warning."""
         try:
-            if not self._kept.has(mutation_id):
+            if not self._mutations.has(mutation_id):
                 call.warn(
                     "the mutation is done, but could not be kept for undo: "
                     "make .codeplane/undo a folder that can be written"
                 )
-            self._kept.prune()
+            self._mutations.prune()
         except Exception as error:
             reason = error.strerror if isinstance(error, OSError) else error
             call.warn(f"the mutation is done, but what is kept for undo could not be tidied: {reason}")
 
-    async def _plan_moves(self, kept: MutationRecord, changes: Sequence[Change], kind: str) -> PlannedMoves:
+    async def _plan_moves(self, record: MutationRecord, changes: Sequence[Change], kind: str) -> PlannedMoves:
         if self._moves is None:
             return PlannedMoves()
         if kind != APPLIED:
-            return PlannedMoves(moves=moves_from_json(kept.details.get(GIT_MV)))
+            return PlannedMoves(moves=moves_from_json(record.details.get(GIT_MV)))
         return await self._moves.plan(
             [(change.moved_from, change.path) for change in changes if change.moved_from is not None]
         )
 
-    async def _record(self, call: Call, journal_id: str, kept: MutationRecord, delta: Delta, kind: str) -> None:
-        payload = event_payload(kept) | {
+    async def _record(self, call: Call, journal_id: str, record: MutationRecord, delta: Delta, kind: str) -> None:
+        payload = event_payload(record) | {
             "insertions": delta.insertions,
             "deletions": delta.deletions,
             "hashes": {file.path: file.new_hash for file in delta.files[:_NAMED]},
@@ -335,12 +337,12 @@ def outcome_event_id(journal_id: str) -> str:
     return derived_event_id("mutation-outcome", journal_id)
 
 
-def event_payload(kept: MutationRecord) -> JsonObject:
+def event_payload(record: MutationRecord) -> JsonObject:
     """Return the event payload that describes a mutation."""
     return {
-        "mutation_id": kept.mutation_id,
-        "what": kept.what,
-        "state": kept.state,
-        "files": len(kept.paths),
-        "paths": [shown(path) for path in kept.paths[:_NAMED]],
+        "mutation_id": record.mutation_id,
+        "what": record.what,
+        "state": record.state,
+        "files": len(record.paths),
+        "paths": [shown(path) for path in record.paths[:_NAMED]],
     }

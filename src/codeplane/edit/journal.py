@@ -32,21 +32,21 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 class Journal:
     """The journal of one work tree; its methods block, and may run at the same time for disjoint paths."""
 
-    def __init__(self, *, root: Path, folder: Path, kept: MutationStore, step: Step = lambda name: None) -> None:
+    def __init__(self, *, root: Path, folder: Path, mutations: MutationStore, step: Step = lambda name: None) -> None:
         """`step` is called before or after every step, so that tests can stop there."""
         self._root = root
         self._folder = folder
-        self._kept = kept
+        self._mutations = mutations
         self._step = step
         self._syncs = Fsync()
-        self._endings = JournalRecovery(root=root, kept=kept, syncs=self._syncs, step=step)
+        self._endings = JournalRecovery(root=root, mutations=mutations, syncs=self._syncs, step=step)
         # The folder that the last batch was moved to, until that is durable.
         self._moved_to: Path | None = None
 
     def apply(
         self,
         journal_id: str,
-        kept: MutationRecord,
+        record: MutationRecord,
         changes: Sequence[Change],
         *,
         dropped: Sequence[str] = (),
@@ -57,7 +57,7 @@ class Journal:
         try:
             self._open()
             folder.mkdir()
-            batch, kept = self._stage(folder, changes, dropped, kept)
+            batch, record = self._stage(folder, changes, dropped, record)
             stamps = self._check_unchanged(batch)
             if abandoned():
                 raise Cancelled("the call was cancelled before anything was changed")
@@ -68,20 +68,20 @@ class Journal:
                 if isinstance(error, OSError):
                     raise disk_error(error, self._path_of(error)) from error
                 raise
-            self._roll_back(folder, kept, error)
+            self._roll_back(folder, record, error)
         try:
             # The journal's folder only now, after the folder that the last batch was moved to.
             self._sync(folder, self._folder)
             self._step("committed")
             self._perform(folder, batch, stamps)
         except (OSError, CodePlaneError) as error:
-            self._roll_back(folder, kept, error)
+            self._roll_back(folder, record, error)
         with suppress(OSError):
             # If this fails, the changes are made all the same, and recovery cleans up.
-            self._endings.finish(folder, kept)
-            self._moved_to = self._kept.folder_of(kept.mutation_id).parent
+            self._endings.finish(folder, record)
+            self._moved_to = self._mutations.folder_of(record.mutation_id).parent
             self._step("finished")
-        return kept
+        return record
 
     def recover(self) -> list[RecoveredMutation]:
         """Recover the batches that the last run left under way; may be interrupted and run again."""
@@ -99,7 +99,7 @@ class Journal:
             sync_folder(self._folder.parent)
 
     def _stage(
-        self, folder: Path, changes: Sequence[Change], dropped: Sequence[str], kept: MutationRecord
+        self, folder: Path, changes: Sequence[Change], dropped: Sequence[str], record: MutationRecord
     ) -> tuple[Batch, MutationRecord]:
         with Staging(
             self._root,
@@ -113,12 +113,12 @@ class Journal:
             with self._tree() as tree:
                 made = tree.missing_folders(entry.path for entry in entries if entry.after is not None)
             self._step("staged")
-            more = {**kept.details, JOURNAL: folder.name}
+            more = {**record.details, JOURNAL: folder.name}
             batch = Batch(entries=entries, made=made, dropped=tuple(dropped), more=more)
-            kept = replace(kept, details=batch.to_json())
+            record = replace(record, details=batch.to_json())
             moved_to, self._moved_to = self._moved_to, None
-            staging.plan(manifest_bytes(kept), also=moved_to)
-        return batch, kept
+            staging.plan(manifest_bytes(record), also=moved_to)
+        return batch, record
 
     def _check_unchanged(self, batch: Batch) -> Stamps:
         """Raise FileChanged unless every file is still as it was staged; return stamps for a last check."""
@@ -156,19 +156,19 @@ class Journal:
                 raise FileChanged(f"{shown(self._path_of(error))} went away at the same moment") from error
             tree.sync()
 
-    def _roll_back(self, folder: Path, kept: MutationRecord, error: BaseException) -> None:
+    def _roll_back(self, folder: Path, record: MutationRecord, error: BaseException) -> None:
         """Roll back a committed batch that cannot be completed, then raise the error that stopped it."""
         path = self._path_of(error)
         try:
             self._rename(folder / MANIFEST, folder / ROLLBACK)
             sync_folder(folder)
-            conflicts = self._endings.roll_back(folder, Batch.of(kept.details))
+            conflicts = self._endings.roll_back(folder, Batch.of(record.details))
             shutil.rmtree(folder)
         except OSError as again:
             raise StorageFailed(
                 f"{shown(path)}: {error}; and it could not all be taken back: {again}",
                 hint="files may be half-changed; make the disk writable and restart CodePlane, which takes it back",
-                details={"journal": folder.name, "paths": [shown(changed) for changed in kept.paths[:100]]},
+                details={"journal": folder.name, "paths": [shown(changed) for changed in record.paths[:100]]},
             ) from error
         outcome = "everything was put back as it was"
         if conflicts:

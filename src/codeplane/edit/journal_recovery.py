@@ -43,9 +43,9 @@ class RecoveredMutation:
 class JournalRecovery:
     """Finish, roll back or recover the batches of one work tree."""
 
-    def __init__(self, *, root: Path, kept: MutationStore, syncs: Fsync, step: Step) -> None:
+    def __init__(self, *, root: Path, mutations: MutationStore, syncs: Fsync, step: Step) -> None:
         self._root = root
-        self._kept = kept
+        self._mutations = mutations
         self._syncs = syncs
         self._step = step
 
@@ -60,44 +60,44 @@ class JournalRecovery:
             return RecoveredMutation(
                 journal_id=folder.name, mutation_id=mutation_id, outcome="rolled_back", kept=planned
             )
-        kept = read_manifest(folder / (MANIFEST if forward else ROLLBACK))
+        record = read_manifest(folder / (MANIFEST if forward else ROLLBACK))
         conflicts: list[str] = []
         reason = ""
         try:
-            if kept is None:
+            if record is None:
                 raise ValueError("its manifest cannot be read")
-            batch = Batch.of(kept.details)
+            batch = Batch.of(record.details)
             if back:
                 conflicts = self.roll_back(folder, batch)
                 shutil.rmtree(folder)
             else:
-                conflicts = self._roll_forward(folder, kept, batch)
+                conflicts = self._roll_forward(folder, record, batch)
         except (OSError, ValueError) as error:
             reason = str(error) or type(error).__name__
         return RecoveredMutation(
             journal_id=folder.name,
-            mutation_id=kept.mutation_id if kept is not None else folder.name,
+            mutation_id=record.mutation_id if record is not None else folder.name,
             outcome="stuck" if reason else "rolled_back" if back else "applied",
-            kept=kept,
+            kept=record,
             conflicts=tuple(conflicts),
             reason=reason,
         )
 
-    def finish(self, folder: Path, kept: MutationRecord) -> None:
+    def finish(self, folder: Path, record: MutationRecord) -> None:
         """Move the folder to the history, replacing an older record of the same mutation.
 
         If the system crashes before that is durable, recovery finds everything done and moves it again.
         """
-        target = self._kept.folder_of(kept.mutation_id)
+        target = self._mutations.folder_of(record.mutation_id)
         if not target.parent.is_dir():
             target.parent.mkdir(parents=True, exist_ok=True)
             sync_folder(target.parent.parent)
         self._step("before drop")
-        self._kept.drop(kept.mutation_id)
+        self._mutations.drop(record.mutation_id)
         self._step(f"before {target.name}")
         folder.rename(target)
         self._step(f"after {target.name}")
-        self._kept.count_folder(target)
+        self._mutations.count_folder(target)
 
     def roll_back(self, folder: Path, batch: Batch) -> list[str]:
         """Restore what was replaced and return the paths that others changed, which stay as they are."""
@@ -122,7 +122,7 @@ class JournalRecovery:
             tree.sync()
         return conflicts
 
-    def _roll_forward(self, folder: Path, kept: MutationRecord, batch: Batch) -> list[str]:
+    def _roll_forward(self, folder: Path, record: MutationRecord, batch: Batch) -> list[str]:
         """Complete a committed batch file by file and return the paths that others changed."""
         conflicts: list[str] = [entry.path for entry in batch.entries if entry.skipped]
         known = len(conflicts)
@@ -141,10 +141,10 @@ class JournalRecovery:
         if len(conflicts) > known:
             skipped = frozenset(conflicts)
             entries = tuple(replace(entry, skipped=entry.path in skipped) for entry in batch.entries)
-            kept = replace(kept, details=replace(batch, entries=entries).to_json())
-            write_manifest(folder / MANIFEST, kept)
-        self.finish(folder, kept)
-        sync_folder(self._kept.folder_of(kept.mutation_id).parent)
+            record = replace(record, details=replace(batch, entries=entries).to_json())
+            write_manifest(folder / MANIFEST, record)
+        self.finish(folder, record)
+        sync_folder(self._mutations.folder_of(record.mutation_id).parent)
         sync_folder(folder.parent)
         self._step("finished")
         return conflicts

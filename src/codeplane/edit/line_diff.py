@@ -61,7 +61,7 @@ def diff_lines(before: Sequence[AnyStr], after: Sequence[AnyStr]) -> list[Hunk]:
     if len(old_text) + len(new_text) > _MAX_DIFFED:
         return [whole]
     patch = pygit2.Patch.create_from(old_text, new_text, context_lines=0)
-    return [_hunk(found, head) for found in patch.hunks]
+    return [_hunk(hunk, head) for hunk in patch.hunks]
 
 
 def _common_ends(before: Sequence[AnyStr], after: Sequence[AnyStr]) -> tuple[int, int]:
@@ -76,11 +76,11 @@ def _common_ends(before: Sequence[AnyStr], after: Sequence[AnyStr]) -> tuple[int
     return head, tail
 
 
-def _hunk(found: pygit2.DiffHunk, head: int) -> Hunk:
+def _hunk(hunk: pygit2.DiffHunk, head: int) -> Hunk:
     # For an empty range libgit2 names the line before it.
-    start = head + found.old_start - (found.old_lines > 0)
-    new_start = head + found.new_start - (found.new_lines > 0)
-    return Hunk(start=start, end=start + found.old_lines, new_start=new_start, new_end=new_start + found.new_lines)
+    start = head + hunk.old_start - (hunk.old_lines > 0)
+    new_start = head + hunk.new_start - (hunk.new_lines > 0)
+    return Hunk(start=start, end=start + hunk.old_lines, new_start=new_start, new_end=new_start + hunk.new_lines)
 
 
 def unified_diff(path: str, before: str | None, after: str | None, *, new_path: str | None = None) -> str:

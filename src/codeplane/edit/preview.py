@@ -20,7 +20,7 @@ _DIGITS = 24
 
 def preview_changes(
     changes: Sequence[Change],
-    found: BatchDelta,
+    delta: BatchDelta,
     *,
     verb: str = "change",
     facts: Sequence[str] = (),
@@ -30,7 +30,7 @@ def preview_changes(
     if not changes:
         return Preview(summary=f"{verb} nothing: it is so already", body="\n".join([*facts, *notes]))
     by_path = {shown(change.path): change for change in changes}
-    named = [_named(file, by_path[file.path], found) for file in found.files]
+    named = [_named(file, by_path[file.path], delta) for file in delta.files]
     count = len(named)
     more = f" and {count - _NAMED} more" if count > _NAMED else ""
     head = f"{verb} {count} file{'s' * (count != 1)}"
@@ -38,14 +38,14 @@ def preview_changes(
     if more:
         # The summary names only some files, and the diff may be cut.
         body += [f"  {name}" for name in named]
-    body += [diff_changes(changes, found, limit=_MAX_SHOWN).rstrip("\n"), *notes]
+    body += [diff_changes(changes, delta, limit=_MAX_SHOWN).rstrip("\n"), *notes]
     body.append(f"Bound to the state that is shown (fingerprint {_state(changes)}): when it changes, this is not run.")
     return Preview(summary=f"{head}: {', '.join(named[:_NAMED])}{more}", body="\n".join(filter(None, body)))
 
 
-def diff_changes(changes: Sequence[Change], found: BatchDelta, *, limit: int = _MAX_DIFF) -> str:
+def diff_changes(changes: Sequence[Change], delta: BatchDelta, *, limit: int = _MAX_DIFF) -> str:
     """Return the unified diff of all files, with a note when it was cut."""
-    before, after = found.texts.before, found.texts.after
+    before, after = delta.texts.before, delta.texts.after
     parts, size = [], 0
     moved = {change.moved_from for change in changes}
     for change in changes:
@@ -82,9 +82,9 @@ def _diff(change: Change, before: bytes | None, after: bytes | None) -> str:
     return unified_diff(path, old, new)
 
 
-def _named(file: FileDelta, change: Change, found: BatchDelta) -> str:
+def _named(file: FileDelta, change: Change, delta: BatchDelta) -> str:
     """Describe one file in a few words."""
-    before, after = found.texts.before.get(change.path), found.texts.after.get(change.path)
+    before, after = delta.texts.before.get(change.path), delta.texts.after.get(change.path)
     counts = f"+{file.diff_stats.insertions} -{file.diff_stats.deletions}"
     action = {"created": "new", "deleted": "deleted", "moved": "moved", "updated": ""}[file.action]
     words = [action] if action else []

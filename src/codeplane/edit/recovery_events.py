@@ -24,20 +24,20 @@ _TOGETHER = 100
 async def record_recovered(
     log: EventLog,
     recovered: Sequence[RecoveredMutation],
-    kept: MutationStore | None = None,
+    mutations: MutationStore | None = None,
     moves: IndexMoves | None = None,
 ) -> JsonObject:
     """Append the missing outcomes to the log, each once, and return how many mutations ended how.
 
-    These are the recovered mutations, and the newest in `kept` whose outcome the log lacks. With `moves`, files that
+    These are the recovered mutations, and the newest stored ones whose outcome the log lacks. With `moves`, files that
     they moved on disk are moved in git's index too.
     """
     recovered_drafts = [_draft(mutation) for mutation in recovered if mutation.outcome != "stuck"]
     stored_drafts: list[Draft] = []
     records: Sequence[MutationRecord] = ()
-    if kept is not None:
+    if mutations is not None:
         # The oldest first, as they happened.
-        records = [*reversed(await asyncio.to_thread(kept.all, limit=_LOOKED_AT))]
+        records = [*reversed(await asyncio.to_thread(mutations.all, limit=_LOOKED_AT))]
         stored_drafts = [_outcome(record) for record in records if _names_its_batch(record)]
     known = {_id(draft) for draft in recovered_drafts}
     drafts = [*(draft for draft in stored_drafts if _id(draft) not in known), *recovered_drafts]
@@ -56,10 +56,10 @@ async def record_recovered(
     return counts
 
 
-async def _move_in_index(moves: IndexMoves, kept: MutationRecord | None) -> None:
+async def _move_in_index(moves: IndexMoves, record: MutationRecord | None) -> None:
     """Move in git's index what a mutation moved on disk, when its run ended in between."""
-    if kept is not None and (planned := moves_from_json(kept.details.get(GIT_MV))):
-        await moves.apply([move.reverse() for move in planned] if kept.state == "undone" else planned)
+    if record is not None and (planned := moves_from_json(record.details.get(GIT_MV))):
+        await moves.apply([move.reverse() for move in planned] if record.state == "undone" else planned)
 
 
 async def _append_missing(log: EventLog, drafts: Sequence[Draft]) -> set[str]:
@@ -86,15 +86,17 @@ async def _append_missing(log: EventLog, drafts: Sequence[Draft]) -> set[str]:
     return missing_ids
 
 
-def _outcome(kept: MutationRecord) -> Draft:
+def _outcome(record: MutationRecord) -> Draft:
     """Return the event for the last outcome of a stored mutation."""
-    journal_id = str(kept.details.get(JOURNAL) or kept.mutation_id)
-    return _draft(RecoveredMutation(journal_id=journal_id, mutation_id=kept.mutation_id, outcome="applied", kept=kept))
+    journal_id = str(record.details.get(JOURNAL) or record.mutation_id)
+    return _draft(
+        RecoveredMutation(journal_id=journal_id, mutation_id=record.mutation_id, outcome="applied", kept=record)
+    )
 
 
-def _names_its_batch(kept: MutationRecord) -> bool:
+def _names_its_batch(record: MutationRecord) -> bool:
     """Whether a record names the batch that was applied last, which old undone ones and most git mutations do not."""
-    return JOURNAL in kept.details or (kept.kind == "files" and kept.state == "applied")
+    return JOURNAL in record.details or (record.kind == "files" and record.state == "applied")
 
 
 def _id(draft: Draft) -> str:
@@ -103,8 +105,8 @@ def _id(draft: Draft) -> str:
 
 
 def _draft(mutation: RecoveredMutation) -> Draft:
-    kept = mutation.kept
-    payload: JsonObject = event_payload(kept) if kept is not None else {"mutation_id": mutation.mutation_id}
+    record = mutation.kept
+    payload: JsonObject = event_payload(record) if record is not None else {"mutation_id": mutation.mutation_id}
     payload["recovered"] = True
     if mutation.conflicts:
         payload["conflicts"] = [shown(path) for path in mutation.conflicts[:100]]

@@ -22,18 +22,18 @@ class ReversedBatch:
     dropped: tuple[str, ...]
 
 
-def reverse_batch(root: Path, folder: Path, kept: MutationRecord) -> ReversedBatch:
+def reverse_batch(root: Path, folder: Path, record: MutationRecord) -> ReversedBatch:
     """Build the batch that undoes or redoes a mutation; CannotUndo when the files changed since."""
     try:
-        batch = Batch.of(kept.details)
+        batch = Batch.of(record.details)
     except ValueError as error:
-        raise CannotUndo(f"{kept.mutation_id} is not kept whole: {error}") from error
+        raise CannotUndo(f"{record.mutation_id} is not kept whole: {error}") from error
     entries = [entry for entry in batch.entries if not entry.skipped]
     changed = [entry.path for entry in entries if _present_state(root, entry, batch) != entry.after]
     if changed:
         more = f" and {len(changed) - _NAMED} more" if len(changed) > _NAMED else ""
         raise CannotUndo(
-            f"changed since {kept.mutation_id}: {', '.join(map(shown, changed[:_NAMED]))}{more}",
+            f"changed since {record.mutation_id}: {', '.join(map(shown, changed[:_NAMED]))}{more}",
             details={"paths": [shown(path) for path in changed[:100]]},
         )
     damaged = [entry.path for entry in entries if entry.before is not None and not _is_intact(folder, entry)]
@@ -41,7 +41,7 @@ def reverse_batch(root: Path, folder: Path, kept: MutationRecord) -> ReversedBat
         raise CannotUndo(f"what was kept of {', '.join(map(shown, damaged[:_NAMED]))} is damaged")
     new_paths = {entry.moved_from: entry.path for entry in entries if entry.moved_from is not None}
     return ReversedBatch(
-        kept=replace(kept, state="undone" if kept.state == "applied" else "applied", details=batch.more),
+        kept=replace(record, state="undone" if record.state == "applied" else "applied", details=batch.more),
         changes=tuple(_reverse(folder, entry, new_paths.get(entry.path)) for entry in entries),
         dropped=batch.made,
     )

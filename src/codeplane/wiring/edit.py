@@ -121,7 +121,7 @@ class Edits:
             log=log,
             journaled=[operation.name for operation in catalogue if operation.journaled],
             recovered=known,
-            kept=self.kept,
+            mutations=self.kept,
             notes=self.pending.notes(),
             running=[started.call_id for started in self.pending.left.values() if started.mutation_id not in ended],
         )
@@ -139,7 +139,7 @@ def build_edits(
     """Build the operations; what the last run left half-changed is put right at once, before anybody reads."""
     config = foundation.config
     kept = MutationStore(home / "undo", foundation.clock, config.edits.undo_days, config.edits.undo_mb)
-    journal = Journal(root=root, folder=home / "journal", kept=kept)
+    journal = Journal(root=root, folder=home / "journal", mutations=kept)
     recovered = _log_recovered(foundation, journal.recover())
     tools = TestTools.at(home, os.environ, foundation.secrets)
     suite = tools.suite(root=root, home=home, knowledge=knowledge, config=config.tests)
@@ -170,7 +170,7 @@ def build_edits(
         root=root,
         scope=scope,
         journal=journal,
-        kept=kept,
+        mutations=kept,
         locks=locks,
         consequences=consequences,
         moves=moves,
@@ -212,13 +212,13 @@ def build_edits(
             WriteOperations(root=root, scope=scope, engine=engine),
             UndoOperations(
                 root=root,
-                kept=kept,
+                mutations=kept,
                 reversals=reversals,
                 consequences=consequences,
                 cursors=foundation.cursors,
                 secrets=secrets,
             ),
-            ShowOperations(root=root, kept=kept, reversals=reversals, cursors=foundation.cursors, secrets=secrets),
+            ShowOperations(root=root, mutations=kept, reversals=reversals, cursors=foundation.cursors, secrets=secrets),
             *refactor_operations(
                 foundation,
                 root=root,

@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from codeplane.kernel.json import JsonObject
-from tests.edit.standing import Standing
+from tests.edit.open_plane import OpenPlane
 from tests.harness import make_repo
 from tests.interaction.requirements import requirement
 from tests.query.asking import result
@@ -18,24 +18,24 @@ SETTINGS = ("embeddings.model=none", "index.watch=false", "approvals.wait_sec=0"
 
 
 @pytest.fixture
-def plane(tmp_path: Path) -> Iterator[Standing]:
+def plane(tmp_path: Path) -> Iterator[OpenPlane]:
     root = make_repo(tmp_path / "repo", {"a.py": "x = 1\ny = 2\n", "b.txt": "one\ntwo\n", "logo.bin": "\0\1"})
-    found = Standing(root, *SETTINGS)
+    found = OpenPlane(root, *SETTINGS)
     yield found
     found.close()
 
 
-def write(plane: Standing, *edits: JsonObject) -> str:
+def write(plane: OpenPlane, *edits: JsonObject) -> str:
     done = result(plane.ask("write_files", edits=list(edits)))
     return str(done["delta"]["mutation_id"])  # type: ignore[index, call-overload]
 
 
-def shown(plane: Standing, mutation_id: str, **more: object) -> list[dict[str, Any]]:
+def shown(plane: OpenPlane, mutation_id: str, **more: object) -> list[dict[str, Any]]:
     files = result(plane.ask("mutation.show", mutation_id=mutation_id, **more))["files"]  # type: ignore[arg-type]
     return cast(list[dict[str, Any]], files)
 
 
-def test_both_sides_are_told(plane: Standing) -> None:
+def test_both_sides_are_told(plane: OpenPlane) -> None:
     made = write(
         plane,
         {"path": "a.py", "old_text": "x = 1", "new_text": "x = 3"},
@@ -52,7 +52,7 @@ def test_both_sides_are_told(plane: Standing) -> None:
     assert files["new.py"]["diff"].startswith("--- /dev/null\n+++ b/new.py") and "-one\n-two" in files["b.txt"]["diff"]
 
 
-def test_it_stays_the_same_when_it_is_taken_back_and_when_others_came_after(plane: Standing) -> None:
+def test_it_stays_the_same_when_it_is_taken_back_and_when_others_came_after(plane: OpenPlane) -> None:
     first = write(plane, {"path": "a.py", "old_text": "x = 1", "new_text": "x = 3"})
     before = shown(plane, first)
     plane.ask("undo")
@@ -67,7 +67,7 @@ def test_it_stays_the_same_when_it_is_taken_back_and_when_others_came_after(plan
     assert lost["diff"] == "" and "changed since by other means" in lost["note"]
 
 
-def test_a_move_is_one_file(plane: Standing) -> None:
+def test_a_move_is_one_file(plane: OpenPlane) -> None:
     made = write(plane, {"path": "b.txt", "new_path": "c/b.txt"})
     (moved,) = shown(plane, made)
     assert (moved["action"], moved["old_path"], moved["path"]) == ("moved", "b.txt", "c/b.txt")
@@ -76,14 +76,14 @@ def test_a_move_is_one_file(plane: Standing) -> None:
     assert (again["action"], again["old_path"], again["path"]) == ("moved", "b.txt", "c/b.txt")
 
 
-def test_what_git_changed_is_told_too(plane: Standing) -> None:
+def test_what_git_changed_is_told_too(plane: OpenPlane) -> None:
     (plane.root / "a.py").write_text("x = 9\ny = 2\n")
     done = result(plane.ask("git.discard", paths=["a.py"]))
     (file,) = shown(plane, str(done["delta"]["mutation_id"]))  # type: ignore[index, call-overload]
     assert "-x = 9\n+x = 1" in file["diff"]
 
 
-def test_pages_follow_each_other(plane: Standing) -> None:
+def test_pages_follow_each_other(plane: OpenPlane) -> None:
     edits: list[JsonObject] = [{"path": f"n{number}.py", "content": f"x = {number}\n"} for number in range(5)]
     made = write(plane, *edits)
     first = result(plane.ask("mutation.show", mutation_id=made, limit=3))
@@ -92,7 +92,7 @@ def test_pages_follow_each_other(plane: Standing) -> None:
     assert paths == [f"n{number}.py" for number in range(5)] and first["file_count"] == 5
 
 
-def test_what_cannot_be_shown_says_why(plane: Standing) -> None:
+def test_what_cannot_be_shown_says_why(plane: OpenPlane) -> None:
     (plane.root / ".env").write_text("PASSWORD=old\n")
     done = plane.ask("mutation.show", mutation_id="mut_nothing")
     assert done["error"]["error"] == "NOT_FOUND"  # type: ignore[index, call-overload]
@@ -109,7 +109,7 @@ def test_what_cannot_be_shown_says_why(plane: Standing) -> None:
     assert "damaged" in shown(plane, made)[0]["note"]
 
 
-def test_secrets_stay_secret(plane: Standing) -> None:
+def test_secrets_stay_secret(plane: OpenPlane) -> None:
     made = write(plane, {"path": "settings.py", "content": "KEY = 'hidden words'\n"})
     (plane.root / ".cplignore").write_text("settings.py\n")
     told = str(plane.ask("mutation.show", mutation_id=made))

@@ -11,7 +11,7 @@ import pytest
 from codeplane.edit.batch import Change
 from codeplane.kernel.json import JsonObject
 from tests.edit.batches import Place, kept, killed
-from tests.edit.standing import Standing
+from tests.edit.open_plane import OpenPlane
 from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, result, with_plane
 
@@ -19,10 +19,10 @@ SETTINGS = ("embeddings.model=none", "index.watch=false", "edits.undo_mb=1")
 
 
 @pytest.fixture
-def plane(tmp_path: Path) -> Iterator[Standing]:
+def plane(tmp_path: Path) -> Iterator[OpenPlane]:
     (tmp_path / "a.py").write_text("x = 1\n")
     (tmp_path / "b.py").write_text("y = 1\n")
-    found = Standing(tmp_path, *SETTINGS)
+    found = OpenPlane(tmp_path, *SETTINGS)
     yield found
     found.close()
 
@@ -33,7 +33,7 @@ def error(envelope: JsonObject) -> JsonObject:
     return found
 
 
-def write(plane: Standing, path: str, content: str, *, connection: str = "test") -> str:
+def write(plane: OpenPlane, path: str, content: str, *, connection: str = "test") -> str:
     done = result(plane.ask("write_files", connection=connection, edits=[{"path": path, "content": content}]))
     delta = done["delta"]
     assert isinstance(delta, dict)
@@ -41,7 +41,7 @@ def write(plane: Standing, path: str, content: str, *, connection: str = "test")
 
 
 @requirement("UND-02")
-def test_the_sessions_own_mutations_are_taken_back_one_after_another(plane: Standing) -> None:
+def test_the_sessions_own_mutations_are_taken_back_one_after_another(plane: OpenPlane) -> None:
     assert "nothing to undo" in str(error(plane.ask("undo"))["message"])
     write(plane, "a.py", "x = 2\n")
     write(plane, "a.py", "x = 3\n")
@@ -60,7 +60,7 @@ def test_the_sessions_own_mutations_are_taken_back_one_after_another(plane: Stan
     assert (plane.root / "b.py").read_text() == "y = 1\n"
 
 
-def test_a_mutation_is_meant_by_a_part_of_its_id_that_only_one_has(plane: Standing) -> None:
+def test_a_mutation_is_meant_by_a_part_of_its_id_that_only_one_has(plane: OpenPlane) -> None:
     first, second = write(plane, "a.py", "x = 2\n"), write(plane, "b.py", "y = 2\n")
     several = error(plane.ask("undo", mutation_id="mut_"))
     assert several["error"] == "CANNOT_UNDO" and first in str(several["message"]) and second in str(several["message"])
@@ -70,7 +70,7 @@ def test_a_mutation_is_meant_by_a_part_of_its_id_that_only_one_has(plane: Standi
 
 
 @requirement("UND-02")
-def test_what_moved_on_is_named_and_left_alone(plane: Standing) -> None:
+def test_what_moved_on_is_named_and_left_alone(plane: OpenPlane) -> None:
     first = write(plane, "a.py", "x = 2\n")
     write(plane, "b.py", "y = 2\n")
     (plane.root / "a.py").write_text("x = 99\n")
@@ -93,7 +93,7 @@ def test_what_moved_on_is_named_and_left_alone(plane: Standing) -> None:
 
 
 @requirement("UND-02")
-def test_kept_content_that_was_damaged_is_not_put_back(plane: Standing) -> None:
+def test_kept_content_that_was_damaged_is_not_put_back(plane: OpenPlane) -> None:
     made = write(plane, "a.py", "x = 2\n")
     (plane.root / ".codeplane/undo" / made / "old.0").write_text("damaged\n")
     assert "damaged" in str(error(plane.ask("undo"))["message"])
@@ -101,7 +101,7 @@ def test_kept_content_that_was_damaged_is_not_put_back(plane: Standing) -> None:
 
 
 @requirement("UND-02")
-def test_what_is_no_longer_kept_says_so(plane: Standing) -> None:
+def test_what_is_no_longer_kept_says_so(plane: OpenPlane) -> None:
     first = write(plane, "a.txt", "z" * 700_000)
     write(plane, "a.txt", "small\n")
     write(plane, "b.txt", "w" * 700_000)
@@ -112,7 +112,7 @@ def test_what_is_no_longer_kept_says_so(plane: Standing) -> None:
 
 
 @requirement("UND-02")
-def test_the_list_is_paged_and_says_what_can_be_done(plane: Standing) -> None:
+def test_the_list_is_paged_and_says_what_can_be_done(plane: OpenPlane) -> None:
     made = [write(plane, "a.py", f"x = {number}\n") for number in range(2, 7)]
     plane.ask("undo")
     first = result(plane.ask("mutation.list", limit=3))
@@ -127,7 +127,7 @@ def test_the_list_is_paged_and_says_what_can_be_done(plane: Standing) -> None:
     assert result(plane.ask("mutation.list", connection="other", all_sessions=False))["mutations"] == []
 
 
-def test_the_list_says_who_and_how_many_lines_and_undo_forgets_neither(plane: Standing) -> None:
+def test_the_list_says_who_and_how_many_lines_and_undo_forgets_neither(plane: OpenPlane) -> None:
     write(plane, "a.py", "x = 2\ny = 3\n")
     for verb in ("undo", "redo"):
         plane.ask(verb)
@@ -185,7 +185,7 @@ def test_a_cancelled_call_leaves_nothing_half_done(tmp_path: Path) -> None:
     with_plane(tmp_path, body, *SETTINGS)
 
 
-def test_redo_does_not_bring_back_what_others_came_after(plane: Standing) -> None:
+def test_redo_does_not_bring_back_what_others_came_after(plane: OpenPlane) -> None:
     undone = write(plane, "a.py", "x = 2\n")
     plane.ask("undo")
     write(plane, "b.py", "y = 5\n")

@@ -14,7 +14,7 @@ import pytest
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.online_runs import OnlineRuns
 from codeplane.wiring.app import Plane
-from tests.git.test_guarded import needs_bubblewrap
+from tests.git.test_guarded_programs import needs_bubblewrap
 from tests.harness import git, make_repo
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, plane

@@ -20,39 +20,39 @@ class FileVersionReader:
     """Read both versions: the mutation's folder has what was replaced, the disk or a later mutation the rest."""
 
     root: Path
-    kept: MutationStore
+    mutations: MutationStore
 
-    def read(self, kept: MutationRecord, paths: Iterable[str]) -> list[FileVersions]:
+    def read(self, record: MutationRecord, paths: Iterable[str]) -> list[FileVersions]:
         """Read both versions of some files of a mutation; blocks."""
         try:
-            batch = Batch.of(kept.details)
+            batch = Batch.of(record.details)
         except ValueError:
             return [FileVersions(path=path, note="it was kept in a form that is no longer known") for path in paths]
         entries = {entry.path: entry for entry in batch.entries if not entry.skipped}
         moved = {entry.moved_from: entry.path for entry in entries.values() if entry.moved_from is not None}
-        folder = self.kept.folder_of(kept.mutation_id)
+        folder = self.mutations.folder_of(record.mutation_id)
         versions: list[FileVersions] = []
         for path in paths:
             entry = entries.get(path)
             if entry is None:
                 versions.append(FileVersions(path=path, note="it was left as it is"))
-            elif kept.state == "applied" and path in moved and entry.after is None:
+            elif record.state == "applied" and path in moved and entry.after is None:
                 continue  # listed under its new path
-            elif kept.state == "undone" and entry.moved_from is not None:
+            elif record.state == "undone" and entry.moved_from is not None:
                 continue  # listed under its old path
             else:
-                versions.append(self._versions(kept, folder, entry, entries, moved))
+                versions.append(self._versions(record, folder, entry, entries, moved))
         return versions
 
     def _versions(
-        self, kept: MutationRecord, folder: Path, entry: Entry, entries: dict[str, Entry], moved: Mapping[str, str]
+        self, record: MutationRecord, folder: Path, entry: Entry, entries: dict[str, Entry], moved: Mapping[str, str]
     ) -> FileVersions:
         """Read both versions of one file; the image of an undone mutation is what the mutation had made."""
-        if kept.state == "applied":
+        if record.state == "applied":
             source = entries.get(entry.moved_from or "")
             came_from = source if source is not None else entry
             before, lost = _read_image(folder, came_from)
-            after, note = self._read_result(kept, entry)
+            after, note = self._read_result(record, entry)
             return FileVersions(
                 path=entry.path,
                 old_path=entry.moved_from,
@@ -65,7 +65,7 @@ class FileVersionReader:
         after, lost = _read_image(folder, entry)
         source = entries.get(moved.get(entry.path, ""))
         came_from = source if source is not None else entry
-        before, note = self._read_result(kept, came_from)
+        before, note = self._read_result(record, came_from)
         return FileVersions(
             path=entry.path,
             old_path=source.path if source is not None else None,
@@ -76,7 +76,7 @@ class FileVersionReader:
             note=lost or note,
         )
 
-    def _read_result(self, kept: MutationRecord, entry: Entry) -> tuple[bytes | None, str]:
+    def _read_result(self, record: MutationRecord, entry: Entry) -> tuple[bytes | None, str]:
         """Read what a mutation put in place, from the disk or from the mutation that replaced it."""
         wanted = entry.after
         if wanted is None:
@@ -88,8 +88,8 @@ class FileVersionReader:
         except OSError as error:
             if error.errno not in MISSING:
                 return None, f"it cannot be read: {error.strerror}"
-        for other in self.kept.all(limit=_LATER):
-            if other.mutation_id == kept.mutation_id or entry.path not in other.paths or other.kind != "files":
+        for other in self.mutations.all(limit=_LATER):
+            if other.mutation_id == record.mutation_id or entry.path not in other.paths or other.kind != "files":
                 continue
             try:
                 images = Batch.of(other.details).entries
@@ -97,7 +97,7 @@ class FileVersionReader:
                 continue
             for image in images:
                 if image.path == entry.path and image.before is not None and image.before.sha256 == wanted.sha256:
-                    return _read_image(self.kept.folder_of(other.mutation_id), image)
+                    return _read_image(self.mutations.folder_of(other.mutation_id), image)
         return None, "it was changed since by other means, so this side is not kept any more"
 
 

@@ -49,9 +49,9 @@ class MutationStats:
         return {name: value for name, value in values.items() if value is not None}
 
     @classmethod
-    def of(cls, kept: MutationRecord) -> "MutationStats":
+    def of(cls, record: MutationRecord) -> "MutationStats":
         """Read the statistics from a mutation record."""
-        actor, insertions, deletions = (kept.details.get(name) for name in (_ACTOR, _INSERTIONS, _DELETIONS))
+        actor, insertions, deletions = (record.details.get(name) for name in (_ACTOR, _INSERTIONS, _DELETIONS))
         return cls(
             actor=actor if isinstance(actor, str) else None,
             insertions=insertions if isinstance(insertions, int) else None,
@@ -75,18 +75,18 @@ class FileVersions:
 class Reversal(Protocol):
     """Undoes mutations of one kind; raises CannotUndo, changing nothing, when something changed since."""
 
-    async def undo(self, call: Call, kept: MutationRecord) -> Delta:
+    async def undo(self, call: Call, record: MutationRecord) -> Delta:
         """Restore everything as it was before."""
         ...
 
-    async def redo(self, call: Call, kept: MutationRecord) -> Delta:
+    async def redo(self, call: Call, record: MutationRecord) -> Delta:
         """Do it again after an undo."""
         ...
 
-    async def file_versions(self, kept: MutationRecord, paths: Sequence[str]) -> list[FileVersions]:
+    async def file_versions(self, record: MutationRecord, paths: Sequence[str]) -> list[FileVersions]:
         """Read some of its files, as they were before and after it."""
         ...
 
-    def other_changes(self, kept: MutationRecord) -> tuple[str, ...]:
+    def other_changes(self, record: MutationRecord) -> tuple[str, ...]:
         """Describe what else an undo or redo changes, one line each."""
         ...

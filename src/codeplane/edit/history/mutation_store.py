@@ -55,15 +55,15 @@ class MutationStore:
         # The time of the oldest mutation.
         self._oldest_ns: int | None = None
 
-    def add(self, kept: MutationRecord) -> None:
+    def add(self, record: MutationRecord) -> None:
         """Store a mutation that has no folder yet, durably."""
-        folder = self.folder_of(kept.mutation_id)
+        folder = self.folder_of(record.mutation_id)
         with self._lock:
             self._folder.mkdir(parents=True, exist_ok=True)
-            part = self._folder / f"{_PART}{kept.mutation_id}"
+            part = self._folder / f"{_PART}{record.mutation_id}"
             shutil.rmtree(part, ignore_errors=True)
             part.mkdir()
-            write_manifest(part / MANIFEST, kept)
+            write_manifest(part / MANIFEST, record)
             part.rename(folder)
             sync_folder(self._folder)
             self.count_folder(folder)
@@ -78,21 +78,21 @@ class MutationStore:
         """Return the mutation, or None when it is not stored (any more)."""
         if not _ID.fullmatch(mutation_id):
             return None
-        kept = read_manifest(self.folder_of(mutation_id) / MANIFEST)
-        return kept if kept is not None and kept.mutation_id == mutation_id else None
+        record = read_manifest(self.folder_of(mutation_id) / MANIFEST)
+        return record if record is not None and record.mutation_id == mutation_id else None
 
     def find(self, mutation_id: str, error: type[CodePlaneError]) -> MutationRecord:
         """Return the mutation with that id, or the only one with that start or end of an id; else raise the error."""
-        kept = self.get(mutation_id)
-        if kept is None:
+        record = self.get(mutation_id)
+        if record is None:
             known = [record.mutation_id for record in self.all() if fits(mutation_id, record.mutation_id)]
-            kept = self.get(match_id(mutation_id, known, "mutation", error)) if known else None
-        if kept is None:
+            record = self.get(match_id(mutation_id, known, "mutation", error)) if known else None
+        if record is None:
             raise error(
                 f"{shown(mutation_id)} is not kept, or not any more: {self.retention}",
                 hint="see mutation_list for what is kept",
             )
-        return kept
+        return record
 
     def has(self, mutation_id: str) -> bool:
         """Whether a mutation is stored."""
@@ -101,9 +101,9 @@ class MutationStore:
     def newest(self, *, state: State | None = None, session_id: str | None = None) -> MutationRecord | None:
         """Return the newest mutation in a state and of a session; with "undone", the one undone last."""
         matching = (
-            kept
-            for kept in self._newest_first()
-            if (state is None or kept.state == state) and (session_id is None or kept.session_id == session_id)
+            record
+            for record in self._newest_first()
+            if (state is None or record.state == state) and (session_id is None or record.session_id == session_id)
         )
         return max(matching, key=self._marked_ns, default=None) if state == "undone" else next(matching, None)
 
@@ -114,9 +114,9 @@ class MutationStore:
     def mark(self, mutation_id: str, state: State) -> None:
         """Set the state of a mutation, durably."""
         with self._lock:
-            kept = self.get(mutation_id)
-            if kept is not None and kept.state != state:
-                write_manifest(self.folder_of(mutation_id) / MANIFEST, replace(kept, state=state))
+            record = self.get(mutation_id)
+            if record is not None and record.state != state:
+                write_manifest(self.folder_of(mutation_id) / MANIFEST, replace(record, state=state))
 
     def folder_of(self, mutation_id: str) -> Path:
         """Return the folder of a mutation, which may hold more files than the manifest."""
@@ -144,9 +144,9 @@ class MutationStore:
                 return 0
             self._oldest_ns = None
             while (name := self._oldest_name()) is not None:
-                kept = self.get(name)
-                if kept is not None and kept.at_ns >= since and self._bytes <= limit:
-                    self._oldest_ns = kept.at_ns
+                record = self.get(name)
+                if record is not None and record.at_ns >= since and self._bytes <= limit:
+                    self._oldest_ns = record.at_ns
                     break
                 if (self._folder / name).exists():
                     self._bytes -= _size(self._folder / name)
@@ -180,12 +180,12 @@ class MutationStore:
     def _newest_first(self) -> Iterator[MutationRecord]:
         # Ids sort by time.
         for name in sorted(self._names(), reverse=True):
-            if (kept := self.get(name)) is not None:
-                yield kept
+            if (record := self.get(name)) is not None:
+                yield record
 
-    def _marked_ns(self, kept: MutationRecord) -> int:
+    def _marked_ns(self, record: MutationRecord) -> int:
         try:
-            return os.lstat(self.folder_of(kept.mutation_id) / MANIFEST).st_mtime_ns
+            return os.lstat(self.folder_of(record.mutation_id) / MANIFEST).st_mtime_ns
         except OSError:
             return 0
 
@@ -211,41 +211,42 @@ def read_manifest(path: Path) -> MutationRecord | None:
     """Read a manifest; None when it is missing or damaged."""
     try:
         raw = json.loads(path.read_bytes())
-        kept = MutationRecord(**{_FIELDS[key]: value for key, value in (raw | {"paths": tuple(raw["paths"])}).items()})
-        return kept if _is_sound(kept) else None
+        raw["paths"] = tuple(raw["paths"])
+        record = MutationRecord(**{_FIELDS[key]: value for key, value in raw.items()})
+        return record if _is_sound(record) else None
     except (OSError, ValueError, TypeError, KeyError):
         return None
 
 
-def _is_sound(kept: MutationRecord) -> bool:
+def _is_sound(record: MutationRecord) -> bool:
     """Whether every field has its type: a foreign manifest must not break the list of all."""
     return (
-        kept.kind in get_args(Kind)
-        and kept.state in get_args(State)
-        and isinstance(kept.at_ns, int)
-        and 0 <= kept.at_ns <= _LAST_NS
-        and isinstance(kept.mutation_id, str)
-        and isinstance(kept.what, str)
-        and isinstance(kept.session_id, str | None)
-        and isinstance(kept.details, dict)
-        and all(isinstance(path, str) for path in kept.paths)
+        record.kind in get_args(Kind)
+        and record.state in get_args(State)
+        and isinstance(record.at_ns, int)
+        and 0 <= record.at_ns <= _LAST_NS
+        and isinstance(record.mutation_id, str)
+        and isinstance(record.what, str)
+        and isinstance(record.session_id, str | None)
+        and isinstance(record.details, dict)
+        and all(isinstance(path, str) for path in record.paths)
     )
 
 
-def write_manifest(path: Path, kept: MutationRecord) -> None:
+def write_manifest(path: Path, record: MutationRecord) -> None:
     """Replace a manifest atomically and durably."""
     part = path.with_name(f".{path.name}.part")
     with part.open("wb") as file:
-        file.write(manifest_bytes(kept))
+        file.write(manifest_bytes(record))
         file.flush()
         os.fsync(file.fileno())
     part.replace(path)
     sync_folder(path.parent)
 
 
-def manifest_bytes(kept: MutationRecord) -> bytes:
+def manifest_bytes(record: MutationRecord) -> bytes:
     """Serialise a manifest."""
-    raw = {key: getattr(kept, field) for key, field in _FIELDS.items()}
+    raw = {key: getattr(record, field) for key, field in _FIELDS.items()}
     # Escaped, so that names that are not UTF-8 survive.
     return json.dumps(raw, ensure_ascii=True, separators=(",", ":")).encode()
 

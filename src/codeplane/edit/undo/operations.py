@@ -113,13 +113,13 @@ class UndoOperations:
         self,
         *,
         root: Path,
-        kept: MutationStore,
+        mutations: MutationStore,
         reversals: Mapping[str, Reversal],
         consequences: Consequences | None,
         cursors: Cursors,
         secrets: SecretRules = NOTHING_SHOWN,
     ) -> None:
-        self._kept = kept
+        self._mutations = mutations
         self._reversals = reversals
         self._preview = UndoPreview(root=root, reversals=reversals, secrets=secrets)
         self._consequences = consequences
@@ -164,57 +164,57 @@ class UndoOperations:
         session = call.task.session_id if call.task else ""
         scope = f"mutation.list:{session}:{request.all_sessions}"
         after = str(self._cursors.open(request.cursor, scope=scope)["after"]) if request.cursor else None
-        found = [
-            kept
-            for kept in await asyncio.to_thread(self._kept.all)
-            if request.all_sessions or kept.session_id == session
+        records = [
+            record
+            for record in await asyncio.to_thread(self._mutations.all)
+            if request.all_sessions or record.session_id == session
         ]
-        rest = [kept for kept in found if after is None or kept.mutation_id < after]
+        rest = [record for record in records if after is None or record.mutation_id < after]
         page = rest[: request.limit]
         cursor = None
         if len(rest) > len(page):
             cursor = self._cursors.issue(scope=scope, state={"after": page[-1].mutation_id})
         return MutationList(
             mutations=tuple(map(_info, page)),
-            total=len(found),
-            retention=self._kept.retention,
-            pagination=Pagination(next_cursor=cursor, total_estimate=len(found)),
+            total=len(records),
+            retention=self._mutations.retention,
+            pagination=Pagination(next_cursor=cursor, total_estimate=len(records)),
         )
 
     def _assess(self, call: Call | None, request: UndoRequest, wanted: State) -> Assessment:
         try:
-            kept = self._choose(call, request.mutation_id, wanted)
+            record = self._choose(call, request.mutation_id, wanted)
         except CodePlaneError:
             # The call itself says why there is none, to callers who may make it.
             return Assessment(risk=Risk.WRITE, whole=True)
-        return Assessment(risk=Risk.WRITE, paths=tuple(map(written, kept.paths)), whole=True)
+        return Assessment(risk=Risk.WRITE, paths=tuple(map(written, record.paths)), whole=True)
 
     async def _reverse(self, call: Call, request: UndoRequest, *, wanted: State) -> UndoResult:
         # An approval names the mutation.
         mutation_id = call.pins.get(MUTATION, request.mutation_id)
-        kept = await asyncio.to_thread(self._choose, call, mutation_id, wanted)
-        reversal = self._reversals.get(kept.kind)
+        record = await asyncio.to_thread(self._choose, call, mutation_id, wanted)
+        reversal = self._reversals.get(record.kind)
         if reversal is None:
-            raise CannotUndo(f"mutations of kind {kept.kind} cannot be undone here")
+            raise CannotUndo(f"mutations of kind {record.kind} cannot be undone here")
         before = await self._consequences.before() if self._consequences is not None else None
         reverse = reversal.undo if wanted == "applied" else reversal.redo
         state: State = "undone" if wanted == "applied" else "applied"
         try:
-            delta = await reverse(call, kept)
+            delta = await reverse(call, record)
         except CannotUndo as error:
-            if later := await asyncio.to_thread(self._later, kept):
+            if later := await asyncio.to_thread(self._later, record):
                 error.hint = f"undo the later one first: {', '.join(later)}; or look at what is there now and edit it"
             raise
-        await asyncio.to_thread(self._kept.mark, kept.mutation_id, state)
+        await asyncio.to_thread(self._mutations.mark, record.mutation_id, state)
         consequence = Consequence()
         if self._consequences is not None:
-            paths = None if kept.kind == "git" else kept.paths
+            paths = None if record.kind == "git" else record.paths
             consequence = await self._consequences.of(before, paths)
         return UndoResult(
-            mutation_id=kept.mutation_id,
-            what=kept.what,
+            mutation_id=record.mutation_id,
+            what=record.what,
             state=state,
-            made_by=None if mutation_id else await _maker(call, kept),
+            made_by=None if mutation_id else await _maker(call, record),
             delta=delta,
             affected_symbols=consequence.symbols,
             affected_tests=consequence.tests,
@@ -223,75 +223,75 @@ class UndoOperations:
             epoch=consequence.epoch,
         )
 
-    def _later(self, kept: MutationRecord) -> list[str]:
+    def _later(self, record: MutationRecord) -> list[str]:
         """Return later mutations of the same files, newest first."""
-        paths = set(kept.paths)
+        paths = set(record.paths)
         return [
             other.mutation_id
-            for other in self._kept.all()
-            if other.mutation_id > kept.mutation_id and other.state == "applied" and paths & set(other.paths)
+            for other in self._mutations.all()
+            if other.mutation_id > record.mutation_id and other.state == "applied" and paths & set(other.paths)
         ][:_LATER]
 
     def _choose(self, call: Call | None, mutation_id: str, wanted: State) -> MutationRecord:
         """Choose the mutation to undo or redo; without a call, as for a person."""
         verb = "undo" if wanted == "applied" else "redo"
         if mutation_id:
-            named = self._kept.find(mutation_id, CannotUndo)
+            named = self._mutations.find(mutation_id, CannotUndo)
             if named.state != wanted:
                 other = "undone already; redo does it again" if wanted == "applied" else "not undone"
                 raise CannotUndo(f"{named.mutation_id} is {other}", hint="see mutation_list")
             return named
         session = call.task.session_id if call is not None and call.task else None
-        kept = self._kept.newest(state=wanted, session_id=session)
-        if kept is not None and wanted == "undone":
-            self._refuse_stale(kept, session)
-        if kept is None:
-            newest = self._kept.newest(state=wanted)
+        record = self._mutations.newest(state=wanted, session_id=session)
+        if record is not None and wanted == "undone":
+            self._refuse_stale(record, session)
+        if record is None:
+            newest = self._mutations.newest(state=wanted)
             if newest is not None and (call is None or call.actor.kind is ActorKind.OWNER):
                 # A person may undo any mutation, also after their session has ended.
                 return newest
             if newest is None:
                 raise CannotUndo(
-                    f"there is nothing to {verb}; mutations are kept for {self._kept.retention}",
+                    f"there is nothing to {verb}; mutations are kept for {self._mutations.retention}",
                     hint=f"nothing is left to {verb}: mutation_list shows what there was; git_status, how things are",
                 )
             raise CannotUndo(
                 f"this session has nothing to {verb}; the newest of others is {newest.mutation_id} ({newest.what})",
                 hint=f"send mutation_id: {newest.mutation_id} to {verb} that one",
             )
-        return kept
+        return record
 
-    def _refuse_stale(self, kept: MutationRecord, session: str | None) -> None:
+    def _refuse_stale(self, record: MutationRecord, session: str | None) -> None:
         """Raise CannotUndo when the session made another mutation after the undo."""
-        since = self._kept.newest(state="applied", session_id=session)
-        if since is not None and since.mutation_id > kept.mutation_id:
+        since = self._mutations.newest(state="applied", session_id=session)
+        if since is not None and since.mutation_id > record.mutation_id:
             raise CannotUndo(
-                f"{since.what} came after what was undone last, {kept.what}",
-                hint=f"send mutation_id: {kept.mutation_id} if that one is meant",
+                f"{since.what} came after what was undone last, {record.what}",
+                hint=f"send mutation_id: {record.mutation_id} if that one is meant",
             )
 
 
-async def _maker(call: Call, kept: MutationRecord) -> str | None:
+async def _maker(call: Call, record: MutationRecord) -> str | None:
     """Return who made a mutation, if not the caller."""
-    if kept.session_id is None or (call.task is not None and kept.session_id == call.task.session_id):
+    if record.session_id is None or (call.task is not None and record.session_id == call.task.session_id):
         return None
-    events = await call.log.query(EventQuery(session_id=kept.session_id, types=(CALL_STARTED,), limit=1))
-    made_by = events[0].actor if events else f"session {kept.session_id}"
+    events = await call.log.query(EventQuery(session_id=record.session_id, types=(CALL_STARTED,), limit=1))
+    made_by = events[0].actor if events else f"session {record.session_id}"
     return None if made_by == str(call.actor) else made_by
 
 
-def _info(kept: MutationRecord) -> MutationInfo:
-    stats = MutationStats.of(kept)
+def _info(record: MutationRecord) -> MutationInfo:
+    stats = MutationStats.of(record)
     return MutationInfo(
-        mutation_id=kept.mutation_id,
-        kind=kept.kind,
-        what=kept.what,
-        at=rfc3339(kept.at_ns),
-        state=kept.state,
-        session_id=kept.session_id,
+        mutation_id=record.mutation_id,
+        kind=record.kind,
+        what=record.what,
+        at=rfc3339(record.at_ns),
+        state=record.state,
+        session_id=record.session_id,
         actor=stats.actor,
-        files=len(kept.paths),
+        files=len(record.paths),
         insertions=stats.insertions,
         deletions=stats.deletions,
-        paths=tuple(shown(path) for path in kept.paths[:_NAMED]),
+        paths=tuple(shown(path) for path in record.paths[:_NAMED]),
     )

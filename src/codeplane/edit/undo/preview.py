@@ -27,21 +27,21 @@ class UndoPreview:
         self._secrets = secrets
         self._reversals = reversals
 
-    async def preview(self, kept: MutationRecord) -> Preview:
+    async def preview(self, record: MutationRecord) -> Preview:
         """Preview the undo of an applied mutation, or the redo of an undone one."""
-        reversal = self._reversals.get(kept.kind)
-        is_undo = kept.state == "applied"
-        versions = await reversal.file_versions(kept, kept.paths[:_MAX_FILES]) if reversal is not None else []
+        reversal = self._reversals.get(record.kind)
+        is_undo = record.state == "applied"
+        versions = await reversal.file_versions(record, record.paths[:_MAX_FILES]) if reversal is not None else []
         if is_undo:
             versions = [_swap(file) for file in versions]
         files = await asyncio.to_thread(lambda: [*self._files(versions)])
-        head = f"{kept.mutation_id} of {rfc3339(kept.at_ns)[:19]}, {counted(len(kept.paths), 'file')}"
-        more = [f"and {counted(len(kept.paths) - _MAX_FILES, 'more file')}"] if len(kept.paths) > _MAX_FILES else []
-        others = reversal.other_changes(kept) if reversal is not None else ()
+        head = f"{record.mutation_id} of {rfc3339(record.at_ns)[:19]}, {counted(len(record.paths), 'file')}"
+        more = [f"and {counted(len(record.paths) - _MAX_FILES, 'more file')}"] if len(record.paths) > _MAX_FILES else []
+        others = reversal.other_changes(record) if reversal is not None else ()
         return Preview(
-            summary=f"{'Undo' if is_undo else 'Redo'} {shown(kept.what)}",
+            summary=f"{'Undo' if is_undo else 'Redo'} {shown(record.what)}",
             body="\n".join([head, *others, *files, *more]),
-            pins={MUTATION: kept.mutation_id},
+            pins={MUTATION: record.mutation_id},
         )
 
     def _files(self, versions: Sequence[FileVersions]) -> Iterator[str]:

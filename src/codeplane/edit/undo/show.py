@@ -75,41 +75,41 @@ class ShowOperations:
         self,
         *,
         root: Path,
-        kept: MutationStore,
+        mutations: MutationStore,
         reversals: Mapping[str, Reversal],
         cursors: Cursors,
         secrets: SecretRules = NOTHING_SHOWN,
     ) -> None:
         self._root = root
         self._secrets = secrets
-        self._kept = kept
+        self._mutations = mutations
         self._reversals = reversals
         self._cursors = cursors
 
     @operation("mutation.show", risk=Risk.READ)
     async def show(self, call: Call, request: ShowRequest) -> MutationView:
         """One mutation: what it did to each file, as a diff of before and after it, while that is kept."""
-        kept = await asyncio.to_thread(self._kept.find, request.mutation_id, NotFound)
-        scope = f"mutation.show:{kept.mutation_id}"
+        record = await asyncio.to_thread(self._mutations.find, request.mutation_id, NotFound)
+        scope = f"mutation.show:{record.mutation_id}"
         start = int(str(self._cursors.open(request.cursor, scope=scope)["start"])) if request.cursor else 0
-        paths = kept.paths[start : start + request.limit]
+        paths = record.paths[start : start + request.limit]
         following = start + len(paths)
         cursor = None
-        if following < len(kept.paths):
+        if following < len(record.paths):
             cursor = self._cursors.issue(scope=scope, state={"start": following})
-        reversal = self._reversals.get(kept.kind)
-        versions = await reversal.file_versions(kept, paths) if reversal is not None else []
+        reversal = self._reversals.get(record.kind)
+        versions = await reversal.file_versions(record, paths) if reversal is not None else []
         return MutationView(
-            mutation_id=kept.mutation_id,
-            kind=kept.kind,
-            what=kept.what,
-            at=rfc3339(kept.at_ns),
-            state=kept.state,
-            session_id=kept.session_id,
-            actor=MutationStats.of(kept).actor,
-            file_count=len(kept.paths),
+            mutation_id=record.mutation_id,
+            kind=record.kind,
+            what=record.what,
+            at=rfc3339(record.at_ns),
+            state=record.state,
+            session_id=record.session_id,
+            actor=MutationStats.of(record).actor,
+            file_count=len(record.paths),
             files=await asyncio.to_thread(self._files, versions),
-            pagination=Pagination(next_cursor=cursor, total_estimate=len(kept.paths)),
+            pagination=Pagination(next_cursor=cursor, total_estimate=len(record.paths)),
         )
 
     def _files(self, versions: list[FileVersions]) -> tuple[FileSide, ...]:

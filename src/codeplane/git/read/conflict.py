@@ -43,11 +43,11 @@ def conflict(path: str, oids: dict[int, str]) -> Conflict:
 def conflicts(repository: pygit2.Repository) -> tuple[Conflict, ...]:
     """List the conflicts in the index on disk, by path."""
     repository.index.read()
-    found = repository.index.conflicts
-    if found is None:
+    conflicts_in_index = repository.index.conflicts
+    if conflicts_in_index is None:
         return ()
     by_path: dict[str, dict[int, str]] = {}
-    for versions in found:
+    for versions in conflicts_in_index:
         for stage, entry in enumerate(versions, start=1):
             if entry is not None:
                 by_path.setdefault(entry.path, {})[stage] = str(entry.id)

@@ -91,39 +91,39 @@ class DiffOperations:
         two commits; renames detected, paged."""
         sides = await _sides(self._reader, request)
         paths = self._reader.pathspecs(request.paths)
-        found, now = await asyncio.gather(
-            self._found(sides, paths, request),
+        differences, now = await asyncio.gather(
+            self._find(sides, paths, request),
             status(self._reader, paths) if sides.of_files else _nothing(),
         )
-        if not found.files and not (now and now.records):
+        if not differences.files and not (now and now.records):
             await self._reader.refuse_unknown(paths, *sides.trees)
-        at = self._pages.position(call, request, state=found.state) if request.cursor else None
+        at = self._pages.position(call, request, state=differences.state) if request.cursor else None
         page = await asyncio.to_thread(
-            diff_page, found.files, HiddenPaths(self._reader.root, self._reader.secrets), at=at
+            diff_page, differences.files, HiddenPaths(self._reader.root, self._reader.secrets), at=at
         )
         untracked = [record.path for record in now.records if record.is_untracked] if now else []
         return DiffResult(
             files=page.files,
-            stats=diff_stats(found.files),
+            stats=diff_stats(differences.files),
             stat_only=request.stat_only,
             staged_not_shown=now.staged if now and sides.of_index else 0,
             untracked=tuple(shown(path) for path in untracked[:_NAMED]),
             untracked_count=len(untracked),
-            pagination=self._pages.pagination(call, request, page.next, state=found.state),
+            pagination=self._pages.pagination(call, request, page.next, state=differences.state),
         )
 
-    async def _found(self, sides: _Sides, paths: Sequence[str], request: DiffRequest) -> Differences:
+    async def _find(self, sides: _Sides, paths: Sequence[str], request: DiffRequest) -> Differences:
         command = ("diff", *sides.arguments)
         try:
-            found = await find_differences(
+            differences = await find_differences(
                 self._reader, command, paths, context=request.context, stat_only=request.stat_only
             )
         except GitRefused:
             await asyncio.gather(*map(self._reader.commit, sides.asked))
             raise
-        if "ambiguous" in found.errors:
+        if "ambiguous" in differences.errors:
             await asyncio.gather(*map(self._reader.commit, sides.asked))
-        return found
+        return differences
 
 
 async def find_differences(
@@ -131,9 +131,9 @@ async def find_differences(
 ) -> Differences:
     """Run a git command that prints differences and parse the files, with hunks unless `stat_only`."""
     form = [*DIFF_OPTIONS, *(() if stat_only else ("--patch", f"-U{context}"))]
-    found = await reader.run(command[0], *form, *command[1:], "--", *paths, max_bytes=MAX_PATCH)
-    files = await asyncio.to_thread(parse_patch, found.out, cut=found.cut)
-    return Differences(files=files, state=digest(found.out), errors=found.errors)
+    output = await reader.run(command[0], *form, *command[1:], "--", *paths, max_bytes=MAX_PATCH)
+    files = await asyncio.to_thread(parse_patch, output.out, cut=output.cut)
+    return Differences(files=files, state=digest(output.out), errors=output.errors)
 
 
 async def _nothing() -> None:

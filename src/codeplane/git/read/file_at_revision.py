@@ -140,12 +140,12 @@ async def read_at_revision(reader: GitReader, revision: str, path: str) -> Revis
     commit = await reader.commit(revision)
     if not path:
         return await _folder(reader, path, f"{commit}^{{tree}}", "040000")
-    found = (await reader.run("ls-tree", "-z", commit, "--", path)).records()
-    if not found:
+    records = (await reader.run("ls-tree", "-z", commit, "--", path)).records()
+    if not records:
         raise NotFound(
             f"there is no {shown(path)!r} in {commit[:9]}", hint=f"git_show with ref {revision}: lists its root"
         )
-    mode, kind, oid = found[0].partition(b"\t")[0].decode().split(" ")
+    mode, kind, oid = records[0].partition(b"\t")[0].decode().split(" ")
     if kind == "tree":
         return await _folder(reader, path, oid, mode)
     return await _file(reader, path, oid, mode)
@@ -164,8 +164,8 @@ async def _in_index(reader: GitReader, stage: str, path: str) -> RevisionEntry:
 async def _file(reader: GitReader, path: str, oid: str, mode: str) -> RevisionEntry:
     if mode == "160000":
         return RevisionEntry(path=path, oid=oid, mode=mode)
-    found = await reader.run("cat-file", "blob", oid, max_bytes=_MAX_FILE)
-    return RevisionEntry(path=path, oid=oid, mode=mode, content=found.out, cut=found.cut)
+    output = await reader.run("cat-file", "blob", oid, max_bytes=_MAX_FILE)
+    return RevisionEntry(path=path, oid=oid, mode=mode, content=output.out, cut=output.cut)
 
 
 async def _folder(reader: GitReader, path: str, tree: str, mode: str) -> RevisionEntry:

@@ -194,9 +194,9 @@ def _signal(number: int) -> str:
         return f"signal {number}"
 
 
-def _user(found: re.Match[str]) -> str:
-    scheme, user = found[1], found[2]
+def _user(match: re.Match[str]) -> str:
+    scheme, user = match[1], match[2]
     # The user name of ssh belongs to the address; elsewhere it can be a token.
     if scheme.lower() in ("ssh", "git+ssh") and ":" not in user:
-        return found[0]
+        return match[0]
     return f"{scheme}://***@"

@@ -91,7 +91,7 @@ class MergeAnalysisOperations:
         object_folder = self._reader.root / os.fsdecode(objects.removesuffix(b"\n"))
         with tempfile.TemporaryDirectory(prefix="codeplane-merge-") as folder:
             try:
-                found = await self._reader.run(
+                output = await self._reader.run(
                     "merge-tree",
                     "--write-tree",
                     "--allow-unrelated-histories",
@@ -111,7 +111,7 @@ class MergeAnalysisOperations:
                     return None
                 raise
         by_path: dict[str, dict[int, str]] = {}
-        for entry in found.records()[1:]:
+        for entry in output.records()[1:]:
             facts, _, name = entry.partition(b"\t")
             if name:
                 _, oid, stage = facts.decode().split(" ")

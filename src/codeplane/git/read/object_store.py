@@ -24,7 +24,7 @@ class ObjectStore:
 
     def hash_files(self, modes: Mapping[str, str], *, write: bool) -> dict[str, str | None] | None:
         """Return mode and object id of each file, storing the blobs with `write`; an empty mode is no file."""
-        return self._ask(lambda repository: self._taken(repository, modes, write))
+        return self._ask(lambda repository: self._hash_files(repository, modes, write))
 
     def write_tree(self, files: Mapping[str, str | None]) -> str | None:
         """Write a tree of the files that have an entry."""
@@ -67,20 +67,20 @@ class ObjectStore:
         except (CodePlaneError, pygit2.GitError, KeyError, ValueError, TypeError, OSError):
             return None
 
-    def _taken(
+    def _hash_files(
         self, repository: pygit2.Repository, modes: Mapping[str, str], write: bool
     ) -> dict[str, str | None] | None:
         places = {path: self._root / path for path in modes}
         if sum(os.lstat(places[path]).st_size for path, mode in modes.items() if mode) > _MAX_TAKEN:
             return None
-        found: dict[str, str | None] = dict.fromkeys(modes)
+        entries: dict[str, str | None] = dict.fromkeys(modes)
         for path, mode in modes.items():
             if mode:
                 place = places[path]
                 content = os.fsencode(place.readlink()) if mode == _LINK else place.read_bytes()
                 oid = repository.create_blob(content) if write else pygit2.hash(content)
-                found[path] = f"{mode} {oid}"
-        return found
+                entries[path] = f"{mode} {oid}"
+        return entries
 
 
 def settings_in(config: Path, prefix: str) -> tuple[tuple[str, str], ...] | None:
@@ -107,8 +107,8 @@ def _tree(repository: pygit2.Repository, files: Mapping[str, str | None]) -> str
 
 
 def _refs(repository: pygit2.Repository) -> dict[str, str]:
-    found = {}
+    refs = {}
     for ref in repository.listall_reference_objects():
         if ref.type == pygit2.enums.ReferenceType.DIRECT:
-            found[os.fsdecode(ref.raw_name)] = str(ref.target)
-    return found
+            refs[os.fsdecode(ref.raw_name)] = str(ref.target)
+    return refs

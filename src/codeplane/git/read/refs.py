@@ -131,10 +131,10 @@ class RefOperations:
             self._reader.run("symbolic-ref", "--quiet", "HEAD", codes=(0, 1)),
             self._reader.head(),
         )
-        found = await self._details(call, page.items, _BRANCH)
+        details = await self._details(call, page.items, _BRANCH)
         current = out.out.decode("utf-8", "backslashreplace").strip() or None
         return BranchesResult(
-            branches=tuple(_branch(found[name], current) for name in page.items if name in found),
+            branches=tuple(_branch(details[name], current) for name in page.items if name in details),
             current=shown(current.removeprefix("refs/heads/")) if current else None,
             head_commit=head,
             total=page.pagination.total_estimate or 0,
@@ -145,9 +145,9 @@ class RefOperations:
     async def tags(self, call: Call, request: RefsRequest) -> TagsResult:
         """Tags with the commit they are on, date and message, newest first."""
         page = await self._page(call, request, "refs/tags", "-creatordate")
-        found = await self._details(call, page.items, _TAG)
+        details = await self._details(call, page.items, _TAG)
         return TagsResult(
-            tags=tuple(_tag(found[name]) for name in page.items if name in found),
+            tags=tuple(_tag(details[name]) for name in page.items if name in details),
             total=page.pagination.total_estimate or 0,
             pagination=page.pagination,
         )
@@ -164,11 +164,11 @@ class RefOperations:
     async def _details(self, call: Call, names: Sequence[str], fields: Sequence[str]) -> dict[str, list[str]]:
         if not names:
             return {}
-        found = await self._reader.run("for-each-ref", f"--format={'%00'.join(fields)}", *names)
-        for line in found.errors.splitlines():
+        output = await self._reader.run("for-each-ref", f"--format={'%00'.join(fields)}", *names)
+        for line in output.errors.splitlines():
             if "broken" in line:
                 call.warn(line.removeprefix("warning: "))
-        return {line.split("\0")[0]: line.split("\0") for line in _text(found.out).split("\n") if line}
+        return {line.split("\0")[0]: line.split("\0") for line in _text(output.out).split("\n") if line}
 
 
 def _text(out: bytes) -> str:

@@ -46,9 +46,9 @@ class RemoteReadOperations:
         """Configured remotes with their URLs."""
         # `git remote` does not fail outside a repository.
         await self._reader.run("rev-parse", "--git-dir")
-        found = await self._reader.run("remote", "--verbose")
+        output = await self._reader.run("remote", "--verbose")
         urls: dict[str, dict[str, str]] = {}
-        for line in found.out.decode("utf-8", "backslashreplace").splitlines():
+        for line in output.out.decode("utf-8", "backslashreplace").splitlines():
             if match := _LINE.fullmatch(line):
                 urls.setdefault(match["name"], {}).setdefault(match["way"], redact_url(match["url"]))
         return RemotesResult(remotes=tuple(_remote(name, both) for name, both in sorted(urls.items())))

@@ -68,7 +68,7 @@ class ShowResult(Result):
         if self.stats is not None:
             lines.append(self.stats.text())
         lines += [file.stat() if self.stat_only else file.text() for file in self.files]
-        lines += [found.text() for found in (self.file, self.folder) if found is not None]
+        lines += [entry.text() for entry in (self.file, self.folder) if entry is not None]
         return "\n".join(lines) + self.pagination.line()
 
 
@@ -88,10 +88,10 @@ class ShowOperations:
         """A commit or tag with message and diff, or with ref:path a file or folder as it was there."""
         revision, path = split_revision(request.ref)
         if path is not None:
-            return await self._then(call, request, revision, path)
+            return await self._show_path(call, request, revision, path)
         oid = await self._reader.commit(revision)
         paths = self._reader.pathspecs(request.paths)
-        tag, printed, found = await asyncio.gather(
+        tag, printed, differences = await asyncio.gather(
             _nothing() if oid.startswith(revision) or _NO_TAG.fullmatch(revision) else self._tag(revision),
             self._reader.run("log", *FORMAT, "--max-count=1", oid, "--"),
             find_differences(
@@ -102,30 +102,30 @@ class ShowOperations:
                 stat_only=request.stat_only,
             ),
         )
-        if not found.files:
+        if not differences.files:
             await self._reader.refuse_unknown(paths, oid)
-        at = self._pages.position(call, request, state=found.state) if request.cursor else None
+        at = self._pages.position(call, request, state=differences.state) if request.cursor else None
         page = await asyncio.to_thread(
-            diff_page, found.files, HiddenPaths(self._reader.root, self._reader.secrets), at=at
+            diff_page, differences.files, HiddenPaths(self._reader.root, self._reader.secrets), at=at
         )
         return ShowResult(
             commit=commits_in(printed.records(), max_message=_MAX_MESSAGE)[0],
             tag=tag,
             files=page.files,
-            stats=diff_stats(found.files),
+            stats=diff_stats(differences.files),
             stat_only=request.stat_only,
-            pagination=self._pages.pagination(call, request, page.next, state=found.state),
+            pagination=self._pages.pagination(call, request, page.next, state=differences.state),
         )
 
-    async def _then(self, call: Call, request: ShowRequest, revision: str, path: str) -> ShowResult:
-        found = await read_at_revision(self._reader, revision, path)
-        at = self._pages.position(call, request, state=found.oid)["first"] if request.cursor else 0
-        page, following = found.page(at)
+    async def _show_path(self, call: Call, request: ShowRequest, revision: str, path: str) -> ShowResult:
+        entry = await read_at_revision(self._reader, revision, path)
+        at = self._pages.position(call, request, state=entry.oid)["first"] if request.cursor else 0
+        page, following = entry.page(at)
         more = {"first": following} if following is not None else None
         return ShowResult(
             file=page if isinstance(page, FileAtRevision) else None,
             folder=page if isinstance(page, FolderAtRevision) else None,
-            pagination=self._pages.pagination(call, request, more, state=found.oid),
+            pagination=self._pages.pagination(call, request, more, state=entry.oid),
         )
 
     async def _tag(self, revision: str) -> TagInfo | None:

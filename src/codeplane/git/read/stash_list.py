@@ -50,8 +50,8 @@ class StashReadOperations:
     @operation("git.stash_list", risk=Risk.READ)
     async def stash_list(self, call: Call, request: StashListRequest) -> StashListResult:
         """Stash entries, newest first: index, commit, branch and message."""
-        found = await self._reader.run("stash", "list", *_FORM, f"--max-count={_MAX + 1}")
-        fields = [field.decode("utf-8", "backslashreplace") for field in found.records()]
+        output = await self._reader.run("stash", "list", *_FORM, f"--max-count={_MAX + 1}")
+        fields = [field.decode("utf-8", "backslashreplace") for field in output.records()]
         stashes = [_stash(index, *fields[at : at + 3]) for index, at in enumerate(range(0, len(fields) - 2, 3))]
         return StashListResult(stashes=tuple(stashes[:_MAX]), more=len(stashes) > _MAX)
 

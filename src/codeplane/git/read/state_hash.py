@@ -78,10 +78,10 @@ class StateHash:
 
 def _stamp(file: Path) -> _Stamp:
     try:
-        found = file.stat()
+        stat = file.stat()
     except OSError:
         return 0, 0, 0, 0
-    return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
+    return stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size, stat.st_ino
 
 
 def _text(file: Path) -> str:

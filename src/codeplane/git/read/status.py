@@ -150,12 +150,12 @@ async def status(
     """
     each = f"--untracked-files={'all' if untracked == 'all' else 'normal'}"
     asked = ("status", "--porcelain=v2", "-z", "--branch", each, "--find-renames", "--ahead-behind")
-    found = await reader.run(*asked, "--", *paths)
+    output = await reader.run(*asked, "--", *paths)
     headers: dict[str, str] = {}
     records: list[Record] = []
     # A git folder under another name in the work tree looks like untracked files to git.
     gits = git_folders(reader.root)
-    parts = iter(found.records())
+    parts = iter(output.records())
     for part in parts:
         kind, _, rest = part.partition(b" ")
         if kind == b"#":
@@ -173,7 +173,7 @@ async def status(
             records.append(Record(path=os.fsdecode(path), index="U", tree="U", oids=by_stage))
         elif kind == b"?" and not gits.cover(name := os.fsdecode(rest)):
             records.append(Record(path=name, tree="?"))
-    return Status(headers=headers, records=records, digest=digest(found.out))
+    return Status(headers=headers, records=records, digest=digest(output.out))
 
 
 def _record(xy: bytes, sub: bytes, path: bytes, *, old: bytes | None = None) -> Record:
@@ -199,13 +199,13 @@ class StatusOperations:
         """Branch, staged, modified, untracked and conflicting files as in `git status --short`, what merge or rebase is
         in progress, and ahead/behind."""
         paths = self._reader.pathspecs(request.paths)
-        found = await status(self._reader, paths, untracked=request.untracked)
-        if not found.records:
+        current = await status(self._reader, paths, untracked=request.untracked)
+        if not current.records:
             await self._reader.refuse_unknown(paths)
-        page = self._pages.page(call, request, found.records, limit=_PAGE, state=found.digest)
+        page = self._pages.page(call, request, current.records, limit=_PAGE, state=current.digest)
         folders = [record.path for record in page.items if record.is_untracked and record.path.endswith("/")]
         counted = await _counted(self._reader, folders)
-        return _result(self._reader, found, page.items, counted, page.pagination)
+        return _result(self._reader, current, page.items, counted, page.pagination)
 
 
 async def _counted(reader: GitReader, folders: Sequence[str]) -> tuple[UntrackedFolder, ...]:
@@ -213,10 +213,10 @@ async def _counted(reader: GitReader, folders: Sequence[str]) -> tuple[Untracked
     if not folders:
         return ()
     asked = ("ls-files", "--others", "--exclude-standard", "-z")
-    found = await reader.run(*asked, "--", *folders, max_bytes=_MAX_COUNTED)
-    names = [os.fsdecode(name) for name in found.records()]
+    output = await reader.run(*asked, "--", *folders, max_bytes=_MAX_COUNTED)
+    names = [os.fsdecode(name) for name in output.records()]
     # The last name may be incomplete when the output was cut.
-    cut = names.pop() if found.cut else None
+    cut = names.pop() if output.cut else None
     counts = dict.fromkeys(folders, 0)
     for name in names:
         folder = _folder_of(name, counts)
@@ -243,20 +243,20 @@ def _folder_of(name: str, folders: Collection[str]) -> str | None:
 
 def _result(
     reader: GitReader,
-    found: Status,
+    current: Status,
     page: Sequence[Record],
     counted: tuple[UntrackedFolder, ...],
     pagination: Pagination,
 ) -> StatusResult:
     git_dir = git_dir_of(reader.root)
-    headers = found.headers
+    headers = current.headers
     oid, branch, apart = headers.get("branch.oid"), headers.get("branch.head"), headers.get("branch.ab", "").split()
     upstream = headers.get("branch.upstream")
     known = [record for record in page if record.oids is None and not record.is_untracked]
     return StatusResult(
         branch=None if branch in (None, "(detached)") else shown(branch),
         head_commit=None if oid == "(initial)" else oid,
-        is_clean=not found.records,
+        is_clean=not current.records,
         staged=tuple(_changed(record, record.index) for record in known if record.index != "."),
         modified=tuple(_changed(record, record.tree) for record in known if record.tree != "."),
         untracked=tuple(shown(record.path) for record in page if record.is_untracked),
@@ -267,7 +267,7 @@ def _result(
         upstream=shown(upstream) if upstream else None,
         ahead=int(apart[0]) if apart else None,
         behind=-int(apart[1]) if apart else None,
-        total=len(found.records),
+        total=len(current.records),
         pagination=pagination,
     )
 

@@ -106,11 +106,11 @@ class SubmoduleReadOperations:
 
     async def _settings(self, *where: str) -> dict[str, dict[str, str]]:
         """Read the settings of each submodule, by its name."""
-        found = await self._reader.run(
+        output = await self._reader.run(
             "config", *where, "--null", "--get-regexp", r"^submodule\..*\.(path|url|branch)$", codes=(0, 1, 128)
         )
         settings: dict[str, dict[str, str]] = {}
-        for record in found.records():
+        for record in output.records():
             key, _, value = os.fsdecode(record).partition("\n")
             name, _, field = key.removeprefix("submodule.").rpartition(".")
             settings.setdefault(name, {})[field] = value
@@ -121,19 +121,19 @@ class SubmoduleReadOperations:
         try:
             if not (inside(self._reader.root, path) / ".git").exists():
                 return None
-            found = await self._reader.run(
+            output = await self._reader.run(
                 "rev-parse", "--verify", "--quiet", "HEAD^{commit}", codes=(0, 1, 128), folder=path
             )
         except (CodePlaneError, OSError):
             return None
-        return found.out.decode().strip() or None if found.code == 0 else None
+        return output.out.decode().strip() or None if output.code == 0 else None
 
     async def _dirty(self, path: str) -> str | None:
         """Describe the changes in a submodule's files; one with a git folder of its own is not inspected."""
         if not self._is_ours(path):
             return "not looked at: it holds a repository of its own"
-        found = await self._reader.run("status", "--porcelain=v2", "-z", codes=(0, 128), folder=path)
-        kinds = {record[:1] for record in found.records()}
+        output = await self._reader.run("status", "--porcelain=v2", "-z", codes=(0, 128), folder=path)
+        kinds = {record[:1] for record in output.records()}
         words = (("modified content", kinds & {b"1", b"2", b"u"}), ("untracked content", kinds & {b"?"}))
         return ", ".join(word for word, has in words if has) or None
 

@@ -57,9 +57,9 @@ class WorktreeReadOperations:
     @operation("git.worktrees", risk=Risk.READ)
     async def worktrees(self, call: Call, request: WorktreesRequest) -> WorktreesResult:
         """Work trees of this repository: path, branch, head, locked and prunable with the reason."""
-        found = await self._reader.run("worktree", "list", "--porcelain", "-z")
+        output = await self._reader.run("worktree", "list", "--porcelain", "-z")
         trees: list[dict[str, str]] = [{}]
-        for field in found.out.split(b"\0"):
+        for field in output.out.split(b"\0"):
             if not field:
                 trees.append({})
                 continue

@@ -36,7 +36,7 @@ def links_in(*folders: Path, opening: bool = False) -> dict[Path, str]:
 
     With `opening`, make unreadable folders readable again.
     """
-    found: dict[Path, str] = {}
+    links: dict[Path, str] = {}
     left = [str(folder) for folder in folders]
     while left:
         folder = left.pop()
@@ -46,12 +46,12 @@ def links_in(*folders: Path, opening: bool = False) -> dict[Path, str]:
             with os.scandir(folder) as entries:
                 for entry in entries:
                     if entry.is_symlink():
-                        found[Path(entry.path)] = str(Path(entry.path).readlink())
+                        links[Path(entry.path)] = str(Path(entry.path).readlink())
                     elif entry.is_dir(follow_symlinks=False):
                         left += [entry.path] if entry.name not in _NOT_WALKED else []
                     elif entry.name == _OTHER_FOLDER and Path(folder).parent.name != _WORK_TREES:
-                        found[Path(entry.path)] = ""
-    return found
+                        links[Path(entry.path)] = ""
+    return links
 
 
 def _open(folder: Path) -> None:
@@ -82,8 +82,8 @@ def _open_no_follow(place: str, flags: int) -> int:
 
 def _take_away(before: dict[Path, str], folders: tuple[Path, ...]) -> list[Path]:
     """Remove new links."""
-    found = links_in(*folders, opening=True)
-    planted = [place for place, leads in found.items() if before.get(place) != leads]
+    links = links_in(*folders, opening=True)
+    planted = [place for place, leads in links.items() if before.get(place) != leads]
     for place in planted:
         # A folder can be listed under two names.
         place.unlink(missing_ok=True)

@@ -29,8 +29,8 @@ class Hooks:
         return await asyncio.to_thread(_has_hook, self._known[2])
 
     def _settings(self) -> tuple[int, int, int]:
-        found = (common_dir(self._git.folder) / "config").stat()
-        return found.st_mtime_ns, found.st_size, found.st_ino
+        stat = (common_dir(self._git.folder) / "config").stat()
+        return stat.st_mtime_ns, stat.st_size, stat.st_ino
 
 
 def _has_hook(folder: Path) -> bool:

@@ -1,4 +1,4 @@
-"""What the hooks and filters that git runs may write and use."""
+"""The paths that hooks and filters of git may write and use."""
 
 import os
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ _FILTER_FOLDERS = ("objects", "lfs", "annex")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramReach:
-    """What the hooks and filters of one work tree may write and use besides the work tree, and whether offline."""
+    """The paths that hooks and filters may write and use besides the work tree, and whether they are offline."""
 
     root: Path
     # The git folder of the work tree, and the one that all work trees share.

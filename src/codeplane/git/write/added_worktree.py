@@ -27,9 +27,9 @@ class AddedWorktree:
     branch: str | None
 
     @classmethod
-    def of(cls, kept: MutationRecord) -> "AddedWorktree | None":
+    def of(cls, record: MutationRecord) -> "AddedWorktree | None":
         """Return the work tree that a mutation added, if any."""
-        raw = kept.details.get(WORKTREE)
+        raw = record.details.get(WORKTREE)
         if not isinstance(raw, dict):
             return None
         branch = raw.get("branch")

@@ -78,12 +78,12 @@ class Branches:
 
     @assesses("git.delete_branch")
     def assess_delete(self, request: DeleteBranchRequest) -> Assessment:
-        """Commits that only the branch reaches would be lost."""
+        """Assess the loss of commits that only the branch reaches."""
         return assess_losses(self._lost(request), kinds=("delete",))
 
     @previews("git.delete_branch")
     async def preview_delete(self, request: DeleteBranchRequest) -> Preview:
-        """The commits that only the branch reaches."""
+        """Preview the commits that only the branch reaches."""
         return await asyncio.to_thread(self._preview, request)
 
     def _preview(self, request: DeleteBranchRequest) -> Preview:

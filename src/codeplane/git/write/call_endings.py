@@ -35,7 +35,7 @@ class CallEndings:
         log: EventLog,
         journaled: Collection[str],
         recovered: Sequence[RecoveredMutation],
-        kept: MutationStore,
+        mutations: MutationStore,
         notes: Mapping[str, CallNote],
         running: Collection[str | None] = (),
     ) -> None:
@@ -44,7 +44,7 @@ class CallEndings:
         self._log = log
         self._journaled = frozenset(journaled)
         self._recovered = recovered
-        self._kept = kept
+        self._mutations = mutations
         self._notes = notes
 
     async def of(self, call_id: str, operation: str, since_ns: int) -> Ending:
@@ -57,7 +57,7 @@ class CallEndings:
         for mutation in self._recovered:
             if mutation.call_id == call_id:
                 return self._of_recovered(mutation, last, operation)
-        newest = self._kept.all(limit=_LOOKED_AT)
+        newest = self._mutations.all(limit=_LOOKED_AT)
         records = [record for record in newest if record.at_ns >= since_ns or record.call_id == call_id]
         for record in records:
             if record.call_id == call_id:
@@ -72,20 +72,20 @@ class CallEndings:
         nameless = any(mutation.call_id is None for mutation in self._recovered if mutation.outcome != "rolled_back")
         return UNKNOWN if nameless or any(record.call_id is None for record in records) else NOT_DONE
 
-    def _of_recovered(self, found: RecoveredMutation, last: str, operation: str) -> Ending:
-        if found.outcome == "stuck" or not found.certain or found.kept is None:
+    def _of_recovered(self, mutation: RecoveredMutation, last: str, operation: str) -> Ending:
+        if mutation.outcome == "stuck" or not mutation.certain or mutation.kept is None:
             return UNKNOWN
-        if found.outcome == "rolled_back":
+        if mutation.outcome == "rolled_back":
             # An earlier step may have been done.
             return NOT_DONE if not last else UNKNOWN
-        if operation in _COMMITS and found.kept.what.startswith(STAGED):
+        if operation in _COMMITS and mutation.kept.what.startswith(STAGED):
             return NOT_DONE
-        return self._done(found.kept) if found.kept.what.startswith(last) else UNKNOWN
+        return self._done(mutation.kept) if mutation.kept.what.startswith(last) else UNKNOWN
 
-    def _done(self, kept: MutationRecord) -> Ending:
+    def _done(self, record: MutationRecord) -> Ending:
         """Return the ending of a change that was made, with its id when it can be undone."""
         return Ending(
             state="done",
-            mutation_id=kept.mutation_id if self._kept.has(kept.mutation_id) else None,
-            paths=tuple(shown(path) for path in kept.paths[:_MAX_PATHS]),
+            mutation_id=record.mutation_id if self._mutations.has(record.mutation_id) else None,
+            paths=tuple(shown(path) for path in record.paths[:_MAX_PATHS]),
         )

@@ -83,7 +83,7 @@ class Checkout:
 
     @foresees("git.checkout")
     def foresee_checkout(self, request: CheckoutRequest) -> Iterable[str]:
-        """The files that are restored, or that differ between here and there."""
+        """List the files that are restored, or that differ between HEAD and the target."""
         if request.paths:
             paths = [canonical(path, root=self._git.root) or "." for path in request.paths]
             named = self._listed(resolve_commit_now(self._git, request.ref), paths)
@@ -95,15 +95,14 @@ class Checkout:
 
     @assesses("git.checkout")
     def assess_checkout(self, call: Call | None, request: CheckoutRequest) -> Assessment:
-        """Files restored over work lose it, a switch what is ignored and in its way; and a head without a branch that
-        is left loses its commits."""
+        """Assess the loss of work under restored files, ignored files in the way, and commits of a detached HEAD."""
         if request.paths:
             self._writer.permission.refuse_secret_changes(call, self.foresee_checkout(request))
         return assess_losses(self._lost(request))
 
     @previews("git.checkout")
     async def preview_checkout(self, request: CheckoutRequest) -> Preview:
-        """What comes in place of what, and the changes or commits that go."""
+        """Preview the target, and the changes or commits that would be lost."""
         return await asyncio.to_thread(self._preview, request)
 
     def _preview(self, request: CheckoutRequest) -> Preview:

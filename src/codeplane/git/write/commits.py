@@ -105,22 +105,22 @@ class Commits:
 
     @foresees("git.commit")
     def foresee_commit(self, request: CommitRequest) -> Iterable[str]:
-        """The changed files that are named, or lie below."""
+        """List the changed files at or below the paths."""
         return self._losses.below(request.paths)
 
     @foresees("git.amend")
     def foresee_amend(self, request: AmendRequest) -> Iterable[str]:
-        """The changed files that are named, or lie below."""
+        """List the changed files at or below the paths."""
         return self._losses.below(request.paths)
 
     @assesses("git.amend")
     def assess_amend(self, request: AmendRequest) -> Assessment:
-        """A commit that others may have must not be replaced lightly."""
+        """Assess whether the replaced commit was pushed."""
         return assess_losses(self._lost(), kinds=("history",))
 
     @previews("git.amend")
     async def preview_amend(self, request: AmendRequest) -> Preview:
-        """Which commit is replaced, by what, and whether it was pushed."""
+        """Preview the replaced commit and its new content."""
         return await asyncio.to_thread(self._preview, request)
 
     def _preview(self, request: AmendRequest) -> Preview:

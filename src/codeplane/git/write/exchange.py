@@ -103,21 +103,21 @@ class Exchange:
         return self._matching(ref, "push")
 
     def _matching(self, ref: str, way: str) -> list[tuple[str, str]]:
-        found = []
+        matches = []
         for spec in self._facts.settings(f"remote.{self._remote}.{way}"):
             source, _, target = spec.removeprefix("+").partition(":")
             full = source if source.startswith("refs/") else f"{_HEADS}{source}"
             before, star, after = full.partition("*")
             if full == ref:
-                found.append((spec, target or ref))
+                matches.append((spec, target or ref))
             elif star and ref.startswith(before) and ref.endswith(after):
                 middle = ref[len(before) : len(ref) - len(after)]
-                found.append((spec, target.replace("*", middle, 1) if target else ref))
-        return found
+                matches.append((spec, target.replace("*", middle, 1) if target else ref))
+        return matches
 
     def _tags(self, head: str, *only: str) -> list[str]:
-        found = self._refs(_TAGS, *only)
-        return listing(f"{head}, {len(found)} of them", found, len(found))
+        tags = self._refs(_TAGS, *only)
+        return listing(f"{head}, {len(tags)} of them", tags, len(tags))
 
     def _refs(self, prefix: str, *only: str) -> list[str]:
         listed = self._git.ask("for-each-ref", *only, "--format=%(objectname) %(refname)", prefix, check=False)

@@ -86,17 +86,17 @@ class Merges:
 
     @foresees("git.merge")
     def foresee_merge(self, request: MergeRequest) -> Iterable[str]:
-        """The files that the other side changed."""
+        """List the files that the other side changed."""
         return self._incoming(request).paths if request.action == "start" and request.ref else ()
 
     @assesses("git.merge")
     def assess_merge(self, request: MergeRequest) -> Assessment:
-        """Giving up a merge loses what was resolved by hand; beginning one, what is ignored and in its way."""
+        """Assess the loss: of resolutions when aborting, of ignored files in the way when starting."""
         return assess_losses(self._lost(request))
 
     @previews("git.merge")
     async def preview_merge(self, request: MergeRequest) -> Preview:
-        """What comes into which branch; what was resolved by hand, or is ignored and in the way."""
+        """Preview the merged commits, and the resolutions and ignored files that would be lost."""
         return await asyncio.to_thread(self._preview, request)
 
     def _preview(self, request: MergeRequest) -> Preview:

@@ -42,7 +42,7 @@ class Consequences(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MutationParts:
-    """What every git mutation works with."""
+    """The parts that every git mutation uses."""
 
     undo: UndoParts
     hooks: Hooks

@@ -62,15 +62,15 @@ class MutationRecovery:
 
     async def _recover(self, started: StartedMutation, running: bool) -> RecoveredMutation:
         parts, mutation_id = self._parts, started.mutation_id
-        kept, since, certain = None, frozenset[str](), False
+        record, since, certain = None, frozenset[str](), False
         try:
             if started.worktree is not None and not running:
                 # Its line in the exclude file was written first, perhaps without the work tree.
                 await asyncio.to_thread(forget_excluded, parts.git)
             settled = await self._settle_submodule(started) if not running else False
-            kept, since, certain = await self._store(started)
+            record, since, certain = await self._store(started)
             # Before the submodule was recorded, nothing was done.
-            settled = settled or (started.what == "submodule_add" and started.submodule is None and kept is None)
+            settled = settled or (started.what == "submodule_add" and started.submodule is None and record is None)
             certain = certain or settled
         except NotGit:
             pass
@@ -82,8 +82,8 @@ class MutationRecovery:
         return RecoveredMutation(
             journal_id=mutation_id,
             mutation_id=mutation_id,
-            outcome="applied" if kept is not None else "rolled_back",
-            kept=kept or _record_of(started),
+            outcome="applied" if record is not None else "rolled_back",
+            kept=record or _record_of(started),
             conflicts=tuple(sorted(since)),
             certain=certain and not running,
         )

@@ -88,32 +88,32 @@ class Picks:
 
     @foresees("git.cherrypick")
     def foresee_cherrypick(self, request: CherrypickRequest) -> Iterable[str]:
-        """The files that the commit changed."""
+        """List the files that the commit changed."""
         return self._incoming(request).paths if request.action == "start" and request.commit else ()
 
     @foresees("git.revert")
     def foresee_revert(self, request: RevertRequest) -> Iterable[str]:
-        """The files that the commit changed."""
+        """List the files that the commit changed."""
         return self._incoming(request).paths if request.action == "start" and request.commit else ()
 
     @assesses("git.cherrypick")
     def assess_cherrypick(self, request: CherrypickRequest) -> Assessment:
-        """Giving up loses what was resolved by hand; beginning, what is ignored and in its way."""
+        """Assess the loss: of resolutions when aborting, of ignored files in the way when starting."""
         return assess_losses(self._lost(request))
 
     @assesses("git.revert")
     def assess_revert(self, request: RevertRequest) -> Assessment:
-        """Giving up loses what was resolved by hand; beginning, what is ignored and in its way."""
+        """Assess the loss: of resolutions when aborting, of ignored files in the way when starting."""
         return assess_losses(self._lost(request))
 
     @previews("git.cherrypick")
     async def preview_cherrypick(self, request: CherrypickRequest) -> Preview:
-        """What was resolved by hand, or is ignored and in the way."""
+        """Preview the commit, and the resolutions and ignored files that would be lost."""
         return await asyncio.to_thread(self._preview, "cherry-pick", request)
 
     @previews("git.revert")
     async def preview_revert(self, request: RevertRequest) -> Preview:
-        """What was resolved by hand, or is ignored and in the way."""
+        """Preview the commit, and the resolutions and ignored files that would be lost."""
         return await asyncio.to_thread(self._preview, "revert", request)
 
     def _preview(self, what: str, request: CherrypickRequest | RevertRequest) -> Preview:

@@ -39,16 +39,16 @@ class PreviewFacts:
     def named(self, name: str) -> str:
         """Return a commit's id and subject."""
         options = ("--no-walk", "-z", "--no-show-signature", "--format=%H %s")
-        found = self._git.ask("log", *options, f"{name}^{{commit}}", "--", check=False).fields
-        return _line(found[0]) if found else f"{self.id_of(name) or 'no commit yet'}"
+        commits = self._git.ask("log", *options, f"{name}^{{commit}}", "--", check=False).fields
+        return _line(commits[0]) if commits else f"{self.id_of(name) or 'no commit yet'}"
 
     def commits(self, tip: str, *without: str, what: str = "") -> list[str]:
         """List the commits up to a tip that others do not have, newest first, with their number."""
         given = (f"{tip}^{{commit}}", *(["--not", *without] if without else []), "--")
-        found = self._git.ask("rev-list", "--count", *given, check=False)
-        if found.code != 0:
+        counted_commits = self._git.ask("rev-list", "--count", *given, check=False)
+        if counted_commits.code != 0:
             return []
-        count = int(found.line or 0)
+        count = int(counted_commits.line or 0)
         options = ("-z", "--no-show-signature", "--topo-order", f"--max-count={_MAX_COMMITS}", "--format=%H %s")
         listed = self._git.ask("log", *options, *given).fields
         return listing(
@@ -62,8 +62,8 @@ class PreviewFacts:
     def staged(self) -> list[str]:
         """List the staged files with their status letters."""
         options = ("--cached", "--name-status", "-z", "--no-renames", "--no-ext-diff")
-        found = self._git.ask("diff", *options, "--").fields
-        lines = [f"{sign} {shown(path)}" for sign, path in zip(found[::2], found[1::2], strict=False)]
+        fields = self._git.ask("diff", *options, "--").fields
+        lines = [f"{sign} {shown(path)}" for sign, path in zip(fields[::2], fields[1::2], strict=False)]
         return listing(f"staged: {counted(len(lines), 'file')}", lines, len(lines))
 
     def diff(self, *given: str, paths: Sequence[str] = ()) -> list[str]:
@@ -100,9 +100,9 @@ class PreviewFacts:
         """Return the addresses of a remote without secrets; a push goes to each of them."""
         which = ("--push", "--all") if push else ("--all",)
         done = self._git.ask("remote", "get-url", *which, remote, check=False)
-        found = tuple(dict.fromkeys(shown(redact_urls(line)) for line in done.line.splitlines()))
+        addresses = tuple(dict.fromkeys(shown(redact_urls(line)) for line in done.line.splitlines()))
         # A fetch uses only the first.
-        return (found if push else found[:1]) or ("no address",)
+        return (addresses if push else addresses[:1]) or ("no address",)
 
     def settings(self, name: str) -> list[str]:
         """Return all values of a setting."""
@@ -118,6 +118,6 @@ def listing(head: str, lines: Sequence[str], count: int) -> list[str]:
     return [f"{head}:", *listed, *more]
 
 
-def _line(found: str, *, digits: int | None = None) -> str:
-    oid, _, subject = found.partition(" ")
+def _line(line: str, *, digits: int | None = None) -> str:
+    oid, _, subject = line.partition(" ")
     return f"{oid[:digits]} {shown(subject[:_MAX_SUBJECT])}".rstrip()

@@ -1,4 +1,4 @@
-"""What an approved push sends: objects by their ids, so that refs that moved since are not sent instead."""
+"""The objects of an approved push, by their ids, so that refs that moved since are not sent instead."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -174,39 +174,39 @@ class Rebase:
 
     @foresees("git.rebase_execute")
     def foresee_execute(self, request: RebaseExecuteRequest) -> Iterable[str]:
-        """The files that differ between here and there, and those of the commits that are done again."""
+        """List the files that differ between HEAD and the new base, and those of the rebased commits."""
         upstream = resolve_commit_now(self._git, request.plan.upstream)
         onto = resolve_commit_now(self._git, request.plan.onto) if request.plan.onto else upstream
         return sorted(path for named in self._moved(onto) for path in named.paths)
 
     @assesses("git.rebase_execute")
     def assess_execute(self, request: RebaseExecuteRequest) -> Assessment:
-        """Commits that others may have, those that are dropped, and ignored files in the way make it destructive."""
+        """Assess the loss of pushed commits, dropped commits, and ignored files in the way."""
         return assess_losses(self._lost(request), kinds=("history",))
 
     @previews("git.rebase_execute")
     async def preview_execute(self, request: RebaseExecuteRequest) -> Preview:
-        """What was pushed, what is dropped, and what is ignored and in the way."""
+        """Preview the steps, and the pushed or dropped commits and ignored files that would be lost."""
         return await asyncio.to_thread(self._preview, request)
 
     @assesses("git.rebase_abort")
     def assess_abort(self, request: RebaseStateRequest) -> Assessment:
-        """Giving up loses what was resolved by hand."""
+        """Assess the loss of resolutions."""
         return assess_losses(self._lost_by_leaving())
 
     @previews("git.rebase_abort")
     async def preview_abort(self, request: RebaseStateRequest) -> Preview:
-        """What was resolved by hand."""
+        """Preview the resolutions that would be lost."""
         return await asyncio.to_thread(self._preview_leaving, "Give the rebase up")
 
     @assesses("git.rebase_skip")
     def assess_skip(self, request: RebaseStateRequest) -> Assessment:
-        """The commit itself is left out, and with it what was resolved by hand."""
+        """Assess the loss of the skipped commit's resolutions."""
         return assess_losses(self._lost_by_leaving())
 
     @previews("git.rebase_skip")
     async def preview_skip(self, request: RebaseStateRequest) -> Preview:
-        """What was resolved by hand."""
+        """Preview the resolutions that would be lost."""
         return await asyncio.to_thread(self._preview_leaving, "Leave the commit out")
 
     def _preview(self, request: RebaseExecuteRequest) -> Preview:

@@ -160,28 +160,28 @@ class RemoteWrites:
 
     @assesses("git.fetch")
     def assess_fetch(self, request: FetchRequest) -> Assessment:
-        """It reaches the remote."""
+        """Assess the access to the remote."""
         return _outward(find_remote(self._git, request.remote), "fetches from")
 
     @previews("git.fetch")
     async def preview_fetch(self, request: FetchRequest) -> Preview:
-        """From where, and what is asked for."""
+        """Preview the address and what is fetched."""
         return await asyncio.to_thread(self._preview_fetch, request)
 
     @assesses("git.pull")
     def assess_pull(self, request: PullRequest) -> Assessment:
-        """It reaches the remote; what is ignored and in the way of what was fetched before would be lost."""
+        """Assess the access to the remote, and the loss of ignored files in the way, as of the last fetch."""
         remote = find_remote(self._git, request.remote)
         return _outward(remote, "fetches from", lost=self._lost_by_pull(request, remote))
 
     @previews("git.pull")
     async def preview_pull(self, request: PullRequest) -> Preview:
-        """From where into which branch; what is ignored and in the way, as far as was fetched before."""
+        """Preview the address, the commits and the ignored files in the way, as of the last fetch."""
         return await asyncio.to_thread(self._preview_pull, request)
 
     @assesses("git.push")
     def assess_push(self, request: PushRequest) -> Assessment:
-        """Replacing or removing what others have is destructive."""
+        """Assess a push; replacing or deleting what the remote has is destructive."""
         remote = find_remote(self._git, request.remote, push=True)
         return _outward(
             remote,
@@ -194,7 +194,7 @@ class RemoteWrites:
 
     @previews("git.push")
     async def preview_push(self, request: PushRequest) -> Preview:
-        """Which commits go where under which name, and what the remote loses."""
+        """Preview the commits, their name on the remote, and what the remote loses."""
         return await asyncio.to_thread(self._preview_push, request)
 
     def _preview_fetch(self, request: FetchRequest) -> Preview:

@@ -57,7 +57,7 @@ class Reset:
 
     @foresees("git.reset")
     def foresee_reset(self, request: ResetRequest) -> Iterable[str]:
-        """The files that hard makes what the commit has."""
+        """List the files that a hard reset changes."""
         if request.mode != "hard":
             return ()
         unborn, head = self._is_unborn(request), self._losses.head
@@ -66,12 +66,12 @@ class Reset:
 
     @assesses("git.reset")
     def assess_reset(self, request: ResetRequest) -> Assessment:
-        """What is lost makes it destructive: commits that nothing else reaches, changes that hard overwrites."""
+        """Assess the loss of commits that nothing else reaches, and of changes that a hard reset overwrites."""
         return assess_losses(self._lost(request))
 
     @previews("git.reset")
     async def preview_reset(self, request: ResetRequest) -> Preview:
-        """Where the branch goes from where, and the commits and changes that go."""
+        """Preview the move of the branch, and the commits and changes that would be lost."""
         return await asyncio.to_thread(self._preview, request)
 
     def _preview(self, request: ResetRequest) -> Preview:

@@ -34,25 +34,25 @@ class GitReversal:
         self._writer = writer
         self._git = writer.git
 
-    async def undo(self, call: Call, kept: MutationRecord) -> Delta:
+    async def undo(self, call: Call, record: MutationRecord) -> Delta:
         """Restore everything as it was before."""
-        change = _read_change(kept)
-        return await self._cross(call, kept, change, change.after, change.before, "undo")
+        change = _read_change(record)
+        return await self._cross(call, record, change, change.after, change.before, "undo")
 
-    async def redo(self, call: Call, kept: MutationRecord) -> Delta:
+    async def redo(self, call: Call, record: MutationRecord) -> Delta:
         """Do it again after an undo."""
-        change = _read_change(kept)
+        change = _read_change(record)
         if change.after.state != change.before.state:
-            what = kept.what.partition(" ")[0]
+            what = record.what.partition(" ")[0]
             raise CannotUndo(
                 f"{what} stopped in the middle of a {change.after.state}, which cannot be had again",
                 hint=f"call git_{what} anew",
             )
-        return await self._cross(call, kept, change, change.before, change.after, "redo")
+        return await self._cross(call, record, change, change.before, change.after, "redo")
 
-    async def file_versions(self, kept: MutationRecord, paths: Sequence[str]) -> list[FileVersions]:
+    async def file_versions(self, record: MutationRecord, paths: Sequence[str]) -> list[FileVersions]:
         """Read some of its files before and after it, from git's objects."""
-        change = _read_change(kept)
+        change = _read_change(record)
         wanted = {path: (change.before.files.get(path), change.after.files.get(path)) for path in paths}
         oids = {entry.split(" ")[1] for both in wanted.values() for entry in both if entry is not None}
         contents = await self._writer.contents.small(oids, most=MAX_SIDE)
@@ -72,15 +72,15 @@ class GitReversal:
 
         return [versions(path, *both) for path, both in wanted.items()]
 
-    def other_changes(self, kept: MutationRecord) -> tuple[str, ...]:
+    def other_changes(self, record: MutationRecord) -> tuple[str, ...]:
         """Describe how head, refs, stashes and the state move."""
-        change = _read_change(kept)
-        start, goal = (change.after, change.before) if kept.state == "applied" else (change.before, change.after)
-        lines = _describe_worktree(AddedWorktree.of(kept), "undo" if kept.state == "applied" else "redo")
+        change = _read_change(record)
+        start, goal = (change.after, change.before) if record.state == "applied" else (change.before, change.after)
+        lines = _describe_worktree(AddedWorktree.of(record), "undo" if record.state == "applied" else "redo")
         return (*_describe_sides(start, goal, change), *lines)
 
     async def _cross(
-        self, call: Call, kept: MutationRecord, change: ReversibleChange, start: Side, goal: Side, verb: str
+        self, call: Call, record: MutationRecord, change: ReversibleChange, start: Side, goal: Side, verb: str
     ) -> Delta:
         writer = self._writer
         for path in goal.files:
@@ -89,28 +89,28 @@ class GitReversal:
             writer.undo_parts.pending.refuse_while_running()
             now = await take_snapshot(self._git)
             files = await writer.contents.capture(start.files, write=False)
-            marker = f"{PREFIX}{kept.mutation_id}/{verb}-begun"
+            marker = f"{PREFIX}{record.mutation_id}/{verb}-begun"
             # After a crash or a lock in the way, each part may be on either side.
             allowed = (start, goal) if marker in now.recoveries else (start,)
             changes = _describe_changes(now, allowed, change, files)
-            added = AddedWorktree.of(kept)
+            added = AddedWorktree.of(record)
             if added is not None and (changed := await added.describe_changes(self._git, there=verb == "undo")):
                 changes.append(changed)
             if changes:
-                raise CannotUndo(f"{verb} of {kept.what}: {'; '.join(changes)}; nothing was changed")
+                raise CannotUndo(f"{verb} of {record.what}: {'; '.join(changes)}; nothing was changed")
             call.change_begins()
-            await self._note(call, kept, verb, done=False)
+            await self._note(call, record, verb, done=False)
             old = await writer.contents.tree(start.files)
             commits, tags = await self._objects(start)
-            await writer.recovery.keep(kept.mutation_id, name=verb, what=verb, files=old, commits=commits, tags=tags)
-            await self._git.run("update-ref", marker, f"{PREFIX}{kept.mutation_id}/{verb}")
+            await writer.recovery.keep(record.mutation_id, name=verb, what=verb, files=old, commits=commits, tags=tags)
+            await self._git.run("update-ref", marker, f"{PREFIX}{record.mutation_id}/{verb}")
             differences = await writer.contents.changes(start.files, goal.files)
             await writer.contents.restore({path: entry for path, entry in goal.files.items() if entry != files[path]})
             if added is not None and verb == "undo":
                 await added.remove(self._git)
             await self._quit(now, goal)
             await self._restore_index(change, goal)
-            await self._restore_refs(now, goal, f"codeplane: {verb} of {kept.what}")
+            await self._restore_refs(now, goal, f"codeplane: {verb} of {record.what}")
             await self._restore_stashes(now, goal)
             await self._restore_settings(change.branches, goal)
             if added is not None and verb == "redo":
@@ -118,11 +118,11 @@ class GitReversal:
                 await added.add(self._git)
             await self._git.run("update-index", "-q", "--refresh", check=False)
             await self._git.run("update-ref", "-d", marker)
-            call.change_ended(done=True, mutation_id=kept.mutation_id)
-            await self._note(call, kept, verb, done=True)
+            call.change_ended(done=True, mutation_id=record.mutation_id)
+            await self._note(call, record, verb, done=True)
             deltas = await file_deltas(writer.contents, differences)
         return Delta(
-            mutation_id=kept.mutation_id,
+            mutation_id=record.mutation_id,
             files_changed=len(differences),
             insertions=sum(difference.insertions for difference in differences),
             deletions=sum(difference.deletions for difference in differences),
@@ -133,9 +133,9 @@ class GitReversal:
             refs=(*_describe_result(now, change, goal), *_describe_worktree(added, verb)),
         )
 
-    async def _note(self, call: Call, kept: MutationRecord, verb: str, *, done: bool) -> None:
+    async def _note(self, call: Call, record: MutationRecord, verb: str, *, done: bool) -> None:
         pending = self._writer.undo_parts.pending
-        await asyncio.to_thread(pending.note, call.call_id, what=verb, mutation_id=kept.mutation_id, done=done)
+        await asyncio.to_thread(pending.note, call.call_id, what=verb, mutation_id=record.mutation_id, done=done)
 
     async def _objects(self, side: Side) -> tuple[list[str], list[str]]:
         """Return the commits and annotated tags that only this side may reach."""
@@ -266,11 +266,11 @@ def _describe_sides(start: Side, goal: Side, change: ReversibleChange) -> tuple[
     return (*lines[:MAX_REFS], *([f"and {left} more"] if left > 0 else []))
 
 
-def _read_change(kept: MutationRecord) -> ReversibleChange:
+def _read_change(record: MutationRecord) -> ReversibleChange:
     try:
-        return ReversibleChange.of_json(kept.details)
+        return ReversibleChange.of_json(record.details)
     except (KeyError, TypeError, ValueError) as error:
-        raise CannotUndo(f"{kept.mutation_id} was kept in a form that is no longer known") from error
+        raise CannotUndo(f"{record.mutation_id} was kept in a form that is no longer known") from error
 
 
 def _describe_changes(

@@ -110,10 +110,10 @@ def _refuse_ambiguous(git: Git, name: str, commits: Iterable[str]) -> None:
         return
     short = git.ask("rev-parse", f"--disambiguate={name}", check=False).line.split() if _ID.fullmatch(name) else []
     peeled = [git.ask("rev-parse", "--verify", "--quiet", f"{oid}^{{commit}}", check=False).line for oid in short]
-    found = {
+    ref_commits = {
         git.ask("rev-parse", "--verify", "--quiet", f"{oid}^{{commit}}", check=False).line for oid in refs.values()
     }
-    if len({*found, *commits, *(oid for oid in peeled if oid)}) > 1:
+    if len({*ref_commits, *commits, *(oid for oid in peeled if oid)}) > 1:
         raise _ambiguous_error(name, [*sorted(refs), *(oid for oid in peeled if oid)])
 
 

@@ -103,30 +103,30 @@ class Staging:
 
     @foresees("git.stage")
     def foresee_stage(self, request: StageRequest) -> Iterable[str]:
-        """The changed files that are named, or lie below."""
+        """List the changed files at or below the paths."""
         return self._losses.below(request.paths)
 
     @foresees("git.unstage")
     def foresee_unstage(self, request: UnstageRequest) -> Iterable[str]:
-        """The changed files that are named, or lie below."""
+        """List the changed files at or below the paths."""
         return self._losses.below(request.paths)
 
     @foresees("git.discard")
     def foresee_discard(self, request: DiscardRequest) -> Iterable[str]:
-        """The files whose changes go, and those that git does not know where they go too."""
+        """List the files whose changes are discarded, and untracked files that are removed."""
         named = [name for path in request.paths if (name := canonical(path, root=self._git.root))]
         untracked = self._losses.untracked(request.paths) if request.untracked else []
         return [*named, *self._losses.edited(request.paths), *untracked]
 
     @assesses("git.discard")
     def assess_discard(self, call: Call | None, request: DiscardRequest) -> Assessment:
-        """Nothing is lost where nothing was changed."""
+        """Assess the loss of unstaged changes."""
         self._writer.permission.refuse_secret_changes(call, self.foresee_discard(request))
         return assess_losses(self._lost(request))
 
     @previews("git.discard")
     async def preview_discard(self, request: DiscardRequest) -> Preview:
-        """The files whose changes go, and the changes."""
+        """Preview the files and the changes that are discarded."""
         return await asyncio.to_thread(self._preview, request)
 
     def _preview(self, request: DiscardRequest) -> Preview:

@@ -146,42 +146,42 @@ class Stashes:
 
     @assesses("git.stash_push")
     def assess_push(self, request: StashPushRequest) -> Assessment:
-        """What is ignored and lies where a file comes back would be lost."""
+        """Assess the loss of ignored files that the stash would overwrite."""
         return assess_losses(self._lost_by_push())
 
     @previews("git.stash_push")
     async def preview_push(self, request: StashPushRequest) -> Preview:
-        """What is ignored and in the way."""
+        """Preview the files, and the ignored files that would be lost."""
         return await asyncio.to_thread(self._preview_push, request)
 
     @assesses("git.stash_pop")
     def assess_pop(self, request: StashPopRequest) -> Assessment:
-        """What is ignored and lies where a file is to come would be lost."""
+        """Assess the loss of ignored files that the stashed files would overwrite."""
         return assess_losses(self._lost_by_applying(request))
 
     @previews("git.stash_pop")
     async def preview_pop(self, request: StashPopRequest) -> Preview:
-        """What is ignored and in the way."""
+        """Preview the files, and the ignored files that would be lost."""
         return await asyncio.to_thread(self._preview_apply, request, keeps=False)
 
     @assesses("git.stash_apply")
     def assess_apply(self, request: StashApplyRequest) -> Assessment:
-        """What is ignored and lies where a file is to come would be lost."""
+        """Assess the loss of ignored files that the stashed files would overwrite."""
         return assess_losses(self._lost_by_applying(request))
 
     @previews("git.stash_apply")
     async def preview_apply(self, request: StashApplyRequest) -> Preview:
-        """What is ignored and in the way."""
+        """Preview the files, and the ignored files that would be lost."""
         return await asyncio.to_thread(self._preview_apply, request, keeps=True)
 
     @assesses("git.stash_drop")
     def assess_drop(self, request: StashDropRequest) -> Assessment:
-        """The stashed work would be lost."""
+        """Assess the loss of the stashed work."""
         return assess_losses(self._lost(request), kinds=("delete",))
 
     @previews("git.stash_drop")
     async def preview_drop(self, request: StashDropRequest) -> Preview:
-        """What is in the stash."""
+        """Preview the stash that would be dropped."""
         return await asyncio.to_thread(self._preview_drop, request)
 
     def _preview_push(self, request: StashPushRequest) -> Preview:

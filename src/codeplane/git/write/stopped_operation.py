@@ -82,18 +82,18 @@ def original_head(folder: Path) -> str | None:
 
 def find_start(mutations: MutationStore, sign: str) -> MutationRecord | None:
     """Return the mutation that started the operation with this sign."""
-    for kept in mutations.all():
-        start = kept.details.get("begun")
-        if kept.kind == "git" and kept.state == "applied" and isinstance(start, dict) and start.get("sign") == sign:
-            return kept
+    for record in mutations.all():
+        start = record.details.get("begun")
+        if record.kind == "git" and record.state == "applied" and isinstance(start, dict) and start.get("sign") == sign:
+            return record
     return None
 
 
 def drop_since(mutations: MutationStore, beginning: MutationRecord, state: str) -> None:
     """Drop the mutations within an operation that has ended, and its start: they cannot be undone alone."""
-    for kept in mutations.all():
-        if kept.kind == "git" and kept.mutation_id >= beginning.mutation_id and _left(kept) == state:
-            mutations.drop(kept.mutation_id)
+    for record in mutations.all():
+        if record.kind == "git" and record.mutation_id >= beginning.mutation_id and _left(record) == state:
+            mutations.drop(record.mutation_id)
 
 
 class WholeOperation:
@@ -156,6 +156,6 @@ def _refs(before: GitSnapshot, start: Side) -> dict[str, str]:
     return {ref: oid for ref, oid in refs.items() if start.refs.get(ref, oid) is not None}
 
 
-def _left(kept: MutationRecord) -> str:
-    after = kept.details.get("after")
+def _left(record: MutationRecord) -> str:
+    after = record.details.get("after")
     return str(after.get("state")) if isinstance(after, dict) else ""

@@ -151,7 +151,7 @@ class SubmoduleWrites:
 
     @previews("git.submodule_update")
     async def preview_update(self, request: SubmoduleUpdateRequest) -> Preview:
-        """Which submodules go to which commits, from where."""
+        """Preview the submodules with their commits and addresses."""
         return await asyncio.to_thread(self._preview_update, request)
 
     @assesses("git.submodule_add")
@@ -162,7 +162,7 @@ class SubmoduleWrites:
 
     @previews("git.submodule_add")
     async def preview_add(self, request: SubmoduleAddRequest) -> Preview:
-        """What is fetched from where into which folder."""
+        """Preview the address, branch and folder of a new submodule."""
         remote, path = _remote(request), canonical(request.path, root=self._git.root)
         facts = [f"from {remote.shown}", f"branch: {shown(request.branch) or 'the one of the remote'}"]
         facts += [f"into the folder {shown(path)}, which is staged with .gitmodules"]
@@ -171,22 +171,22 @@ class SubmoduleWrites:
 
     @assesses("git.submodule_deinit")
     def assess_deinit(self, request: SubmoduleDeinitRequest) -> Assessment:
-        """With force, changes in the submodule are lost."""
+        """Assess the loss of changes in the submodule, with force."""
         return assess_losses(self._lost(request), kinds=("delete",))
 
     @assesses("git.submodule_remove")
     def assess_remove(self, request: SubmoduleRemoveRequest) -> Assessment:
-        """With force, changes in the submodule are lost."""
+        """Assess the loss of changes in the submodule, with force."""
         return assess_losses(self._lost(request), kinds=("delete",))
 
     @previews("git.submodule_deinit")
     async def preview_deinit(self, request: SubmoduleDeinitRequest) -> Preview:
-        """The changes in the submodule."""
+        """Preview the changes in the submodule."""
         return await asyncio.to_thread(self._preview, f"Empty the submodule {request.path}", request)
 
     @previews("git.submodule_remove")
     async def preview_remove(self, request: SubmoduleRemoveRequest) -> Preview:
-        """The changes in the submodule."""
+        """Preview the changes in the submodule."""
         return await asyncio.to_thread(self._preview, f"Remove the submodule {request.path}", request)
 
     def _preview(self, summary: str, request: SubmoduleDeinitRequest) -> Preview:

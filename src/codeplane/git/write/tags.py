@@ -61,12 +61,12 @@ class Tags:
 
     @assesses("git.delete_tag")
     def assess_delete(self, request: DeleteTagRequest) -> Assessment:
-        """Commits that only the tag reaches would be lost."""
+        """Assess the loss of commits that only the tag reaches."""
         return assess_losses(self._lost(request), kinds=("delete",))
 
     @previews("git.delete_tag")
     async def preview_delete(self, request: DeleteTagRequest) -> Preview:
-        """The commits that only the tag reaches."""
+        """Preview the commits that only the tag reaches."""
         return await asyncio.to_thread(self._preview, request)
 
     def _preview(self, request: DeleteTagRequest) -> Preview:

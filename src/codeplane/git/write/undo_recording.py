@@ -37,7 +37,7 @@ _TICK_NS = 20_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UndoParts:
-    """What recording a mutation needs."""
+    """The parts that record a mutation."""
 
     git: Git
     contents: Contents
@@ -218,7 +218,7 @@ class UndoRecording:
         if reversible.is_nothing and not added:
             return None
         subject = await asyncio.to_thread(parts.store.subject, after.head) if after.head else None
-        kept = MutationRecord(
+        record = MutationRecord(
             mutation_id=started.mutation_id,
             kind="git",
             what=mutation_title(started.what, started.before, after, subject),
@@ -234,7 +234,7 @@ class UndoRecording:
             },
         )
         try:
-            await asyncio.to_thread(self._write, kept)
+            await asyncio.to_thread(self._write, record)
         except OSError as error:
             self._warn(f"it cannot be undone, since that could not be kept: {error.strerror}")
             return None
@@ -246,9 +246,9 @@ class UndoRecording:
             return {}
         return {WORKTREE: await AddedWorktree.describe(self._parts.git, Path(self.started.worktree))}
 
-    def _write(self, kept: MutationRecord) -> None:
+    def _write(self, record: MutationRecord) -> None:
         self._parts.mutations.prune()
-        self._parts.mutations.add(kept)
+        self._parts.mutations.add(record)
 
 
 def _changed_ns(file: Path) -> int:

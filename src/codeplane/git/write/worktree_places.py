@@ -1,4 +1,4 @@
-"""Where linked work trees are, and where they may be added."""
+"""The places of linked work trees, and the rules for adding one."""
 
 import asyncio
 import os

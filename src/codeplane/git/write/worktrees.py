@@ -149,7 +149,7 @@ class WorktreeWrites:
 
     @previews("git.worktree_add")
     async def preview_add(self, request: WorktreeAddRequest) -> Preview:
-        """Which folder is made, and the commit that is checked out there."""
+        """Preview the new folder and the commit that is checked out there."""
         return await asyncio.to_thread(self._preview_add, request)
 
     def _preview_add(self, request: WorktreeAddRequest) -> Preview:
@@ -208,16 +208,16 @@ class WorktreeWrites:
 
     @foresees("git.worktree_add")
     def foresee_add(self, request: WorktreeAddRequest) -> Iterable[str]:
-        """The files that are checked out."""
+        """List the files that are checked out."""
         place, commit = self._places.place(request.path, None), resolve_commit_now(self._git, request.ref)
         listed = self._git.ask("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit)
         return [f"{place.prefix}{name}" for name in listed.fields]
 
     @assesses("git.worktree_remove")
     def assess_remove(self, request: WorktreeRemoveRequest) -> Assessment:
-        """What it ignores is lost, and with force its changes; one outside the repository is never removed lightly.
+        """Assess the loss of ignored files and, with force, of changes; a folder outside the repository is destructive.
 
-        What is refused without force is refused before anyone is asked.
+        What is refused without force is refused before a person is asked.
         """
         path = self._find(request.name)
         refuse_served(path, self._lock_holder)
@@ -227,7 +227,7 @@ class WorktreeWrites:
 
     @previews("git.worktree_remove")
     async def preview_remove(self, request: WorktreeRemoveRequest) -> Preview:
-        """Which folder goes, and the changes in it."""
+        """Preview the removed folder and the changes in it."""
         return await asyncio.to_thread(self._preview, request)
 
     def _preview(self, request: WorktreeRemoveRequest) -> Preview:

@@ -28,9 +28,9 @@ from codeplane.kernel.errors import (
     RefNotFound,
     TooLarge,
 )
-from tests.git.made import Made
-from tests.git.reads import Reads
-from tests.git.test_reading_like_git import of, same_diffs, same_log, same_show, same_status
+from tests.git.random_repository import RandomRepository
+from tests.git.read_operations import Reads
+from tests.git.test_reader_matches_git import of, same_diffs, same_log, same_show, same_status
 from tests.harness import until
 from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, with_plane
@@ -50,15 +50,15 @@ EVERY = (
 
 
 @pytest.fixture
-def repository(tmp_path: Path) -> Made:
-    made = Made.empty(tmp_path / "made")
+def repository(tmp_path: Path) -> RandomRepository:
+    made = RandomRepository.empty(tmp_path / "made")
     made.write("a.txt", "one\ntwo\nthree\n")
     made.commit("first")
     return made
 
 
 @requirement("GIT-04")
-def test_a_folder_without_git_does_not_speak_for_the_one_around_it(repository: Made) -> None:
+def test_a_folder_without_git_does_not_speak_for_the_one_around_it(repository: RandomRepository) -> None:
     inner = repository.root / "inner"
     inner.mkdir()
     for name in EVERY:
@@ -71,14 +71,14 @@ def test_a_folder_without_git_does_not_speak_for_the_one_around_it(repository: M
 
 @requirement("GIT-04")
 def test_a_bare_repository_says_so(tmp_path: Path) -> None:
-    bare = Made.empty(tmp_path / "bare.git", "--bare")
+    bare = RandomRepository.empty(tmp_path / "bare.git", "--bare")
     for name in EVERY:
         with pytest.raises(NotGit, match="bare"):
             Reads(bare.root)(name)
     with pytest.raises(NotGit, match="bare"):
         open_repository(bare.root)
     folder = tmp_path / "marked"
-    marked = Made.empty(folder)
+    marked = RandomRepository.empty(folder)
     marked.git("config", "core.bare", "true")
     with pytest.raises(NotGit, match="bare"):
         open_repository(folder)
@@ -88,7 +88,7 @@ def test_a_bare_repository_says_so(tmp_path: Path) -> None:
 
 @requirement("GIT-04")
 def test_before_the_first_commit(tmp_path: Path) -> None:
-    reads = Reads(Made.empty(tmp_path / "empty").root)
+    reads = Reads(RandomRepository.empty(tmp_path / "empty").root)
     assert reads("git.log").text() == "no commits"
     assert reads("git.branches").text() == "* main (no commits yet)\nno branches"
     assert reads("git.diff").text() == reads("git.diff", staged=True).text() == "no differences"
@@ -105,7 +105,7 @@ def test_before_the_first_commit(tmp_path: Path) -> None:
 
 @requirement("GIT-04")
 def test_objects_named_by_sha256_are_read(tmp_path: Path) -> None:
-    made = Made.empty(tmp_path / "sha256", "--object-format=sha256", seed=3)
+    made = RandomRepository.empty(tmp_path / "sha256", "--object-format=sha256", seed=3)
     made.history(4)
     made.unfinished()
     reads = Reads(made.root)
@@ -121,10 +121,10 @@ def test_objects_named_by_sha256_are_read(tmp_path: Path) -> None:
 
 
 @requirement("GIT-04")
-def test_a_shallow_clone_says_where_history_ends(tmp_path: Path, repository: Made) -> None:
+def test_a_shallow_clone_says_where_history_ends(tmp_path: Path, repository: RandomRepository) -> None:
     repository.write("a.txt", "changed\n")
     repository.commit("second")
-    clone = Made(root=tmp_path / "shallow")
+    clone = RandomRepository(root=tmp_path / "shallow")
     clone.root.mkdir()
     clone.git("clone", "--quiet", "--depth=1", f"file://{repository.root}", ".")
     reads = Reads(clone.root)
@@ -136,7 +136,7 @@ def test_a_shallow_clone_says_where_history_ends(tmp_path: Path, repository: Mad
         reads("git.show", ref="HEAD~1")
 
 
-def test_a_work_tree_and_a_submodule_as_root(tmp_path: Path, repository: Made) -> None:
+def test_a_work_tree_and_a_submodule_as_root(tmp_path: Path, repository: RandomRepository) -> None:
     there = tmp_path / "there"
     repository.git("worktree", "add", "--quiet", "-b", "side", str(there))
     repository.git("worktree", "lock", "--reason", "on a disk", str(there))
@@ -153,7 +153,7 @@ def test_a_work_tree_and_a_submodule_as_root(tmp_path: Path, repository: Made) -
     assert gone.prunable and gone.detached and gone.prune_reason
     one = next(branch for branch in of(BranchesResult, reads("git.branches")).branches if branch.name == "side")
     assert one.current and one.worktree == str(there)
-    host = Made.empty(tmp_path / "host")
+    host = RandomRepository.empty(tmp_path / "host")
     host.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(repository.root), "lib")
     host.commit("with lib")
     inner = Reads(host.root / "lib")
@@ -164,16 +164,16 @@ def test_a_work_tree_and_a_submodule_as_root(tmp_path: Path, repository: Made) -
         inner("git.status")
 
 
-def test_submodules_in_every_state(tmp_path: Path, repository: Made) -> None:
-    host = Made.empty(tmp_path / "host")
+def test_submodules_in_every_state(tmp_path: Path, repository: RandomRepository) -> None:
+    host = RandomRepository.empty(tmp_path / "host")
     for name in ("same", "ahead", "absent", "with space"):
         host.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(repository.root), name)
     (host.root / "nested").mkdir()
-    nested = Made.empty(host.root / "nested")
+    nested = RandomRepository.empty(host.root / "nested")
     nested.commit("no mapping")
     host.commit("all")
     host.git("submodule", "--quiet", "deinit", "--force", "absent")
-    Made(root=host.root / "ahead").commit("more")
+    RandomRepository(root=host.root / "ahead").commit("more")
     (host.root / "same/a.txt").write_text("dirty\n")
     found = {one.path: one for one in of(SubmodulesResult, Reads(host.root)("git.submodules")).submodules}
     assert {path: one.status for path, one in found.items()} == {
@@ -191,12 +191,12 @@ def test_submodules_in_every_state(tmp_path: Path, repository: Made) -> None:
 
 @pytest.mark.parametrize("left", [None, "", '[submodule "other"]\n\tpath = lib\n\turl = ./elsewhere\n'])
 def test_a_submodule_is_known_whatever_the_file_in_the_work_tree_says(
-    tmp_path: Path, repository: Made, left: str | None
+    tmp_path: Path, repository: RandomRepository, left: str | None
 ) -> None:
-    host = Made.empty(tmp_path / "host")
+    host = RandomRepository.empty(tmp_path / "host")
     host.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(repository.root), "lib")
     host.commit("with lib")
-    Made(root=host.root / "lib").commit("more")
+    RandomRepository(root=host.root / "lib").commit("more")
     modules = host.root / ".gitmodules"
     if left is None:
         modules.unlink()
@@ -210,7 +210,7 @@ def test_a_submodule_is_known_whatever_the_file_in_the_work_tree_says(
         assert (found.name, found.url) == (("other", "./elsewhere") if left else ("lib", str(repository.root)))
 
 
-def test_a_damaged_repository_is_a_typed_error(repository: Made) -> None:
+def test_a_damaged_repository_is_a_typed_error(repository: RandomRepository) -> None:
     oid = repository.git("rev-parse", "HEAD^{tree}").decode().strip()
     kept = repository.root / ".git/objects" / oid[:2] / oid[2:]
     kept.chmod(0o644)
@@ -231,7 +231,7 @@ def test_a_damaged_repository_is_a_typed_error(repository: Made) -> None:
         open_repository(repository.root)
 
 
-def test_a_broken_git_file_and_a_broken_index(tmp_path: Path, repository: Made) -> None:
+def test_a_broken_git_file_and_a_broken_index(tmp_path: Path, repository: RandomRepository) -> None:
     folder = tmp_path / "odd"
     folder.mkdir()
     (folder / ".git").write_text("nonsense")
@@ -243,7 +243,7 @@ def test_a_broken_git_file_and_a_broken_index(tmp_path: Path, repository: Made) 
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
-def test_somebody_elses_repository_is_not_trusted(repository: Made) -> None:
+def test_somebody_elses_repository_is_not_trusted(repository: RandomRepository) -> None:
     for path in (repository.root, repository.root / ".git"):
         os.chown(path, 12345, 12345)
     for asked in (lambda: Reads(repository.root)("git.status"), lambda: open_repository(repository.root)):
@@ -252,9 +252,11 @@ def test_somebody_elses_repository_is_not_trusted(repository: Made) -> None:
         assert "safe.directory" in refused.value.hint
 
 
-def test_nothing_reaches_the_network_and_no_program_of_the_repository_runs(tmp_path: Path, repository: Made) -> None:
+def test_nothing_reaches_the_network_and_no_program_of_the_repository_runs(
+    tmp_path: Path, repository: RandomRepository
+) -> None:
     repository.git("config", "uploadpack.allowFilter", "true")
-    clone = Made(root=tmp_path / "partial")
+    clone = RandomRepository(root=tmp_path / "partial")
     clone.root.mkdir()
     clone.git("clone", "--quiet", "--no-checkout", "--filter=blob:none", f"file://{repository.root}", ".")
     with pytest.raises(GitRefused) as refused:
@@ -268,7 +270,7 @@ def test_nothing_reaches_the_network_and_no_program_of_the_repository_runs(tmp_p
     assert not repository.path("ran").exists()
 
 
-def test_git_that_is_missing_or_hangs(tmp_path: Path, repository: Made) -> None:
+def test_git_that_is_missing_or_hangs(tmp_path: Path, repository: RandomRepository) -> None:
     with pytest.raises(NotFound, match="git is not installed"):
         Reads(repository.root, env={"PATH": str(tmp_path)})("git.status")
     slow = tmp_path / "git"
@@ -278,14 +280,14 @@ def test_git_that_is_missing_or_hangs(tmp_path: Path, repository: Made) -> None:
         Reads(repository.root, env={"PATH": f"{tmp_path}:{os.environ['PATH']}"}, timeout_sec=0.2)("git.status")
 
 
-def test_git_that_floods_is_ended(tmp_path: Path, repository: Made) -> None:
+def test_git_that_floods_is_ended(tmp_path: Path, repository: RandomRepository) -> None:
     (tmp_path / "git").write_text("#!/bin/sh\nexec yes\n")
     (tmp_path / "git").chmod(0o755)
     with pytest.raises(TooLarge):
         Reads(repository.root, env={"PATH": f"{tmp_path}:{os.environ['PATH']}"})("git.status")
 
 
-async def test_a_call_that_is_cancelled_ends_its_git(tmp_path: Path, repository: Made) -> None:
+async def test_a_call_that_is_cancelled_ends_its_git(tmp_path: Path, repository: RandomRepository) -> None:
     script = ("#!/bin/sh", f"cd {tmp_path}", "echo $$ > new", "mv new pid", "exec sleep 60")
     (tmp_path / "git").write_text("\n".join(script))
     (tmp_path / "git").chmod(0o755)
@@ -300,7 +302,7 @@ async def test_a_call_that_is_cancelled_ends_its_git(tmp_path: Path, repository:
         os.kill((int((tmp_path / "pid").read_text())), 0)
 
 
-def test_remotes_are_shown_without_what_is_secret(repository: Made) -> None:
+def test_remotes_are_shown_without_what_is_secret(repository: RandomRepository) -> None:
     for name, url in (
         ("token", "https://ghp_secret@example.com/a.git"),
         ("both", "https://me:secret@example.com/b.git"),
@@ -321,7 +323,7 @@ def test_remotes_are_shown_without_what_is_secret(repository: Made) -> None:
     ]
 
 
-def test_branches_with_upstreams_and_odd_names(repository: Made) -> None:
+def test_branches_with_upstreams_and_odd_names(repository: RandomRepository) -> None:
     repository.git("branch", "feature/ö-x")
     repository.git("branch", "--track", "follows", "main")
     repository.commit("ahead")
@@ -339,7 +341,7 @@ def test_branches_with_upstreams_and_odd_names(repository: Made) -> None:
     assert "main" in reads("git.branches").text()
 
 
-def test_blame_and_log_refuse_what_makes_no_sense(repository: Made) -> None:
+def test_blame_and_log_refuse_what_makes_no_sense(repository: RandomRepository) -> None:
     reads = Reads(repository.root)
     repository.write("new.txt", "x\n")
     refusals: tuple[tuple[str, dict[str, object], type[CodePlaneError]], ...] = (
@@ -363,7 +365,7 @@ def test_blame_and_log_refuse_what_makes_no_sense(repository: Made) -> None:
     assert reads("git.blame", path="a.txt", line_range=[2, 3]).text().splitlines()[0] == "2 not committed"
 
 
-def test_pages_of_history_speak_of_where_they_began(repository: Made) -> None:
+def test_pages_of_history_speak_of_where_they_began(repository: RandomRepository) -> None:
     for number in range(5):
         repository.commit(f"commit {number}")
     reads = Reads(repository.root)
@@ -376,13 +378,13 @@ def test_pages_of_history_speak_of_where_they_began(repository: Made) -> None:
     assert (analysis.analysis, analysis.behind) == ("fastforward", 2)
 
 
-def test_a_replaced_commit_is_read_as_git_reads_it(repository: Made) -> None:
+def test_a_replaced_commit_is_read_as_git_reads_it(repository: RandomRepository) -> None:
     repository.commit("second")
     repository.git("replace", "--graft", "HEAD")
     assert [one.subject for one in of(LogResult, Reads(repository.root)("git.log")).commits] == ["second"]
 
 
-def test_pages_of_blame_go_on_while_lines_are_not_committed(repository: Made) -> None:
+def test_pages_of_blame_go_on_while_lines_are_not_committed(repository: RandomRepository) -> None:
     repository.write("a.txt", "one\nTWO\nthree\nFOUR\n")
     reads = Reads(repository.root)
     first = of(BlameResult, reads("git.blame", path="a.txt", limit=2))

@@ -22,7 +22,7 @@ def exchange(one: Path, other: Path) -> None:
 
 
 @contextmanager
-def swapping(one: Path, other: Path) -> Iterator[None]:
+def swap_folders(one: Path, other: Path) -> Iterator[None]:
     """Exchange two names over and over meanwhile; in the end both are where they were."""
     try:
         exchange(one, other)

@@ -7,8 +7,8 @@ import pytest
 from codeplane.git.write.remotes import FetchRequest, PullRequest, PushRequest, RemoteWrites
 from codeplane.kernel.errors import CannotUndo, GitRefused, InvalidArgument, RefNotFound, RemoteFailed
 from codeplane.kernel.operation import Risk
-from tests.git.drawn import Desk, call, copied, run, simple, standing
-from tests.git.made import Made
+from tests.git.desk import Desk, call, copied, repository_state, run, simple
+from tests.git.random_repository import RandomRepository
 from tests.interaction.requirements import requirement
 
 
@@ -23,14 +23,14 @@ def desk(tmp_path: Path) -> Desk:
 
 
 @pytest.fixture
-def far(tmp_path: Path, desk: Desk) -> Made:
-    return Made(root=(tmp_path / "far.git").resolve())
+def far(tmp_path: Path, desk: Desk) -> RandomRepository:
+    return RandomRepository(root=(tmp_path / "far.git").resolve())
 
 
 def moved_on(desk: Desk, tmp_path: Path, name: str = "c.txt") -> str:
     """Somebody else pushes a commit."""
     desk.made.git("clone", "--quiet", str(tmp_path / "far.git"), str(tmp_path / "else"))
-    other = Made(root=tmp_path / "else", at=20)
+    other = RandomRepository(root=tmp_path / "else", at=20)
     other.write(name, "of somebody else\n")
     commit = other.commit("of somebody else")
     other.git("push", "--quiet", "origin", "HEAD")
@@ -43,7 +43,7 @@ def test_fetch_moves_what_is_known_of_the_remote_alone(desk: Desk, tmp_path: Pat
     plain = copied(desk.made, tmp_path / "plain")
     done = run(RemoteWrites(desk.writer).fetch(call(), FetchRequest()))
     plain.git("fetch", "--quiet", "origin")
-    assert standing(desk.made) == standing(plain)
+    assert repository_state(desk.made) == repository_state(plain)
     assert [(one.ref, one.after) for one in done.delta.refs] == [("refs/remotes/origin/main", commit)]
     assert done.delta.mutation_id is None, "a fetch cannot be undone"
 
@@ -59,20 +59,20 @@ def test_pull_leaves_what_git_leaves_and_its_local_part_can_be_undone(
         desk.made.write("own", "x\n")
         desk.made.commit("own")
     plain = copied(desk.made, tmp_path / "plain")
-    before = standing(desk.made)
+    before = repository_state(desk.made)
     option = {"ff-only": "--ff-only", "merge": "--no-rebase", "rebase": "--rebase"}[mode]
     plain.git("pull", "--quiet", "--no-edit", option, check=False)
     request = PullRequest.model_validate({"mode": mode})
     if diverged and mode == "ff-only":
         with pytest.raises(GitRefused):
             run(RemoteWrites(desk.writer).pull(call(), request))
-        assert standing(desk.made) == standing(plain)
+        assert repository_state(desk.made) == repository_state(plain)
         return
     done = run(RemoteWrites(desk.writer).pull(call(), request))
-    assert standing(desk.made) == standing(plain)
+    assert repository_state(desk.made) == repository_state(plain)
     assert done.success and done.fastforward is not diverged
     desk.undo(done.delta.mutation_id)
-    after = standing(desk.made)
+    after = repository_state(desk.made)
     assert (after.head, after.index, after.files) == (before.head, before.index, before.files)
     assert desk.made.git("rev-parse", "refs/remotes/origin/main").decode().strip() == commit
 
@@ -82,17 +82,17 @@ def test_pull_of_conflicts_tells_them(desk: Desk, tmp_path: Path) -> None:
     moved_on(desk, tmp_path, "a.txt")
     desk.made.write("a.txt", "own\n")
     desk.made.commit("own")
-    before = standing(desk.made)
+    before = repository_state(desk.made)
     done = run(RemoteWrites(desk.writer).pull(call(), PullRequest(mode="merge")))
     assert not done.success and [one.path for one in done.conflicts] == ["a.txt"]
     desk.undo(done.delta.mutation_id)
-    assert standing(desk.made).files == before.files
+    assert repository_state(desk.made).files == before.files
     with pytest.raises(CannotUndo):
         desk.undo(done.delta.mutation_id)
 
 
 @requirement("GIT-13")
-def test_push_of_a_branch_a_tag_and_away_again(desk: Desk, far: Made) -> None:
+def test_push_of_a_branch_a_tag_and_away_again(desk: Desk, far: RandomRepository) -> None:
     remotes = RemoteWrites(desk.writer)
     commit = desk.made.commit("more")
     done = run(remotes.push(call(), PushRequest()))
@@ -109,7 +109,7 @@ def test_push_of_a_branch_a_tag_and_away_again(desk: Desk, far: Made) -> None:
 
 
 @requirement("GIT-13")
-def test_force_replaces_only_what_was_seen(desk: Desk, far: Made, tmp_path: Path) -> None:
+def test_force_replaces_only_what_was_seen(desk: Desk, far: RandomRepository, tmp_path: Path) -> None:
     remotes = RemoteWrites(desk.writer)
     desk.made.git("commit", "--quiet", "--amend", "-m", "another")
     with pytest.raises(GitRefused, match=r"refs/heads/main: \[rejected\]"):

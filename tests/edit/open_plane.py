@@ -11,7 +11,7 @@ from codeplane.wiring.app import load_workspace_config
 from tests.kernel.plane import running_here
 
 
-class Standing:
+class OpenPlane:
     """One plane in a loop of its own; callers differ by the name of their connection."""
 
     def __init__(self, root: Path, *settings: str) -> None:

@@ -20,10 +20,10 @@ from codeplane.git.write.tags import DeleteTagRequest, Tags
 from codeplane.git.write.worktrees import WorktreeAddRequest, WorktreeRemoveRequest, WorktreeWrites
 from codeplane.kernel.errors import GitRefused, InvalidArgument, PathDenied, RefNotFound, TooLarge
 from codeplane.kernel.operation import Risk
-from tests.git.drawn import Desk, call, run, simple
-from tests.git.made import Made
-from tests.git.reads import Reads
-from tests.git.recovered import ways
+from tests.git.blocked_branch import make_branches
+from tests.git.desk import Desk, call, run, simple
+from tests.git.random_repository import RandomRepository
+from tests.git.read_operations import Reads
 from tests.interaction.requirements import requirement
 
 
@@ -159,7 +159,7 @@ def test_names_that_are_none_are_refused_before_anyone_is_asked(desk: Desk) -> N
 @pytest.mark.parametrize("ignored", [False, True])
 @pytest.mark.parametrize(("there", "comes"), [("nd/p.txt", "nd"), ("nd", "nd/x"), ("nd/deep/p", "nd"), ("nd", "nd")])
 def test_what_lies_above_below_or_at_a_name_counts(desk: Desk, there: str, comes: str, ignored: bool) -> None:
-    ways(desk, comes, ignored=ignored)
+    make_branches(desk, comes, ignored=ignored)
     reset, checkout = Reset(desk.writer), Checkout(desk.writer)
     restore = CheckoutRequest(ref="other", paths=(comes,))
     assert checkout.assess_checkout(None, restore).risk is Risk.WRITE
@@ -180,7 +180,7 @@ def test_what_lies_above_below_or_at_a_name_counts(desk: Desk, there: str, comes
 def test_a_switch_a_merge_and_a_pick_are_destructive_over_ignored_files_alone(
     desk: Desk, there: str, comes: str
 ) -> None:
-    ways(desk, comes, ignored=True)
+    make_branches(desk, comes, ignored=True)
     checkout, merges, picks = Checkout(desk.writer), Merges(desk.writer), Picks(desk.writer)
 
     def risks() -> set[Risk]:
@@ -204,7 +204,7 @@ def test_a_switch_a_merge_and_a_pick_are_destructive_over_ignored_files_alone(
 def test_a_rebase_a_pull_and_a_stash_are_destructive_over_ignored_files_alone(
     desk: Desk, there: str, comes: str
 ) -> None:
-    ways(desk, comes, ignored=True)
+    make_branches(desk, comes, ignored=True)
     made, rebase, stashing = desk.made, Rebase(desk.writer), Stashes(desk.writer)
     made.git("config", "remote.origin.url", "https://example.invalid/x.git")
     made.git("update-ref", "refs/remotes/origin/other", "other")
@@ -259,7 +259,7 @@ def test_putting_aside_is_destructive_where_an_ignored_file_took_the_place_of_an
 
 
 def test_a_change_in_the_file_above_a_restored_one_counts(desk: Desk) -> None:
-    ways(desk, "a.txt/x", ignored=False)
+    make_branches(desk, "a.txt/x", ignored=False)
     checkout = Checkout(desk.writer)
     assert checkout.assess_checkout(None, CheckoutRequest(ref="other", paths=("a.txt/x",))).risk is Risk.WRITE
     desk.made.write("a.txt", "mine")
@@ -274,7 +274,7 @@ def test_a_folder_in_place_of_a_tracked_file_counts_for_discard(desk: Desk) -> N
 
 
 def test_a_repository_in_the_way_is_refused(desk: Desk) -> None:
-    ways(desk, "nd", ignored=False)
+    make_branches(desk, "nd", ignored=False)
     desk.made.write("nd/inner/.git/HEAD", "ref: refs/heads/main\n")
     request = ResetRequest(ref="other", mode="hard")
     with pytest.raises(GitRefused, match="nd/inner"):
@@ -286,7 +286,7 @@ def test_a_repository_in_the_way_is_refused(desk: Desk) -> None:
 
 def test_a_submodule_where_a_file_comes_is_refused_and_left_alone_otherwise(desk: Desk) -> None:
     head = desk.made.git("rev-parse", "HEAD").decode().strip()
-    ways(desk, "nd", ignored=False)
+    make_branches(desk, "nd", ignored=False)
     desk.made.git("update-index", "--add", "--cacheinfo", f"160000,{head},nd")
     desk.made.git("commit", "--quiet", "-m", "a submodule")
     desk.made.git("branch", "held")
@@ -304,7 +304,7 @@ def test_a_submodule_where_a_file_comes_is_refused_and_left_alone_otherwise(desk
 
 
 def test_more_in_the_way_than_can_be_kept_is_refused(desk: Desk) -> None:
-    ways(desk, "nd", ignored=True)
+    make_branches(desk, "nd", ignored=True)
     (desk.made.root / "nd").mkdir()
     for number in range(MAX_BELOW + 1):
         (desk.made.root / "nd" / str(number)).touch()
@@ -365,7 +365,7 @@ def test_what_excludes_or_names_several_is_no_commit_to_show(desk: Desk, ref: st
 
 
 def test_a_hard_reset_before_the_first_commit_is_destructive_and_comes_back(tmp_path: Path) -> None:
-    desk = Desk(Made.empty(tmp_path / "empty", "--template="))
+    desk = Desk(RandomRepository.empty(tmp_path / "empty", "--template="))
     reset = Reset(desk.writer)
     desk.made.write("new", "work")
     assert reset.assess_reset(ResetRequest(mode="hard")).risk is Risk.WRITE

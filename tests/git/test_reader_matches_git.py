@@ -22,8 +22,8 @@ from codeplane.git.read.stash_list import StashListResult
 from codeplane.git.read.status import StatusResult
 from codeplane.index.files.paths import shown
 from codeplane.kernel.operation import Result
-from tests.git.made import Made, made
-from tests.git.reads import Reads
+from tests.git.random_repository import RandomRepository, made
+from tests.git.read_operations import Reads
 from tests.interaction.requirements import requirement
 
 # A sample in every run; CODEPLANE_GIT_CASES=3000 is the soak.
@@ -98,12 +98,12 @@ def pages(reads: Reads, operation: str, **arguments: object) -> Iterator[Result]
     raise AssertionError("the pages have no end")
 
 
-def same_status(repository: Made, reads: Reads) -> None:
+def same_status(repository: RandomRepository, reads: Reads) -> None:
     for mode, untracked in (("-uall", "all"), ("-unormal", "folders")):
         same_status_lines(repository, of(StatusResult, reads("git.status", untracked=untracked)), mode)
 
 
-def same_status_lines(repository: Made, answer: StatusResult, mode: str) -> None:
+def same_status_lines(repository: RandomRepository, answer: StatusResult, mode: str) -> None:
     parts = iter(repository.git("status", "--porcelain=v1", "-z", mode, "--find-renames").split(b"\0")[:-1])
     expected = []
     for part in parts:
@@ -132,7 +132,7 @@ def same_patch(files: Sequence[DiffFile], printed: bytes) -> None:
     assert at == len(ours)
 
 
-def same_files(repository: Made, files: Sequence[DiffFile], command: Sequence[str]) -> None:
+def same_files(repository: RandomRepository, files: Sequence[DiffFile], command: Sequence[str]) -> None:
     parts = iter(repository.git(*command, "--name-status", "-z", "--find-renames").split(b"\0")[:-1])
     expected = {}
     for letter in parts:
@@ -149,7 +149,7 @@ def same_files(repository: Made, files: Sequence[DiffFile], command: Sequence[st
             assert file.deletions == sum(line.origin == "-" for line in lines)
 
 
-def same_diffs(repository: Made, reads: Reads) -> None:
+def same_diffs(repository: RandomRepository, reads: Reads) -> None:
     commits = text(repository.git("rev-list", "--branches", "--max-count=30", check=False)).split()
     asked: list[tuple[dict[str, object], list[str]]] = [({}, ["--ours"]), ({"staged": True}, ["--cached"])]
     if repository.git("rev-parse", "--verify", "--quiet", "HEAD", check=False):
@@ -171,7 +171,7 @@ def same_diffs(repository: Made, reads: Reads) -> None:
         assert [file.stat() for file in stat.files] == [file.stat() for file in answer.files]
 
 
-def same_branches(repository: Made, reads: Reads) -> None:
+def same_branches(repository: RandomRepository, reads: Reads) -> None:
     printed = repository.git("for-each-ref", "--format=%(refname:short) %(objectname)", "refs/heads")
     answer = of(BranchesResult, reads("git.branches"))
     assert {f"{one.name} {one.oid}" for one in answer.branches} == set(text(printed).splitlines())
@@ -179,7 +179,7 @@ def same_branches(repository: Made, reads: Reads) -> None:
     assert [one.name for one in answer.branches if one.current] in ([text(current).strip()], [])
 
 
-def same_tags(repository: Made, reads: Reads) -> None:
+def same_tags(repository: RandomRepository, reads: Reads) -> None:
     printed = repository.git("for-each-ref", "--format=%(refname:short)", "refs/tags")
     answer = of(TagsResult, reads("git.tags"))
     assert {tag.name for tag in answer.tags} == set(text(printed).splitlines())
@@ -187,12 +187,12 @@ def same_tags(repository: Made, reads: Reads) -> None:
         assert text(repository.git("rev-parse", f"{tag.name}^{{commit}}")).strip() == tag.target
 
 
-def same_stashes(repository: Made, reads: Reads) -> None:
+def same_stashes(repository: RandomRepository, reads: Reads) -> None:
     printed = text(repository.git("stash", "list", "--format=%H")).split()
     assert [one.oid for one in of(StashListResult, reads("git.stash_list")).stashes] == printed
 
 
-def same_log(repository: Made, reads: Reads) -> None:
+def same_log(repository: RandomRepository, reads: Reads) -> None:
     name_of = repository.chance.choice([b"a.py", *filter(askable, repository.tracked())]).decode()
     for arguments, options in (
         ({}, ["HEAD"]),
@@ -218,7 +218,7 @@ def same_log(repository: Made, reads: Reads) -> None:
             assert [author.name, author.email, author.time, parents, commit.message] == expected
 
 
-def same_show(repository: Made, reads: Reads) -> None:
+def same_show(repository: RandomRepository, reads: Reads) -> None:
     for commit in text(repository.git("rev-list", "--all", "--max-count=4")).split():
         answer = of(ShowResult, reads("git.show", ref=commit))
         same_patch(answer.files, repository.git("show", "--format=", "-m", "--first-parent", "--find-renames", commit))
@@ -233,7 +233,7 @@ def same_show(repository: Made, reads: Reads) -> None:
             assert file.content == text(content.removesuffix(b"\n"))
 
 
-def same_blame(repository: Made, reads: Reads) -> None:
+def same_blame(repository: RandomRepository, reads: Reads) -> None:
     tracked = [path for path in repository.tracked() if not repository.path(path).is_symlink()]
     known = repository.git("ls-tree", "-r", "-z", "--name-only", "HEAD").split(b"\0")
     for path in [one for one in tracked if one in known and askable(one)][:3]:
@@ -247,14 +247,14 @@ def same_blame(repository: Made, reads: Reads) -> None:
         assert found == expected
 
 
-def same_merge(repository: Made, reads: Reads, clone: Path) -> None:
+def same_merge(repository: RandomRepository, reads: Reads, clone: Path) -> None:
     if repository.git("ls-files", "--unmerged"):
         return
     before = repository.git("count-objects", "-v")
     branch = repository.chance.choice(repository.branches())
     answer = of(MergeAnalysisResult, reads("git.merge_analysis", ref=branch))
     assert repository.git("count-objects", "-v") == before
-    there = Made(root=clone)
+    there = RandomRepository(root=clone)
     clone.mkdir()
     there.git("clone", "--quiet", "--no-local", str(repository.root), ".")
     there.git("checkout", "--quiet", text(repository.git("rev-parse", "HEAD")).strip())

@@ -20,8 +20,8 @@ from codeplane.git.write.staging import DiscardRequest, StageRequest, Staging, U
 from codeplane.git.write.stash import StashApplyRequest, StashDropRequest, Stashes, StashPopRequest, StashPushRequest
 from codeplane.git.write.tags import CreateTagRequest, DeleteTagRequest, Tags
 from codeplane.kernel.errors import CodePlaneError
-from tests.git.drawn import Desk, call, copied, run, standing
-from tests.git.made import Made
+from tests.git.desk import Desk, call, copied, repository_state, run
+from tests.git.random_repository import RandomRepository
 
 Ours = Callable[[Desk], Awaitable[Changed]]
 Plain = list[str]
@@ -43,7 +43,7 @@ def _text(raw: bytes) -> str:
 class Draw:
     """Chooses arguments that fit a repository, or nearly."""
 
-    made: Made
+    made: RandomRepository
     chance: random.Random
 
     def paths(self) -> tuple[str, ...]:
@@ -316,13 +316,13 @@ CASES: tuple[Callable[[Draw], Case], ...] = (
 )
 
 
-def compare(kind: Callable[[Draw], Case], origin: Made, seed: int, folder: Path) -> str:
+def compare(kind: Callable[[Draw], Case], origin: RandomRepository, seed: int, folder: Path) -> str:
     """Do it our way and git's way on copies of a repository, then undo and redo; says how it went."""
     repository = copied(origin, folder / "ours", chance=random.Random(seed))
     case = kind(Draw(repository, random.Random(seed)))
     other = copied(repository, folder / "plain")
     desk = Desk(repository)
-    before = standing(repository)
+    before = repository_state(repository)
     result: Changed | None = None
     refused: CodePlaneError | None = None
     try:
@@ -331,9 +331,9 @@ def compare(kind: Callable[[Draw], Case], origin: Made, seed: int, folder: Path)
         refused = error
     for command in case.plain:
         other.git(*command, check=False)
-    after = standing(repository)
+    after = repository_state(repository)
     where = f"{kind.__name__} seed {seed}: {refused or ''}"
-    assert after == standing(other), where
+    assert after == repository_state(other), where
     told = result is not None and result.delta.mutation_id is not None
     if refused is not None or not told:
         assert result is not None or after == before, where
@@ -341,9 +341,9 @@ def compare(kind: Callable[[Draw], Case], origin: Made, seed: int, folder: Path)
         return "refused" if refused else "done"
     assert result is not None
     desk.undo(result.delta.mutation_id)
-    assert standing(repository) == before, f"undo of {where}"
+    assert repository_state(repository) == before, f"undo of {where}"
     if result.delta.repo_state == "none" or b"MERGE" in before.status:
         desk.redo(result.delta.mutation_id)
-        assert standing(repository) == after, f"redo of {where}"
+        assert repository_state(repository) == after, f"redo of {where}"
     shutil.rmtree(folder)
     return "undone"

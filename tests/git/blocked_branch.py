@@ -2,10 +2,10 @@
 
 import shutil
 
-from tests.git.drawn import Desk
+from tests.git.desk import Desk
 
 
-def ways(desk: Desk, comes: str, *, ignored: bool) -> None:
+def make_branches(desk: Desk, comes: str, *, ignored: bool) -> None:
     """Beside main, which stays checked out and is kept elsewhere, `other` has one more file; `nd` may be ignored."""
     made = desk.made
     made.git("branch", "kept")

@@ -7,12 +7,12 @@ import pytest
 from codeplane.git.read.index_file import index_lines
 from codeplane.git.read.object_store import ObjectStore, settings_in
 from codeplane.git.write.git_snapshot import take_snapshot
-from tests.git.drawn import Desk, run, simple
-from tests.git.made import Made, made
+from tests.git.desk import Desk, run, simple
+from tests.git.random_repository import RandomRepository, made
 from tests.interaction.requirements import requirement
 
 
-def listed(repository: Made) -> frozenset[bytes]:
+def listed(repository: RandomRepository) -> frozenset[bytes]:
     return frozenset(line for line in repository.git("ls-files", "--stage", "-z").split(b"\0") if line)
 
 
@@ -76,7 +76,7 @@ def test_refs_are_read_loose_packed_and_in_further_work_trees(tmp_path: Path) ->
 
 
 def test_a_repository_of_longer_names_is_left_to_git(tmp_path: Path) -> None:
-    repository = Made.empty(tmp_path / "long", "--object-format=sha256")
+    repository = RandomRepository.empty(tmp_path / "long", "--object-format=sha256")
     repository.write("a", "x\n")
     repository.commit("first")
     desk = Desk(repository)

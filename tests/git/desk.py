@@ -29,14 +29,14 @@ from codeplane.kernel.config import GitConfig
 from codeplane.kernel.operation import Operation
 from codeplane.kernel.ports import EventLog
 from codeplane.trust.protected_paths import refuse_protected
-from tests.git.made import Made, environment
+from tests.git.random_repository import RandomRepository, environment
 
 T = TypeVar("T")
 _ODD = "r\u00e9po 'x"
 
 
 @dataclass
-class Told:
+class RecordedPaths:
     """What the index was told to look at; it has nothing to say here."""
 
     paths: list[Sequence[str] | None] = field(default_factory=list)
@@ -53,10 +53,10 @@ class Told:
 class Desk:
     """A repository with everything that writing operations need."""
 
-    made: Made
+    made: RandomRepository
     config: GitConfig = field(default_factory=GitConfig)
     variables: Mapping[str, str] = field(default_factory=dict)
-    told: Told = field(default_factory=Told)
+    told: RecordedPaths = field(default_factory=RecordedPaths)
     clock: Clock = field(default_factory=SystemClock)
     step: Callable[[str], None] = lambda name: None
 
@@ -120,14 +120,14 @@ def run(waited: Awaitable[T]) -> T:
     return asyncio.run(waiting())
 
 
-def copied(made: Made, folder: Path, *, chance: random.Random | None = None) -> Made:
+def copied(made: RandomRepository, folder: Path, *, chance: random.Random | None = None) -> RandomRepository:
     """The same repository in another place."""
     shutil.copytree(made.root, folder, symlinks=True)
-    return Made(root=folder.resolve(), at=made.at, chance=chance or random.Random(0))
+    return RandomRepository(root=folder.resolve(), at=made.at, chance=chance or random.Random(0))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Standing:
+class RepositoryState:
     """Everything that two repositories must agree on to be the same."""
 
     head: bytes
@@ -139,11 +139,11 @@ class Standing:
     files: tuple[tuple[str, str], ...]
 
 
-def standing(made: Made) -> Standing:
+def repository_state(made: RandomRepository) -> RepositoryState:
     """How a repository stands, asked of git and of the disk."""
     refs = made.git("for-each-ref", "--format=%(objectname) %(refname) %(symref)")
     settings = made.git("config", "--local", "--get-regexp", r"^branch\.", check=False)
-    return Standing(
+    return RepositoryState(
         head=made.git("symbolic-ref", "--quiet", "HEAD", check=False),
         refs=b"\n".join(line for line in refs.splitlines() if b"refs/codeplane/" not in line),
         stashes=made.git("stash", "list", "--format=%H %gs") if b"refs/stash" in refs else b"",
@@ -175,7 +175,7 @@ def simple(folder: Path, **variables: str) -> Desk:
     """A desk with three commits on main: `a.txt` in each, `b.txt` since the second."""
     with tarfile.open(fileobj=io.BytesIO(_packed())) as archive:
         archive.extractall(folder, filter="data")
-    return Desk(Made(root=(folder / _ODD).resolve(), at=3), variables=variables)
+    return Desk(RandomRepository(root=(folder / _ODD).resolve(), at=3), variables=variables)
 
 
 @functools.cache
@@ -183,7 +183,7 @@ def _packed() -> bytes:
     """The same each time, so it is made once."""
     packed = io.BytesIO()
     with tempfile.TemporaryDirectory() as place, tarfile.open(fileobj=packed, mode="w") as archive:
-        made = Made.empty(Path(place) / _ODD, "--template=")
+        made = RandomRepository.empty(Path(place) / _ODD, "--template=")
         for number in (1, 2, 3):
             made.write("a.txt", f"line {number}\nsecond\nthird\n")
             if number > 1:

@@ -20,7 +20,7 @@ from codeplane.kernel.errors import GitRefused, InvalidArgument, NotFound, PathD
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Risk
 from codeplane.wiring.app import Plane
-from tests.git.drawn import Desk, call, run, simple
+from tests.git.desk import Desk, call, run, simple
 from tests.harness import git, make_repo
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, plane

@@ -14,7 +14,7 @@ from codeplane.git.write.stash import Stashes, StashPopRequest
 from codeplane.git.write.tags import CreateTagRequest, DeleteTagRequest, Tags
 from codeplane.kernel.call import Call
 from codeplane.work.task import mutation_fingerprint
-from tests.git.drawn import Desk, call, run, simple, standing
+from tests.git.desk import Desk, call, repository_state, run, simple
 from tests.interaction.requirements import requirement
 
 _WRAPPER = """#!/bin/sh
@@ -40,7 +40,7 @@ def dying(folder: Path, command: str) -> Desk:
 @pytest.mark.parametrize("command", ["diff-tree", "status", "rev-parse"])
 def test_what_cannot_be_found_out_is_said_and_is_no_refusal(tmp_path: Path, command: str) -> None:
     desk = dying(tmp_path, command)
-    before = standing(desk.made)
+    before = repository_state(desk.made)
     desk.made.write("a.txt", "changed\n")
     asked = call()
     done = run(Commits(desk.writer).commit(asked, CommitRequest(message="x", paths=("a.txt",))))
@@ -57,7 +57,7 @@ def test_what_cannot_be_found_out_is_said_and_is_no_refusal(tmp_path: Path, comm
         (tmp_path / "committed").unlink()
         desk.undo(done.delta.mutation_id)
         desk.made.git("checkout", "--quiet", "--", "a.txt")
-        assert standing(desk.made) == before
+        assert repository_state(desk.made) == before
 
 
 @requirement("GIT-20")
@@ -110,7 +110,7 @@ def recoveries(desk: Desk) -> bytes:
 @requirement("GIT-20")
 def test_what_lives_on_is_not_called_lost(tmp_path: Path) -> None:
     desk = simple(tmp_path)
-    before = standing(desk.made)
+    before = repository_state(desk.made)
     for done in (
         run(Commits(desk.writer).amend(call(), AmendRequest(message="better"))),
         run(Reset(desk.writer).reset(call(), ResetRequest(ref="HEAD~1", mode="soft"))),
@@ -122,7 +122,7 @@ def test_what_lives_on_is_not_called_lost(tmp_path: Path) -> None:
     desk.made.git("stash")
     popped = run(Stashes(desk.writer).pop(call(), StashPopRequest()))
     assert popped.delta.recovery is None
-    assert before.refs != standing(desk.made).refs
+    assert before.refs != repository_state(desk.made).refs
 
 
 @requirement("GIT-20")

@@ -15,8 +15,8 @@ from codeplane.git.write.tags import DeleteTagRequest, Tags
 from codeplane.kernel.clock import SECOND_NS, SystemClock
 from codeplane.kernel.config import GitConfig
 from codeplane.kernel.errors import CannotUndo
-from tests.git.drawn import Desk, call, run, simple
-from tests.git.recovered import ways
+from tests.git.blocked_branch import make_branches
+from tests.git.desk import Desk, call, run, simple
 from tests.interaction.requirements import requirement
 
 
@@ -111,7 +111,7 @@ def test_what_was_in_the_way_is_kept_and_comes_back(
     tmp_path: Path, what: str, ignored: bool, there: str, comes: str
 ) -> None:
     desk = simple(tmp_path)
-    ways(desk, comes, ignored=ignored)
+    make_branches(desk, comes, ignored=ignored)
     place = desk.made.write(there, b"mine\r\n\xff")
     done = done_by(desk, what, comes)
     assert (desk.made.root / comes).read_bytes() == b"theirs"
@@ -125,7 +125,7 @@ def test_what_was_in_the_way_is_kept_and_comes_back(
 
 def test_a_link_in_the_way_comes_back_and_what_it_leads_to_stays(tmp_path: Path) -> None:
     desk = simple(tmp_path)
-    ways(desk, "nd/x", ignored=False)
+    make_branches(desk, "nd/x", ignored=False)
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     (elsewhere / "x").write_text("not ours")
@@ -141,7 +141,7 @@ def test_a_link_in_the_way_comes_back_and_what_it_leads_to_stays(tmp_path: Path)
 
 def test_undo_does_not_go_over_what_came_into_the_folder_since(tmp_path: Path) -> None:
     desk = simple(tmp_path)
-    ways(desk, "nd/x", ignored=False)
+    make_branches(desk, "nd/x", ignored=False)
     desk.made.write("nd", "mine")
     done = done_by(desk, "reset", "nd/x")
     new = desk.made.write("nd/new", "since")
@@ -158,7 +158,7 @@ def test_undo_does_not_go_over_what_came_into_the_folder_since(tmp_path: Path) -
 @pytest.mark.parametrize(("what", "comes"), [("reset", "c.txt"), ("restore", "a.txt")])
 def test_edits_that_git_does_not_look_for_are_kept(tmp_path: Path, what: str, comes: str) -> None:
     desk = simple(tmp_path)
-    ways(desk, comes, ignored=False)
+    make_branches(desk, comes, ignored=False)
     desk.made.git("update-index", "--assume-unchanged", "a.txt")
     desk.made.write("a.txt", "mine")
     done = done_by(desk, what, comes)

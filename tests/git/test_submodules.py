@@ -15,9 +15,9 @@ from codeplane.git.write.submodules import (
 )
 from codeplane.kernel.errors import CodePlaneError, GitRefused, InvalidArgument, NotFound, PathDenied, RefNotFound
 from codeplane.kernel.operation import Risk
-from tests.git.drawn import Desk, call, copied, run, simple, standing
-from tests.git.made import Made
-from tests.git.test_guarded import SECRET, Guarded, needs_bubblewrap
+from tests.git.desk import Desk, call, copied, repository_state, run, simple
+from tests.git.random_repository import RandomRepository
+from tests.git.test_guarded_programs import SECRET, Guarded, needs_bubblewrap
 from tests.interaction.requirements import requirement
 
 ALLOWED = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "protocol.file.allow", "GIT_CONFIG_VALUE_0": "always"}
@@ -30,7 +30,7 @@ def desk(tmp_path: Path) -> Desk:
 
 @pytest.fixture
 def url(tmp_path: Path) -> str:
-    library = Made.empty(tmp_path / "library")
+    library = RandomRepository.empty(tmp_path / "library")
     library.write("lib.py", "x = 1\n")
     library.commit("library")
     return f"file://{library.root}"
@@ -48,7 +48,7 @@ def test_add_leaves_what_git_leaves(desk: Desk, url: str, tmp_path: Path) -> Non
     plain = copied(desk.made, tmp_path / "plain")
     done = run(SubmoduleWrites(desk.writer).add(call(), SubmoduleAddRequest(url=url, path="libs/one")))
     plain.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "--", url, "libs/one")
-    assert standing(desk.made) == standing(plain)
+    assert repository_state(desk.made) == repository_state(plain)
     assert done.delta.mutation_id is None
     assert desk.made.path("libs/one/lib.py").read_text() == "x = 1\n"
 
@@ -56,13 +56,13 @@ def test_add_leaves_what_git_leaves(desk: Desk, url: str, tmp_path: Path) -> Non
 @requirement("GIT-14")
 def test_emptied_and_updated_again(desk: Desk, url: str) -> None:
     writes = added(desk, url)
-    before = standing(desk.made)
+    before = repository_state(desk.made)
     run(writes.deinit(call(), SubmoduleDeinitRequest(path="libs/one")))
     assert not desk.made.path("libs/one/lib.py").exists()
     run(writes.init(call(), SubmoduleInitRequest(paths=("libs/one",))))
     run(writes.sync(call(), SubmoduleSyncRequest()))
     run(writes.update(call(), SubmoduleUpdateRequest(recursive=True)))
-    assert standing(desk.made) == before
+    assert repository_state(desk.made) == before
     assessed = writes.assess_update(SubmoduleUpdateRequest())
     assert (assessed.risk, assessed.remotes) == (Risk.EXFILTRATION, (url,))
 
@@ -78,21 +78,21 @@ def test_changes_in_a_submodule_are_not_lost_unasked(desk: Desk, url: str) -> No
     run(writes.remove(call(), SubmoduleRemoveRequest(path="libs/one", force=True)))
     assert not desk.made.path("libs/one/lib.py").exists()
     assert b"libs/one" not in desk.made.path(".gitmodules").read_bytes()
-    module = Made(root=desk.made.root / ".git" / "modules" / "libs" / "one")
+    module = RandomRepository(root=desk.made.root / ".git" / "modules" / "libs" / "one")
     kept = module.git("--work-tree=.", "for-each-ref", "--format=%(refname)", "refs/codeplane/").decode().strip()
     assert module.git("--work-tree=.", "show", f"{kept}:lib.py") == b"work\n"
 
 
-def tracking(at: Path, *names: str) -> Made:
+def tracking(at: Path, *names: str) -> RandomRepository:
     """A library that tracks files of these names."""
-    library = Made.empty(at)
+    library = RandomRepository.empty(at)
     library.write("lib.py", "x = 1\n")
     library.commit("library")
     plant(library, *names)
     return library
 
 
-def plant(library: Made, *names: str) -> str:
+def plant(library: RandomRepository, *names: str) -> str:
     """Commit files without going through the work tree; the commit."""
     blob = library.git("hash-object", "-w", "--stdin", stdin=b"mine\n").decode().strip()
     for name in names:
@@ -104,11 +104,11 @@ def plant(library: Made, *names: str) -> str:
 @requirement("GIT-14")
 @pytest.mark.parametrize("name", [".codeplane/config.yaml", "src/.CodePlane/x", "codepl~1/x"])
 def test_one_that_tracks_our_own_folder_is_not_added(desk: Desk, tmp_path: Path, name: str) -> None:
-    library, before = tracking(tmp_path / "evil", name), standing(desk.made)
+    library, before = tracking(tmp_path / "evil", name), repository_state(desk.made)
     request = SubmoduleAddRequest(url=f"file://{library.root}", path="libs/one")
     with pytest.raises(PathDenied):
         run(SubmoduleWrites(desk.writer).add(call(), request))
-    assert standing(desk.made) == before and not desk.made.path("libs").exists()
+    assert repository_state(desk.made) == before and not desk.made.path("libs").exists()
     assert not desk.made.path(".git/modules/libs/one").exists()
     library.git("rm", "--quiet", "--cached", name)
     library.git("commit", "--quiet", "-m", "gone")
@@ -117,20 +117,20 @@ def test_one_that_tracks_our_own_folder_is_not_added(desk: Desk, tmp_path: Path,
 
 
 def test_a_branch_is_added_and_one_that_is_not_there_leaves_nothing(desk: Desk, url: str, tmp_path: Path) -> None:
-    library = Made(root=tmp_path / "library")
+    library = RandomRepository(root=tmp_path / "library")
     library.git("checkout", "--quiet", "-b", "next")
     library.write("lib.py", "x = 2\n")
     library.commit("next")
     library.git("checkout", "--quiet", "main")
-    writes, before = SubmoduleWrites(desk.writer), standing(desk.made)
+    writes, before = SubmoduleWrites(desk.writer), repository_state(desk.made)
     with pytest.raises(RefNotFound, match="no branch absent"):
         run(writes.add(call(), SubmoduleAddRequest(url=url, path="libs/one", branch="absent")))
-    assert standing(desk.made) == before and not desk.made.path("libs").exists()
+    assert repository_state(desk.made) == before and not desk.made.path("libs").exists()
     plain = copied(desk.made, tmp_path / "plain")
     run(writes.add(call(), SubmoduleAddRequest(url=url, path="libs/one", branch="next")))
     words = ("submodule", "--quiet", "add", "--branch", "next", "--", url, "libs/one")
     plain.git("-c", "protocol.file.allow=always", *words)
-    assert standing(desk.made) == standing(plain)
+    assert repository_state(desk.made) == repository_state(plain)
     assert desk.made.path("libs/one/lib.py").read_text() == "x = 2\n"
 
 
@@ -148,7 +148,7 @@ def test_what_lies_in_the_way_of_one_that_is_added_stays(desk: Desk, url: str) -
 def test_an_update_to_a_commit_that_tracks_our_own_folder_goes_back(desk: Desk, tmp_path: Path) -> None:
     library = tracking(tmp_path / "library")
     writes = added(desk, f"file://{library.root}")
-    inner = Made(root=desk.made.path("libs/one"))
+    inner = RandomRepository(root=desk.made.path("libs/one"))
     evil, before = plant(library, ".codeplane/config.yaml"), inner.git("symbolic-ref", "HEAD")
     desk.made.git("update-index", "--cacheinfo", f"160000,{evil},libs/one")
     with pytest.raises(PathDenied):
@@ -171,7 +171,7 @@ def test_those_in_submodules_are_looked_at_as_well(desk: Desk, tmp_path: Path, n
     middle.git("commit", "--quiet", "-m", "with a submodule")
     writes = added(desk, f"file://{middle.root}")
     run(writes.deinit(call(), SubmoduleDeinitRequest(path="libs/one")))
-    before, settings = standing(desk.made), desk.made.git("config", "--local", "--list")
+    before, settings = repository_state(desk.made), desk.made.git("config", "--local", "--list")
     request = SubmoduleUpdateRequest(recursive=True)
     if name == "plain.txt":
         run(writes.update(call(), request))
@@ -179,11 +179,11 @@ def test_those_in_submodules_are_looked_at_as_well(desk: Desk, tmp_path: Path, n
         return
     with pytest.raises(PathDenied):
         run(writes.update(call(), request))
-    assert standing(desk.made) == before and desk.made.git("config", "--local", "--list") == settings
+    assert repository_state(desk.made) == before and desk.made.git("config", "--local", "--list") == settings
     assert not list(desk.made.path("libs/one").iterdir())
 
 
-def recorded(desk: Desk, library: Made, gitmodules: str) -> None:
+def recorded(desk: Desk, library: RandomRepository, gitmodules: str) -> None:
     """Commit a submodule `sub` that is at the last commit of a library, with this `.gitmodules`."""
     head = library.git("rev-parse", "HEAD").decode().strip()
     desk.made.write(".gitmodules", gitmodules)
@@ -192,7 +192,7 @@ def recorded(desk: Desk, library: Made, gitmodules: str) -> None:
     desk.made.git("commit", "--quiet", "-m", "with a submodule")
 
 
-def section(name: str, library: Made) -> str:
+def section(name: str, library: RandomRepository) -> str:
     return f'[submodule "{name}"]\n\tpath = sub\n\turl = file://{library.root}\n'
 
 
@@ -202,10 +202,10 @@ def settings(desk: Desk) -> bytes:
 
 def refused(desk: Desk, error: type[CodePlaneError], match: str | None = None) -> None:
     """An update is refused and leaves nothing behind."""
-    before = standing(desk.made), settings(desk)
+    before = repository_state(desk.made), settings(desk)
     with pytest.raises(error, match=match):
         run(SubmoduleWrites(desk.writer).update(call(), SubmoduleUpdateRequest()))
-    assert (standing(desk.made), settings(desk)) == before
+    assert (repository_state(desk.made), settings(desk)) == before
     assert not desk.made.path(".git/modules").exists()
 
 
@@ -285,10 +285,10 @@ def test_what_fails_while_it_is_added_leaves_nothing(desk: Desk, url: str, lock:
         desk.made.write(".gitmodules", gitmodules)
         desk.made.git("add", ".gitmodules")
     desk.made.write(lock, "")
-    before = standing(desk.made), settings(desk)
+    before = repository_state(desk.made), settings(desk)
     with pytest.raises(CodePlaneError):
         run(SubmoduleWrites(desk.writer).add(call(), SubmoduleAddRequest(url=url, path="libs/one")))
-    assert (standing(desk.made), settings(desk)) == before
+    assert (repository_state(desk.made), settings(desk)) == before
     assert not desk.made.path("libs").exists() and not desk.made.path(".git/modules").exists()
     desk.made.path(lock).unlink()
     run(SubmoduleWrites(desk.writer).add(call(), SubmoduleAddRequest(url=url, path="libs/one")))
@@ -328,7 +328,7 @@ def guarded(desk: Desk) -> Guarded:
 def behind(desk: Desk, url: str) -> SubmoduleWrites:
     """A submodule that is checked out at another commit than the one that is recorded."""
     writes = added(desk, url)
-    library = Made(root=Path(url.removeprefix("file://")))
+    library = RandomRepository(root=Path(url.removeprefix("file://")))
     library.write("lib.py", "x = 2\n")
     library.commit("second")
     second = library.git("rev-parse", "HEAD").decode().strip()
@@ -340,7 +340,7 @@ def behind(desk: Desk, url: str) -> SubmoduleWrites:
 @needs_bubblewrap
 def test_what_the_settings_of_a_submodule_name_is_enclosed(guarded: Guarded, url: str, tmp_path: Path) -> None:
     writes = behind(guarded, url)
-    inner = Made(root=guarded.made.path("libs/one"))
+    inner = RandomRepository(root=guarded.made.path("libs/one"))
     folder = guarded.made.root / ".git" / "modules" / "libs" / "one"
     (folder / "info" / "attributes").write_text("*.py filter=f\n")
     token = f"cat '{guarded.home}/owner.token'"

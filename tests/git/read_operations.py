@@ -13,7 +13,7 @@ from codeplane.kernel.clock import SystemClock
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.operation import Result
 from codeplane.kernel.ports import EventLog
-from tests.git.made import environment
+from tests.git.random_repository import environment
 
 
 class Reads:

@@ -70,7 +70,7 @@ def environment(at: int = 0) -> dict[str, str]:
 
 
 @dataclass
-class Made:
+class RandomRepository:
     """A repository under test, with the git command line as the witness of what is true."""
 
     root: Path
@@ -78,7 +78,7 @@ class Made:
     chance: random.Random = field(default_factory=lambda: random.Random(0))
 
     @classmethod
-    def empty(cls, root: Path, *options: str, seed: int = 0) -> "Made":
+    def empty(cls, root: Path, *options: str, seed: int = 0) -> "RandomRepository":
         """A repository without commits."""
         root.mkdir(parents=True, exist_ok=True)
         made = cls(root=root.resolve(), chance=random.Random(seed))
@@ -222,9 +222,9 @@ class Made:
         return b"\n".join(lines)
 
 
-def made(root: Path, seed: int, *, commits: int = 6) -> Made:
+def made(root: Path, seed: int, *, commits: int = 6) -> RandomRepository:
     """A whole repository from a seed: some history, and work that is not finished."""
-    repository = Made.empty(root, seed=seed)
+    repository = RandomRepository.empty(root, seed=seed)
     if repository.chance.random() > 0.05:
         repository.history(commits)
     repository.unfinished()

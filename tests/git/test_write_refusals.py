@@ -24,8 +24,8 @@ from codeplane.kernel.errors import (
     PathDenied,
     RefNotFound,
 )
-from tests.git.drawn import Desk, call, run, simple, standing
-from tests.git.made import Made
+from tests.git.desk import Desk, call, repository_state, run, simple
+from tests.git.random_repository import RandomRepository
 from tests.git.test_command import hook
 from tests.interaction.requirements import requirement
 
@@ -40,7 +40,7 @@ def desk(tmp_path: Path) -> Desk:
 @requirement("GIT-09")
 @pytest.mark.parametrize("path", ["../out", "/etc/passwd", ".git/config", ".GIT/x", ".codeplane/config.yaml", "a\0b"])
 def test_paths_outside_and_of_git_and_ours_are_refused(desk: Desk, path: str) -> None:
-    before = standing(desk.made)
+    before = repository_state(desk.made)
     operations: tuple[Try, ...] = (
         lambda: Staging(desk.writer).stage(call(), StageRequest(paths=(path,))),
         lambda: Staging(desk.writer).unstage(call(), UnstageRequest(paths=(path,))),
@@ -52,13 +52,13 @@ def test_paths_outside_and_of_git_and_ours_are_refused(desk: Desk, path: str) ->
     for operation in operations:
         with pytest.raises(PathDenied):
             run(operation())
-    assert standing(desk.made) == before
+    assert repository_state(desk.made) == before
 
 
 @requirement("GIT-09")
 @pytest.mark.parametrize("ref", ["-x", "--force", "^HEAD", "mian", "a b", "refs/heads/absent", "HEAD~99", "main:a.txt"])
 def test_names_that_are_none_are_refused(desk: Desk, ref: str) -> None:
-    before = standing(desk.made)
+    before = repository_state(desk.made)
     operations: tuple[Try, ...] = (
         lambda: Checkout(desk.writer).checkout(call(), CheckoutRequest(ref=ref)),
         lambda: Branches(desk.writer).create(call(), CreateBranchRequest(name="ok", ref=ref)),
@@ -73,7 +73,7 @@ def test_names_that_are_none_are_refused(desk: Desk, ref: str) -> None:
     for operation in operations:
         with pytest.raises((RefNotFound, InvalidArgument)):
             run(operation())
-    assert standing(desk.made) == before
+    assert repository_state(desk.made) == before
 
 
 @requirement("GIT-09")
@@ -175,10 +175,10 @@ def test_a_near_name_is_proposed(desk: Desk) -> None:
 def test_a_hook_that_says_no_is_quoted_and_nothing_stays_staged(desk: Desk) -> None:
     hook(desk, "pre-commit", "echo 'no tabs allowed' >&2; exit 1")
     desk.made.write("new", "x")
-    before = standing(desk.made)
+    before = repository_state(desk.made)
     with pytest.raises(GitRefused, match="no tabs allowed"):
         run(Commits(desk.writer).commit(call(), CommitRequest(message="x", paths=("new",))))
-    assert standing(desk.made) == before
+    assert repository_state(desk.made) == before
 
 
 def test_what_hooks_say_and_write_is_told(desk: Desk) -> None:
@@ -223,7 +223,7 @@ def test_a_commit_that_changes_our_own_folder_is_not_checked_out(desk: Desk) -> 
     desk.made.write(".codeplane/config.yaml", "trust: {mode: automatic}\n")
     desk.made.commit("opens the gate")
     desk.made.git("checkout", "--quiet", "main")
-    before = standing(desk.made)
+    before = repository_state(desk.made)
     operations: tuple[Try, ...] = (
         lambda: Checkout(desk.writer).checkout(call(), CheckoutRequest(ref="gate")),
         lambda: Checkout(desk.writer).checkout(call(), CheckoutRequest(ref="gate", paths=(".",))),
@@ -234,7 +234,7 @@ def test_a_commit_that_changes_our_own_folder_is_not_checked_out(desk: Desk) -> 
     for operation in operations:
         with pytest.raises(PathDenied):
             run(operation())
-    assert standing(desk.made) == before
+    assert repository_state(desk.made) == before
 
 
 def test_an_author_cannot_bring_further_lines(desk: Desk) -> None:
@@ -261,10 +261,10 @@ def test_without_a_name_git_says_how_to_set_one(tmp_path: Path) -> None:
 
 
 def test_an_unborn_branch_takes_its_first_commit_and_gives_it_back(tmp_path: Path) -> None:
-    made = Made.empty(tmp_path / "unborn")
+    made = RandomRepository.empty(tmp_path / "unborn")
     desk = Desk(made)
     made.write("a", "x\n")
-    before = standing(made)
+    before = repository_state(made)
     with pytest.raises(RefNotFound):
         run(Commits(desk.writer).amend(call(), AmendRequest(message="x")))
     with pytest.raises(CodePlaneError):
@@ -272,14 +272,14 @@ def test_an_unborn_branch_takes_its_first_commit_and_gives_it_back(tmp_path: Pat
     done = run(Commits(desk.writer).commit(call(), CommitRequest(message="first", paths=("a",))))
     assert done.delta.head_before is None and done.delta.files_changed == 1
     desk.undo(done.delta.mutation_id)
-    assert standing(made) == before
+    assert repository_state(made) == before
     desk.redo(done.delta.mutation_id)
     assert made.git("log", "--format=%s") == b"first\n"
 
 
 @pytest.mark.parametrize("option", ["--object-format=sha256", "--bare"])
 def test_other_kinds_of_repositories(tmp_path: Path, option: str) -> None:
-    made = Made.empty(tmp_path / "kind", option)
+    made = RandomRepository.empty(tmp_path / "kind", option)
     desk = Desk(made)
     made.write("a", "x\n")
     if option == "--bare":
@@ -301,10 +301,10 @@ def test_a_worktree_a_submodule_and_a_shallow_clone_as_root(tmp_path: Path) -> N
     desk.made.git("clone", "--quiet", "--depth=1", f"file://{desk.made.root}", str(shallow))
     desk.made.git("-c", "protocol.file.allow=always", "submodule", "add", "--quiet", str(desk.made.root), "sub")
     for root in (linked, shallow, desk.made.root / "sub"):
-        inner = Desk(Made(root=root.resolve(), at=50))
+        inner = Desk(RandomRepository(root=root.resolve(), at=50))
         inner.made.write("new", "x\n")
-        before = standing(inner.made)
+        before = repository_state(inner.made)
         done = run(Commits(inner.writer).commit(call(), CommitRequest(message="here", paths=("new",))))
         assert done.delta.files_changed == 1
         inner.undo(done.delta.mutation_id)
-        assert standing(inner.made) == before
+        assert repository_state(inner.made) == before

@@ -19,8 +19,8 @@ from codeplane.git.write.rebase_todo import PlanGiven, StepGiven
 from codeplane.git.write.reset import Reset, ResetRequest
 from codeplane.git.write.stash import Stashes, StashPushRequest
 from tests.edit.batches import killed
-from tests.git.drawn import Desk, Standing, call, copied, run, simple, standing
-from tests.git.made import Made, environment
+from tests.git.desk import Desk, RepositoryState, call, copied, repository_state, run, simple
+from tests.git.random_repository import RandomRepository, environment
 
 Step = Callable[[str], None]
 Work = Callable[[Desk], Awaitable[Changed]]
@@ -113,18 +113,18 @@ class Scene:
         self._work, plain = KINDS[kind]
         self._origin = _origin(folder / "origin", dirty=kind in ("commit", "reset", "stash"))
         alone = copied(self._origin, folder / "alone")
-        self.states = [standing(alone)]
+        self.states = [repository_state(alone)]
         # Conflicts name the commit that is merged.
         against = alone.git("rev-parse", "against", check=False).decode().strip()
         for command in plain:
             alone.git(*(against if word == "against" else word for word in command), check=False)
-            self.states.append(standing(alone))
+            self.states.append(repository_state(alone))
         steps: list[str] = []
         run(self._work(self.copy(steps.append)))
         self.steps = steps
 
     @property
-    def before(self) -> Standing:
+    def before(self) -> RepositoryState:
         return self.states[0]
 
     def copy(self, step: Step = lambda name: None) -> Stopped:
@@ -190,20 +190,20 @@ case " $* " in *" {command} "*) exec 9> "{pipe}"; kill -9 $PPID;; esac
 
     def recovered(self, desk: Stopped) -> list[RecoveredMutation]:
         """What the next run finds out, which changes nothing."""
-        left = standing(desk.made)
+        left = repository_state(desk.made)
         found = desk.recover()
-        assert standing(desk.made) == left
+        assert repository_state(desk.made) == left
         assert desk.recover() == []
         return found
 
     def check(self, desk: Stopped) -> int:
         """How far git came; whatever it left is undone, all of it."""
-        now = self.states.index(standing(desk.made))
+        now = self.states.index(repository_state(desk.made))
         kept = desk.mutations.all()
         assert len(kept) == (1 if now else 0)
         for one in kept:
             desk.undo(one.mutation_id)
-        assert standing(desk.made) == self.before
+        assert repository_state(desk.made) == self.before
         shutil.rmtree(desk.made.root.parent)
         return now
 
@@ -221,7 +221,7 @@ case " $* " in *" {command} "*) exec 9> "{pipe}"; kill -9 $PPID;; esac
             yield self.check(desk)
 
 
-def _origin(folder: Path, *, dirty: bool) -> Made:
+def _origin(folder: Path, *, dirty: bool) -> RandomRepository:
     """`main` and `topic` went different ways, `against` changed what `main` did; `notes` and an edit may be there."""
     folder.mkdir()
     made = simple(folder).made

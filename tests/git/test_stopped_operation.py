@@ -13,7 +13,7 @@ from codeplane.git.write.rebase import Rebase, RebaseExecuteRequest, RebasePlanR
 from codeplane.git.write.rebase_todo import PlanGiven, StepGiven
 from codeplane.git.write.staging import StageRequest, Staging
 from codeplane.kernel.errors import CannotUndo
-from tests.git.drawn import Desk, call, run, simple, standing
+from tests.git.desk import Desk, call, repository_state, run, simple
 from tests.interaction.requirements import requirement
 
 GO_ON = RebaseStateRequest()
@@ -74,19 +74,19 @@ KINDS = ("merge", "commit", "cherrypick", "revert", "rebase")
 @requirement("GIT-21")
 @pytest.mark.parametrize("what", KINDS)
 def test_what_was_finished_is_undone_as_a_whole(desk: Desk, what: str) -> None:
-    before = standing(desk.made)
+    before = repository_state(desk.made)
     stopped = begun(desk, what)
     assert stopped.conflicts
     resolve(desk)
     done = ended(desk, what)
-    after = standing(desk.made)
+    after = repository_state(desk.made)
     assert done.repo_state == "none" and done.mutation_id is not None
     assert "undo goes back to before the" in done.text()
     assert [one.mutation_id for one in desk.mutations.all()] == [done.mutation_id], "the middle of it is no more"
     desk.undo(done.mutation_id)
-    assert standing(desk.made) == before
+    assert repository_state(desk.made) == before
     desk.redo(done.mutation_id)
-    assert standing(desk.made) == after
+    assert repository_state(desk.made) == after
 
 
 @requirement("GIT-21")
@@ -102,12 +102,12 @@ def test_a_finished_rebase_says_where_the_branch_was(desk: Desk) -> None:
 
 @requirement("GIT-21")
 def test_a_rebase_that_is_skipped_to_its_end_is_undone(desk: Desk) -> None:
-    before = standing(desk.made)
+    before = repository_state(desk.made)
     rebased(desk)
     done = run(Rebase(desk.writer).skip(call(), GO_ON))
     assert done.state == "done"
     desk.undo(done.delta.mutation_id)
-    assert standing(desk.made) == before
+    assert repository_state(desk.made) == before
 
 
 @requirement("GIT-21")
@@ -145,17 +145,17 @@ def test_a_commit_since_is_in_the_way(desk: Desk) -> None:
     resolve(desk)
     done = ended(desk, "merge")
     desk.made.commit("another")
-    before = standing(desk.made)
+    before = repository_state(desk.made)
     with pytest.raises(CannotUndo, match="HEAD moved"):
         desk.undo(done.mutation_id)
-    assert standing(desk.made) == before
+    assert repository_state(desk.made) == before
 
 
 @pytest.mark.parametrize("action", ["abort", "skip"])
 def test_giving_up_forgets_what_cannot_be_undone_any_more(desk: Desk, action: Literal["abort", "skip"]) -> None:
-    before = standing(desk.made)
+    before = repository_state(desk.made)
     begun(desk, "cherrypick")
     resolve(desk)
     done = run(Picks(desk.writer).cherrypick(call(), CherrypickRequest(action=action)))
-    assert standing(desk.made) == before and done.delta.note == ""
+    assert repository_state(desk.made) == before and done.delta.note == ""
     assert desk.mutations.all() == ()

@@ -10,8 +10,8 @@ from codeplane.git.write.reset import Reset, ResetRequest
 from codeplane.git.write.staging import DiscardRequest, StageRequest, Staging, UnstageRequest
 from codeplane.git.write.stash import Stashes, StashPopRequest, StashPushRequest
 from codeplane.kernel.errors import GitRefused
-from tests.git.drawn import Desk, call, run, simple
-from tests.git.made import Made
+from tests.git.desk import Desk, call, run, simple
+from tests.git.random_repository import RandomRepository
 from tests.interaction.requirements import requirement
 
 
@@ -19,7 +19,7 @@ from tests.interaction.requirements import requirement
 def desk(tmp_path: Path, request: pytest.FixtureRequest) -> Desk:
     """A submodule with edits and a trap; one of the places where that could be said asks git to enter it."""
     desk = simple(tmp_path)
-    made, inner = desk.made, Made.empty(desk.made.root / "sub", "--template=")
+    made, inner = desk.made, RandomRepository.empty(desk.made.root / "sub", "--template=")
     inner.write("f", "x\n")
     inner.write(".gitattributes", "* filter=e\n")
     inner.commit("inner")
@@ -90,7 +90,7 @@ def test_no_operation_runs_what_a_submodule_names(desk: Desk, tmp_path: Path) ->
 @pytest.mark.parametrize("paths", [("sub",), (".",), ("sub", "a.txt")])
 def test_the_commit_of_a_submodule_is_staged(tmp_path: Path, paths: tuple[str, ...]) -> None:
     desk = simple(tmp_path)
-    inner = Made.empty(desk.made.root / "sub", "--template=")
+    inner = RandomRepository.empty(desk.made.root / "sub", "--template=")
     inner.commit("inner")
     desk.made.commit("with a submodule")
     head = inner.commit("further")

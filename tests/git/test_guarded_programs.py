@@ -20,8 +20,8 @@ from codeplane.git.write.commits import CommitRequest, Commits
 from codeplane.kernel.clock import SystemClock
 from codeplane.kernel.errors import CodePlaneError, GitRefused
 from codeplane.kernel.secret_files import NOTHING_SHOWN
-from tests.git.drawn import Desk, call, run, simple
-from tests.git.made import environment
+from tests.git.desk import Desk, call, run, simple
+from tests.git.random_repository import environment
 from tests.interaction.requirements import requirement
 
 pytestmark = requirement("TRUST-48")

@@ -19,8 +19,8 @@ from codeplane.edit.scope import Scope
 from codeplane.kernel.errors import CodePlaneError, FileChanged, PathDenied
 from codeplane.kernel.json import JsonObject
 from tests.edit.batches import MUTATION, Place, kept, quick_folder, tree
-from tests.edit.standing import Standing
-from tests.edit.swapping import exchange, swapping
+from tests.edit.folder_swaps import exchange, swap_folders
+from tests.edit.open_plane import OpenPlane
 from tests.interaction.requirements import requirement
 
 SECRET = "outside-only"
@@ -81,7 +81,7 @@ def test_the_journal_writes_and_takes_back_inside_alone(folder: Path) -> None:
             back = reverse_batch(place.root, place.kept.folder_of(mutation_id), found)
             place.journal().apply(f"mut_b{number:06}", back.kept, back.changes, dropped=back.dropped)
 
-    with swapping(place.root / "d", place.root / "e"):
+    with swap_folders(place.root / "d", place.root / "e"):
         raced(work)
     assert tree(outside) == before
     assert place.recover() == []
@@ -110,7 +110,7 @@ def test_a_plan_shows_nothing_of_the_outside(folder: Path) -> None:
                 assert SECRET not in str(error)
         assert all(SECRET.encode() not in bytes(str(change), "utf-8") for change in plan.changes())
 
-    with swapping(place.root / "d", place.root / "e"):
+    with swap_folders(place.root / "d", place.root / "e"):
         raced(work)
 
 
@@ -118,7 +118,7 @@ def test_a_plan_shows_nothing_of_the_outside(folder: Path) -> None:
 def test_write_files_and_undo_through_the_door(tmp_path: Path) -> None:
     place, outside = planted(tmp_path)
     before = tree(outside)
-    plane = Standing(place.root, "embeddings.model=none", "index.watch=false")
+    plane = OpenPlane(place.root, "embeddings.model=none", "index.watch=false")
     answers: list[JsonObject] = []
 
     def ask(operation: str, *edits: JsonObject) -> None:
@@ -131,7 +131,7 @@ def test_write_files_and_undo_through_the_door(tmp_path: Path) -> None:
         ask("undo")
 
     try:
-        with swapping(place.root / "d", place.root / "e"):
+        with swap_folders(place.root / "d", place.root / "e"):
             raced(work)
         ask("write_files", {"path": "d/a.py", "content": "inside = 0\n", "overwrite": True})
     finally:

@@ -5,7 +5,7 @@ from pathlib import Path
 from codeplane.git.write.operations import GitWrites
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.operation import Budget, Risk
-from tests.git.drawn import simple
+from tests.git.desk import simple
 from tests.interaction.requirements import requirement
 
 READS = {"git.rebase_plan", "git.worktree_open"}

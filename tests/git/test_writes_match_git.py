@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.git.made import Made, made
-from tests.git.writes import CASES, Case, Draw, compare
+from tests.git.random_operations import CASES, Case, Draw, compare
+from tests.git.random_repository import RandomRepository, made
 from tests.interaction.requirements import requirement
 
 SEEDS = (3, 14)
@@ -21,13 +21,13 @@ CHOSEN = [
 
 
 @pytest.fixture(scope="module")
-def origins(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Made]:
+def origins(tmp_path_factory: pytest.TempPathFactory) -> dict[int, RandomRepository]:
     return {seed: made(tmp_path_factory.mktemp("origin") / "made", seed) for seed in SEEDS}
 
 
 @requirement("GIT-05")
 @pytest.mark.parametrize(("kind", "seed"), CHOSEN, ids=[f"{kind.__name__}-{seed}" for kind, seed in CHOSEN])
 def test_it_leaves_what_git_leaves_and_undo_what_was(
-    kind: Callable[[Draw], Case], seed: int, origins: dict[int, Made], tmp_path: Path
+    kind: Callable[[Draw], Case], seed: int, origins: dict[int, RandomRepository], tmp_path: Path
 ) -> None:
     assert compare(kind, origins[seed], seed, tmp_path / "pair") in ("done", "refused", "undone")

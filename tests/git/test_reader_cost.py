@@ -8,18 +8,18 @@ import pytest
 from codeplane.git.read.show import ShowResult
 from codeplane.git.write.branches import Branches, CreateBranchRequest
 from codeplane.kernel.errors import InvalidArgument, RefNotFound
-from tests.git.drawn import Desk, call, run
-from tests.git.made import Made
-from tests.git.reads import Reads
-from tests.git.test_reading_like_git import of
+from tests.git.desk import Desk, call, run
+from tests.git.random_repository import RandomRepository
+from tests.git.read_operations import Reads
+from tests.git.test_reader_matches_git import of
 from tests.interaction.requirements import requirement
 
 RECOVERY = "refs/codeplane/recovery/20250101T000000Z-mut_1/work"
 
 
 @pytest.fixture
-def repository(tmp_path: Path) -> Made:
-    made = Made.empty(tmp_path / "made")
+def repository(tmp_path: Path) -> RandomRepository:
+    made = RandomRepository.empty(tmp_path / "made")
     for number in (1, 2):
         made.write("a.txt", f"{number}\n")
         made.commit(f"number {number}")
@@ -40,7 +40,7 @@ def repository(tmp_path: Path) -> Made:
     ],
 )
 def test_so_many_processes_and_no_more(
-    repository: Made, tmp_path: Path, operation: str, arguments: dict[str, object], most: int
+    repository: RandomRepository, tmp_path: Path, operation: str, arguments: dict[str, object], most: int
 ) -> None:
     repository.write("a.txt", "changed\n")
     traces = tmp_path / "traces"
@@ -52,7 +52,7 @@ def test_so_many_processes_and_no_more(
 
 @requirement("GIT-23")
 @pytest.mark.parametrize("operation", ["git.status", "git.show"])
-async def test_a_call_that_is_given_up_at_any_moment_ends(repository: Made, operation: str) -> None:
+async def test_a_call_that_is_given_up_at_any_moment_ends(repository: RandomRepository, operation: str) -> None:
     for turns in range(60):
         task = asyncio.create_task(Reads(repository.root).ask(operation))
         for _ in range(turns):
@@ -63,7 +63,7 @@ async def test_a_call_that_is_given_up_at_any_moment_ends(repository: Made, oper
 
 
 @requirement("GIT-23")
-def test_names_that_are_not_asked_for_first_are_still_judged(repository: Made) -> None:
+def test_names_that_are_not_asked_for_first_are_still_judged(repository: RandomRepository) -> None:
     reads = Reads(repository.root)
     repository.git("branch", "twice")
     repository.git("tag", "twice", "HEAD~1")
@@ -83,7 +83,7 @@ def test_names_that_are_not_asked_for_first_are_still_judged(repository: Made) -
 
 
 @requirement("GIT-23")
-def test_hashes_in_texts_have_one_length(repository: Made) -> None:
+def test_hashes_in_texts_have_one_length(repository: RandomRepository) -> None:
     repository.git("config", "core.abbrev", "5")
     repository.git("tag", "one")
     reads = Reads(repository.root)
@@ -96,7 +96,7 @@ def test_hashes_in_texts_have_one_length(repository: Made) -> None:
 
 
 @requirement("GIT-23")
-def test_what_is_kept_for_recovery_is_in_no_answer(repository: Made) -> None:
+def test_what_is_kept_for_recovery_is_in_no_answer(repository: RandomRepository) -> None:
     kept = repository.git("commit-tree", "-m", "kept work", "HEAD^{tree}", "-p", "HEAD").decode().strip()
     repository.git("update-ref", RECOVERY, kept)
     reads = Reads(repository.root)
@@ -122,10 +122,10 @@ def test_what_is_kept_for_recovery_is_in_no_answer(repository: Made) -> None:
     assert "kept work" in reads("git.log", ref=RECOVERY).text()
 
 
-def test_a_shallow_clone_says_so_also_in_a_further_work_tree(repository: Made, tmp_path: Path) -> None:
+def test_a_shallow_clone_says_so_also_in_a_further_work_tree(repository: RandomRepository, tmp_path: Path) -> None:
     clone, linked = tmp_path / "clone", tmp_path / "linked"
     repository.git("clone", "--quiet", "--depth=1", f"file://{repository.root}", str(clone))
-    Made(root=clone).git("worktree", "add", "--quiet", "--detach", str(linked))
+    RandomRepository(root=clone).git("worktree", "add", "--quiet", "--detach", str(linked))
     for root in (clone, linked):
         assert "shallow" in Reads(root)("git.log").text()
     assert "shallow" not in Reads(repository.root)("git.log").text()
