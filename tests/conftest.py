@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.harness import PATIENCE_SEC, Server, make_repo, start
+from tests.harness import Server, make_repo, start
 from tests.interpreter import bare_python
 
 # How long an example takes is the machine's affair; with tests side by side, more so.
@@ -28,6 +28,8 @@ settings.load_profile("drawn" if os.environ.get("CODEPLANE_DRAWN") else "codepla
 
 # Wrong codes of all tests add up.
 _PAIRING = "devices.pairing_tries=1000"
+# No test takes as long, on the slowest machine.
+_HANG_SEC = 300.0
 
 
 def pytest_configure() -> None:
@@ -75,7 +77,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
 
         @wraps(test)
         async def bounded(**arguments: object) -> None:
-            async with asyncio.timeout(PATIENCE_SEC):
+            async with asyncio.timeout(_HANG_SEC):
                 await test(**arguments)
 
         pyfuncitem.obj = bounded

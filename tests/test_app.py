@@ -7,7 +7,7 @@ import pytest
 from codeplane.kernel.errors import ConfigInvalid
 from tests.harness import git
 from tests.interaction.requirements import requirement
-from tests.query.asking import Ask, with_plane
+from tests.kernel.plane import Ask, asking
 
 
 async def nothing(ask: Ask) -> None:
@@ -19,48 +19,56 @@ async def nothing(ask: Ask) -> None:
     ("setting", "advice"),
     [("trust.allow=ledger.retian", "did you mean 'ledger.retain'"), ("mcp.toolset=gti", "mcp.toolset names 'gti'")],
 )
-def test_names_that_are_not_there_are_refused(repo: Path, setting: str, advice: str) -> None:
+async def test_names_that_are_not_there_are_refused(repo: Path, setting: str, advice: str) -> None:
     with pytest.raises(ConfigInvalid, match=advice):
-        with_plane(repo, nothing, setting)
+        async with asking(repo, setting) as ask:
+            await nothing(ask)
 
 
-def test_names_that_are_there_are_taken(repo: Path) -> None:
-    with_plane(repo, nothing, "trust.allow=ledger.retain", "mcp.toolset=session,core")
+async def test_names_that_are_there_are_taken(repo: Path) -> None:
+    async with asking(repo, "trust.allow=ledger.retain", "mcp.toolset=session,core") as ask:
+        await nothing(ask)
 
 
 @requirement("MCP-12")
-def test_names_that_are_switched_off_are_taken(repo: Path) -> None:
+async def test_names_that_are_switched_off_are_taken(repo: Path) -> None:
     off = ("refactor.enabled=false", "web.enabled=false")
-    with_plane(repo, nothing, *off, 'trust.allow=["refactor.move", "web.open"]', "mcp.toolset=refactor,core")
+    async with asking(repo, *off, 'trust.allow=["refactor.move", "web.open"]', "mcp.toolset=refactor,core") as ask:
+        await nothing(ask)
 
 
 @requirement("TRUST-05")
-def test_settings_that_come_with_the_repository_are_not_the_owners(repo: Path) -> None:
+async def test_settings_that_come_with_the_repository_are_not_the_owners(repo: Path) -> None:
     (repo / ".codeplane").mkdir()
     (repo / ".codeplane" / "config.yaml").write_text("trust: {mode: automatic}\n")
     git(repo, "add", "--force", ".codeplane/config.yaml")
     with pytest.raises(ConfigInvalid, match="under version control"):
-        with_plane(repo, nothing)
+        async with asking(repo) as ask:
+            await nothing(ask)
     git(repo, "rm", "--quiet", "--cached", ".codeplane/config.yaml")
-    with_plane(repo, nothing)
+    async with asking(repo) as ask:
+        await nothing(ask)
 
 
-def test_a_home_that_leads_elsewhere_or_is_a_repository_of_its_own_is_not_the_owners(repo: Path) -> None:
+async def test_a_home_that_leads_elsewhere_or_is_a_repository_of_its_own_is_not_the_owners(repo: Path) -> None:
     (repo / "cfg").mkdir()
     (repo / "cfg" / "config.yaml").write_text("trust: {mode: automatic}\n")
     (repo / ".codeplane").symlink_to("cfg")
     with pytest.raises(ConfigInvalid, match="leads elsewhere"):
-        with_plane(repo, nothing)
+        async with asking(repo) as ask:
+            await nothing(ask)
     (repo / ".codeplane").unlink()
     (repo / "cfg").rename(repo / ".codeplane")
     git(repo / ".codeplane", "init", "--quiet")
     with pytest.raises(ConfigInvalid, match="a repository of its own"):
-        with_plane(repo, nothing)
+        async with asking(repo) as ask:
+            await nothing(ask)
 
 
-def test_a_policy_that_comes_with_the_repository_is_not_the_owners(repo: Path) -> None:
+async def test_a_policy_that_comes_with_the_repository_is_not_the_owners(repo: Path) -> None:
     (repo / ".codeplane" / "policy").mkdir(parents=True)
     (repo / ".codeplane" / "policy" / "x.rego").write_text("package codeplane.policy\n")
     git(repo, "add", "--force", ".codeplane/policy/x.rego")
     with pytest.raises(ConfigInvalid, match="under version control"):
-        with_plane(repo, nothing)
+        async with asking(repo) as ask:
+            await nothing(ask)

@@ -1,6 +1,7 @@
 """What a person is shown before files are written."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from codeplane.kernel.operation import Preview
 from codeplane.wiring.app import Plane
 from tests.harness import make_repo
 from tests.interaction.requirements import requirement
-from tests.kernel.plane import NO_CALL, plane, run
+from tests.kernel.plane import NO_CALL, plane
 from tests.trust.approvals.agent_calls import action_of, asking, call, decide, key_of, shown
 
 pytestmark = requirement("TRUST-37")
@@ -27,12 +28,10 @@ def root(tmp_path: Path) -> Path:
     return made
 
 
-def with_previews(root: Path, body: Callable[[Shows], Awaitable[None]]) -> None:
-    async def within() -> None:
-        async with plane(root, *QUIET) as opened:
-            await body(shows_of(opened))
-
-    run(within())
+@asynccontextmanager
+async def open_previews(root: Path) -> AsyncIterator[Shows]:
+    async with plane(root, *QUIET) as opened:
+        yield shows_of(opened)
 
 
 def shows_of(opened: Plane) -> Shows:
@@ -47,8 +46,8 @@ def shows_of(opened: Plane) -> Shows:
     return shows
 
 
-def test_the_files_are_named_with_what_becomes_of_each_and_the_diff_is_shown(root: Path) -> None:
-    async def body(shows: Shows) -> None:
+async def test_the_files_are_named_with_what_becomes_of_each_and_the_diff_is_shown(root: Path) -> None:
+    async with open_previews(root) as shows:
         found = await shows(
             {"path": "a.py", "old_text": "two = 2", "new_text": "two = 22\nthree = 3"},
             {"path": "new.py", "content": "n = 1\n"},
@@ -70,11 +69,9 @@ def test_the_files_are_named_with_what_becomes_of_each_and_the_diff_is_shown(roo
         assert "nothing" in (await shows({"path": "b.py", "content": "b = 1\n"})).summary
         assert (root / "a.py").read_text() == "one = 1\ntwo = 2\n" and not (root / "new.py").exists()
 
-    with_previews(root, body)
 
-
-def test_it_is_another_one_when_the_file_or_the_edit_is_another(root: Path) -> None:
-    async def body(shows: Shows) -> None:
+async def test_it_is_another_one_when_the_file_or_the_edit_is_another(root: Path) -> None:
+    async with open_previews(root) as shows:
         edit = {"path": "a.py", "old_text": "two = 2", "new_text": "two = 3"}
         first = await shows(edit)
         (root / "a.py").write_text("one = 1\ntwo = 2\nthree = 3\n")
@@ -85,11 +82,9 @@ def test_it_is_another_one_when_the_file_or_the_edit_is_another(root: Path) -> N
         many[19]["content"] = "y" * 5000
         assert await shows(*many) != long, "what is left out of the diff counts too"
 
-    with_previews(root, body)
 
-
-def test_nobody_is_asked_about_what_cannot_be_written(root: Path) -> None:
-    async def body(shows: Shows) -> None:
+async def test_nobody_is_asked_about_what_cannot_be_written(root: Path) -> None:
+    async with open_previews(root) as shows:
         refused: list[tuple[dict[str, object], type[CodePlaneError]]] = [
             ({"path": ".env", "content": "x"}, PathDenied),
             ({"path": ".git/config", "content": "x"}, PathDenied),
@@ -102,8 +97,6 @@ def test_nobody_is_asked_about_what_cannot_be_written(root: Path) -> None:
                 await shows(edit)
         with pytest.raises(InvalidArgument):
             await shows()
-
-    with_previews(root, body)
 
 
 async def test_what_was_approved_is_not_written_over_a_file_that_changed(root: Path) -> None:

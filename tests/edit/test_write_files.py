@@ -3,9 +3,10 @@
 import asyncio
 import os
 import subprocess
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import cast
 
 import pytest
 
@@ -13,9 +14,9 @@ from codeplane.kernel.json import JsonObject
 from tests.edit.batches import Tree, tree
 from tests.edit.open_plane import OpenPlane
 from tests.interaction.requirements import requirement
-from tests.query.asking import Ask, result, with_plane
+from tests.kernel.plane import Ask, asking
+from tests.query.asking import result
 
-T = TypeVar("T")
 SHOP = "def price():\n    return 1\n\n\nclass Shop:\n    def sell(self):\n        return price()\n"
 
 
@@ -47,8 +48,8 @@ def worktree(root: Path) -> Tree:
     return {path: found for path, found in tree(root).items() if not path.startswith(".git/")}
 
 
-def asked(root: Path, body: Callable[[Ask], Awaitable[T]]) -> T:
-    return with_plane(root, body, "embeddings.model=none", "index.watch=false")
+def ask_quietly(root: Path) -> AbstractAsyncContextManager[Ask]:
+    return asking(root, "embeddings.model=none", "index.watch=false")
 
 
 def error(envelope: JsonObject) -> JsonObject:
@@ -58,14 +59,13 @@ def error(envelope: JsonObject) -> JsonObject:
 
 
 @requirement("EDT-04")
-def test_a_text_that_is_not_there_is_answered_with_the_passage_most_like_it(root: Path) -> None:
+async def test_a_text_that_is_not_there_is_answered_with_the_passage_most_like_it(root: Path) -> None:
     methods = [
         f"    def {name}(self, order):\n        if order:\n            return None\n\n"
         for name in ("load", "send", "bill")
     ]
     (root / "orders.py").write_text("class Orders:\n" + "".join(methods))
-
-    async def body(ask: Ask) -> None:
+    async with ask_quietly(root) as ask:
         edit = {"path": "orders.py", "old_text": methods[2].replace("order)", "ordr)"), "new_text": ""}
         found = error(await ask("write_files", edits=[edit]))
         assert found["error"] == "EDIT_MISMATCH"
@@ -73,14 +73,11 @@ def test_a_text_that_is_not_there_is_answered_with_the_passage_most_like_it(root
         assert "10:     def bill(self, order):" in str(found["message"])
         assert cast(JsonObject, found["details"])["nearest_line"] == 10
 
-    asked(root, body)
-
 
 @requirement("EDT-06")
-def test_edits_of_every_kind_in_one_call_answer_with_everything_and_can_be_undone(root: Path) -> None:
+async def test_edits_of_every_kind_in_one_call_answer_with_everything_and_can_be_undone(root: Path) -> None:
     before = worktree(root)
-
-    async def body(ask: Ask) -> None:
+    async with ask_quietly(root) as ask:
         done = await ask(
             "write_files",
             edits=[
@@ -125,8 +122,6 @@ def test_edits_of_every_kind_in_one_call_answer_with_everything_and_can_be_undon
         assert str(back["text"]).startswith("undone: write_files")
         assert worktree(root) == before
         assert git(root, "status", "--short") == ""
-
-    asked(root, body)
 
 
 @requirement("EDT-06")
@@ -209,8 +204,8 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenPlane]:
 
 
 @requirement("EDT-06")
-def test_what_the_caller_means_is_understood(root: Path) -> None:
-    async def body(ask: Ask) -> None:
+async def test_what_the_caller_means_is_understood(root: Path) -> None:
+    async with ask_quietly(root) as ask:
         one = await ask("write_files", path="shop.py", old_string="return 1", new_string="return 3")
         assert result(one)["applied"] is True
         two = await ask(
@@ -245,12 +240,10 @@ def test_what_the_caller_means_is_understood(root: Path) -> None:
         same = await ask("write_files", edits=[{"path": "data.bin", "action": "create", "content": "text now\n"}])
         assert result(same)["applied"] is False and "so already" in str(same["text"])
 
-    asked(root, body)
-
 
 @requirement("EDT-06")
-def test_edits_of_one_file_build_on_each_other_and_a_hash_from_reading_is_good(root: Path) -> None:
-    async def body(ask: Ask) -> None:
+async def test_edits_of_one_file_build_on_each_other_and_a_hash_from_reading_is_good(root: Path) -> None:
+    async with ask_quietly(root) as ask:
         read = result(await ask("read_files", paths=["shop.py"], include_metadata=True))
         hash_ = read["files"][0]["metadata"]["hash"]  # type: ignore[index,call-overload]
         done = await ask(
@@ -272,14 +265,11 @@ def test_edits_of_one_file_build_on_each_other_and_a_hash_from_reading_is_good(r
         assert "done again" in str(again["text"])
         assert git(root, "status", "--short").splitlines() == ["RM shop.py -> store.py"]
 
-    asked(root, body)
-
 
 @requirement("EDT-06")
-def test_a_dry_run_shows_the_diff_and_changes_nothing(root: Path) -> None:
+async def test_a_dry_run_shows_the_diff_and_changes_nothing(root: Path) -> None:
     before = worktree(root)
-
-    async def body(ask: Ask) -> None:
+    async with ask_quietly(root) as ask:
         done = await ask(
             "write_files",
             dry_run=True,
@@ -295,8 +285,6 @@ def test_a_dry_run_shows_the_diff_and_changes_nothing(root: Path) -> None:
         assert "-    return 1\n+    return 2\n" in text
         assert "+++ /dev/null" in text and "rename crlf.txt → moved.txt" in text
         assert result(await ask("mutation.list"))["mutations"] == []
-
-    asked(root, body)
     assert worktree(root) == before
 
 
@@ -310,7 +298,7 @@ def delta_edits(envelope: JsonObject) -> dict[object, list[tuple[object, object]
 
 
 @requirement("REF-44")
-def test_a_dry_run_names_symbols_tests_and_errors_as_the_edit_does(root: Path) -> None:
+async def test_a_dry_run_names_symbols_tests_and_errors_as_the_edit_does(root: Path) -> None:
     (root / "tests").mkdir()
     (root / "tests/test_shop.py").write_text("from shop import Shop\n\n\ndef test_sell():\n    assert Shop().sell()\n")
     edit = {
@@ -320,8 +308,7 @@ def test_a_dry_run_names_symbols_tests_and_errors_as_the_edit_does(root: Path) -
             {"range": {"start": 7, "end": 7}, "replacement": "        return price("},
         ],
     }
-
-    async def body(ask: Ask) -> None:
+    async with ask_quietly(root) as ask:
         # Whoever asks for a symbol waits for the facts.
         result(await ask("explain_symbol", symbol="Shop"))
         dry = await ask("write_files", dry_run=True, edits=[edit])
@@ -334,8 +321,6 @@ def test_a_dry_run_names_symbols_tests_and_errors_as_the_edit_does(root: Path) -
         assert "tests: tests/test_shop.py" in str(dry["text"])
         assert delta_edits(dry) == delta_edits(done) == {"shop.py": [("price", False), ("Shop.sell", False)]}
 
-    asked(root, body)
-
 
 def git_moves(envelope: JsonObject) -> dict[object, object]:
     """Whether git's index moved with each file."""
@@ -345,13 +330,12 @@ def git_moves(envelope: JsonObject) -> dict[object, object]:
 
 @requirement("EDT-15")
 @pytest.mark.parametrize("staged", ["", "# staged\n"])
-def test_a_modified_file_moves_in_the_index_as_git_mv_moves_it(root: Path, staged: str) -> None:
+async def test_a_modified_file_moves_in_the_index_as_git_mv_moves_it(root: Path, staged: str) -> None:
     (root / "shop.py").write_text(SHOP + staged)
     git(root, "add", "shop.py")
     (root / "shop.py").write_text(SHOP + "# more\n")
     before = git(root, "ls-files", "--stage", "shop.py")
-
-    async def body(ask: Ask) -> None:
+    async with ask_quietly(root) as ask:
         done = await ask("write_files", edits=[{"path": "shop.py", "to": "a.py"}])
         assert "\nR shop.py → a.py +0 -0" in str(done["text"])
         assert git_moves(done) == {"a.py": True}
@@ -367,17 +351,14 @@ def test_a_modified_file_moves_in_the_index_as_git_mv_moves_it(root: Path, stage
         result(await ask("redo"))
         assert git(root, "status", "--short") == "RM shop.py -> a.py\n"
 
-    asked(root, body)
-
 
 @requirement("EDT-15")
-def test_a_move_that_git_does_not_see_is_not_called_one_of_git(root: Path) -> None:
+async def test_a_move_that_git_does_not_see_is_not_called_one_of_git(root: Path) -> None:
     (root / "free.py").write_text("x = 1\n")
     (root / "meant.py").write_text("x = 2\n")
     git(root, "add", "--intent-to-add", "meant.py")
     git(root, "update-index", "--assume-unchanged", "twice.py")
-
-    async def body(ask: Ask) -> None:
+    async with ask_quietly(root) as ask:
         pairs = [("free.py", "a.py"), ("meant.py", "b.py"), ("twice.py", "c.py"), ("run.sh", "d.sh")]
         done = await ask("write_files", edits=[{"path": old, "to": new} for old, new in pairs])
         assert git_moves(done) == {"a.py": None, "b.py": False, "c.py": False, "d.sh": True}
@@ -389,23 +370,19 @@ def test_a_move_that_git_does_not_see_is_not_called_one_of_git(root: Path) -> No
         assert "free.py" not in meta
         assert git(root, "status", "--short") == "R  run.sh -> d.sh\n D meant.py\n?? a.py\n?? b.py\n?? c.py\n"
 
-    asked(root, body)
-
 
 @requirement("EDT-15")
-def test_a_move_while_git_is_busy_says_that_the_index_stayed(root: Path) -> None:
-    async def body(ask: Ask) -> None:
+async def test_a_move_while_git_is_busy_says_that_the_index_stayed(root: Path) -> None:
+    async with ask_quietly(root) as ask:
         (root / ".git" / "index.lock").touch()
         done = await ask("write_files", edits=[{"path": "run.sh", "to": "d.sh"}])
         assert "mv run.sh → d.sh" in str(done["text"]) and "git's index did not move run.sh → d.sh" in str(done["meta"])
         (root / ".git" / "index.lock").unlink()
         assert git(root, "status", "--short") == " D run.sh\n?? d.sh\n"
 
-    asked(root, body)
 
-
-def test_limits_are_said(root: Path) -> None:
-    async def body(ask: Ask) -> None:
+async def test_limits_are_said(root: Path) -> None:
+    async with asking(root, "edits.max_files=3", "edits.max_mb=1", "embeddings.model=none", "index.watch=false") as ask:
         many = [{"path": f"f{number}.py", "content": "x"} for number in range(4)]
         found = error(await ask("write_files", edits=many))
         assert found["error"] == "TOO_LARGE" and "edits.max_files" in str(found["details"])
@@ -414,11 +391,9 @@ def test_limits_are_said(root: Path) -> None:
         none = error(await ask("write_files", edits=[]))
         assert none["error"] == "INVALID_ARGUMENT"
 
-    with_plane(root, body, "edits.max_files=3", "edits.max_mb=1", "embeddings.model=none", "index.watch=false")
 
-
-def test_disjoint_calls_run_side_by_side_and_the_same_file_only_once(root: Path) -> None:
-    async def body(ask: Ask) -> None:
+async def test_disjoint_calls_run_side_by_side_and_the_same_file_only_once(root: Path) -> None:
+    async with ask_quietly(root) as ask:
         disjoint = await asyncio.gather(
             *(
                 ask("write_files", edits=[{"path": f"n{number}.py", "content": f"x = {number}\n"}])
@@ -437,28 +412,21 @@ def test_disjoint_calls_run_side_by_side_and_the_same_file_only_once(root: Path)
         refused = {str(error(one)["error"]) for one in same if not one.get("result")}
         assert refused <= {"EDIT_OVERLAP", "FILE_CHANGED", "EDIT_MISMATCH"}
 
-    asked(root, body)
 
-
-def test_a_mutation_that_cannot_be_kept_is_made_and_said(root: Path) -> None:
-    async def body(ask: Ask) -> None:
+async def test_a_mutation_that_cannot_be_kept_is_made_and_said(root: Path) -> None:
+    async with ask_quietly(root) as ask:
         (root / ".codeplane/undo").write_text("in the way")
         done = await ask("write_files", edits=[{"path": "shop.py", "content": "x = 1\n"}])
         assert result(done)["applied"] is True
         assert "could not be kept for undo" in str(done)
         assert result(await ask("mutation.list"))["total"] == 0
-
-    asked(root, body)
     assert (root / "shop.py").read_text() == "x = 1\n"
 
 
 @pytest.mark.parametrize("target", [".git/config", ".codeplane/owner.token", ".env", "private/a", "to_git/config"])
-def test_a_link_to_what_nobody_may_touch_is_refused(root: Path, target: str) -> None:
+async def test_a_link_to_what_nobody_may_touch_is_refused(root: Path, target: str) -> None:
     (root / "to_git").symlink_to(".git")
-
-    async def body(ask: Ask) -> None:
+    async with ask_quietly(root) as ask:
         refused = error(await ask("write_files", edits=[{"path": "l", "link_to": target}]))
         assert refused["error"] == "PATH_DENIED"
-
-    asked(root, body)
     assert not (root / "l").is_symlink()

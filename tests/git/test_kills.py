@@ -19,7 +19,8 @@ from tests.git.desk import RepositoryState, call, copied, repository_state, run,
 from tests.git.killed_mutations import KINDS, Scene, Stopped
 from tests.git.random_repository import RandomRepository
 from tests.interaction.requirements import requirement
-from tests.query.asking import Ask, result, with_plane
+from tests.kernel.plane import asking
+from tests.query.asking import result
 
 DEEDS = {"commit": "commit", "checkout": "checkout", "stop": "merge", "reset": "reset", "rebase": "rebase"}
 
@@ -235,19 +236,16 @@ def test_what_is_torn_claims_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("scene", ["reset"], indirect=True)
-def test_the_next_start_keeps_tells_and_undoes_it(scene: Scene, tmp_path: Path) -> None:
+async def test_the_next_start_keeps_tells_and_undoes_it(scene: Scene, tmp_path: Path) -> None:
     desk = scene.killed(scene.steps.index("git reset") + 1)
     root = tmp_path / "repository"
     shutil.copytree(desk.made.root, root, symlinks=True)
     shutil.copytree(desk.pending_folder, root / ".codeplane" / "git")
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         listed = await ask("mutation.list")
         assert "reset" in str(listed["text"]), listed
         (kept,) = result(listed)["mutations"]  # type: ignore[misc,str-unpack]  # JSON
         undone = result(await ask("undo", mutation_id=kept["mutation_id"]))  # type: ignore[index,call-overload]
         assert undone["mutation_id"] == kept["mutation_id"]  # type: ignore[index,call-overload]
-
-    with_plane(root, body)
     assert (root / "a.txt").read_text() == "work\nsecond\nthird\n"
     assert (root / "b.txt").exists()

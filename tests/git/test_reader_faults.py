@@ -33,7 +33,7 @@ from tests.git.read_operations import Reads
 from tests.git.test_reader_matches_git import of, same_diffs, same_log, same_show, same_status
 from tests.harness import until
 from tests.interaction.requirements import requirement
-from tests.query.asking import Ask, with_plane
+from tests.kernel.plane import asking
 
 EVERY = (
     "git.status",
@@ -395,7 +395,7 @@ def test_pages_of_blame_go_on_while_lines_are_not_committed(repository: RandomRe
         reads("git.blame", path="a.txt", limit=2, cursor=first.pagination.next_cursor)
 
 
-def test_a_repository_inside_is_not_entered(tmp_path: Path) -> None:
+async def test_a_repository_inside_is_not_entered(tmp_path: Path) -> None:
     root = tmp_path / "repo"
     for folder in (root, root / "nested"):
         folder.mkdir()
@@ -412,10 +412,7 @@ def test_a_repository_inside_is_not_entered(tmp_path: Path) -> None:
         subprocess.run(["git", "config", name, value], cwd=root / "nested", check=True)
     (root / "nested" / ".git" / "info" / "attributes").write_text("* filter=e\n")
     (root / "nested" / "a.txt").write_text("b\n")
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         for operation in ("git.status", "git.diff", "git.submodules"):
             assert "error" not in await ask(operation), operation
-
-    with_plane(root, body)
     assert not ran.exists()

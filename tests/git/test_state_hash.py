@@ -1,7 +1,8 @@
 """`repo_before` and `repo_after` of a recorded call: a hash of HEAD, git's index and the files."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from codeplane.kernel.json import JsonObject
 from codeplane.wiring.app import Plane
 from tests.harness import git, make_repo, until
 from tests.interaction.requirements import requirement
-from tests.kernel.plane import OWNER, events, plane, run
+from tests.kernel.plane import OWNER, events, plane
 
 FILES = {"shop.py": "def price():\n    return 1\n", "run.sh": "#!/bin/sh\n", ".gitignore": "*.out\n"}
 Act = Callable[[str, JsonObject], Awaitable[tuple[str, str]]]
@@ -29,13 +30,11 @@ async def _acted(opened: Plane, operation: str, arguments: JsonObject) -> tuple[
     return str(event.payload["repo_before"]), str(event.payload["repo_after"])
 
 
-def _with_plane(repo: Path, body: Callable[[Act, Plane], Awaitable[None]], *settings: str) -> None:
-    async def opened() -> None:
-        async with plane(repo, "embeddings.model=none", *settings) as running:
-            await running.index.ready()
-            await body(lambda operation, arguments: _acted(running, operation, arguments), running)
-
-    run(opened())
+@asynccontextmanager
+async def _acting(repo: Path, *settings: str) -> AsyncIterator[tuple[Act, Plane]]:
+    async with plane(repo, "embeddings.model=none", *settings) as running:
+        await running.index.ready()
+        yield (lambda operation, arguments: _acted(running, operation, arguments)), running
 
 
 def _edit(text: str, path: str = "shop.py") -> JsonObject:
@@ -43,8 +42,8 @@ def _edit(text: str, path: str = "shop.py") -> JsonObject:
 
 
 @requirement("TASK-07")
-def test_every_kind_of_change_changes_it_and_the_same_state_gives_the_same(repo: Path) -> None:
-    async def body(act: Act, running: Plane) -> None:
+async def test_every_kind_of_change_changes_it_and_the_same_state_gives_the_same(repo: Path) -> None:
+    async with _acting(repo) as (act, _):
         start, edited = await act("write_files", _edit("x = 1\n"))
         assert start != edited
         # Each call finds what the one before left.
@@ -68,31 +67,32 @@ def test_every_kind_of_change_changes_it_and_the_same_state_gives_the_same(repo:
         _, executable = await act("write_files", {"edits": [{"path": "shop.py", "executable": True}]})
         assert executable != soft
 
-    _with_plane(repo, body)
-
 
 @requirement("TASK-07")
-def test_it_is_the_same_after_a_restart_and_in_another_clone(repo: Path, tmp_path: Path) -> None:
+async def test_it_is_the_same_after_a_restart_and_in_another_clone(repo: Path, tmp_path: Path) -> None:
     found: list[tuple[str, str]] = []
 
     async def body(act: Act, running: Plane) -> None:
         found.append(await act("write_files", _edit("x = 1\n")))
         found.append(await act("undo", {}))
 
-    _with_plane(repo, body)
+    async with _acting(repo) as (act, running):
+        await body(act, running)
     # Times and inodes are other ones, and git has written its index anew.
     (repo / "shop.py").unlink()
     git(repo, "checkout", "--quiet", "--", "shop.py")
     git(repo, "update-index", "--refresh")
-    _with_plane(repo, body)
+    async with _acting(repo) as (act, running):
+        await body(act, running)
     git(tmp_path, "clone", "--quiet", str(repo), str(tmp_path / "clone"))
-    _with_plane(tmp_path / "clone", body)
+    async with _acting(tmp_path / "clone") as (act, running):
+        await body(act, running)
     assert found[:2] == found[2:4] == found[4:]
 
 
 @requirement("TASK-07")
-def test_a_change_from_outside_is_seen(repo: Path) -> None:
-    async def body(act: Act, running: Plane) -> None:
+async def test_a_change_from_outside_is_seen(repo: Path) -> None:
+    async with _acting(repo, "index.watch=false") as (act, running):
         _, before = await act("session.create", {})
         (repo / "shop.py").write_text("x = 3\n")
         answer = await running.conveyor.call("search", {"query": "x = 3", "fresh": "strict"}, OWNER)
@@ -103,8 +103,6 @@ def test_a_change_from_outside_is_seen(repo: Path) -> None:
         (repo / "made.out").write_text("1\n")
         await running.conveyor.call("search", {"query": "x = 3", "fresh": "strict"}, OWNER)
         assert (await act("session.create", {}))[1] == after
-
-    _with_plane(repo, body, "index.watch=false")
 
 
 @requirement("TASK-07")
@@ -119,8 +117,8 @@ async def test_while_the_index_is_not_ready_it_says_so(repo: Path) -> None:
 
 
 @requirement("TASK-07")
-def test_the_number_kept_in_step_is_the_one_of_all_files(repo: Path) -> None:
-    async def body(act: Act, running: Plane) -> None:
+async def test_the_number_kept_in_step_is_the_one_of_all_files(repo: Path) -> None:
+    async with _acting(repo) as (act, running):
         for number in range(5):
             await act("write_files", _edit(f"x = {number}\n", f"f{number % 3}.py"))
         await act("write_files", {"edits": [{"path": "f1.py", "action": "delete"}, {"path": "f2.py", "to": "g.py"}]})
@@ -130,5 +128,3 @@ def test_the_number_kept_in_step_is_the_one_of_all_files(repo: Path) -> None:
         assert snapshot is not None and "state" in snapshot.__dict__
         kept = snapshot.__dict__.pop("state")
         assert snapshot.state == kept
-
-    _with_plane(repo, body)

@@ -24,8 +24,7 @@ from codeplane.kernel.errors import IndexNotReady
 from tests.harness import make_repo
 from tests.index.indexed import Indexed
 from tests.interaction.requirements import requirement
-from tests.kernel.plane import KEPT_WORKERS
-from tests.query.asking import Ask, with_plane
+from tests.kernel.plane import KEPT_WORKERS, Ask, asking
 from tests.surfaces.http.wire import at
 
 NAMES = ("a.py", "b.py", "sub/c.py", "d.txt")
@@ -437,23 +436,25 @@ def test_what_is_read_while_all_ends_starts_no_parser(tmp_path: Path) -> None:
     late.close()
 
 
-def test_damaged_facts_are_made_again(tmp_path: Path) -> None:
+async def test_damaged_facts_are_made_again(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {f"m{n}.py": f"def f{n}():\n    return {n}\n" * 40 for n in range(60)})
 
     async def ask_once(ask: Ask) -> None:
         found = await ask("search", query="f7", mode="definitions", limit=1)
         assert at(found, "result", "total") == 40, found
 
-    with_plane(root, ask_once)
+    async with asking(root) as ask:
+        await ask_once(ask)
     file = root / ".codeplane" / "facts.db"
     raw = bytearray(file.read_bytes())
     raw[len(raw) // 2 : len(raw) // 2 + 8192] = os.urandom(8192)
     file.write_bytes(raw)
-    with_plane(root, ask_once)
+    async with asking(root) as ask:
+        await ask_once(ask)
 
 
 @requirement("REPO-03")
-def test_facts_that_turn_out_damaged_are_an_error_and_then_made_again(tmp_path: Path) -> None:
+async def test_facts_that_turn_out_damaged_are_an_error_and_then_made_again(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {"a.py": "def one():\n    pass\n", "b.py": "from a import one\none()\n"})
 
     async def whole(ask: Ask) -> None:
@@ -467,13 +468,16 @@ def test_facts_that_turn_out_damaged_are_an_error_and_then_made_again(tmp_path: 
 
     # Whoever makes vectors may come upon the damage before the question does.
     without = "embeddings.model=none"
-    with_plane(root, whole, without)
+    async with asking(root, without) as ask:
+        await whole(ask)
     with contextlib.closing(sqlite3.connect(root / ".codeplane" / "facts.db")) as database:
         # Sound as a database, and what it holds is not.
         database.execute("UPDATE parsed SET facts = x'789c00' WHERE path = ?", (b"b.py",))
         database.commit()
-    with_plane(root, damaged, without)
-    with_plane(root, whole, without)
+    async with asking(root, without) as ask:
+        await damaged(ask)
+    async with asking(root, without) as ask:
+        await whole(ask)
 
 
 def indexed(home: Path) -> set[str]:

@@ -10,7 +10,7 @@ from codeplane.index.files.listing import list_files
 from codeplane.kernel.secret_files import NOTHING_SHOWN
 from tests.harness import make_repo
 from tests.interaction.requirements import requirement
-from tests.query.asking import Ask, with_plane
+from tests.kernel.plane import asking
 
 pytestmark = requirement("REPO-40")
 
@@ -64,8 +64,8 @@ def test_cplignore_still_leaves_it_out(root: Path) -> None:
     assert sorted(found.included) == ["generated/api/client.py"]
 
 
-def test_it_is_searched_read_mapped_and_followed(root: Path) -> None:
-    async def body(ask: Ask) -> None:
+async def test_it_is_searched_read_mapped_and_followed(root: Path) -> None:
+    async with asking(root, 'index.include=["generated/**"]') as ask:
         found = await ask("search", query="fetch_orders", mode="definitions", fresh="strict")
         assert "generated/api/client.py" in str(found["text"])
         assert "fetch_orders" in str((await ask("read_files", paths=["symbol:fetch_orders"]))["text"])
@@ -89,12 +89,8 @@ def test_it_is_searched_read_mapped_and_followed(root: Path) -> None:
         assert "generated/api/more.py" not in str(gone["text"])
         assert "TOKEN" not in str((await ask("search", query="TOKEN", fresh="strict"))["text"]).replace("'TOKEN'", "")
 
-    with_plane(root, body, 'index.include=["generated/**"]')
 
-
-def test_without_the_setting_it_stays_out(root: Path) -> None:
-    async def body(ask: Ask) -> None:
+async def test_without_the_setting_it_stays_out(root: Path) -> None:
+    async with asking(root) as ask:
         found = await ask("search", query="fetch_orders", fresh="strict")
         assert "client.py" not in str(found["text"])
-
-    with_plane(root, body)

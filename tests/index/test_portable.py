@@ -11,7 +11,8 @@ import pytest
 from codeplane.index.archive import FORMAT
 from tests.harness import git, make_repo
 from tests.interaction.requirements import requirement
-from tests.query.asking import Ask, result, with_plane
+from tests.kernel.plane import asking
+from tests.query.asking import result
 from tests.surfaces.http.wire import at
 
 FILES = {
@@ -22,12 +23,10 @@ FILES = {
 }
 
 
-def exported(root: Path) -> Path:
-    async def body(ask: Ask) -> Path:
+async def exported(root: Path) -> Path:
+    async with asking(root) as ask:
         await ask("search", query="alpha", mode="semantic")
         return Path(str(result(await ask("index.export", name="whole.cplindex"))["path"]))
-
-    return with_plane(root, body)
 
 
 def brought(root: Path, archive: Path) -> str:
@@ -43,13 +42,12 @@ def root(tmp_path: Path) -> Path:
 
 
 @requirement("IDX-12")
-def test_a_fresh_clone_takes_over_and_adds_what_differs(root: Path, tmp_path: Path) -> None:
-    archive = exported(root)
+async def test_a_fresh_clone_takes_over_and_adds_what_differs(root: Path, tmp_path: Path) -> None:
+    archive = await exported(root)
     clone = tmp_path / "clone"
     git(tmp_path, "clone", "-q", str(root), str(clone))
     (clone / "b.py").write_text("def gamma():\n    return 2\n")
-
-    async def body(ask: Ask) -> None:
+    async with asking(clone) as ask:
         imported = result(await ask("index.import", name=brought(clone, archive)))
         assert imported["files"] == 4
         assert imported["matching"] == 3
@@ -57,15 +55,12 @@ def test_a_fresh_clone_takes_over_and_adds_what_differs(root: Path, tmp_path: Pa
             found = result(await ask("search", query=name, mode="definitions"))
             assert (found["total"] == 1) is there, name
 
-    with_plane(clone, body)
-
 
 @requirement("IDX-12")
-def test_an_archive_that_does_not_belong_is_refused(root: Path, tmp_path: Path) -> None:
-    archive = exported(root)
+async def test_an_archive_that_does_not_belong_is_refused(root: Path, tmp_path: Path) -> None:
+    archive = await exported(root)
     other = make_repo(tmp_path / "other", {"x.py": "y = 1\n"})
-
-    async def body(ask: Ask) -> None:
+    async with asking(other) as ask:
         refused = await ask("index.import", name=brought(other, archive))
         assert at(refused, "error", "error") == "ARCHIVE_REFUSED"
         assert "another repository" in str(refused)
@@ -73,8 +68,6 @@ def test_an_archive_that_does_not_belong_is_refused(root: Path, tmp_path: Path) 
         assert at(missing, "error", "error") == "NOT_FOUND"
         outside = await ask("index.import", name="../../etc/passwd")
         assert at(outside, "error", "error") == "INVALID_ARGUMENT"
-
-    with_plane(other, body)
 
 
 def changed(archive: Path, **values: object) -> bytes:
@@ -102,8 +95,8 @@ def changed(archive: Path, **values: object) -> bytes:
         ("parts", "unexpected parts"),
     ],
 )
-def test_what_is_newer_foreign_or_damaged_is_refused(root: Path, tmp_path: Path, what: str, said: str) -> None:
-    archive = exported(root)
+async def test_what_is_newer_foreign_or_damaged_is_refused(root: Path, tmp_path: Path, what: str, said: str) -> None:
+    archive = await exported(root)
     raw = archive.read_bytes()
     bad = {
         "newer": changed(archive, format=FORMAT + 1),
@@ -114,19 +107,16 @@ def test_what_is_newer_foreign_or_damaged_is_refused(root: Path, tmp_path: Path,
         "parts": changed(archive, digests={"../evil": "x"}),
     }[what]
     (tmp_path / "bad").write_bytes(bad)
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         refused = await ask("index.import", name=brought(root, tmp_path / "bad"))
         assert at(refused, "error", "error") == "ARCHIVE_REFUSED"
         assert said in str(refused["error"])
         assert result(await ask("search", query="alpha", mode="definitions"))["total"] == 1
 
-    with_plane(root, body)
-
 
 @requirement("IDX-12")
-def test_facts_that_are_no_facts_are_not_taken(root: Path, tmp_path: Path) -> None:
-    archive = exported(root)
+async def test_facts_that_are_no_facts_are_not_taken(root: Path, tmp_path: Path) -> None:
+    archive = await exported(root)
     facts = tmp_path / "facts.db"
     with tarfile.open(archive) as old:
         facts.write_bytes(old.extractfile("facts.db").read())  # type: ignore[union-attr]
@@ -136,8 +126,7 @@ def test_facts_that_are_no_facts_are_not_taken(root: Path, tmp_path: Path) -> No
     connection.close()
     clone = tmp_path / "clone"
     git(tmp_path, "clone", "-q", str(root), str(clone))
-
-    async def body(ask: Ask) -> None:
+    async with asking(clone) as ask:
         # Signed anew by whoever changed it: what cannot be unpacked is parsed here instead.
         from codeplane.index import archive as packing
 
@@ -146,5 +135,3 @@ def test_facts_that_are_no_facts_are_not_taken(root: Path, tmp_path: Path) -> No
         packing.write_archive(tmp_path / "forged", folder=tmp_path / "folder", commit=None, files=4, model=None)
         await ask("index.import", name=brought(clone, tmp_path / "forged"))
         assert result(await ask("search", query="alpha", mode="definitions"))["total"] == 1
-
-    with_plane(clone, body)

@@ -5,14 +5,14 @@ from pathlib import Path
 
 from tests.harness import make_repo
 from tests.interaction.requirements import requirement
-from tests.query.asking import Ask, result, with_plane
+from tests.kernel.plane import asking
+from tests.query.asking import result
 
 
 @requirement("REPO-07")
-def test_rebuilding_counts_against_the_tasks_budget(tmp_path: Path) -> None:
+async def test_rebuilding_counts_against_the_tasks_budget(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo")
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         await ask("session.create", limits={"max_mutations": 1})
         assert result(await ask("index.rebuild"))["files"] == 1
         refused = await ask("index.rebuild")
@@ -21,15 +21,12 @@ def test_rebuilding_counts_against_the_tasks_budget(tmp_path: Path) -> None:
         await ask("session.create")
         assert "result" in await ask("index.rebuild")
 
-    with_plane(root, body)
-
 
 @requirement("REPO-07")
-def test_status_and_events_tell_of_epochs(tmp_path: Path) -> None:
+async def test_status_and_events_tell_of_epochs(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo")
     (root / "blob.bin").write_bytes(b"\0")
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         await ask("search", query="example")
         envelope = await ask("status", include=["index"])
         index = result(envelope)["index"]
@@ -41,14 +38,11 @@ def test_status_and_events_tell_of_epochs(tmp_path: Path) -> None:
         assert isinstance(events, list)
         assert [event["payload"]["epoch"] for event in events] == [1, 2]
 
-    with_plane(root, body)
 
-
-def test_files_with_syntax_errors_are_not_left_out(tmp_path: Path) -> None:
+async def test_files_with_syntax_errors_are_not_left_out(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {"broken.py": "def broken(:\n    needle = 1\n"})
     (root / "blob.bin").write_bytes(b"\0")
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         await ask("search", query="needle", mode="definitions")
         envelope = await ask("status", include=["index"])
         index = result(envelope)["index"]
@@ -57,15 +51,12 @@ def test_files_with_syntax_errors_are_not_left_out(tmp_path: Path) -> None:
         said = "; left out: 1 binary; searched, but symbols may be missing: 1 with syntax errors"
         assert said in str(envelope["text"])
 
-    with_plane(root, body)
-
 
 @requirement("IDX-43")
-def test_content_that_is_cut_off_is_made_again_whoever_reads_it(tmp_path: Path) -> None:
+async def test_content_that_is_cut_off_is_made_again_whoever_reads_it(tmp_path: Path) -> None:
     files = {f"{number}.py": f"needle = {number}\n" * 5 for number in range(40)}
     root = make_repo(tmp_path / "repo", files)
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         for length in (0, 2000, 0):
             assert result(await ask("search", query="needle", mode="literal", limit=1))["total"] == 200
             # What follows an epoch (facts, text, vectors) reads on meanwhile.
@@ -76,5 +67,3 @@ def test_content_that_is_cut_off_is_made_again_whoever_reads_it(tmp_path: Path) 
             assert result(await ask("search", query="needle", mode=mode))["total"], mode
         index = result(await ask("status", include=["index"]))["index"]
         assert isinstance(index, dict) and index["last_error"] is None and index["skipped"] == {}
-
-    with_plane(root, body)

@@ -614,6 +614,11 @@ REQUIREMENTS = (
         promise="every package stands in one order of knowledge without exceptions, and calls are followed through it",
     ),
     Requirement(
+        id="HSE-03",
+        source="design §9",
+        promise="what is cached in memory is bounded by number or weight, whoever uses it",
+    ),
+    Requirement(
         id="HSE-02",
         source="design §3",
         promise="what is known of a programming language is in its package; nothing else compares names of languages",

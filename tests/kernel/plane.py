@@ -1,9 +1,10 @@
 """A running CodePlane in the test's own process, operations made for tests, and a clock that tests move."""
 
 import asyncio
+import json
 import os
 import threading
-from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import TypeVar, cast
@@ -17,13 +18,14 @@ from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import ERRORS, NotFound
 from codeplane.kernel.event import Event
-from codeplane.kernel.json import dumps
+from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.operation import Assessment, Budget, Preview, Request, Result, Risk, assesses, operation, previews
 from codeplane.kernel.ports import EventQuery
 from codeplane.kernel.workspace import Workspace
 from codeplane.wiring.app import Plane, load_workspace_config, running
 
 T = TypeVar("T")
+Ask = Callable[..., Awaitable[JsonObject]]
 OWNER = Caller(surface="embedded", client="test")
 AGENT = Caller(surface="mcp", client="agent", connection_id="c1")
 PATIENCE_SEC = 30.0
@@ -124,6 +126,20 @@ async def plane(
     loaded = load_workspace_config(workspace, (NO_WAIT, *settings), {}).without_terminal()
     async with running_here(workspace, loaded=loaded, operations=operations, clock=clock) as opened:
         yield opened
+
+
+@asynccontextmanager
+async def asking(root: Path, *settings: str) -> AsyncIterator[Ask]:
+    """What calls operations of CodePlane on a folder as an agent, and gives their envelopes, text included."""
+    async with plane(root.resolve(), *settings) as opened:
+
+        async def ask(operation: str, **arguments: object) -> JsonObject:
+            caller = Caller(surface="mcp", client="test", connection_id="test")
+            outcome = await opened.conveyor.call(operation, arguments, caller)  # type: ignore[arg-type]  # plain JSON
+            envelope: JsonObject = json.loads(outcome.to_json(with_text=True))
+            return envelope
+
+        yield ask
 
 
 async def events(opened: Plane, *types: str, **filters: str) -> list[Event]:

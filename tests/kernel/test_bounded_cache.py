@@ -6,6 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codeplane.kernel.bounded_cache import BoundedCache
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("HSE-03")
 
 
 def test_the_least_recently_used_entry_goes_first() -> None:

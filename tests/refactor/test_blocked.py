@@ -5,7 +5,8 @@ from typing import cast
 
 from codeplane.kernel.json import JsonObject
 from tests.interaction.requirements import requirement
-from tests.query.asking import Ask, result, with_plane
+from tests.kernel.plane import asking
+from tests.query.asking import result
 from tests.refactor.test_operations import failed, made, texts
 
 USES = {
@@ -15,10 +16,9 @@ USES = {
 
 
 @requirement("REF-31")
-def test_what_changed_since_is_named_first(tmp_path: Path) -> None:
+async def test_what_changed_since_is_named_first(tmp_path: Path) -> None:
     root = made(tmp_path, USES)
-
-    async def body(ask: Ask) -> None:
+    async with asking(root, "index.watch=false") as ask:
         plan = result(await ask("refactor.rename", symbol="core.py:1:5", new_name="cost"))
         (root / "use_33.py").write_text("from core import price\n\nprice(2)\nprice(3)\n")
         (root / "use_34.py").write_text("import os\n")
@@ -33,14 +33,11 @@ def test_what_changed_since_is_named_first(tmp_path: Path) -> None:
         assert "changed since: use_33.py, use_34.py\n" in text and "39 other files" in text and "use_12" not in text
         assert "price" in texts(root)["core.py"]
 
-    with_plane(root, body, "index.watch=false")
-
 
 @requirement("REF-31")
-def test_a_plan_holds_while_nothing_changes_and_not_a_moment_longer(tmp_path: Path) -> None:
+async def test_a_plan_holds_while_nothing_changes_and_not_a_moment_longer(tmp_path: Path) -> None:
     root = made(tmp_path, USES)
-
-    async def body(ask: Ask) -> None:
+    async with asking(root, "index.watch=false") as ask:
         plan = result(await ask("refactor.rename", symbol="core.py:1:5", new_name="cost"))
         other = result(await ask("refactor.rename", symbol="core.py:1:5", new_name="fee"))
         assert result(await ask("refactor.apply", refactor_id=plan["refactor_id"]))["status"] == "applied"
@@ -49,19 +46,14 @@ def test_a_plan_holds_while_nothing_changes_and_not_a_moment_longer(tmp_path: Pa
         assert stale.get("error") or result(stale)["status"] == "blocked"
         assert "cost" in texts(root)["core.py"] and "fee" not in texts(root)["core.py"]
 
-    with_plane(root, body, "index.watch=false")
-
 
 @requirement("REF-01")
-def test_risks_of_one_kind_are_told_together(tmp_path: Path) -> None:
+async def test_risks_of_one_kind_are_told_together(tmp_path: Path) -> None:
     classes = "".join(f"class C{number}(Own, Outside):\n    def go(self): return 1\n\n\n" for number in range(30))
     own = "class Own:\n    def go(self): return 1\n\n\n"
     root = made(tmp_path, {"a.py": f"from elsewhere import Outside\n\n\n{own}{classes}def f(x): return x.go()\n"})
-
-    async def body(ask: Ask) -> JsonObject:
-        return await ask("refactor.rename", symbol="a.py:5:9", new_name="run")
-
-    envelope = with_plane(root, body)
+    async with asking(root) as ask:
+        envelope = await ask("refactor.rename", symbol="a.py:5:9", new_name="run")
     manifest = cast(JsonObject, result(envelope)["manifest"])
     kinds = cast(dict[str, int], manifest["risk_kinds"])
     risks = cast(list[JsonObject], manifest["risks"])
@@ -74,7 +66,7 @@ def test_risks_of_one_kind_are_told_together(tmp_path: Path) -> None:
 
 
 @requirement("REF-14")
-def test_a_folder_is_deleted_with_what_belongs_to_it(tmp_path: Path) -> None:
+async def test_a_folder_is_deleted_with_what_belongs_to_it(tmp_path: Path) -> None:
     files = {
         "old/a.py": "def a(): return 1\n",
         "old/deep/b.txt": "b\n",
@@ -86,8 +78,7 @@ def test_a_folder_is_deleted_with_what_belongs_to_it(tmp_path: Path) -> None:
     (root / "old/x.log").write_text("x\n")
     (root / "built").mkdir()
     (root / "built/y.py").write_text("y\n")
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         assert failed(await ask("refactor.delete", target="old/")) == "STILL_USED"
         envelope = await ask("refactor.delete", target="old", force=True)
         plan = result(envelope)
@@ -100,11 +91,9 @@ def test_a_folder_is_deleted_with_what_belongs_to_it(tmp_path: Path) -> None:
         assert "old/a.py" not in texts(root) and "old/deep/b.txt" not in texts(root)
         assert (root / "old/x.log").exists()
 
-    with_plane(root, body)
-
 
 @requirement("REF-30")
-def test_a_move_changes_the_paths_in_documentation(tmp_path: Path) -> None:
+async def test_a_move_changes_the_paths_in_documentation(tmp_path: Path) -> None:
     files = {
         "shop/__init__.py": "",
         "shop/prices.py": "def price(net): return net\n",
@@ -112,13 +101,10 @@ def test_a_move_changes_the_paths_in_documentation(tmp_path: Path) -> None:
         "CHANGELOG.md": "Added `shop/prices.py`.\n",
     }
     root = made(tmp_path, files)
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         plan = result(await ask("refactor.move", from_path="shop/prices.py", to_path="shop/costs.py"))
         words = cast(JsonObject, plan["doc_edits"])
         assert (words["total"], words["applying"]) == (3, 2)
         result(await ask("refactor.apply", refactor_id=plan["refactor_id"]))
         assert texts(root)["README.md"] == "See [prices](shop/costs.py) and `shop/costs.py`.\n"
         assert texts(root)["CHANGELOG.md"] == files["CHANGELOG.md"]
-
-    with_plane(root, body)

@@ -7,7 +7,8 @@ import pytest
 
 from codeplane.kernel.json import JsonObject
 from tests.interaction.requirements import requirement
-from tests.query.asking import Ask, result, with_plane
+from tests.kernel.plane import Ask, asking
+from tests.query.asking import result
 from tests.refactor.test_operations import edits, failed, made, texts
 
 ANIMAL = 'package zoo;\n\npublic class Animal {\n    public static String label() {\n        return "a";\n    }\n}\n'
@@ -181,10 +182,9 @@ def _together() -> dict[str, str]:
 
 
 @requirement("REF-40")
-def test_a_rename_that_would_leave_a_use_asks_back(tmp_path: Path) -> None:
+async def test_a_rename_that_would_leave_a_use_asks_back(tmp_path: Path) -> None:
     root = made(tmp_path, _together())
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         for case, (_, symbol, place) in UNSEEN.items():
             asked = await ask("refactor.rename", symbol=f"{_folder(case)}/{symbol}", new_name="fresh", apply=True)
             found = result(asked)
@@ -194,29 +194,23 @@ def test_a_rename_that_would_leave_a_use_asks_back(tmp_path: Path) -> None:
             assert "not applied" in str(asked["text"]), case
             capsules = cast(list[JsonObject], found["decision_capsules"])
             assert "receiver_resolution" in {capsule["type"] for capsule in capsules}, case
-
-    with_plane(root, body)
     assert texts(root) == _together()
 
 
 @pytest.mark.parametrize("case", ["c prototype", "go twins for other systems"])
-def test_a_function_to_decide_about_is_not_called_a_member(case: str, tmp_path: Path) -> None:
+async def test_a_function_to_decide_about_is_not_called_a_member(case: str, tmp_path: Path) -> None:
     files, symbol, _ = UNSEEN[case]
-
-    async def body(ask: Ask) -> None:
+    async with asking(made(tmp_path, files)) as ask:
         asked = await ask("refactor.rename", symbol=symbol, new_name="fresh")
         proposed = [str(one["why"]) for one in edits(result(asked)) if not one["applies"]]
         assert "the same name; whether it is this function is not certain" in proposed
         assert "a member of" not in str(asked)
 
-    with_plane(made(tmp_path, files), body)
-
 
 @requirement("REF-41")
-def test_a_delete_of_what_may_be_in_use_is_refused(tmp_path: Path) -> None:
+async def test_a_delete_of_what_may_be_in_use_is_refused(tmp_path: Path) -> None:
     root = made(tmp_path, _together())
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         for case, (_, symbol, place) in UNSEEN.items():
             if case in KEPT_BY_OTHERS:
                 continue
@@ -225,8 +219,6 @@ def test_a_delete_of_what_may_be_in_use_is_refused(tmp_path: Path) -> None:
             details = cast(JsonObject, cast(JsonObject, envelope["error"])["details"])
             places = {f"{one['path']}:{one['line']}" for one in cast(list[JsonObject], details["places"])}
             assert f"{_folder(case)}/{place}" in places, case
-
-    with_plane(root, body)
     assert texts(root) == _together()
 
 
@@ -242,10 +234,9 @@ GO = {
 
 
 @requirement("REF-42")
-def test_names_of_a_go_package_are_followed_through_its_files_and_importers(tmp_path: Path) -> None:
+async def test_names_of_a_go_package_are_followed_through_its_files_and_importers(tmp_path: Path) -> None:
     root = made(tmp_path, GO)
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         done = result(await ask("refactor.rename", symbol="args.go:4:6", new_name="oldArgs", apply=True))
         assert done["status"] == "applied"
         assert "public_api" not in cast(JsonObject, cast(JsonObject, done["manifest"])["risk_kinds"])
@@ -253,28 +244,23 @@ def test_names_of_a_go_package_are_followed_through_its_files_and_importers(tmp_
         assert "legacyArgs" in texts(root)["doc/doc.go"]
         done = result(await ask("refactor.rename", symbol="args.go:8:6", new_name="Shown", apply=True))
         assert done["status"] == "applied"
-
-    with_plane(root, body)
     now = texts(root)
     assert {path for path in now if "Shown" in now[path]} == {"args.go", "command.go", "zoo_test.go", "doc/doc.go"}
     assert now["other/other.go"] == GO["other/other.go"]
 
 
 @requirement("REF-41")
-def test_a_go_function_with_a_caller_is_not_deleted(tmp_path: Path) -> None:
+async def test_a_go_function_with_a_caller_is_not_deleted(tmp_path: Path) -> None:
     root = made(tmp_path, GO)
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         assert failed(await ask("refactor.delete", target="args.go:4:6", apply=True)) == "STILL_USED"
         assert result(await ask("refactor.delete", target="doc/doc.go:5:6", apply=True))["status"] == "applied"
-
-    with_plane(root, body)
     assert texts(root)["args.go"] == GO["args.go"]
     assert "legacyArgs" not in texts(root)["doc/doc.go"]
 
 
 @requirement("REF-41")
-def test_methods_of_another_receiver_stay_when_one_is_deleted(tmp_path: Path) -> None:
+async def test_methods_of_another_receiver_stay_when_one_is_deleted(tmp_path: Path) -> None:
     files = {
         "zoo.go": "package zoo\n\ntype Cat struct{}\n\ntype Dog struct{}\n\nfunc (c Cat) Speak() {}\n\n"
         "func (d Dog) Speak() {}\n"
@@ -284,7 +270,8 @@ def test_methods_of_another_receiver_stay_when_one_is_deleted(tmp_path: Path) ->
     async def body(ask: Ask) -> JsonObject:
         return await ask("refactor.delete", target="zoo.go:7:14", apply=True)
 
-    with_plane(root, body)
+    async with asking(root) as ask:
+        await body(ask)
     assert "func (d Dog) Speak() {}" in texts(root)["zoo.go"]
 
 
@@ -304,16 +291,13 @@ RUST = {
 
 
 @requirement("REF-42")
-def test_paths_of_rust_are_followed_and_explicit_types_kept_apart(tmp_path: Path) -> None:
+async def test_paths_of_rust_are_followed_and_explicit_types_kept_apart(tmp_path: Path) -> None:
     root = made(tmp_path, RUST)
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         done = result(await ask("refactor.rename", symbol="ExitCode", new_name="Status", apply=True))
         assert done["status"] == "applied"
         done = result(await ask("refactor.rename", symbol="SizeFilter.parse", new_name="from_text", apply=True))
         assert done["status"] == "applied"
-
-    with_plane(root, body)
     now = texts(root)
     assert now["src/main.rs"] == RUST["src/main.rs"].replace("ExitCode", "Status")
     assert now["src/walk.rs"] == (
@@ -325,30 +309,24 @@ def test_paths_of_rust_are_followed_and_explicit_types_kept_apart(tmp_path: Path
 
 
 @requirement("REF-41")
-def test_what_rust_only_imports_is_not_deleted(tmp_path: Path) -> None:
+async def test_what_rust_only_imports_is_not_deleted(tmp_path: Path) -> None:
     files = RUST | {
         "src/walk.rs": "use crate::size::Other;\n\npub fn run() {}\n",
         "src/main.rs": "mod size;\nmod walk;\n",
     }
     root = made(tmp_path, files)
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         assert failed(await ask("refactor.delete", target="src/size.rs:9:12", apply=True)) == "STILL_USED"
-
-    with_plane(root, body)
     assert texts(root) == files
 
 
 @requirement("REF-42")
-def test_variables_in_format_strings_of_rust_are_renamed(tmp_path: Path) -> None:
+async def test_variables_in_format_strings_of_rust_are_renamed(tmp_path: Path) -> None:
     files = {"src/main.rs": 'fn main() {\n    let count = 1;\n    println!("{count} {count:?} {{count}}");\n}\n'}
     root = made(tmp_path, files)
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         done = result(await ask("refactor.rename", symbol="src/main.rs:2:9", new_name="total", apply=True))
         assert done["status"] == "applied"
-
-    with_plane(root, body)
     assert texts(root)["src/main.rs"] == (
         'fn main() {\n    let total = 1;\n    println!("{total} {total:?} {{count}}");\n}\n'
     )
@@ -363,14 +341,11 @@ AWAITED = {
 
 
 @requirement("REF-42")
-def test_what_is_awaited_has_the_class_that_the_method_says(tmp_path: Path) -> None:
+async def test_what_is_awaited_has_the_class_that_the_method_says(tmp_path: Path) -> None:
     root = made(tmp_path, AWAITED)
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         done = result(await ask("refactor.rename", symbol="Response.read", new_name="text", apply=True))
         assert done["status"] == "applied"
-
-    with_plane(root, body)
     assert texts(root)["app.py"] == AWAITED["app.py"].replace(".read()", ".text()")
 
 
@@ -381,10 +356,9 @@ UNSURE = {
 
 
 @requirement("REF-40")
-def test_open_places_are_decided_by_number_or_tier_and_nothing_is_applied_before(tmp_path: Path) -> None:
+async def test_open_places_are_decided_by_number_or_tier_and_nothing_is_applied_before(tmp_path: Path) -> None:
     root = made(tmp_path, UNSURE)
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         asked = {"symbol": "Door.open", "new_name": "unlock"}
         found = result(await ask("refactor.rename", **asked, apply=True))
         assert found["status"] == "needs_decision" and found["open_places"] == 3
@@ -405,22 +379,17 @@ def test_open_places_are_decided_by_number_or_tier_and_nothing_is_applied_before
         assert done["status"] == "applied"
         assert texts(root) == UNSURE | {"shop.py": UNSURE["shop.py"].replace("def open", "def unlock")}
 
-    with_plane(root, body)
-
 
 @requirement("REF-40")
-def test_a_module_s_function_is_renamed_though_unknown_things_have_a_method_of_its_name(tmp_path: Path) -> None:
+async def test_a_module_s_function_is_renamed_though_unknown_things_have_a_method_of_its_name(tmp_path: Path) -> None:
     files = {
         "api.py": "def post(url):\n    return url\n",
         "app.py": "from api import post\n\n\ndef send(client):\n    client.post('a')\n    return post('b')\n",
     }
     root = made(tmp_path, files)
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         done = result(await ask("refactor.rename", symbol="api.post", new_name="put", apply=True))
         assert done["status"] == "applied"
-
-    with_plane(root, body)
     assert texts(root)["app.py"] == (
         "from api import put\n\n\ndef send(client):\n    client.post('a')\n    return put('b')\n"
     )

@@ -8,7 +8,8 @@ import pytest
 
 from codeplane.kernel.json import JsonObject
 from tests.interaction.requirements import requirement
-from tests.query.asking import Ask, result, with_plane
+from tests.kernel.plane import asking
+from tests.query.asking import result
 
 SHOP = {
     "shop/__init__.py": "from shop.prices import price\n\n__all__ = ['price']\n",
@@ -58,13 +59,10 @@ def failed(envelope: JsonObject) -> str:
 
 
 @requirement("REF-01")
-def test_a_plan_shows_every_edit_and_changes_nothing(tmp_path: Path) -> None:
+async def test_a_plan_shows_every_edit_and_changes_nothing(tmp_path: Path) -> None:
     root = made(tmp_path, SHOP)
-
-    async def body(ask: Ask) -> JsonObject:
-        return result(await ask("refactor.rename", symbol="shop/prices.py:1:5", new_name="cost"))
-
-    found = with_plane(root, body)
+    async with asking(root) as ask:
+        found = result(await ask("refactor.rename", symbol="shop/prices.py:1:5", new_name="cost"))
     assert texts(root) == SHOP
     assert found["status"] == "previewed"
     code = [one for one in edits(found) if one["semantic"]]
@@ -81,10 +79,9 @@ def test_a_plan_shows_every_edit_and_changes_nothing(tmp_path: Path) -> None:
 
 
 @requirement("REF-44")
-def test_a_plan_names_symbols_and_tests_and_its_delta_says_which_edits_are_semantic(tmp_path: Path) -> None:
+async def test_a_plan_names_symbols_and_tests_and_its_delta_says_which_edits_are_semantic(tmp_path: Path) -> None:
     root = made(tmp_path, SHOP)
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         planned = await ask("refactor.rename", symbol="shop/prices.py:1:5", new_name="cost")
         preview = cast(JsonObject, result(planned)["preview"])
         assert preview["affected_tests"] == ["tests/test_prices.py"]
@@ -103,14 +100,11 @@ def test_a_plan_names_symbols_and_tests_and_its_delta_says_which_edits_are_seman
         assert found["shop/till.py"] == [(None, True), ("total", True)]
         assert [semantic for _, semantic in found["README.md"]] == [False]
 
-    with_plane(root, body)
-
 
 @requirement("REF-01")
-def test_a_plan_is_applied_by_its_id_with_the_words_about_it_and_undone(tmp_path: Path) -> None:
+async def test_a_plan_is_applied_by_its_id_with_the_words_about_it_and_undone(tmp_path: Path) -> None:
     root = made(tmp_path, SHOP)
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         plan = result(await ask("refactor.rename", symbol="shop/prices.py:1:5", new_name="cost"))
         done = await ask("refactor.rename", refactor_id=plan["refactor_id"])
         assert result(done)["status"] == "applied"
@@ -126,30 +120,24 @@ def test_a_plan_is_applied_by_its_id_with_the_words_about_it_and_undone(tmp_path
         result(await ask("undo"))
         assert texts(root) == SHOP
 
-    with_plane(root, body)
-
 
 @requirement("REF-01")
-def test_words_stay_when_they_are_not_wanted(tmp_path: Path) -> None:
+async def test_words_stay_when_they_are_not_wanted(tmp_path: Path) -> None:
     root = made(tmp_path, SHOP)
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         result(
             await ask(
                 "refactor.rename", symbol="shop.prices.price", new_name="cost", include_comments=False, apply=True
             )
         )
-
-    with_plane(root, body)
     assert texts(root)["README.md"] == SHOP["README.md"]
     assert "def cost(" in texts(root)["shop/prices.py"]
 
 
 @requirement("REF-01")
-def test_an_override_family_is_a_decision(tmp_path: Path) -> None:
+async def test_an_override_family_is_a_decision(tmp_path: Path) -> None:
     root = made(tmp_path, FAMILY)
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         plan = result(await ask("refactor.rename", symbol="zoo.py:7:9", new_name="say", apply=True))
         assert plan["status"] == "needs_decision"
         assert texts(root) == FAMILY
@@ -162,14 +150,11 @@ def test_an_override_family_is_a_decision(tmp_path: Path) -> None:
         result(await ask("refactor.apply", refactor_id=plan["refactor_id"], candidate="family"))
         assert "speak" not in texts(root)["zoo.py"]
 
-    with_plane(root, body)
-
 
 @requirement("REF-01")
-def test_a_decision_is_committed_with_proof_alone(tmp_path: Path) -> None:
+async def test_a_decision_is_committed_with_proof_alone(tmp_path: Path) -> None:
     root = made(tmp_path, FAMILY)
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         plan = result(await ask("refactor.rename", symbol="zoo.py:7:9", new_name="say"))
         decision = {"plan_id": plan["refactor_id"], "selected_candidate_id": "family"}
         nothing = await ask("decision.commit", **decision, proof={"symbol_identity": "Dog.speak"})
@@ -197,14 +182,11 @@ def test_a_decision_is_committed_with_proof_alone(tmp_path: Path) -> None:
         assert done["status"] == "applied"
         assert "speak" not in texts(root)["zoo.py"]
 
-    with_plane(root, body)
-
 
 @requirement("REF-01")
-def test_a_decision_is_not_committed_when_the_files_moved_on(tmp_path: Path) -> None:
+async def test_a_decision_is_not_committed_when_the_files_moved_on(tmp_path: Path) -> None:
     root = made(tmp_path, FAMILY)
-
-    async def body(ask: Ask) -> None:
+    async with asking(root, "index.watch=false") as ask:
         plan = result(await ask("refactor.rename", symbol="zoo.py:7:9", new_name="say"))
         (root / "cat.py").write_text(
             "from zoo import Animal\n\n\nclass Cat(Animal):\n    def speak(self):\n        return ''\n"
@@ -214,13 +196,10 @@ def test_a_decision_is_not_committed_when_the_files_moved_on(tmp_path: Path) -> 
         assert result(done)["status"] == "blocked"
         assert texts(root)["zoo.py"] == FAMILY["zoo.py"]
 
-    with_plane(root, body, "index.watch=false")
 
-
-def test_a_use_that_came_since_blocks_the_plan_and_gives_a_new_one(tmp_path: Path) -> None:
+async def test_a_use_that_came_since_blocks_the_plan_and_gives_a_new_one(tmp_path: Path) -> None:
     root = made(tmp_path, SHOP)
-
-    async def body(ask: Ask) -> None:
+    async with asking(root, "index.watch=false") as ask:
         plan = result(await ask("refactor.rename", symbol="shop/prices.py:1:5", new_name="cost"))
         (root / "shop/late.py").write_text("from shop import price\n\nprice(1)\n")
         envelope = await ask("refactor.apply", refactor_id=plan["refactor_id"])
@@ -231,8 +210,6 @@ def test_a_use_that_came_since_blocks_the_plan_and_gives_a_new_one(tmp_path: Pat
         assert "price" in texts(root)["shop/prices.py"]
         result(await ask("refactor.apply", refactor_id=blocked["refactor_id"]))
         assert texts(root)["shop/late.py"] == "from shop import cost\n\ncost(1)\n"
-
-    with_plane(root, body, "index.watch=false")
 
 
 @pytest.mark.parametrize(
@@ -248,35 +225,28 @@ def test_a_use_that_came_since_blocks_the_plan_and_gives_a_new_one(tmp_path: Pat
         ("shop/till.py:4:5", "price", "NAME_TAKEN"),
     ],
 )
-def test_what_cannot_be_is_refused(tmp_path: Path, symbol: str, new_name: str, error: str) -> None:
+async def test_what_cannot_be_is_refused(tmp_path: Path, symbol: str, new_name: str, error: str) -> None:
     root = made(tmp_path, SHOP)
-
-    async def body(ask: Ask) -> str:
-        return failed(await ask("refactor.rename", symbol=symbol, new_name=new_name, apply=True))
-
-    assert with_plane(root, body) == error
+    async with asking(root) as ask:
+        assert (failed(await ask("refactor.rename", symbol=symbol, new_name=new_name, apply=True))) == error
     assert texts(root) == SHOP
 
 
-def test_a_name_that_several_have_is_asked_back(tmp_path: Path) -> None:
+async def test_a_name_that_several_have_is_asked_back(tmp_path: Path) -> None:
     root = made(tmp_path, {"a.py": "def go(): ...\n", "b.py": "def go(): ...\n"})
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         envelope = await ask("refactor.rename", symbol="go", new_name="run")
         assert failed(envelope) == "INVALID_ARGUMENT"
         details = cast(JsonObject, cast(JsonObject, envelope["error"])["details"])
         chosen = cast(list[JsonObject], details["candidates"])[1]
         result(await ask("refactor.rename", symbol=chosen["id"], new_name="run", apply=True))
-
-    with_plane(root, body)
     assert sorted(texts(root).values()) == ["def go(): ...\n", "def run(): ...\n"]
 
 
-def test_proposals_are_made_when_they_are_included(tmp_path: Path) -> None:
+async def test_proposals_are_made_when_they_are_included(tmp_path: Path) -> None:
     files = {"a.py": "class Box:\n    def open(self): ...\n\n\ndef use(thing):\n    thing.open()\n    Box().open()\n"}
     root = made(tmp_path, files)
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         plan = result(await ask("refactor.rename", symbol="a.py:2:9", new_name="unlock"))
         proposed = [one for one in edits(plan) if not one["applies"]]
         assert [(one["line"], one["tier"]) for one in proposed] == [(6, "ANCHORED")]
@@ -291,13 +261,10 @@ def test_proposals_are_made_when_they_are_included(tmp_path: Path) -> None:
         result(await ask("refactor.apply", refactor_id=plan["refactor_id"], include=["anchored"], exclude=["#0"]))
         assert texts(root)["a.py"].count("unlock") == 2
 
-    with_plane(root, body)
 
-
-def test_edits_come_in_pages(tmp_path: Path) -> None:
+async def test_edits_come_in_pages(tmp_path: Path) -> None:
     root = made(tmp_path, {"a.py": "def f(): ...\n" + "f()\n" * 30})
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         seen: list[object] = []
         page = result(await ask("refactor.rename", symbol="f", new_name="g", limit=12))
         while True:
@@ -308,67 +275,56 @@ def test_edits_come_in_pages(tmp_path: Path) -> None:
             page = result(await ask("refactor.rename", symbol="f", new_name="g", limit=12, cursor=cursor))
         assert seen == list(range(1, 32))
 
-    with_plane(root, body)
 
-
-def test_a_cancelled_plan_is_gone(tmp_path: Path) -> None:
+async def test_a_cancelled_plan_is_gone(tmp_path: Path) -> None:
     root = made(tmp_path, SHOP)
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         plan = result(await ask("refactor.rename", symbol="shop/prices.py:1:5", new_name="cost"))
         assert result(await ask("refactor.cancel", refactor_id=plan["refactor_id"]))["status"] == "cancelled"
         for operation in ("refactor.apply", "refactor.preview", "refactor.cancel"):
             assert failed(await ask(operation, refactor_id=plan["refactor_id"])) == "PLAN_NOT_FOUND"
         assert failed(await ask("refactor.apply", refactor_id="../../etc/passwd")) == "PLAN_NOT_FOUND"
-
-    with_plane(root, body)
     assert texts(root) == SHOP
 
 
-def test_a_plan_outlives_the_process_that_made_it(tmp_path: Path) -> None:
+async def test_a_plan_outlives_the_process_that_made_it(tmp_path: Path) -> None:
     root = made(tmp_path, SHOP)
 
-    async def plan(ask: Ask) -> str:
-        return str(result(await ask("refactor.rename", symbol="shop/prices.py:1:5", new_name="cost"))["refactor_id"])
+    async def plan() -> str:
+        async with asking(root) as ask:
+            planned = await ask("refactor.rename", symbol="shop/prices.py:1:5", new_name="cost")
+        return str(result(planned)["refactor_id"])
 
-    first, second = with_plane(root, plan), with_plane(root, plan)
-
-    async def body(ask: Ask) -> None:
+    first, second = await plan(), await plan()
+    async with asking(root) as ask:
         assert result(await ask("refactor.apply", refactor_id=first))["status"] == "applied"
         # What the second plan was about is no longer there.
         assert failed(await ask("refactor.apply", refactor_id=second)) == "PLAN_NOT_FOUND"
 
-    with_plane(root, body)
 
-
-def test_bytes_that_are_no_part_of_an_edit_stay(tmp_path: Path) -> None:
+async def test_bytes_that_are_no_part_of_an_edit_stay(tmp_path: Path) -> None:
     root = made(tmp_path, {"a.py": "def f():\r\n\treturn 1  # \u00e9\r\n\r\nf()"})
     (root / "a.py").chmod(0o755)
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         result(await ask("refactor.rename", symbol="f", new_name="gr\u00fc\u00df", apply=True))
-
-    with_plane(root, body)
     assert (
         root / "a.py"
     ).read_bytes().decode() == "def gr\u00fc\u00df():\r\n\treturn 1  # \u00e9\r\n\r\ngr\u00fc\u00df()"
     assert (root / "a.py").stat().st_mode & 0o777 == 0o755
 
 
-def test_a_file_that_does_not_parse_stops_nothing_and_is_named(tmp_path: Path) -> None:
+async def test_a_file_that_does_not_parse_stops_nothing_and_is_named(tmp_path: Path) -> None:
     root = made(tmp_path, SHOP | {"broken.py": "from shop import price\nprice(((\n"})
-
-    async def body(ask: Ask) -> JsonObject:
-        return result(await ask("refactor.rename", symbol="shop/prices.py:1:5", new_name="cost", apply=True))
-
-    assert with_plane(root, body)["status"] == "applied"
+    async with asking(root) as ask:
+        assert (result(await ask("refactor.rename", symbol="shop/prices.py:1:5", new_name="cost", apply=True)))[
+            "status"
+        ] == "applied"
     assert "def cost" in texts(root)["shop/prices.py"]
 
 
-def test_a_file_moves_with_its_imports_and_with_git(tmp_path: Path) -> None:
+async def test_a_file_moves_with_its_imports_and_with_git(tmp_path: Path) -> None:
     root = made(tmp_path, SHOP)
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         plan = result(await ask("refactor.move", from_path="shop/prices.py", to_path="shop/money/prices.py"))
         assert texts(root) == SHOP
         done = result(await ask("refactor.apply", refactor_id=plan["refactor_id"]))
@@ -381,95 +337,72 @@ def test_a_file_moves_with_its_imports_and_with_git(tmp_path: Path) -> None:
         result(await ask("undo"))
         assert texts(root) == SHOP
 
-    with_plane(root, body)
 
-
-def test_a_module_is_renamed_by_its_path(tmp_path: Path) -> None:
+async def test_a_module_is_renamed_by_its_path(tmp_path: Path) -> None:
     root = made(tmp_path, SHOP)
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         result(await ask("refactor.rename", symbol="shop/prices.py", new_name="costs", apply=True))
-
-    with_plane(root, body)
     assert texts(root)["shop/__init__.py"].startswith("from shop.costs import price\n")
     assert "shop/costs.py" in texts(root)
 
 
-def test_what_is_used_is_not_deleted_unless_forced(tmp_path: Path) -> None:
+async def test_what_is_used_is_not_deleted_unless_forced(tmp_path: Path) -> None:
     root = made(tmp_path, SHOP | {"shop/extra.py": "def spare():\n    return 1\n\n\ndef other():\n    return 2\n"})
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         assert failed(await ask("refactor.delete", target="shop/prices.py:1:5", apply=True)) == "STILL_USED"
         assert "def price" in texts(root)["shop/prices.py"]
         result(await ask("refactor.delete", target="shop/extra.py:1:5", apply=True))
         assert texts(root)["shop/extra.py"] == "def other():\n    return 2\n"
         assert result(await ask("refactor.delete", target="shop/prices.py:1:5", force=True))["status"] == "previewed"
 
-    with_plane(root, body)
 
-
-def test_syntax_is_replaced_by_its_shape(tmp_path: Path) -> None:
+async def test_syntax_is_replaced_by_its_shape(tmp_path: Path) -> None:
     root = made(tmp_path, {"a.py": "assert_equal(f(1), 2)\n# assert_equal(a, b)\nassert_equal( x ,[y, z])\n"})
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         plan = result(
             await ask("refactor.replace", pattern="assert_equal($A, $B)", rewrite="check($B, $A)", language="python")
         )
         assert [one["new"] for one in edits(plan)] == ["check(2, f(1))", "check([y, z], x)"]
         result(await ask("refactor.apply", refactor_id=plan["refactor_id"]))
-
-    with_plane(root, body)
     assert texts(root)["a.py"] == "check(2, f(1))\n# assert_equal(a, b)\ncheck([y, z], x)\n"
 
 
 @requirement("MCP-12")
-def test_without_refactoring_the_error_names_the_setting(tmp_path: Path) -> None:
+async def test_without_refactoring_the_error_names_the_setting(tmp_path: Path) -> None:
     root = made(tmp_path, SHOP)
-
-    async def body(ask: Ask) -> str:
-        return failed(await ask("refactor.rename", symbol="price", new_name="cost"))
-
-    assert with_plane(root, body, "refactor.enabled=false") == "OPERATION_DISABLED"
+    async with asking(root, "refactor.enabled=false") as ask:
+        assert (failed(await ask("refactor.rename", symbol="price", new_name="cost"))) == "OPERATION_DISABLED"
 
 
-def test_only_what_is_proven_applies_when_the_owner_says_so(tmp_path: Path) -> None:
+async def test_only_what_is_proven_applies_when_the_owner_says_so(tmp_path: Path) -> None:
     root = made(tmp_path, SHOP)
-
-    async def body(ask: Ask) -> JsonObject:
-        return result(await ask("refactor.rename", symbol="shop/prices.py:1:5", new_name="cost"))
-
-    found = with_plane(root, body, "refactor.auto_apply=proven")
+    async with asking(root, "refactor.auto_apply=proven") as ask:
+        found = result(await ask("refactor.rename", symbol="shop/prices.py:1:5", new_name="cost"))
     assert {one["tier"] for one in edits(found) if one["applies"] and one["semantic"]} == {"PROVEN"}
     assert "STRONG" in {one["tier"] for one in edits(found) if not one["applies"]}
 
 
-def test_proposals_are_chosen_in_the_call_that_applies_and_nowhere_else(tmp_path: Path) -> None:
+async def test_proposals_are_chosen_in_the_call_that_applies_and_nowhere_else(tmp_path: Path) -> None:
     files = {"a.py": "class Box:\n    def open(self): ...\n\n\ndef use(thing):\n    thing.open()\n"}
     root = made(tmp_path, files)
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         early = await ask("refactor.rename", symbol="a.py:Box.open", new_name="unlock", include=["anchored"])
         assert failed(early) == "INVALID_ARGUMENT"
         result(
             await ask("refactor.rename", symbol="a.py:Box.open", new_name="unlock", include=["anchored"], apply=True)
         )
-
-    with_plane(root, body)
     assert texts(root)["a.py"] == files["a.py"].replace("open", "unlock")
 
 
-def test_the_answer_counts_the_lines_that_changed(tmp_path: Path) -> None:
+async def test_the_answer_counts_the_lines_that_changed(tmp_path: Path) -> None:
     root = made(tmp_path, {"a.py": "def f(): ...\n" + "x = 1\n" * 6000 + "f()\n"})
-
-    async def body(ask: Ask) -> JsonObject:
+    async with asking(root) as ask:
         done = result(await ask("refactor.rename", symbol="f", new_name="g", apply=True))
-        return cast(JsonObject, cast(JsonObject, done["applied"])["delta"])
-
-    delta = with_plane(root, body)
+        delta = cast(JsonObject, cast(JsonObject, done["applied"])["delta"])
     assert (delta["insertions"], delta["deletions"]) == (2, 2)
 
 
-def test_a_stub_of_another_module_is_left_to_the_caller(tmp_path: Path) -> None:
+async def test_a_stub_of_another_module_is_left_to_the_caller(tmp_path: Path) -> None:
     root = made(
         tmp_path,
         {
@@ -479,27 +412,21 @@ def test_a_stub_of_another_module_is_left_to_the_caller(tmp_path: Path) -> None:
             "other/__init__.pyi": "from pkg import make as make\n",
         },
     )
-
-    async def body(ask: Ask) -> JsonObject:
-        return result(await ask("refactor.rename", symbol="pkg/core.py:1:5", new_name="build"))
-
-    found = with_plane(root, body)
+    async with asking(root) as ask:
+        found = result(await ask("refactor.rename", symbol="pkg/core.py:1:5", new_name="build"))
     assert {one["path"] for one in edits(found) if one["applies"]} == {"pkg/__init__.py", "pkg/core.py"}
 
 
-def test_what_breaks_though_every_edit_is_right_is_seen_before_it_is_applied(tmp_path: Path) -> None:
+async def test_what_breaks_though_every_edit_is_right_is_seen_before_it_is_applied(tmp_path: Path) -> None:
     files = {"m.py": "CONST = 3\n\n\ndef helper(n=CONST):\n    return n\n\n\nx = helper()\n"}
     root = made(tmp_path, files)
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         envelope = await ask("refactor.move", symbol="helper", to_path="fresh.py", apply=True)
         found = result(envelope)
         assert found["status"] == "previewed"
         assert "import_cycle" in str(cast(JsonObject, found["manifest"])["risks"])
         assert "import_cycle" in str(cast(JsonObject, envelope["meta"])["warnings"])
         assert texts(root) == files
-
-    with_plane(root, body)
 
 
 @pytest.mark.parametrize(
@@ -512,17 +439,14 @@ def test_what_breaks_though_every_edit_is_right_is_seen_before_it_is_applied(tmp
         ({"to_path": "shop/other.py"}, "INVALID_ARGUMENT"),
     ],
 )
-def test_where_nothing_can_go_nothing_goes(tmp_path: Path, arguments: dict[str, str], error: str) -> None:
+async def test_where_nothing_can_go_nothing_goes(tmp_path: Path, arguments: dict[str, str], error: str) -> None:
     root = made(tmp_path, SHOP)
-
-    async def body(ask: Ask) -> str:
-        return failed(await ask("refactor.move", **arguments, apply=True))
-
-    assert with_plane(root, body) == error
+    async with asking(root) as ask:
+        assert (failed(await ask("refactor.move", **arguments, apply=True))) == error
     assert texts(root) == SHOP
 
 
-def test_an_import_that_leads_into_two_projects_is_a_divergence(tmp_path: Path) -> None:
+async def test_an_import_that_leads_into_two_projects_is_a_divergence(tmp_path: Path) -> None:
     files = {
         "a/pyproject.toml": "[project]\nname = 'a'\n",
         "a/tools.py": "def make():\n    return 1\n",
@@ -532,8 +456,7 @@ def test_an_import_that_leads_into_two_projects_is_a_divergence(tmp_path: Path) 
         "c/main.py": "from tools import make\n\nmake()\n",
     }
     root = made(tmp_path, files)
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         envelope = await ask("refactor.rename", symbol="a/tools.py:1:5", new_name="build", apply=True)
         found = result(envelope)
         assert found["status"] == "divergence"
@@ -548,22 +471,17 @@ def test_an_import_that_leads_into_two_projects_is_a_divergence(tmp_path: Path) 
         )
         assert texts(root) == files | {"a/tools.py": "def build():\n    return 1\n"}
 
-    with_plane(root, body)
 
-
-def test_a_plan_that_is_too_old_is_gone(tmp_path: Path) -> None:
+async def test_a_plan_that_is_too_old_is_gone(tmp_path: Path) -> None:
     root = made(tmp_path, SHOP)
-
-    async def body(ask: Ask) -> str:
+    async with asking(root, "refactor.plan_minutes=0.000001") as ask:
         plan = result(await ask("refactor.rename", symbol="shop/prices.py:1:5", new_name="cost"))
-        return failed(await ask("refactor.apply", refactor_id=plan["refactor_id"]))
-
-    assert with_plane(root, body, "refactor.plan_minutes=0.000001") == "PLAN_NOT_FOUND"
+        assert (failed(await ask("refactor.apply", refactor_id=plan["refactor_id"]))) == "PLAN_NOT_FOUND"
     assert texts(root) == SHOP
 
 
 @requirement("REF-01")
-def test_a_bare_name_in_a_file_means_the_top_level_one_and_numbers_are_edits(tmp_path: Path) -> None:
+async def test_a_bare_name_in_a_file_means_the_top_level_one_and_numbers_are_edits(tmp_path: Path) -> None:
     root = made(
         tmp_path,
         {
@@ -571,8 +489,7 @@ def test_a_bare_name_in_a_file_means_the_top_level_one_and_numbers_are_edits(tmp
             "b.py": "def use(thing):\n    return thing.near()\n",
         },
     )
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         plan = result(await ask("refactor.rename", symbol="a.py:near", new_name="beside", apply=True))
         assert plan["status"] == "applied"
         assert texts(root)["a.py"].startswith("def beside(x):") and "return beside(self)" in texts(root)["a.py"]
@@ -582,5 +499,3 @@ def test_a_bare_name_in_a_file_means_the_top_level_one_and_numbers_are_edits(tmp
         ]
         done = result(await ask("refactor.apply", refactor_id=plan["refactor_id"], exclude=waiting))
         assert done["status"] == "applied" and "thing.near()" in texts(root)["b.py"]
-
-    with_plane(root, body)

@@ -8,7 +8,8 @@ import pytest
 
 from codeplane.kernel.json import JsonObject
 from tests.interaction.requirements import requirement
-from tests.query.asking import Ask, result, with_plane
+from tests.kernel.plane import asking
+from tests.query.asking import result
 from tests.refactor.test_operations import made
 
 _OPEN = 14
@@ -20,10 +21,9 @@ FAMILY = MAIL | {"fast.py": "from mail import Mail\n\n\nclass Fast(Mail):\n    d
 
 
 @requirement("REF-40")
-def test_certain_edits_and_places_to_decide_are_counted_apart(tmp_path: Path) -> None:
+async def test_certain_edits_and_places_to_decide_are_counted_apart(tmp_path: Path) -> None:
     root = made(tmp_path, MAIL)
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         planned = await ask("refactor.rename", symbol="Mail.send", new_name="post")
         head, *lines = str(planned["text"]).splitlines()
         assert head.endswith(": 2 certain edits in 1 file; 14 places wait for a decision")
@@ -36,27 +36,21 @@ def test_certain_edits_and_places_to_decide_are_counted_apart(tmp_path: Path) ->
         delta = cast(JsonObject, cast(JsonObject, done["applied"])["delta"])
         assert [one["path"] for one in cast(list[JsonObject], delta["files"])] == ["mail.py"]
 
-    with_plane(root, body)
-
 
 @requirement("REF-40")
-def test_the_answer_of_an_apply_counts_what_was_left(tmp_path: Path) -> None:
+async def test_the_answer_of_an_apply_counts_what_was_left(tmp_path: Path) -> None:
     root = made(tmp_path, MAIL)
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         plan = result(await ask("refactor.rename", symbol="Mail.send", new_name="post"))
         done = await ask("refactor.rename", refactor_id=plan["refactor_id"], exclude=["anchored"])
         left = next(line for line in str(done["text"]).splitlines() if line.startswith("left alone"))
         assert left.startswith("left alone, 14 places not sure: uses.py:2 ") and left.endswith(" and 4 more")
 
-    with_plane(root, body)
-
 
 @requirement("REF-40")
-def test_each_page_says_which_kinds_of_places_it_lists(tmp_path: Path) -> None:
+async def test_each_page_says_which_kinds_of_places_it_lists(tmp_path: Path) -> None:
     root = made(tmp_path, MAIL | {"README.md": "Call `Mail.send` once.\n"})
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         found = await ask("refactor.rename", symbol="Mail.send", new_name="post", limit=6)
         pages = [str(found["text"])]
         while cursor := cast(JsonObject, result(found)["pagination"]).get("next_cursor"):
@@ -74,14 +68,11 @@ def test_each_page_says_which_kinds_of_places_it_lists(tmp_path: Path) -> None:
         assert "… and 4 more to decide: on the next pages" in pages[0]
         assert "more to decide" not in pages[1] + pages[2]
 
-    with_plane(root, body)
-
 
 @requirement("REF-40")
-def test_a_question_about_candidates_shows_the_places_to_decide(tmp_path: Path) -> None:
+async def test_a_question_about_candidates_shows_the_places_to_decide(tmp_path: Path) -> None:
     root = made(tmp_path, FAMILY)
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         asked = await ask("refactor.rename", symbol="Mail.send", new_name="post")
         text = str(asked["text"])
         assert re.search(r"family: .* \(3 certain edits in 2 files; 14 places wait for a decision\)", text), text
@@ -92,15 +83,14 @@ def test_a_question_about_candidates_shows_the_places_to_decide(tmp_path: Path) 
         assert result(listed)["status"] == "needs_decision"
         assert len(set(re.findall(r"#(\d+)[ =]", str(listed["text"])))) == _OPEN
 
-    with_plane(root, body)
-
 
 @requirement("REF-40")
 @pytest.mark.parametrize("files", [MAIL, FAMILY], ids=["one", "family"])
-def test_a_decision_that_names_no_place_is_answered_with_the_places(tmp_path: Path, files: dict[str, str]) -> None:
+async def test_a_decision_that_names_no_place_is_answered_with_the_places(
+    tmp_path: Path, files: dict[str, str]
+) -> None:
     root = made(tmp_path, files)
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         plan = result(await ask("refactor.rename", symbol="Mail.send", new_name="post"))
         chosen = {"selected_candidate_id": "family"} if files is FAMILY else {}
         proof = {"file_line_evidence": [{"file": "mail.py", "line": 2, "content": "    def send(self):"}]}
@@ -113,5 +103,3 @@ def test_a_decision_that_names_no_place_is_answered_with_the_places(tmp_path: Pa
         ]
         for one in first:
             assert f"  #{one['id']} {one['path']}:{one['line']} {one['content']}" in str(found["text"])
-
-    with_plane(root, body)

@@ -12,7 +12,7 @@ import pytest
 
 from codeplane.kernel.json import JsonObject
 from tests.interaction.requirements import requirement
-from tests.query.asking import Ask, with_plane
+from tests.kernel.plane import asking
 from tests.refactor.programs.changes import Change, changes
 from tests.refactor.programs.program import Program, outcome
 from tests.refactor.programs.program_strategy import drawn
@@ -39,14 +39,13 @@ def test_a_plan_that_names_no_risk_changes_nothing_that_a_program_does(first: in
 
 
 @requirement("REF-01")
-def test_what_was_refactored_is_undone_to_the_byte(tmp_path: Path) -> None:
+async def test_what_was_refactored_is_undone_to_the_byte(tmp_path: Path) -> None:
     program = drawn(3)
     root = made(tmp_path, dict(program.files))
     spec = [
         one.spec for one in _changes(program, 3) if one.files not in (None, dict(program.files)) and not one.candidate
     ]
-
-    async def body(ask: Ask) -> int:
+    async with asking(root) as ask:
         applied = 0
         for one in spec:
             envelope = await ask(f"refactor.{one.kind}", **_arguments(one.kind, one.symbol, one.new_name, one.options))
@@ -56,9 +55,7 @@ def test_what_was_refactored_is_undone_to_the_byte(tmp_path: Path) -> None:
             undone = await ask("undo")
             assert undone.get("result") is not None, undone
             assert texts(root) == program.files, one
-        return applied
-
-    assert with_plane(root, body) >= 3
+        assert (applied) >= 3
 
 
 def _arguments(kind: str, symbol: str, new_name: str, options: JsonObject) -> JsonObject:

@@ -1,13 +1,12 @@
 """The test operations of a repository of the test's own, through the door."""
 
-import asyncio
 import json
 import os
 import subprocess
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 from codeplane.kernel.actor import Caller, Progress
 from codeplane.kernel.catalogue import Catalogue
@@ -22,8 +21,6 @@ from codeplane.testing.suite import Suite
 from codeplane.wiring.app import load_workspace_config
 from codeplane.wiring.edit import TestTools
 from tests.kernel.plane import running_here
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,33 +71,25 @@ def written(root: Path, files: Mapping[str, str]) -> Path:
     return root.resolve()
 
 
-def at_the_door(
+@asynccontextmanager
+async def open_door(
     root: Path,
-    body: Callable[[Door], Awaitable[T]],
     *settings: str,
     sandbox: Sandbox | None = None,
     environment: Mapping[str, str] | None = None,
-) -> T:
-    """Run a test's body with the operations over a root; without another sandbox, the machine's own."""
-
-    async def run() -> T:
-        workspace = Workspace(root=root.resolve())
-        loaded = load_workspace_config(workspace, settings, {}).without_terminal()
-        async with running_here(workspace, loaded=loaded) as plane:
-            variables = dict(os.environ) if environment is None else dict(environment)
-            tools = TestTools.at(workspace.home, variables, plane.secrets, sandbox=sandbox)
-            knowledge = plane.edits.knowledge
-            suite = tools.suite(
-                root=workspace.root, home=workspace.home, knowledge=knowledge, config=loaded.config.tests
-            )
-            operations = TestOperations(root=workspace.root, suite=suite, cursors=Cursors(clock=plane.clock))
-            # The same stages as everyone's; only the catalogue is the test's own.
-            conveyor = Conveyor(catalogue=Catalogue([operations]), ports=plane.conveyor.ports)
-            try:
-                return await body(
-                    Door(conveyor=conveyor, suite=suite, knowledge=knowledge, root=workspace.root, said=[])
-                )
-            finally:
-                await suite.stop()
-
-    return asyncio.run(run())
+) -> AsyncIterator[Door]:
+    """The operations over a root; without another sandbox, with the machine's own."""
+    workspace = Workspace(root=root.resolve())
+    loaded = load_workspace_config(workspace, settings, {}).without_terminal()
+    async with running_here(workspace, loaded=loaded) as plane:
+        variables = dict(os.environ) if environment is None else dict(environment)
+        tools = TestTools.at(workspace.home, variables, plane.secrets, sandbox=sandbox)
+        knowledge = plane.edits.knowledge
+        suite = tools.suite(root=workspace.root, home=workspace.home, knowledge=knowledge, config=loaded.config.tests)
+        operations = TestOperations(root=workspace.root, suite=suite, cursors=Cursors(clock=plane.clock))
+        # The same stages as everyone's; only the catalogue is the test's own.
+        conveyor = Conveyor(catalogue=Catalogue([operations]), ports=plane.conveyor.ports)
+        try:
+            yield Door(conveyor=conveyor, suite=suite, knowledge=knowledge, root=workspace.root, said=[])
+        finally:
+            await suite.stop()

@@ -1,20 +1,19 @@
 """The tests that the answer of an edit names are those that `test_run` takes for it."""
 
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import cast
 
 import pytest
 
 from codeplane.kernel.json import JsonObject
 from tests.interaction.requirements import requirement
-from tests.query.asking import Ask, result, with_plane
+from tests.kernel.plane import Ask, asking
+from tests.query.asking import result
 from tests.testing.door import written
 
 pytestmark = requirement("TST-35")
 
-T = TypeVar("T")
 TOO_LATE = "affected tests are not known yet"
 WIDE = 12
 
@@ -126,19 +125,19 @@ async def taken(ask: Ask, **arguments: object) -> list[str]:
     return sorted(str(one["target_id"]) for one in cast(list[JsonObject], status["results"]))
 
 
-def with_runners(folder: Path, body: Callable[[], T]) -> T:
-    """With programs of the runners' names on PATH: what they would do is no matter here."""
+@pytest.fixture(autouse=True)
+def runners(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs of the runners' names on PATH: what they would do is no matter here."""
+    folder = tmp_path / "bin"
     folder.mkdir()
     for name in ("go", "vitest", "pytest"):
         (folder / name).write_text("#!/bin/sh\nexit 1\n")
         (folder / name).chmod(0o755)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PATH", f"{folder}:/usr/bin:/bin")
-        return body()
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
 
 
 @pytest.mark.parametrize("language", EDITS)
-def test_an_edit_names_what_a_run_takes(tmp_path: Path, language: str) -> None:
+async def test_an_edit_names_what_a_run_takes(tmp_path: Path, language: str) -> None:
     files, edits = EDITS[language]
     root = written(tmp_path / "repo", files)
 
@@ -155,7 +154,8 @@ def test_an_edit_names_what_a_run_takes(tmp_path: Path, language: str) -> None:
             assert "error" not in await ask("test.discover")
         return found
 
-    found = with_runners(tmp_path / "bin", lambda: with_plane(root, body))
+    async with asking(root) as ask:
+        found = await body(ask)
     for edit, affected, impacted, named in found:
         assert affected == impacted == named, edit
     assert any(affected for _, affected, _, _ in found)
@@ -163,10 +163,9 @@ def test_an_edit_names_what_a_run_takes(tmp_path: Path, language: str) -> None:
         assert any(1 < len(affected) < WIDE for _, affected, _, _ in found), "none was narrowed"
 
 
-def test_a_refactor_and_a_second_edit_name_what_a_run_of_their_files_takes(tmp_path: Path) -> None:
+async def test_a_refactor_and_a_second_edit_name_what_a_run_of_their_files_takes(tmp_path: Path) -> None:
     root = written(tmp_path / "repo", PYTHON)
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         renamed = await edited(ask, "refactor.rename", symbol="shop/money.py:euros", new_name="units", apply=True)
         applied = cast(JsonObject, renamed.get("applied") or renamed)
         affected = cast(list[str], applied.get("affected_tests") or renamed.get("affected_tests"))
@@ -175,5 +174,3 @@ def test_a_refactor_and_a_second_edit_name_what_a_run_of_their_files_takes(tmp_p
         second = await edited(ask, "write_files", edits=[changed("tests/test_data.py", "assert", "assert not")])
         assert second["affected_tests"] == await taken(ask, paths=["tests/test_data.py"]) == ["tests/test_data.py"]
         assert {*affected, "tests/test_data.py"} <= set(await taken(ask, impacted=True))
-
-    with_runners(tmp_path / "bin", lambda: with_plane(root, body))

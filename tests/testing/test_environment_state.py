@@ -10,7 +10,8 @@ import pytest
 from codeplane.kernel.json import JsonObject
 from codeplane.testing.environment_state import environment_state
 from tests.interaction.requirements import requirement
-from tests.query.asking import Ask, result, with_plane
+from tests.kernel.plane import Ask, asking
+from tests.query.asking import result
 from tests.testing.door import written
 from tests.testing.runs import needs
 
@@ -52,7 +53,7 @@ def in_place(file: Path, text: str) -> Callable[[], None]:
 
 @requirement("TST-30")
 @pytest.mark.parametrize("what", ["dependency", "ignored file"])
-def test_what_is_mended_outside_of_the_code_is_not_flaky(shop: Path, what: str) -> None:
+async def test_what_is_mended_outside_of_the_code_is_not_flaky(shop: Path, what: str) -> None:
     file, bad, good = (
         (package(shop), "RATE = 16\n", "RATE = 19\n") if what == "dependency" else (shop / "local.cfg", "of", "on")
     )
@@ -67,7 +68,8 @@ def test_what_is_mended_outside_of_the_code_is_not_flaky(shop: Path, what: str) 
         assert first["summary"]["tests_failed"] == 1  # type: ignore[index,call-overload]
         return result(second), second, history
 
-    second, envelope, history = with_plane(shop, body, UNITTEST)
+    async with asking(shop, UNITTEST) as ask:
+        second, envelope, history = await body(ask)
     summary = cast(JsonObject, second["summary"])
     assert (summary["tests_passed"], len(cast(list[str], summary["fixed"]))) == (1, 1)
     assert history["flaky"] == []
@@ -76,33 +78,28 @@ def test_what_is_mended_outside_of_the_code_is_not_flaky(shop: Path, what: str) 
 
 
 @requirement("TST-30")
-def test_both_ways_on_the_same_code_and_environment_is_flaky(shop: Path) -> None:
+async def test_both_ways_on_the_same_code_and_environment_is_flaky(shop: Path) -> None:
     """What tests themselves leave behind is no change of the environment."""
     (shop / "tests/test_rates.py").write_text(
         TEST + "        self.assertTrue(Path('seen.tmp').exists() or Path('seen.tmp').touch())\n"
     )
-
-    async def body(ask: Ask) -> JsonObject:
+    async with asking(shop, UNITTEST) as ask:
         await ask("test.run")
         await ask("test.run", fresh=True)
-        return result(await ask("test.history"))
-
-    (flaky,) = cast(list[JsonObject], with_plane(shop, body, UNITTEST)["flaky"])
+        (flaky,) = cast(list[JsonObject], (result(await ask("test.history")))["flaky"])
     assert (flaky["passed"], flaky["failed"]) == (1, 1)
 
 
 @requirement("TST-31")
-def test_a_changed_dependency_runs_the_tests_again(shop: Path) -> None:
-    async def body(ask: Ask) -> list[object]:
+async def test_a_changed_dependency_runs_the_tests_again(shop: Path) -> None:
+    async with asking(shop, UNITTEST) as ask:
         found: list[object] = []
         for change in (None, None, in_place(package(shop), "RATE = 16\n"), (shop / "uv.lock").touch):
             if change is not None:
                 change()
             run = result(await ask("test.run"))
             found.append((run["progress"]["reused"], run["summary"]["tests_failed"]))  # type: ignore[index,call-overload]
-        return found
-
-    assert with_plane(shop, body, UNITTEST) == [(0, 0), (1, 0), (0, 1), (0, 1)]
+        assert (found) == [(0, 0), (1, 0), (0, 1), (0, 1)]
 
 
 @requirement("TST-30")

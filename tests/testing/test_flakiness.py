@@ -6,7 +6,7 @@ from typing import cast
 from codeplane.kernel.json import JsonObject
 from codeplane.testing.flakiness import FlakinessLog
 from tests.interaction.requirements import requirement
-from tests.testing.door import Door, at_the_door, written
+from tests.testing.door import open_door, written
 from tests.testing.runs import environment, needs
 
 pytestmark = requirement("TST-30")
@@ -24,11 +24,10 @@ def listed(history: JsonObject, name: str) -> list[JsonObject]:
     return cast(list[JsonObject], history[name])
 
 
-def test_runs_are_told_with_what_is_flaky_and_slow(tmp_path: Path) -> None:
+async def test_runs_are_told_with_what_is_flaky_and_slow(tmp_path: Path) -> None:
     needs("bwrap")
     root = written(tmp_path / "repo", FILES)
-
-    async def body(door: Door) -> None:
+    async with open_door(root, environment=environment()) as door:
         assert (await door.ask("test.history"))["result"]["runs"] == []  # type: ignore[index, call-overload]
         first, second = await door.run(), await door.run(fresh=True)
         assert first["state"] == second["state"] and first["began_at"] < second["began_at"]  # type: ignore[operator]
@@ -46,8 +45,6 @@ def test_runs_are_told_with_what_is_flaky_and_slow(tmp_path: Path) -> None:
         further = await door.ask("test.history", limit=1, cursor=cursor)
         (older,) = listed(cast(JsonObject, further["result"]), "runs")
         assert older["run_id"] == first["run_id"]
-
-    at_the_door(root, body, environment=environment())
 
 
 def test_what_failed_and_was_mended_is_not_flaky(tmp_path: Path) -> None:

@@ -12,16 +12,15 @@ from codeplane.testing.impact import Impact, Reached, Selection
 from codeplane.testing.import_graph import ImportCache, ImportGraph
 from codeplane.testing.target import Target
 from tests.interaction.requirements import requirement
-from tests.testing.door import Door, at_the_door, written
+from tests.testing.door import Door, open_door, written
 
 Select = Callable[[dict[str, str]], Awaitable[Selection]]
 
 
-def _selections(tmp_path: Path, files: dict[str, str], changes: list[dict[str, str | None]]) -> list[Selection]:
+async def _selections(tmp_path: Path, files: dict[str, str], changes: list[dict[str, str | None]]) -> list[Selection]:
     """What is selected for each change, each made alone."""
     root = written(tmp_path / "repo", files)
-
-    async def body(door: Door) -> list[Selection]:
+    async with open_door(root) as door:
         found = []
         for change in changes:
             for path, text in change.items():
@@ -38,15 +37,13 @@ def _selections(tmp_path: Path, files: dict[str, str], changes: list[dict[str, s
                     (root / path).unlink()
         return found
 
-    return at_the_door(root, body)
-
 
 def _paths(selection: Selection) -> list[str]:
     return sorted(one.path for one in selection.reached)
 
 
 @requirement("TST-08")
-def test_python_imports_fixtures_data_and_tests_themselves(tmp_path: Path) -> None:
+async def test_python_imports_fixtures_data_and_tests_themselves(tmp_path: Path) -> None:
     files = {
         "shop/__init__.py": "",
         "shop/money.py": "def cents(x):\n    return x\n",
@@ -59,7 +56,7 @@ def test_python_imports_fixtures_data_and_tests_themselves(tmp_path: Path) -> No
         "tests/test_alone.py": "def test_alone():\n    pass\n",
         "README.md": "# Shop\n",
     }
-    found = _selections(
+    found = await _selections(
         tmp_path,
         files,
         [
@@ -84,7 +81,7 @@ def test_python_imports_fixtures_data_and_tests_themselves(tmp_path: Path) -> No
 
 
 @requirement("TST-08")
-def test_javascript_imports(tmp_path: Path) -> None:
+async def test_javascript_imports(tmp_path: Path) -> None:
     files = {
         "package.json": '{"jest": {}}',
         "src/money.ts": "export const cents = (x: number) => x;\n",
@@ -92,14 +89,14 @@ def test_javascript_imports(tmp_path: Path) -> None:
         "src/cart.test.ts": "import { cents } from './index';\ntest('x', () => { cents(1); });\n",
         "src/other.test.ts": "test('x', () => {});\n",
     }
-    (found,) = _selections(tmp_path, files, [{"src/money.ts": "export const cents = (x: number) => x + 0;\n"}])
+    (found,) = await _selections(tmp_path, files, [{"src/money.ts": "export const cents = (x: number) => x + 0;\n"}])
     assert found.reached == (
         Reached(path="src/cart.test.ts", reason="imports src/index.ts → src/money.ts", distance=2),
     )
 
 
 @requirement("TST-08")
-def test_other_languages_by_package_and_by_name(tmp_path: Path) -> None:
+async def test_other_languages_by_package_and_by_name(tmp_path: Path) -> None:
     files = {
         "go.mod": "module x\n",
         "cart/cart.go": "package cart\n\nfunc Total() int { return 1 }\n",
@@ -111,7 +108,7 @@ def test_other_languages_by_package_and_by_name(tmp_path: Path) -> None:
         "app/src/test/java/x/BasketTest.java": "package x;\nclass BasketTest { void t() { new Basket(); } }\n",
         "app/src/test/java/x/OtherTest.java": "package x;\nclass OtherTest { }\n",
     }
-    go, java = _selections(
+    go, java = await _selections(
         tmp_path,
         files,
         [
@@ -129,19 +126,21 @@ def test_other_languages_by_package_and_by_name(tmp_path: Path) -> None:
 
 
 @requirement("TST-08")
-def test_settings_reach_every_test_of_their_runner(tmp_path: Path) -> None:
+async def test_settings_reach_every_test_of_their_runner(tmp_path: Path) -> None:
     files = {
         "api/pyproject.toml": "[tool.pytest.ini_options]\n",
         "api/test_a.py": "",
         "web/package.json": '{"jest": {}}',
         "web/a.test.js": "",
     }
-    (found,) = _selections(tmp_path, files, [{"api/pyproject.toml": "[tool.pytest.ini_options]\naddopts = '-q'\n"}])
+    (found,) = await _selections(
+        tmp_path, files, [{"api/pyproject.toml": "[tool.pytest.ini_options]\naddopts = '-q'\n"}]
+    )
     assert _paths(found) == ["api/test_a.py"]
 
 
 @requirement("TST-08")
-def test_a_hub_is_narrowed_by_the_changed_definitions(tmp_path: Path) -> None:
+async def test_a_hub_is_narrowed_by_the_changed_definitions(tmp_path: Path) -> None:
     parts = [f"part{at}" for at in range(12)]
     files = {"hub/__init__.py": "".join(f"from hub.{name} import make_{name}\n" for name in parts)}
     for name in parts:
@@ -150,7 +149,7 @@ def test_a_hub_is_narrowed_by_the_changed_definitions(tmp_path: Path) -> None:
         )
         files[f"tests/test_of_{name}.py"] = f"import hub\n\n\ndef test_it():\n    assert hub.make_{name}() == 1\n"
     changed = files["hub/part7.py"].replace("return 1", "return 2")
-    (found,) = _selections(tmp_path, files, [{"hub/part7.py": changed}])
+    (found,) = await _selections(tmp_path, files, [{"hub/part7.py": changed}])
     assert found.reached[0].path == "tests/test_of_part7.py"
     assert len(found.reached) <= 5
     assert found.left_out == 12 - len(found.reached)
@@ -178,10 +177,9 @@ async def _snapshot(door: Door) -> Snapshot:
     return snapshot
 
 
-def test_an_edit_does_not_wait_for_whoever_is_finding_out(tmp_path: Path) -> None:
+async def test_an_edit_does_not_wait_for_whoever_is_finding_out(tmp_path: Path) -> None:
     root = written(tmp_path / "repo", SHOP)
-
-    async def body(door: Door) -> None:
+    async with open_door(root) as door:
         snapshot = await _snapshot(door)
         asked, answer = threading.Event(), threading.Event()
 
@@ -199,10 +197,8 @@ def test_an_edit_does_not_wait_for_whoever_is_finding_out(tmp_path: Path) -> Non
         assert found is not None and "tests/test_money.py" in _paths(found)
         assert await impact.after_edit(snapshot, ["shop/money.py"]) == found
 
-    at_the_door(root, body)
 
-
-def test_files_that_come_and_go_are_noticed_by_what_was_kept(tmp_path: Path) -> None:
+async def test_files_that_come_and_go_are_noticed_by_what_was_kept(tmp_path: Path) -> None:
     javascript = {
         "web/package.json": '{"jest": {}}',
         "web/a.test.js": "import { b } from './lib';\nimport { c } from './gone';\n",
@@ -218,8 +214,7 @@ def test_files_that_come_and_go_are_noticed_by_what_was_kept(tmp_path: Path) -> 
         {"web/lib/index.js": "export const b = 1;\n"},
         {"outer/inner.py": None, "web/gone.js": None},
     ]
-
-    async def body(door: Door) -> None:
+    async with open_door(root) as door:
         knowledge = door.suite._knowledge
         kept = ImportCache(knowledge.modules)
         for step in [{}, *steps]:
@@ -239,15 +234,13 @@ def test_files_that_come_and_go_are_noticed_by_what_was_kept(tmp_path: Path) -> 
             if step and "outer/__init__.py" not in step:
                 assert found is not None and found.reached, step
 
-    at_the_door(root, body)
 
-
-def test_a_file_that_is_gone_is_reached_in_javascript_too(tmp_path: Path) -> None:
+async def test_a_file_that_is_gone_is_reached_in_javascript_too(tmp_path: Path) -> None:
     files = {
         "package.json": '{"jest": {}}',
         "src/money.ts": "export const cents = 1;\n",
         "src/a.test.ts": "import { cents } from './money';\n",
         "src/b.test.ts": "test('x', () => {});\n",
     }
-    (found,) = _selections(tmp_path, files, [{"src/money.ts": None}])
+    (found,) = await _selections(tmp_path, files, [{"src/money.ts": None}])
     assert found.reached == (Reached(path="src/a.test.ts", reason="imports src/money.ts", distance=1),)

@@ -9,7 +9,7 @@ from codeplane.kernel.json import JsonObject
 from codeplane.testing.environment import clean_environment
 from codeplane.testing.sandbox import Enclosure
 from tests.interaction.requirements import requirement
-from tests.testing.door import Door, at_the_door, written
+from tests.testing.door import Door, open_door, written
 from tests.testing.runs import environment, failing, statuses
 
 HOSTILE = """
@@ -77,7 +77,7 @@ class NoSandbox:
 
 
 @requirement("TST-05")
-def test_hostile_code_is_kept_in(tmp_path: Path) -> None:
+async def test_hostile_code_is_kept_in(tmp_path: Path) -> None:
     marker = Path("/tmp") / f"codeplane-marker-{os.getpid()}"
     marker.write_text("outside")
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -85,13 +85,11 @@ def test_hostile_code_is_kept_in(tmp_path: Path) -> None:
         text = text.replace("OUTER", str(os.getpid()))
         root = written(tmp_path / "repo", {"pytest.ini": "[pytest]\n", "test_hostile.py": text})
 
-        async def body(door: Door) -> JsonObject:
-            assert (root / ".codeplane/owner.token").exists()
-            return await door.run()
-
         secret = environment(GITHUB_TOKEN="x", CODEPLANE__TRUST__MODE="automatic", MY_SECRET="x")
         try:
-            result = at_the_door(root, body, environment=secret)
+            async with open_door(root, environment=secret) as door:
+                assert (root / ".codeplane/owner.token").exists()
+                result = await door.run()
         finally:
             marker.unlink()
     assert failing(result) == {}, result["text"]
@@ -101,22 +99,19 @@ def test_hostile_code_is_kept_in(tmp_path: Path) -> None:
 
 
 @requirement("TST-05")
-def test_network_by_the_owner_s_setting(tmp_path: Path) -> None:
+async def test_network_by_the_owner_s_setting(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         text = (
             f"import socket\n\ndef test_it():\n    socket.create_connection(('127.0.0.1', {server.getsockname()[1]}))\n"
         )
         root = written(tmp_path / "repo", {"pytest.ini": "[pytest]\n", "test_net.py": text})
-
-        async def body(door: Door) -> JsonObject:
-            return await door.run()
-
-        result = at_the_door(root, body, "tests.network=true", environment=environment())
+        async with open_door(root, "tests.network=true", environment=environment()) as door:
+            result = await door.run()
     assert statuses(result) == {"test_net.py": "passed"}, result["text"]
 
 
 @requirement("TST-05")
-def test_without_a_sandbox_it_is_refused_unless_the_owner_agreed(tmp_path: Path) -> None:
+async def test_without_a_sandbox_it_is_refused_unless_the_owner_agreed(tmp_path: Path) -> None:
     root = written(tmp_path / "repo", {"pytest.ini": "[pytest]\n", "test_a.py": "def test_a(): pass\n"})
 
     async def refused(door: Door) -> JsonObject:
@@ -126,15 +121,19 @@ def test_without_a_sandbox_it_is_refused_unless_the_owner_agreed(tmp_path: Path)
         return await door.run()
 
     here = environment()
-    denied = at_the_door(root, refused, "approvals.wait_sec=0", sandbox=NoSandbox(), environment=here)
+    async with open_door(root, "approvals.wait_sec=0", sandbox=NoSandbox(), environment=here) as door:
+        denied = await refused(door)
     assert denied["error"]["error"] == "APPROVAL_PENDING"  # type: ignore[index,call-overload]
     assert "without a sandbox" in str(denied["error"])
-    missing = at_the_door(root, refused, "tests.sandbox=required", sandbox=NoSandbox(), environment=here)
+    async with open_door(root, "tests.sandbox=required", sandbox=NoSandbox(), environment=here) as door:
+        missing = await refused(door)
     assert missing["error"]["error"] == "SANDBOX_MISSING"  # type: ignore[index,call-overload]
-    agreed = at_the_door(root, allowed, "trust.mode=automatic", sandbox=NoSandbox(), environment=here)
+    async with open_door(root, "trust.mode=automatic", sandbox=NoSandbox(), environment=here) as door:
+        agreed = await allowed(door)
     assert (statuses(agreed), agreed["sandboxed"]) == ({"test_a.py": "passed"}, False)
     assert "without a sandbox" in str(agreed["warnings"])
-    off = at_the_door(root, allowed, "tests.sandbox=off", sandbox=NoSandbox(), environment=here)
+    async with open_door(root, "tests.sandbox=off", sandbox=NoSandbox(), environment=here) as door:
+        off = await allowed(door)
     assert (statuses(off), off["sandboxed"], off["warnings"]) == ({"test_a.py": "passed"}, False, [])
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from codeplane.kernel.json import JsonObject
 from tests.interaction.requirements import requirement
-from tests.testing.door import Door, at_the_door, written
+from tests.testing.door import open_door, written
 from tests.testing.node import install
 from tests.testing.runs import environment, failing, needs, statuses
 
@@ -27,10 +27,9 @@ def _processes(root: Path) -> int:
 
 
 @requirement("TST-11")
-def test_a_name_that_pytest_does_not_know_is_not_a_failed_test(tmp_path: Path) -> None:
+async def test_a_name_that_pytest_does_not_know_is_not_a_failed_test(tmp_path: Path) -> None:
     root = written(tmp_path / "repo", PYTEST)
-
-    async def body(door: Door) -> None:
+    async with open_door(root, environment=environment()) as door:
         await door.parsed()
         kind, said = _error(await door.ask("test.run", targets="tests/test_utils.py::test_first_pag"))
         assert kind == "NOT_FOUND"
@@ -42,18 +41,13 @@ def test_a_name_that_pytest_does_not_know_is_not_a_failed_test(tmp_path: Path) -
         whole = await door.run()
         assert whole["summary"]["fixed"] == []  # type: ignore[index,call-overload]
 
-    at_the_door(root, body, environment=environment())
-
 
 @requirement("TST-11")
-def test_what_is_there_runs_beside_what_is_not(tmp_path: Path) -> None:
+async def test_what_is_there_runs_beside_what_is_not(tmp_path: Path) -> None:
     root = written(tmp_path / "repo", PYTEST)
     names = ["tests/test_utils.py::test_slog", "tests/test_utils.py::TestPager::test_last", "tests/test_b.py"]
-
-    async def body(door: Door) -> JsonObject:
-        return await door.run(targets=names, parallelism=1)
-
-    result = at_the_door(root, body, environment=environment())
+    async with open_door(root, environment=environment()) as door:
+        result = await door.run(targets=names, parallelism=1)
     assert result["not_found"] == ["tests/test_utils.py::test_slog: did you mean tests/test_utils.py::test_slug?"]
     assert statuses(result) == {"tests/test_utils.py": "passed", "tests/test_b.py": "passed"}
     assert "NOT FOUND tests/test_utils.py::test_slog: did you mean" in str(result["text"])
@@ -63,10 +57,9 @@ def test_what_is_there_runs_beside_what_is_not(tmp_path: Path) -> None:
 
 
 @requirement("TST-11")
-def test_a_test_that_failed_and_is_no_more_is_forgotten(tmp_path: Path) -> None:
+async def test_a_test_that_failed_and_is_no_more_is_forgotten(tmp_path: Path) -> None:
     root = written(tmp_path / "repo", {"pytest.ini": "[pytest]\n", "test_a.py": "def test_old():\n    assert 0\n"})
-
-    async def body(door: Door) -> None:
+    async with open_door(root, environment=environment()) as door:
         assert list(failing(await door.run())) == ["test_a.py::test_old"]
         (root / "test_a.py").write_text("def test_new():\n    pass\n")
         again = await door.run(failed_only=True)
@@ -74,19 +67,14 @@ def test_a_test_that_failed_and_is_no_more_is_forgotten(tmp_path: Path) -> None:
         assert door.suite.history.failing("test_a.py") == ()
         assert "nothing failed last time" in str((await door.run(failed_only=True))["text"])
 
-    at_the_door(root, body, environment=environment())
-
 
 @requirement("TST-11")
-def test_files_without_a_match_are_not_run_again(tmp_path: Path) -> None:
+async def test_files_without_a_match_are_not_run_again(tmp_path: Path) -> None:
     files = {f"tests/test_{at}.py": f"def test_{at}():\n    pass\n" for at in range(6)}
     files["tests/test_fails.py"] = "def test_pager():\n    assert 0\n"
     root = written(tmp_path / "repo", {**PYTEST, **files})
-
-    async def body(door: Door) -> JsonObject:
-        return await door.run(pattern="pager", parallelism=1)
-
-    result = at_the_door(root, body, environment=environment())
+    async with open_door(root, environment=environment()) as door:
+        result = await door.run(pattern="pager", parallelism=1)
     assert list(failing(result)) == ["tests/test_fails.py::test_pager"]
     assert result["summary"]["tests"] == 3  # type: ignore[index,call-overload]
     assert "[1 failed, 2 passed in 2 targets (no match in 7 more)," in str(result["text"])
@@ -95,31 +83,29 @@ def test_files_without_a_match_are_not_run_again(tmp_path: Path) -> None:
 
 
 @requirement("TST-11")
-def test_a_process_that_was_cut_short_leaves_the_rest_to_be_run(tmp_path: Path) -> None:
+async def test_a_process_that_was_cut_short_leaves_the_rest_to_be_run(tmp_path: Path) -> None:
     files = {"pytest.ini": "[pytest]\naddopts = -x\n"}
     files |= {f"test_{name}.py": f"def test_pager():\n    assert {at}\n" for at, name in enumerate("ab")}
     root = written(tmp_path / "repo", files)
-
-    async def body(door: Door) -> JsonObject:
-        return await door.run(pattern="pager", parallelism=1)
-
-    result = at_the_door(root, body, environment=environment())
+    async with open_door(root, environment=environment()) as door:
+        result = await door.run(pattern="pager", parallelism=1)
     assert statuses(result) == {"test_a.py": "failed", "test_b.py": "passed"}
 
 
-def test_a_pattern_that_matches_nothing_says_so(tmp_path: Path) -> None:
+async def test_a_pattern_that_matches_nothing_says_so(tmp_path: Path) -> None:
     root = written(tmp_path / "repo", PYTEST)
-
-    async def body(door: Door) -> tuple[JsonObject, JsonObject, bool]:
-        return await door.run(pattern="zzzz"), await door.run(tags=["slow"]), door.suite.history.ran("tests/test_b.py")
-
-    nothing, tagged, ran = at_the_door(root, body, environment=environment())
+    async with open_door(root, environment=environment()) as door:
+        nothing, tagged, ran = (
+            await door.run(pattern="zzzz"),
+            await door.run(tags=["slow"]),
+            door.suite.history.ran("tests/test_b.py"),
+        )
     assert str(nothing["text"]).startswith("no test matches 'zzzz'\n[nothing ran in 2 targets,")
     assert "no test has the tag slow" in str(tagged["text"])
     assert not ran
 
 
-def test_unittest_and_cargo(tmp_path: Path) -> None:
+async def test_unittest_and_cargo(tmp_path: Path) -> None:
     needs("cargo")
     text = "import unittest\n\nclass T(unittest.TestCase):\n    def test_sums(self):\n        pass\n"
     files = {
@@ -130,18 +116,15 @@ def test_unittest_and_cargo(tmp_path: Path) -> None:
         "tests/outer.rs": "#[test]\nfn outer_one() {}\n",
     }
     root = written(tmp_path / "repo", files)
-
-    async def body(door: Door) -> None:
+    async with open_door(root, "tests.runners={python: unittest}", environment=environment()) as door:
         kind, said = _error(await door.ask("test.run", targets="test_t.py::T::test_sum_s"))
         assert kind == "NOT_FOUND" and "did you mean test_t.py::test_sums?" in said
         kind, said = _error(await door.ask("test.run", targets="tests/outer.rs::outer_two"))
         assert kind == "NOT_FOUND" and "did you mean tests/outer.rs::outer_one?" in said
         assert "no test matches 'zzzz'" in str((await door.run(pattern="zzzz"))["text"])
 
-    at_the_door(root, body, "tests.runners={python: unittest}", environment=environment())
 
-
-def test_javascript(tmp_path: Path) -> None:
+async def test_javascript(tmp_path: Path) -> None:
     modules = install()
     jest = "describe('total', () => {\n  it('sums', () => {});\n  it('adds', () => {});\n});\n"
     vitest = "import { describe, it } from 'vitest';\n" + jest
@@ -159,8 +142,7 @@ def test_javascript(tmp_path: Path) -> None:
     root = written(tmp_path / "repo", files)
     (root / "node_modules").symlink_to(modules)
     wrong = ["old/a.test.js::total > sum", "web/a.test.ts::total > subs", "plain/a.test.mjs::sumz"]
-
-    async def body(door: Door) -> None:
+    async with open_door(root, "tests.timeout_sec=120", environment=environment()) as door:
         # "sum" is in "sums", which is how these runners take a name.
         result = await door.run(targets=wrong)
         found = result["not_found"]
@@ -175,24 +157,16 @@ def test_javascript(tmp_path: Path) -> None:
         none = await door.run(pattern="zzzz")
         assert "no test matches 'zzzz'" in str(none["text"]), none["text"]
 
-    at_the_door(root, body, "tests.timeout_sec=120", environment=environment())
 
-
-def test_one_test_of_a_runner_that_cannot_be_told_is_refused(tmp_path: Path) -> None:
+async def test_one_test_of_a_runner_that_cannot_be_told_is_refused(tmp_path: Path) -> None:
     root = written(tmp_path / "repo", {"mix.exs": "", "test/a_test.exs": ""})
-
-    async def body(door: Door) -> tuple[str, str]:
-        return _error(await door.ask("test.run", targets="test/a_test.exs::adds"))
-
-    kind, said = at_the_door(root, body, environment=environment())
+    async with open_door(root, environment=environment()) as door:
+        kind, said = _error(await door.ask("test.run", targets="test/a_test.exs::adds"))
     assert kind == "INVALID_ARGUMENT" and "mix cannot be told to run one test" in said
 
 
-def test_what_is_near_is_listed_once(tmp_path: Path) -> None:
+async def test_what_is_near_is_listed_once(tmp_path: Path) -> None:
     root = written(tmp_path / "repo", PYTEST)
-
-    async def body(door: Door) -> tuple[str, str]:
-        return _error(await door.ask("test.run", targets="tests/test_util.py"))
-
-    kind, said = at_the_door(root, body, environment=environment())
+    async with open_door(root, environment=environment()) as door:
+        kind, said = _error(await door.ask("test.run", targets="tests/test_util.py"))
     assert (kind, said.count("tests/test_utils.py")) == ("NOT_FOUND", 1), said

@@ -5,7 +5,7 @@ from typing import cast
 
 from codeplane.kernel.json import JsonObject
 from tests.interaction.requirements import requirement
-from tests.testing.door import Door, at_the_door, written
+from tests.testing.door import open_door, written
 from tests.testing.runs import environment, needs
 
 pytestmark = requirement("TST-32")
@@ -19,11 +19,10 @@ def summary(run: JsonObject) -> tuple[object, object]:
     return found["new_failures"], found["first_runs"]
 
 
-def test_a_failure_without_an_earlier_result_is_new_and_marked(tmp_path: Path) -> None:
+async def test_a_failure_without_an_earlier_result_is_new_and_marked(tmp_path: Path) -> None:
     needs("bwrap")
     root = written(tmp_path / "repo", FILES)
-
-    async def body(door: Door) -> None:
+    async with open_door(root, environment=environment()) as door:
         first = await door.run()
         assert summary(first) == (["test_one.py::test_fails"], ["test_one.py::test_fails"])
         assert "1 failed, 1 passed in 1 target, first run," in str(first["text"])
@@ -42,17 +41,12 @@ def test_a_failure_without_an_earlier_result_is_new_and_marked(tmp_path: Path) -
         assert "new: test_one.py::test_fine\n" in text
         assert "new, first run: test_one.py::test_added, test_two.py::test_fails\n" in text
 
-    at_the_door(root, body, environment=environment())
 
-
-def test_a_target_that_does_not_load_any_more_is_new_but_not_on_its_first_run(tmp_path: Path) -> None:
+async def test_a_target_that_does_not_load_any_more_is_new_but_not_on_its_first_run(tmp_path: Path) -> None:
     root = written(tmp_path / "repo", {**FILES, "test_one.py": "def test_fine():\n    pass\n"})
-
-    async def body(door: Door) -> None:
+    async with open_door(root, environment=environment()) as door:
         await door.run()
         (root / "test_one.py").write_text("import nothing_of_that_name\n")
         assert summary(await door.run()) == (["test_one.py"], [])
         (root / "test_one.py").write_text("def test_fine():\n    assert 0\n")
         assert summary(await door.run()) == (["test_one.py::test_fine"], [])
-
-    at_the_door(root, body, environment=environment())

@@ -5,24 +5,19 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.kernel.json import JsonObject
 from tests.interaction.requirements import requirement
-from tests.testing.door import Door, at_the_door, written
+from tests.testing.door import Door, open_door, written
 from tests.testing.runs import PYTEST, environment, failing, needs, statuses
 
 
 @requirement("TST-02")
-def test_a_run_says_what_failed_and_how(tmp_path: Path) -> None:
+async def test_a_run_says_what_failed_and_how(tmp_path: Path) -> None:
     needs("bwrap")
     root = written(tmp_path / "repo", PYTEST)
-
-    async def body(door: Door) -> tuple[JsonObject, JsonObject]:
+    async with open_door(root, environment=environment()) as door:
         result = await door.run()
         output = await door.ask("test.output", target="tests/test_other.py", limit=100_000)
         assert door.said[-1].total == 4
-        return result, output
-
-    result, output = at_the_door(root, body, environment=environment())
     assert statuses(result) == {
         "tests/test_cart.py": "failed",
         "tests/test_other.py": "passed",
@@ -46,11 +41,10 @@ def test_a_run_says_what_failed_and_how(tmp_path: Path) -> None:
 
 
 @requirement("TST-02")
-def test_one_test_filters_and_what_failed_last(tmp_path: Path) -> None:
+async def test_one_test_filters_and_what_failed_last(tmp_path: Path) -> None:
     root = written(tmp_path / "repo", PYTEST)
     cart = root / "shop/cart.py"
-
-    async def body(door: Door) -> None:
+    async with open_door(root, environment=environment()) as door:
         one = await door.run(targets="tests/test_cart.py::TestTotal::test_sums[3]")
         assert (failing(one), one["summary"]["tests"]) == ({}, 1)  # type: ignore[index,call-overload]
         tagged = await door.run(targets=["tests/test_cart.py"], filter={"tags": ["slow"]})
@@ -67,14 +61,11 @@ def test_one_test_filters_and_what_failed_last(tmp_path: Path) -> None:
         assert nothing["error"]["error"] == "NOT_FOUND"  # type: ignore[index,call-overload]
         assert "tests/test_cart.py" in str(nothing["error"])
 
-    at_the_door(root, body, environment=environment())
-
 
 @requirement("TST-02")
-def test_impacted_runs_what_reaches_the_change_and_says_why(tmp_path: Path) -> None:
+async def test_impacted_runs_what_reaches_the_change_and_says_why(tmp_path: Path) -> None:
     root = written(tmp_path / "repo", PYTEST)
-
-    async def body(door: Door) -> None:
+    async with open_door(root, environment=environment()) as door:
         nothing = await door.run(impacted=True)
         assert "nothing has changed" in str(nothing["text"])
         (root / "shop/cart.py").write_text("def total(prices):\n    return sum(prices) + 0\n")
@@ -86,11 +77,9 @@ def test_impacted_runs_what_reaches_the_change_and_says_why(tmp_path: Path) -> N
         since = await door.ask("test.run", since="nothing-like-this")
         assert since["error"]["error"] == "REF_NOT_FOUND"  # type: ignore[index,call-overload]
 
-    at_the_door(root, body, environment=environment())
-
 
 @pytest.mark.parametrize("base", ["tests/inherited.py", "tests/test_base.py", "tests/deep/kept.py"])
-def test_inherited_tests_are_of_the_class_that_has_them(tmp_path: Path, base: str) -> None:
+async def test_inherited_tests_are_of_the_class_that_has_them(tmp_path: Path, base: str) -> None:
     module = base.removesuffix(".py").replace("/", ".")
     files = {
         "tests/__init__.py": "",
@@ -104,8 +93,7 @@ def test_inherited_tests_are_of_the_class_that_has_them(tmp_path: Path, base: st
         "pytest.ini": "[pytest]\n",
     }
     root = written(tmp_path / "repo", files)
-
-    async def body(door: Door) -> None:
+    async with open_door(root, environment=environment()) as door:
         for more in ({}, {"targets": ["tests/test_inh.py"]}, {"failed_only": True}, {"failed_only": True}):
             assert list(failing(await door.run(**more))) == ["tests/test_inh.py::TestB::test_v"], more
         again = await door.run(targets=["tests/test_inh.py::TestB::test_v"], rerun_failed=1)
@@ -113,10 +101,8 @@ def test_inherited_tests_are_of_the_class_that_has_them(tmp_path: Path, base: st
         (root / "tests/test_inh.py").write_text(f"from {module} import Base\n\n\nclass TestB(Base):\n    pass\n")
         assert failing(await door.run(failed_only=True)) == {}
 
-    at_the_door(root, body, environment=environment())
 
-
-def test_a_flaky_test_is_told_from_a_broken_one(tmp_path: Path) -> None:
+async def test_a_flaky_test_is_told_from_a_broken_one(tmp_path: Path) -> None:
     flaky = (
         "from pathlib import Path\n\n"
         "def test_flaky():\n"
@@ -128,24 +114,20 @@ def test_a_flaky_test_is_told_from_a_broken_one(tmp_path: Path) -> None:
         "    assert False\n"
     )
     root = written(tmp_path / "repo", {"pytest.ini": "[pytest]\n", "test_it.py": flaky})
-
-    async def body(door: Door) -> JsonObject:
-        return await door.run(rerun_failed=2)
-
-    result = at_the_door(root, body, environment=environment())
+    async with open_door(root, environment=environment()) as door:
+        result = await door.run(rerun_failed=2)
     assert result["summary"]["flaky"] == ["test_it.py::test_flaky"]  # type: ignore[index,call-overload]
     assert list(failing(result)) == ["test_it.py::test_broken"]
 
 
-def test_a_run_in_the_background_can_be_watched_and_cancelled(tmp_path: Path) -> None:
+async def test_a_run_in_the_background_can_be_watched_and_cancelled(tmp_path: Path) -> None:
     files = {
         "pytest.ini": "[pytest]\n",
         "test_fast.py": "def test_fast():\n    pass\n",
         "test_slow.py": "import time\n\ndef test_slow():\n    time.sleep(600)\n",
     }
     root = written(tmp_path / "repo", files)
-
-    async def body(door: Door) -> None:
+    async with open_door(root, environment=environment()) as door:
         begun = await door.run(targets="test_slow.py", wait=False)
         assert begun["status"] == "running"
         status = await door.ask("test.status", run_id=begun["run_id"])
@@ -165,22 +147,17 @@ def test_a_run_in_the_background_can_be_watched_and_cancelled(tmp_path: Path) ->
         # The caller went away, and so did the run.
         assert door.suite.find("") is None
 
-    at_the_door(root, body, environment=environment())
 
-
-def test_fail_fast_leaves_the_rest_and_says_so(tmp_path: Path) -> None:
+async def test_fail_fast_leaves_the_rest_and_says_so(tmp_path: Path) -> None:
     files = {f"test_{name}.py": "def test_x():\n    assert False\n" for name in "ab"}
     root = written(tmp_path / "repo", {"pytest.ini": "[pytest]\n", **files})
-
-    async def body(door: Door) -> JsonObject:
-        return await door.run(fail_fast=True, parallelism=1)
-
-    result = at_the_door(root, body, environment=environment())
+    async with open_door(root, environment=environment()) as door:
+        result = await door.run(fail_fast=True, parallelism=1)
     assert len(failing(result)) == 1
     assert ": an earlier one failed" in str(result["text"])
 
 
-def test_custom_commands_by_pattern(tmp_path: Path) -> None:
+async def test_custom_commands_by_pattern(tmp_path: Path) -> None:
     files = {
         "checks/a.check": "echo good\n",
         "checks/b.check": "echo bad; exit 3\n",
@@ -191,16 +168,13 @@ def test_custom_commands_by_pattern(tmp_path: Path) -> None:
         "tests.custom=[{pattern: 'checks/*.check', runner: shell, cmd: [sh, '{path}']},"
         " {pattern: 'deep/*.py', runner: pytest, cmd: [env, DEEP=1, pytest, '{path}']}]"
     )
-
-    async def body(door: Door) -> JsonObject:
-        return await door.run()
-
-    result = at_the_door(root, body, custom, environment=environment())
+    async with open_door(root, custom, environment=environment()) as door:
+        result = await door.run()
     assert statuses(result) == {"checks/a.check": "passed", "checks/b.check": "failed", "deep/test_x.py": "passed"}
     assert "exit status 3: bad" in str(result["text"])
 
 
-def test_pages_of_targets(tmp_path: Path) -> None:
+async def test_pages_of_targets(tmp_path: Path) -> None:
     root = written(tmp_path / "repo", {f"test_{at}.py": "" for at in range(5)})
 
     async def body(door: Door) -> list[str]:
@@ -215,15 +189,13 @@ def test_pages_of_targets(tmp_path: Path) -> None:
             if cursor is None:
                 return names
 
-    assert at_the_door(root, body, environment=environment()) == [f"test_{at}.py" for at in range(5)]
+    async with open_door(root, environment=environment()) as door:
+        assert await body(door) == [f"test_{at}.py" for at in range(5)]
 
 
-def test_a_file_that_is_called_like_an_option_is_a_file(tmp_path: Path) -> None:
+async def test_a_file_that_is_called_like_an_option_is_a_file(tmp_path: Path) -> None:
     root = written(tmp_path / "repo", {"-p_test.py": "def test_it():\n    assert True\n", "pytest.ini": "[pytest]\n"})
-
-    async def body(door: Door) -> JsonObject:
-        return await door.run()
-
-    result = at_the_door(root, body, environment=environment())
+    async with open_door(root, environment=environment()) as door:
+        result = await door.run()
     assert statuses(result) == {"-p_test.py": "passed"}
     assert result["summary"]["tests_passed"] == 1  # type: ignore[index,call-overload]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from codeplane.kernel.json import JsonObject
 from tests.interaction.requirements import requirement
-from tests.testing.door import Door, at_the_door, written
+from tests.testing.door import Door, open_door, written
 from tests.testing.node import install
 from tests.testing.runs import environment, failing, needs, statuses
 
@@ -14,7 +14,7 @@ async def _run(door: Door) -> JsonObject:
 
 
 @requirement("TST-04")
-def test_unittest(tmp_path: Path) -> None:
+async def test_unittest(tmp_path: Path) -> None:
     text = (
         "import unittest\n"
         "from shop import total\n\n"
@@ -41,11 +41,8 @@ def test_unittest(tmp_path: Path) -> None:
         "plain/test_total.py": "import unittest\n\nclass T(unittest.TestCase):\n    def test_x(self):\n        pass\n",
     }
     root = written(tmp_path / "repo", files)
-
-    async def body(door: Door) -> tuple[JsonObject, JsonObject]:
-        return await door.run(), await door.run(targets="tests/test_total.py", pattern="sums")
-
-    result, one = at_the_door(root, body, "tests.runners={python: unittest}", environment=environment())
+    async with open_door(root, "tests.runners={python: unittest}", environment=environment()) as door:
+        result, one = await door.run(), await door.run(targets="tests/test_total.py", pattern="sums")
     assert statuses(result) == {
         "tests/test_total.py": "error",
         "tests/test_broken.py": "error",
@@ -61,7 +58,7 @@ def test_unittest(tmp_path: Path) -> None:
 
 
 @requirement("TST-04")
-def test_jest_vitest_and_node_side_by_side(tmp_path: Path) -> None:
+async def test_jest_vitest_and_node_side_by_side(tmp_path: Path) -> None:
     modules = install()
     jest = (
         "const { total } = require('./total');\n"
@@ -96,7 +93,8 @@ def test_jest_vitest_and_node_side_by_side(tmp_path: Path) -> None:
     }
     root = written(tmp_path / "repo", files)
     (root / "node_modules").symlink_to(modules)
-    result = at_the_door(root, _run, "tests.timeout_sec=120", environment=environment())
+    async with open_door(root, "tests.timeout_sec=120", environment=environment()) as door:
+        result = await _run(door)
     assert statuses(result) == {
         "old/total.test.js": "failed",
         "old/broken.test.js": "error",
@@ -118,7 +116,7 @@ def test_jest_vitest_and_node_side_by_side(tmp_path: Path) -> None:
 
 
 @requirement("TST-04")
-def test_cargo(tmp_path: Path) -> None:
+async def test_cargo(tmp_path: Path) -> None:
     needs("cargo")
     inner = (
         "pub fn total(prices: &[i32]) -> i32 { prices.iter().sum() }\n"
@@ -134,13 +132,10 @@ def test_cargo(tmp_path: Path) -> None:
         "tests/outer.rs": "#[test]\nfn outer() { assert!(tiny::total(&[]) == 0); }\n#[test]\n#[ignore]\nfn late() {}\n",
     }
     root = written(tmp_path / "repo", files)
-
-    async def body(door: Door) -> tuple[JsonObject, JsonObject]:
+    async with open_door(root, environment=environment()) as door:
         whole = await door.run()
         (root / "src/lib.rs").write_text("pub fn total() -> i32 { nothing }\n")
-        return whole, await door.run()
-
-    result, broken = at_the_door(root, body, environment=environment())
+        result, broken = whole, await door.run()
     assert statuses(result) == {"src/lib.rs": "failed", "tests/outer.rs": "passed"}, result["text"]
     assert failing(result) == {"src/lib.rs::tests::wrong": "panic"}
     assert "one is not two" in str(result["text"])

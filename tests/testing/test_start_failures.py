@@ -6,8 +6,9 @@ from pathlib import Path
 from codeplane.kernel.json import JsonObject
 from tests.interaction.requirements import requirement
 from tests.interpreter import bare_python
-from tests.query.asking import Ask, result, with_plane
-from tests.testing.door import Door, at_the_door, written
+from tests.kernel.plane import asking
+from tests.query.asking import result
+from tests.testing.door import open_door, written
 from tests.testing.runs import environment, failing, needs
 
 FILES = {"pytest.ini": "[pytest]\n", "test_a.py": "def test_a():\n    pass\n", "test_b.py": "def test_b():\n    pass\n"}
@@ -26,11 +27,9 @@ def path_with(*folders: Path) -> dict[str, str]:
     return {**found, "PATH": os.pathsep.join([*map(str, folders), found["PATH"]])}
 
 
-def run(root: Path, variables: dict[str, str], *settings: str) -> JsonObject:
-    async def body(door: Door) -> JsonObject:
+async def run_tests(root: Path, variables: dict[str, str], *settings: str) -> JsonObject:
+    async with open_door(root, *settings, environment=variables) as door:
         return await door.ask("test.run")
-
-    return at_the_door(root, body, *settings, environment=variables)
 
 
 def pyenv(folder: Path) -> dict[str, str]:
@@ -51,16 +50,16 @@ def pyenv(folder: Path) -> dict[str, str]:
 
 
 @requirement("TST-34")
-def test_a_shim_finds_what_it_starts_in_the_sandbox(tmp_path: Path) -> None:
+async def test_a_shim_finds_what_it_starts_in_the_sandbox(tmp_path: Path) -> None:
     needs("bwrap")
-    found = result(run(written(tmp_path / "repo", FILES), pyenv(tmp_path / "elsewhere")))
+    found = result(await run_tests(written(tmp_path / "repo", FILES), pyenv(tmp_path / "elsewhere")))
     assert found["summary"]["tests_passed"] == 2, found  # type: ignore[index,call-overload]
 
 
 @requirement("TST-33")
-def test_a_shim_without_its_version_is_an_error_with_the_reason(tmp_path: Path) -> None:
+async def test_a_shim_without_its_version_is_an_error_with_the_reason(tmp_path: Path) -> None:
     root = written(tmp_path / "repo", {**FILES, ".python-version": "3.99\n"})
-    error = run(root, pyenv(tmp_path / "elsewhere"))["error"]
+    error = (await run_tests(root, pyenv(tmp_path / "elsewhere")))["error"]
     assert isinstance(error, dict)
     assert error["error"] == "TEST_RUNNER_FAILED"
     assert "pytest did not start, and no test ran: pyenv: version `3.99' is not installed" in str(error["message"])
@@ -77,59 +76,60 @@ SAID = {
 
 
 @requirement("TST-33")
-def test_what_runners_and_shims_say_is_understood(tmp_path: Path) -> None:
+async def test_what_runners_and_shims_say_is_understood(tmp_path: Path) -> None:
     root = written(tmp_path / "repo", FILES)
     runner = program(tmp_path / "bin/pytest", "")
-
-    async def body(door: Door) -> None:
+    async with open_door(root, environment=path_with(tmp_path / "bin")) as door:
         for said, (code, hint) in SAID.items():
             program(runner, f"#!/bin/sh\necho '{said}'\nexit {code}\n")
             error = (await door.ask("test.run"))["error"]
             assert isinstance(error, dict) and error["error"] == "TEST_RUNNER_FAILED", error
             assert said in str(error["message"]) and hint in str(error["hint"]), error
 
-    at_the_door(root, body, environment=path_with(tmp_path / "bin"))
-
 
 @requirement("TST-33")
-def test_words_of_a_test_are_not_the_runners(tmp_path: Path) -> None:
+async def test_words_of_a_test_are_not_the_runners(tmp_path: Path) -> None:
     text = "def test_a():\n    print('pyenv: version is not installed')\n    print('bwrap: no')\n    assert 0\n"
-    found = result(run(written(tmp_path / "repo", {"pytest.ini": "[pytest]\n", "test_a.py": text}), environment()))
+    found = result(
+        await run_tests(written(tmp_path / "repo", {"pytest.ini": "[pytest]\n", "test_a.py": text}), environment())
+    )
     assert list(failing(found)) == ["test_a.py::test_a"] and found["errors"] == []
 
 
 @requirement("TST-33")
-def test_without_the_network_the_dependency_is_named(tmp_path: Path) -> None:
+async def test_without_the_network_the_dependency_is_named(tmp_path: Path) -> None:
     needs("cargo")
     files = {"Cargo.toml": f'{CRATE}[dependencies]\nnothing-of-that-name = "1"\n', "src/lib.rs": "#[test]\nfn a() {}\n"}
-    error = run(written(tmp_path / "repo", files), environment())["error"]
+    error = (await run_tests(written(tmp_path / "repo", files), environment()))["error"]
     assert isinstance(error, dict) and error["error"] == "TEST_RUNNER_FAILED", error
     assert "needs the network" in str(error["message"]) and "nothing-of-that-name" in str(error["message"])
     assert "cargo fetch" in str(error["hint"]) and "tests.network" in str(error["hint"])
 
 
 @requirement("TST-33")
-def test_no_name_can_be_resolved(tmp_path: Path) -> None:
+async def test_no_name_can_be_resolved(tmp_path: Path) -> None:
     needs("bwrap")
     root = written(tmp_path / "repo", {"Cargo.toml": CRATE, "src/lib.rs": "#[test]\nfn a() {}\n"})
     said = "error: failed to get `serde`\\nCaused by: Could not resolve host: index.crates.io"
     program(tmp_path / "bin/cargo", f"#!/bin/sh\nprintf '{said}\\n'\nexit 101\n")
-    error = run(root, path_with(tmp_path / "bin"), "tests.network=true")["error"]
+    error = (await run_tests(root, path_with(tmp_path / "bin"), "tests.network=true"))["error"]
     assert isinstance(error, dict) and error["error"] == "TEST_RUNNER_FAILED", error
     assert "a name cannot be resolved: error: failed to get `serde`" in str(error["message"])
 
 
 @requirement("TST-33")
-def test_code_that_does_not_compile_is_a_failure(tmp_path: Path) -> None:
+async def test_code_that_does_not_compile_is_a_failure(tmp_path: Path) -> None:
     needs("cargo")
     found = result(
-        run(written(tmp_path / "repo", {"Cargo.toml": CRATE, "src/lib.rs": "fn a( {}\n#[test]"}), environment())
+        await run_tests(
+            written(tmp_path / "repo", {"Cargo.toml": CRATE, "src/lib.rs": "fn a( {}\n#[test]"}), environment()
+        )
     )
     assert set(failing(found).values()) == {"BuildFailed"} and found["errors"] == []
 
 
 @requirement("TST-33")
-def test_beside_others_it_is_an_error_and_stops_a_checkpoint(tmp_path: Path) -> None:
+async def test_beside_others_it_is_an_error_and_stops_a_checkpoint(tmp_path: Path) -> None:
     tested = "import unittest\n\n\nclass A(unittest.TestCase):\n    def test(self): pass\n"
     root = written(tmp_path / "repo", {"tests/test_a.py": tested, "e2e/a.spec.ts": ""})
     program(root / "e2e/run", "#!/bin/sh\necho 'env: node9: No such file or directory'\nexit 127\n")
@@ -137,11 +137,8 @@ def test_beside_others_it_is_an_error_and_stops_a_checkpoint(tmp_path: Path) -> 
         "import unittest\n\n\nclass A(unittest.TestCase):\n    def test(self): pass\n"
     )
     custom = "tests.custom=[{pattern: 'e2e/*.spec.ts', runner: e2e, cmd: [e2e/run, '{path}']}]"
-
-    async def body(ask: Ask) -> tuple[JsonObject, JsonObject]:
-        return await ask("test.run"), await ask("checkpoint", message="x", tests="all")
-
-    ran, stopped = with_plane(root, body, "tests.runners={python: unittest}", custom)
+    async with asking(root, "tests.runners={python: unittest}", custom) as ask:
+        ran, stopped = await ask("test.run"), await ask("checkpoint", message="x", tests="all")
     summary = result(ran)["summary"]
     assert isinstance(summary, dict)
     assert (summary["tests_passed"], summary["tests_failed"], result(ran)["failures"]) == (1, 0, [])
@@ -154,32 +151,29 @@ def test_beside_others_it_is_an_error_and_stops_a_checkpoint(tmp_path: Path) -> 
 
 
 @requirement("TST-33")
-def test_in_the_background_it_is_an_error_too(tmp_path: Path) -> None:
+async def test_in_the_background_it_is_an_error_too(tmp_path: Path) -> None:
     root = written(tmp_path / "repo", FILES)
     program(tmp_path / "bin/pytest", "#!/bin/sh\nexit 127\n")
-
-    async def body(door: Door) -> JsonObject:
+    async with open_door(root, environment=path_with(tmp_path / "bin")) as door:
         begun = await door.run(wait=False)
         run = door.suite.find(str(begun["run_id"]))
         if run is not None:
             await run.over.wait()
-        return await door.ask("test.status", run_id=begun["run_id"])
-
-    envelope = at_the_door(root, body, environment=path_with(tmp_path / "bin"))
+        envelope = await door.ask("test.status", run_id=begun["run_id"])
     assert result(envelope)["status"] == "failed"
     text = str(envelope["text"])
     assert "pytest did not start" in text and "nothing ran" in text and "passed" not in text
 
 
 @requirement("TST-33")
-def test_a_configured_runner_that_is_missing_is_an_error(tmp_path: Path) -> None:
+async def test_a_configured_runner_that_is_missing_is_an_error(tmp_path: Path) -> None:
     root = written(tmp_path / "repo", {"lib/a.rb": "", "spec/a_test.py": "def test_a(): pass\n"})
     for settings, code, said in (
         ("tests.runners={ruby: rspec}", "", ""),
         ("tests.runners={python: rspec}", "CONFIG_INVALID", "names 'rspec' for python, which it does not run"),
         ("tests.custom=[{pattern: 'spec/*', runner: e2e, cmd: [no-such-program]}]", "TEST_RUNNER_NOT_FOUND", "no-such"),
     ):
-        found = run(root, environment(), settings)
+        found = await run_tests(root, environment(), settings)
         error = found.get("error")
         if code:
             assert isinstance(error, dict), found
@@ -188,7 +182,7 @@ def test_a_configured_runner_that_is_missing_is_an_error(tmp_path: Path) -> None
             assert error is None, found
     bare = written(tmp_path / "bare", {"readme.md": "nothing to test"})
     for settings in ("tests.runners={ruby: rspec}", "tests.custom=[{pattern: 'e2e/*', runner: e2e, cmd: [no-such]}]"):
-        error = run(bare, environment(), settings)["error"]
+        error = (await run_tests(bare, environment(), settings))["error"]
         assert isinstance(error, dict) and error["error"] == "TEST_RUNNER_NOT_FOUND", error
-    nothing = run(bare, environment())
+    nothing = await run_tests(bare, environment())
     assert "nothing ran" in str(nothing["text"]) and "0 passed" not in str(nothing["text"])

@@ -4,15 +4,15 @@ from pathlib import Path
 
 from tests.harness import make_repo
 from tests.interaction.requirements import requirement
-from tests.query.asking import Ask, result, with_plane
+from tests.kernel.plane import asking
+from tests.query.asking import result
 from tests.surfaces.http.wire import at
 
 
 @requirement("RPL-01")
-def test_reads_are_asked_again_and_differences_told(tmp_path: Path) -> None:
+async def test_reads_are_asked_again_and_differences_told(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {"a.py": "def alpha():\n    pass\n", "b.py": "BETA = 1\n"})
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         first = await ask("search", query="alpha", mode="definitions")
         await ask("search", query="BETA")
         await ask("read_files", paths=["b.py"])
@@ -38,14 +38,11 @@ def test_reads_are_asked_again_and_differences_told(tmp_path: Path) -> None:
         others = result(await ask("session.replay", task_id=task, limit=2, skip=1))
         assert (len(others["calls"]), others["left_out"]) == (2, 1)  # type: ignore[arg-type]
 
-    with_plane(root, body)
-
 
 @requirement("RPL-01")
-def test_what_cannot_be_asked_again_is_said(tmp_path: Path) -> None:
+async def test_what_cannot_be_asked_again_is_said(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {"a.py": "x = 1\nx = 2\nx = 3\n"})
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         first = await ask("search", query="x", limit=1)
         await ask("search", query="x", limit=1, cursor=at(first, "result", "pagination", "next_cursor"))
         await ask("search", query="x" * 4090)
@@ -55,5 +52,3 @@ def test_what_cannot_be_asked_again_is_said(tmp_path: Path) -> None:
         for arguments in ({}, {"task_id": "none such"}):
             refused = await ask("session.replay", **arguments)
             assert at(refused, "error", "error") in ("INVALID_ARGUMENT", "NOT_FOUND")
-
-    with_plane(root, body)

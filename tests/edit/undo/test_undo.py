@@ -13,7 +13,8 @@ from codeplane.kernel.json import JsonObject
 from tests.edit.batches import Place, kept, killed
 from tests.edit.open_plane import OpenPlane
 from tests.interaction.requirements import requirement
-from tests.query.asking import Ask, result, with_plane
+from tests.kernel.plane import asking
+from tests.query.asking import result
 
 SETTINGS = ("embeddings.model=none", "index.watch=false", "edits.undo_mb=1")
 
@@ -142,7 +143,7 @@ def test_the_list_says_who_and_how_many_lines_and_undo_forgets_neither(plane: Op
         assert shown["actor"] == newest["actor"]
 
 
-def test_a_mutation_is_recorded_and_a_kill_before_that_is_made_up_for(tmp_path: Path) -> None:
+async def test_a_mutation_is_recorded_and_a_kill_before_that_is_made_up_for(tmp_path: Path) -> None:
     place = Place(root=tmp_path, home=tmp_path / ".codeplane")
     place.home.mkdir()
     (tmp_path / ".codeplane/.gitignore").write_text("*\n")
@@ -156,20 +157,16 @@ def test_a_mutation_is_recorded_and_a_kill_before_that_is_made_up_for(tmp_path: 
         place.journal(stop).apply("mut_0001", kept(), changes)
 
     assert killed(work, at=1_000)
-
-    async def body(ask: Ask) -> JsonObject:
+    async with asking(tmp_path, *SETTINGS) as ask:
         read = await ask("read_files", paths=["n0.py", "n3.py"])
         assert str(read["text"]).count("x = 1") == 2
-        return result(await ask("mutation.list"))
-
-    found = with_plane(tmp_path, body, *SETTINGS)
+        found = result(await ask("mutation.list"))
     assert "mut_0001" in str(found["mutations"])
 
 
-def test_a_cancelled_call_leaves_nothing_half_done(tmp_path: Path) -> None:
+async def test_a_cancelled_call_leaves_nothing_half_done(tmp_path: Path) -> None:
     names = [f"n{number}.py" for number in range(30)]
-
-    async def body(ask: Ask) -> None:
+    async with asking(tmp_path, *SETTINGS) as ask:
         for delay in (0.0, 0.002, 0.01, 0.03, 0.1):
             edits = [{"path": name, "content": "x = 1\n"} for name in names]
             call = asyncio.ensure_future(ask("write_files", edits=edits))
@@ -181,8 +178,6 @@ def test_a_cancelled_call_leaves_nothing_half_done(tmp_path: Path) -> None:
             assert not list((tmp_path / ".codeplane/journal").glob("*"))
             for name in there:
                 (tmp_path / name).unlink()
-
-    with_plane(tmp_path, body, *SETTINGS)
 
 
 def test_redo_does_not_bring_back_what_others_came_after(plane: OpenPlane) -> None:

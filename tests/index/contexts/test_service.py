@@ -4,7 +4,8 @@ from pathlib import Path
 
 from tests.harness import make_repo
 from tests.interaction.requirements import requirement
-from tests.query.asking import Ask, result, with_plane
+from tests.kernel.plane import asking
+from tests.query.asking import result
 from tests.surfaces.http.wire import at
 
 FILES = {
@@ -19,10 +20,9 @@ FILES = {
 
 
 @requirement("CTX-09")
-def test_projects_are_found_probed_and_shown(tmp_path: Path) -> None:
+async def test_projects_are_found_probed_and_shown(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", FILES)
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         envelope = await ask("context.list", all=True)
         listed = result(envelope)["contexts"]
         assert isinstance(listed, list)
@@ -38,14 +38,11 @@ def test_projects_are_found_probed_and_shown(tmp_path: Path) -> None:
         assert at(missing, "error", "error") == "NOT_FOUND"
         assert "python:libs/one" in (root / ".codeplane" / "contexts.yaml").read_text()
 
-    with_plane(root, body)
-
 
 @requirement("CTX-09")
-def test_what_is_written_and_what_changes_is_heeded(tmp_path: Path) -> None:
+async def test_what_is_written_and_what_changes_is_heeded(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", FILES)
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         await ask("context.list")
         (root / "libs/two").mkdir()
         (root / "libs/two/setup.py").write_text("x = 1\n")
@@ -56,5 +53,3 @@ def test_what_is_written_and_what_changes_is_heeded(tmp_path: Path) -> None:
         listed = await ask("context.list")
         assert "contexts.yaml was not heeded" in str(listed["text"])
         assert file.read_text() == "contexts: [\n"
-
-    with_plane(root, body)

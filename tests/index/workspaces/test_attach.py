@@ -9,8 +9,8 @@ from codeplane.kernel.errors import ConfigInvalid
 from codeplane.kernel.json import JsonObject
 from tests.harness import git, make_repo
 from tests.interaction.requirements import requirement
-from tests.kernel.plane import AGENT, events, of_call, plane
-from tests.query.asking import Ask, result, with_plane
+from tests.kernel.plane import AGENT, Ask, asking, events, of_call, plane
+from tests.query.asking import result
 
 QUIET = ("embeddings.model=none", "index.watch=false")
 
@@ -43,8 +43,8 @@ def error(envelope: JsonObject) -> tuple[str, str]:
 
 
 @requirement("WSP-01")
-def test_an_attached_folder_answers_every_operation_by_its_name(main: Path, other: Path) -> None:
-    async def body(ask: Ask) -> None:
+async def test_an_attached_folder_answers_every_operation_by_its_name(main: Path, other: Path) -> None:
+    async with asking(main, *settings(other.parent)) as ask:
         assert result(await ask("workspace.attach", path=str(other)))["name"] == "other"
         there = {"workspace": "other"}
         assert "of the other" in text(await ask("search", query="return", **there))
@@ -63,12 +63,10 @@ def test_an_attached_folder_answers_every_operation_by_its_name(main: Path, othe
         assert "epoch 2, 1 file" in text(await ask("workspace.list"))
         assert sorted(one.name for one in other.iterdir()) == [".env", ".git", "shop.py"], "nothing was written"
 
-    with_plane(main, body, *settings(other.parent))
-
 
 @requirement("WSP-01")
-def test_secrets_and_what_is_outside_stay_out_of_reach(main: Path, other: Path) -> None:
-    async def body(ask: Ask) -> None:
+async def test_secrets_and_what_is_outside_stay_out_of_reach(main: Path, other: Path) -> None:
+    async with asking(main, *settings(other.parent)) as ask:
         result(await ask("workspace.attach", path=str(other), name="o"))
         assert result(await ask("search", query="hidden", workspace="o"))["total"] == 0
         for path in (".env", "../../main/shop.py", ".git/config", str(main / "shop.py")):
@@ -76,15 +74,12 @@ def test_secrets_and_what_is_outside_stay_out_of_reach(main: Path, other: Path) 
             assert isinstance(found, list)
             assert found[0]["error"], path
 
-    with_plane(main, body, *settings(other.parent))
-
 
 @requirement("WSP-01")
-def test_a_cursor_of_one_workspace_is_none_in_another(main: Path, other: Path) -> None:
+async def test_a_cursor_of_one_workspace_is_none_in_another(main: Path, other: Path) -> None:
     for root in (main, other):
         (root / "many.txt").write_text("needle\n" * 50)
-
-    async def body(ask: Ask) -> None:
+    async with asking(main, *settings(other.parent)) as ask:
         result(await ask("workspace.attach", path=str(other), name="o"))
         pagination = result(await ask("search", query="needle"))["pagination"]
         assert isinstance(pagination, dict)
@@ -92,11 +87,9 @@ def test_a_cursor_of_one_workspace_is_none_in_another(main: Path, other: Path) -
         assert error(await ask("search", query="needle", cursor=cursor, workspace="o"))[0] == "CURSOR_INVALID"
         result(await ask("search", query="needle", cursor=cursor))
 
-    with_plane(main, body, *settings(other.parent))
-
 
 @requirement("WSP-01")
-def test_a_restart_keeps_what_is_attached_and_a_detached_one_is_gone(main: Path, other: Path) -> None:
+async def test_a_restart_keeps_what_is_attached_and_a_detached_one_is_gone(main: Path, other: Path) -> None:
     async def attach(ask: Ask) -> None:
         result(await ask("workspace.attach", path=str(other)))
         text(await ask("search", query="price", workspace="other"))
@@ -120,7 +113,8 @@ def test_a_restart_keeps_what_is_attached_and_a_detached_one_is_gone(main: Path,
         assert text(await ask("workspace.list")) == "[no further workspaces]"
 
     for body in (attach, detach, kept):
-        with_plane(main, body, *settings(other.parent))
+        async with asking(main, *settings(other.parent)) as ask:
+            await body(ask)
 
 
 @requirement("WSP-01")
@@ -138,13 +132,13 @@ async def test_what_happened_is_in_the_log_with_the_workspace(main: Path, other:
 
 
 @requirement("WSP-01")
-def test_a_folder_outside_the_roots_needs_the_owners_leave(main: Path, other: Path, tmp_path: Path) -> None:
+async def test_a_folder_outside_the_roots_needs_the_owners_leave(main: Path, other: Path, tmp_path: Path) -> None:
     (tmp_path / "open").mkdir()
     (tmp_path / "open" / "link").symlink_to(other)
     hidden = tmp_path / "open" / ".hidden" / "deep"
     hidden.mkdir(parents=True)
 
-    async def refused(ask: Ask) -> None:
+    async with asking(main, *settings(tmp_path / "open"), "approvals.wait_sec=0") as ask:
         for path in (str(other), "../lib/other", str(tmp_path / "open" / "link"), str(hidden)):
             envelope = await ask("workspace.attach", path=path)
             assert error(envelope)[0] == "APPROVAL_PENDING", path
@@ -155,21 +149,15 @@ def test_a_folder_outside_the_roots_needs_the_owners_leave(main: Path, other: Pa
             assert name == "PATH_DENIED", path
             assert "far more than a project" in said and "one project's folder" in str(envelope)
         assert text(await ask("workspace.list")) == "[no further workspaces]"
-
-    async def allowed(ask: Ask) -> None:
+    async with asking(main, *QUIET, "trust.allow=workspace.attach") as ask:
         result(await ask("workspace.attach", path="../lib/other"))
-
-    async def allowed_again(ask: Ask) -> None:
+    async with asking(main, *QUIET, "workspaces.roots=['../lib']") as ask:
         result(await ask("workspace.detach", name="other"))
         result(await ask("workspace.attach", path="../lib/other"))
 
-    with_plane(main, refused, *settings(tmp_path / "open"), "approvals.wait_sec=0")
-    with_plane(main, allowed, *QUIET, "trust.allow=workspace.attach")
-    with_plane(main, allowed_again, *QUIET, "workspaces.roots=['../lib']")
-
 
 @requirement("WSP-01")
-def test_folders_that_nobody_can_attach(main: Path, other: Path, tmp_path: Path) -> None:
+async def test_folders_that_nobody_can_attach(main: Path, other: Path, tmp_path: Path) -> None:
     (main / "file.txt").write_text("x")
     foreign = make_repo(tmp_path / "foreign")
     (foreign / ".codeplane" / "x").mkdir(parents=True)
@@ -192,8 +180,7 @@ def test_folders_that_nobody_can_attach(main: Path, other: Path, tmp_path: Path)
         "x" * 4000: "NOT_FOUND",
         "": "INVALID_ARGUMENT",
     }
-
-    async def body(ask: Ask) -> None:
+    async with asking(main, *QUIET, "trust.mode=automatic", "workspaces.max_attached=2") as ask:
         for path, expected in cases.items():
             assert error(await ask("workspace.attach", path=path, name="x"))[0] == expected, path
         result(await ask("workspace.attach", path=str(other), name="o"))
@@ -204,11 +191,9 @@ def test_folders_that_nobody_can_attach(main: Path, other: Path, tmp_path: Path)
         assert result(await ask("workspace.attach", path=str(foreign)))["name"] == "foreign"
         assert error(await ask("workspace.attach", path=str(main / ".." / "lib"), name="l"))[0] == "TOO_LARGE"
 
-    with_plane(main, body, *QUIET, "trust.mode=automatic", "workspaces.max_attached=2")
-
 
 @requirement("WSP-01")
-def test_a_folder_that_went_away_or_leads_elsewhere_is_not_read(main: Path, other: Path, tmp_path: Path) -> None:
+async def test_a_folder_that_went_away_or_leads_elsewhere_is_not_read(main: Path, other: Path, tmp_path: Path) -> None:
     private = make_repo(tmp_path / "private", {"shop.py": "secret\n"})
 
     async def attach(ask: Ask) -> None:
@@ -219,32 +204,32 @@ def test_a_folder_that_went_away_or_leads_elsewhere_is_not_read(main: Path, othe
         assert (name, "gone" in said) == ("NOT_FOUND", True)
         assert "o  " in text(await ask("workspace.list"))
 
-    with_plane(main, attach, *settings(other.parent))
+    async with asking(main, *settings(other.parent)) as ask:
+        await attach(ask)
     other.rename(tmp_path / "moved")
-    with_plane(main, gone, *settings(other.parent))
+    async with asking(main, *settings(other.parent)) as ask:
+        await gone(ask)
     other.symlink_to(private)
-    with_plane(main, gone, *settings(other.parent))
+    async with asking(main, *settings(other.parent)) as ask:
+        await gone(ask)
 
 
 @pytest.mark.parametrize(
     "content",
     ["", '{"version": 9, "workspaces": []}', "[" * 100_000, "\ud800"],
 )
-def test_a_broken_file_is_said_set_aside_and_never_fatal(main: Path, other: Path, content: str) -> None:
+async def test_a_broken_file_is_said_set_aside_and_never_fatal(main: Path, other: Path, content: str) -> None:
     home = main / ".codeplane"
     home.mkdir()
     (home / "workspaces.json").write_text(content, errors="surrogatepass")
-
-    async def body(ask: Ask) -> None:
+    async with asking(main, *settings(other.parent)) as ask:
         assert text(await ask("workspace.list")) == "[no further workspaces]"
         result(await ask("workspace.attach", path=str(other)))
-
-    with_plane(main, body, *settings(other.parent))
     assert (home / "workspaces.json.broken").read_bytes() == content.encode(errors="surrogatepass")
     assert "workspaces.json cannot be read" in (home / "logs" / "server.jsonl").read_text()
 
 
-def test_entries_that_no_operation_wrote_are_left_out(main: Path, other: Path) -> None:
+async def test_entries_that_no_operation_wrote_are_left_out(main: Path, other: Path) -> None:
     home = main / ".codeplane"
     home.mkdir()
     entries = [
@@ -258,24 +243,19 @@ def test_entries_that_no_operation_wrote_are_left_out(main: Path, other: Path) -
         {"name": "good", "root": str(other)},
     ]
     (home / "workspaces.json").write_text(json.dumps({"version": 1, "workspaces": entries}))
-
-    async def body(ask: Ask) -> None:
+    async with asking(main, *QUIET) as ask:
         listed = result(await ask("workspace.list"))["workspaces"]
         assert isinstance(listed, list)
         assert [one["name"] for one in listed] == ["clone", "good"]
         assert listed[0]["root"] == str(home / "workspaces" / "clone" / "checkout"), "clones lie in their own place"
         assert "of the other" in text(await ask("search", query="return", workspace="good"))
 
-    with_plane(main, body, *QUIET)
 
-
-def test_a_list_that_comes_with_the_repository_is_not_the_owners(main: Path, other: Path) -> None:
+async def test_a_list_that_comes_with_the_repository_is_not_the_owners(main: Path, other: Path) -> None:
     (main / ".codeplane").mkdir()
     (main / ".codeplane" / "workspaces.json").write_text("{}")
     git(main, "add", "--force", ".codeplane/workspaces.json")
 
-    async def body(ask: Ask) -> None:
-        """Not reached."""
-
     with pytest.raises(ConfigInvalid, match="under version control"):
-        with_plane(main, body, *QUIET)
+        async with asking(main, *QUIET):
+            """Not reached."""

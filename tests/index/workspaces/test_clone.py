@@ -16,8 +16,8 @@ from codeplane.kernel.json import JsonObject
 from tests.harness import git, make_repo
 from tests.index.workspaces.remotes import bare, daemon, ended, silent
 from tests.interaction.requirements import requirement
-from tests.kernel.plane import plane, run
-from tests.query.asking import Ask, result, with_plane
+from tests.kernel.plane import asking, plane, run
+from tests.query.asking import result
 
 QUIET = ("embeddings.model=none", "index.watch=false", "trust.allow=git.clone")
 ALL = (*QUIET, "workspaces.roots=['..']")
@@ -50,8 +50,8 @@ def homes(main: Path) -> list[str]:
 
 
 @requirement("WSP-02")
-def test_a_clone_is_a_workspace_until_it_is_detached(main: Path, remote: Path) -> None:
-    async def body(ask: Ask) -> None:
+async def test_a_clone_is_a_workspace_until_it_is_detached(main: Path, remote: Path) -> None:
+    async with asking(main, *ALL) as ask:
         info = result(await ask("git.clone", url=f"file://{remote}"))
         assert (info["name"], info["url"]) == ("shop", f"file://{remote}")
         assert "first = 1" in str((await ask("search", query="first", workspace="shop"))["text"])
@@ -63,53 +63,43 @@ def test_a_clone_is_a_workspace_until_it_is_detached(main: Path, remote: Path) -
         assert (gone["clone_deleted"], gone["index_deleted"]) == (True, False)
         result(await ask("git.clone", url=f"file://{remote}", name="n"))
         assert "first = 1" in str((await ask("search", query="first", workspace="n", fresh="strict"))["text"])
-
-    async def after_restart(ask: Ask) -> None:
+    moved = main.rename(main.with_name("moved"))
+    moved.rename(main)
+    async with asking(main, *ALL) as ask:
         assert "first = 1" in str((await ask("search", query="first", workspace="shop"))["text"])
         result(await ask("workspace.detach", name="shop"))
         result(await ask("workspace.detach", name="n"))
         assert homes(main) == []
 
-    with_plane(main, body, *ALL)
-    moved = main.rename(main.with_name("moved"))
-    moved.rename(main)
-    with_plane(main, after_restart, *ALL)
-
 
 @requirement("WSP-02")
-def test_it_is_outward_so_the_owner_has_to_allow_it(main: Path, remote: Path) -> None:
-    async def body(ask: Ask) -> None:
+async def test_it_is_outward_so_the_owner_has_to_allow_it(main: Path, remote: Path) -> None:
+    async with asking(main, "embeddings.model=none", "approvals.wait_sec=0") as ask:
         name, said = error(await ask("git.clone", url="https://me:hunter2@example.com/x.git"))
         assert (name, "hunter2" in said) == ("APPROVAL_PENDING", False)
         assert "it fetches from https://example.com/x.git" in said
         assert homes(main) == []
 
-    with_plane(main, body, "embeddings.model=none", "approvals.wait_sec=0")
-
 
 @requirement("WSP-02")
-def test_leave_to_clone_is_no_leave_to_read_this_machine(main: Path, remote: Path) -> None:
-    async def body(ask: Ask) -> None:
+async def test_leave_to_clone_is_no_leave_to_read_this_machine(main: Path, remote: Path) -> None:
+    async with asking(main, *QUIET) as ask:
         for url in (f"file://{remote}", f"file://localhost{remote}", f"file://{remote.parent}/x/../shop.git"):
             assert error(await ask("git.clone", url=url))[0] == "PATH_DENIED", url
 
-    with_plane(main, body, *QUIET)
-
 
 @requirement("WSP-02")
-def test_addresses_that_are_refused_leave_nothing(main: Path) -> None:
-    async def body(ask: Ask) -> None:
+async def test_addresses_that_are_refused_leave_nothing(main: Path) -> None:
+    async with asking(main, *QUIET) as ask:
         for url in ("ext::sh -c touch% /tmp/x", "--upload-pack=touch x", "/etc", "https://user:pa/ss@host/x", ""):
             name, said = error(await ask("git.clone", url=url, name="x"))
             assert (name, "pa/ss" in said) == ("INVALID_ARGUMENT", False), url
         assert homes(main) == []
 
-    with_plane(main, body, *QUIET)
-
 
 @requirement("WSP-02")
-def test_names_and_branches_that_are_refused(main: Path, remote: Path) -> None:
-    async def body(ask: Ask) -> None:
+async def test_names_and_branches_that_are_refused(main: Path, remote: Path) -> None:
+    async with asking(main, *ALL) as ask:
         url = f"file://{remote}"
         for name in ("../x", "a/b", "..", "ünï", "x" * 65, "-x"):
             assert error(await ask("git.clone", url=url, name=name))[0] == "INVALID_ARGUMENT", name
@@ -120,23 +110,18 @@ def test_names_and_branches_that_are_refused(main: Path, remote: Path) -> None:
         assert error(await ask("git.clone", url=f"file://{remote}x"))[0] == "REMOTE_FAILED"
         assert homes(main) == []
 
-    with_plane(main, body, *ALL)
-
 
 @requirement("WSP-02")
-def test_a_clone_over_its_size_is_removed(main: Path, tmp_path: Path) -> None:
+async def test_a_clone_over_its_size_is_removed(main: Path, tmp_path: Path) -> None:
     source = make_repo(tmp_path / "source")
     (source / "large.bin").write_bytes(bytes(2_000_000))
     git(source, "add", ".")
     git(source, "commit", "--quiet", "--message", "large")
-
-    async def body(ask: Ask) -> None:
+    async with asking(main, *ALL, "workspaces.max_clone_mb=1") as ask:
         name, said = error(await ask("git.clone", url=f"file://{source}"))
         assert (name, "workspaces.max_clone_mb" in said) == ("TOO_LARGE", True)
         assert homes(main) == []
         assert result(await ask("workspace.list"))["workspaces"] == []
-
-    with_plane(main, body, *ALL, "workspaces.max_clone_mb=1")
 
 
 class Told:
@@ -170,16 +155,14 @@ async def test_its_size_is_watched_while_it_runs(tmp_path: Path) -> None:
 
 
 @requirement("WSP-02")
-def test_a_clone_that_takes_too_long_is_ended(main: Path) -> None:
-    async def body(ask: Ask) -> None:
+async def test_a_clone_that_takes_too_long_is_ended(main: Path) -> None:
+    async with asking(main, *QUIET, "workspaces.clone_timeout_sec=0.5") as ask:
         with silent() as server:
             name, said = error(await ask("git.clone", url=server.url))
             assert (name, "clone_timeout_sec" in said) == ("DEADLINE_EXCEEDED", True)
             with await asyncio.to_thread(server.accepted) as connection:
                 await asyncio.to_thread(ended, connection)
         assert homes(main) == []
-
-    with_plane(main, body, *QUIET, "workspaces.clone_timeout_sec=0.5")
 
 
 async def test_a_clone_that_is_cancelled_leaves_nothing(main: Path) -> None:
@@ -200,14 +183,11 @@ async def test_a_clone_that_is_cancelled_leaves_nothing(main: Path) -> None:
         assert homes(main) == []
 
 
-def test_what_an_interrupted_run_left_is_cleared(main: Path, remote: Path) -> None:
+async def test_what_an_interrupted_run_left_is_cleared(main: Path, remote: Path) -> None:
     left = main / ".codeplane" / "workspaces" / "x" / "checkout.part"
     left.mkdir(parents=True)
-
-    async def body(ask: Ask) -> None:
+    async with asking(main, *ALL):
         assert not left.exists()
-
-    with_plane(main, body, *ALL)
 
 
 async def test_progress_is_told(main: Path, remote: Path) -> None:
@@ -264,26 +244,24 @@ def test_hooks_of_the_user_do_not_run(tmp_path: Path, remote: Path, monkeypatch:
     assert not (tmp_path / "ran").exists()
 
 
-def test_credentials_are_neither_kept_nor_told(main: Path, tmp_path: Path, remote: Path) -> None:
+async def test_credentials_are_neither_kept_nor_told(main: Path, tmp_path: Path, remote: Path) -> None:
     secret = "hunter2%40x"
-
-    async def refused(ask: Ask) -> None:
-        envelope = await ask("git.clone", url=f"https://me:{secret}@127.0.0.1:1/x.git", name="x")
-        name, _ = error(envelope)
-        assert name == "REMOTE_FAILED"
-        assert "hunter2" not in json.dumps(envelope)
-        assert "127.0.0.1:1/x.git" in json.dumps(envelope)
 
     async def kept() -> None:
         with daemon(remote.parent) as address:
             url = address.replace("git://", f"git://me:{secret}@")
             await cloned(f"{url}/shop.git", tmp_path / "clone")
 
-    with_plane(main, refused, *QUIET)
+    async with asking(main, *QUIET) as ask:
+        envelope = await ask("git.clone", url=f"https://me:{secret}@127.0.0.1:1/x.git", name="x")
+        name, _ = error(envelope)
+        assert name == "REMOTE_FAILED"
+        assert "hunter2" not in json.dumps(envelope)
+        assert "127.0.0.1:1/x.git" in json.dumps(envelope)
     for file in (main / ".codeplane").rglob("*"):
         assert not file.is_file() or b"hunter2" not in file.read_bytes(), file
     try:
-        run(kept())
+        await kept()
     except RemoteFailed as failed:
         # A git that takes the user for a part of the host's name does not get that far.
         assert "hunter2" not in failed.message

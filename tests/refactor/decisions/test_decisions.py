@@ -8,7 +8,8 @@ from codeplane.kernel.json import JsonObject
 from codeplane.ledger.projection import differences
 from codeplane.refactor.decisions.table import DecisionTable
 from tests.interaction.requirements import requirement
-from tests.query.asking import Ask, result, with_plane
+from tests.kernel.plane import Ask, asking
+from tests.query.asking import result
 from tests.refactor.test_operations import FAMILY, edits, failed, made, texts
 
 UNSURE = {
@@ -45,10 +46,9 @@ async def _committed(ask: Ask) -> str:
 
 
 @requirement("REF-43")
-def test_a_receiver_is_decided_by_including_places_with_proof(tmp_path: Path) -> None:
+async def test_a_receiver_is_decided_by_including_places_with_proof(tmp_path: Path) -> None:
     root = made(tmp_path, UNSURE)
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         plan = result(await ask("refactor.rename", **ASKED))
         capsules = cast(list[JsonObject], plan["decision_capsules"])
         (capsule,) = [capsule for capsule in capsules if capsule["type"] == "receiver_resolution"]
@@ -65,25 +65,18 @@ def test_a_receiver_is_decided_by_including_places_with_proof(tmp_path: Path) ->
         assert open_still["status"] == "needs_decision"
         assert texts(root) == UNSURE
         assert result(await ask("decision.commit", **decision, proof=PROOF))["status"] == "applied"
-
-    with_plane(root, body)
     assert texts(root) == RIGHT
 
 
 @requirement("REF-43")
-def test_the_same_question_is_answered_as_before_and_another_is_not(tmp_path: Path) -> None:
+async def test_the_same_question_is_answered_as_before_and_another_is_not(tmp_path: Path) -> None:
     root = made(tmp_path, UNSURE)
-
-    async def first(ask: Ask) -> str:
+    async with asking(root) as ask:
         decision = await _committed(ask)
         assert texts(root) == RIGHT
         result(await ask("undo"))
-        return decision
-
-    decision = with_plane(root, first)
     assert texts(root) == UNSURE
-
-    async def second(ask: Ask) -> None:
+    async with asking(root) as ask:
         # Another process, and another new name: what the places mean is the same.
         shown = await ask("refactor.rename", symbol="Door.open", new_name="push")
         assert f"decided before: {decision}" in str(shown["text"])
@@ -97,14 +90,11 @@ def test_the_same_question_is_answered_as_before_and_another_is_not(tmp_path: Pa
         asked = result(await ask("refactor.rename", **ASKED, apply=True))
         assert (asked["status"], asked["decision_id"]) == ("needs_decision", None)
 
-    with_plane(root, second)
-
 
 @requirement("REF-43")
-def test_a_decision_is_listed_and_forgotten(tmp_path: Path) -> None:
+async def test_a_decision_is_listed_and_forgotten(tmp_path: Path) -> None:
     root = made(tmp_path, UNSURE)
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         assert result(await ask("decision.list"))["decisions"] == []
         decision = await _committed(ask)
         result(await ask("undo"))
@@ -116,16 +106,13 @@ def test_a_decision_is_listed_and_forgotten(tmp_path: Path) -> None:
         assert result(await ask("decision.forget", ids=[decision]))["forgotten"] == 1
         assert result(await ask("decision.list"))["decisions"] == []
         assert result(await ask("refactor.rename", **ASKED, apply=True))["status"] == "needs_decision"
-
-    with_plane(root, body)
     assert texts(root) == UNSURE
 
 
 @requirement("REF-43")
-def test_a_candidate_is_remembered_too(tmp_path: Path) -> None:
+async def test_a_candidate_is_remembered_too(tmp_path: Path) -> None:
     root = made(tmp_path, FAMILY)
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         plan = result(await ask("refactor.rename", symbol="zoo.py:7:9", new_name="say"))
         proof = {"file_line_evidence": [{"file": "zoo.py", "line": 2, "content": "def speak(self):"}]}
         decision = {"plan_id": plan["refactor_id"], "selected_candidate_id": "family"}
@@ -135,20 +122,15 @@ def test_a_candidate_is_remembered_too(tmp_path: Path) -> None:
         assert again["status"] == "applied"
         assert "speak" not in texts(root)["zoo.py"]
 
-    with_plane(root, body)
-
 
 @requirement("REF-43")
-def test_the_table_of_decisions_is_the_log_s(tmp_path: Path) -> None:
+async def test_the_table_of_decisions_is_the_log_s(tmp_path: Path) -> None:
     root = made(tmp_path, UNSURE)
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         await _committed(ask)
         result(await ask("undo"))
         forgotten = await _committed_again(ask)
         result(await ask("decision.forget", ids=[forgotten]))
-
-    with_plane(root, body)
     connection = sqlite3.connect(root / ".codeplane/ledger.db")
     try:
         assert differences(connection, DecisionTable()) == []

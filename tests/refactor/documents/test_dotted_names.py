@@ -5,7 +5,8 @@ from typing import cast
 
 from codeplane.kernel.json import JsonObject
 from tests.interaction.requirements import requirement
-from tests.query.asking import Ask, result, with_plane
+from tests.kernel.plane import asking
+from tests.query.asking import result
 from tests.refactor.test_operations import made, texts
 
 CLIENT = '''"""Clients, see BaseClient.build_request."""
@@ -48,23 +49,19 @@ NET = {
 }
 
 
-def _renamed(tmp_path: Path, symbol: str, new_name: str, **choice: object) -> tuple[dict[str, str], JsonObject]:
+async def _renamed(tmp_path: Path, symbol: str, new_name: str, **choice: object) -> tuple[dict[str, str], JsonObject]:
     """The files after a rename, and the envelope that says so."""
     root = made(tmp_path, NET)
-
-    async def body(ask: Ask) -> JsonObject:
+    async with asking(root) as ask:
         plan = result(await ask("refactor.rename", symbol=symbol, new_name=new_name))
         done = await ask("refactor.rename", refactor_id=plan["refactor_id"], **choice)
         assert result(done)["status"] == "applied", done
-        return done
-
-    done = with_plane(root, body)
     return texts(root), done
 
 
 @requirement("REF-20")
-def test_every_dotted_name_that_leads_to_a_method_is_changed_also_through_heirs(tmp_path: Path) -> None:
-    found, done = _renamed(tmp_path, "BaseClient.build_request", "make", exclude=["anchored", "unknown"])
+async def test_every_dotted_name_that_leads_to_a_method_is_changed_also_through_heirs(tmp_path: Path) -> None:
+    found, done = await _renamed(tmp_path, "BaseClient.build_request", "make", exclude=["anchored", "unknown"])
     said = found["net/_client.py"]
     for mention in (
         "see BaseClient.make.",
@@ -86,40 +83,37 @@ def test_every_dotted_name_that_leads_to_a_method_is_changed_also_through_heirs(
 
 
 @requirement("REF-20")
-def test_a_plan_names_the_words_that_it_leaves(tmp_path: Path) -> None:
+async def test_a_plan_names_the_words_that_it_leaves(tmp_path: Path) -> None:
     root = made(tmp_path, NET)
-
-    async def body(ask: Ask) -> None:
+    async with asking(root) as ask:
         text = str((await ask("refactor.rename", symbol="BaseClient.build_request", new_name="make"))["text"])
         line = next(one for one in text.splitlines() if "left alone, less sure" in one)
         assert line.startswith("3 words left alone, less sure (to change: include=[documents] or [#NUMBER, …]): ")
         assert "docs/guide.md #" in line and "=16:43" in line
 
-    with_plane(root, body)
-
 
 @requirement("REF-20")
-def test_what_a_text_means_follows_the_candidate_that_is_chosen(tmp_path: Path) -> None:
+async def test_what_a_text_means_follows_the_candidate_that_is_chosen(tmp_path: Path) -> None:
     rest = {"exclude": ["anchored", "unknown"]}
-    alone, _ = _renamed(tmp_path / "alone", "Client.send", "post", candidate="this_one", **rest)
+    alone, _ = await _renamed(tmp_path / "alone", "Client.send", "post", candidate="this_one", **rest)
     assert "`Client.post` is another than `BaseClient.send`; AsyncClient.send is" in alone["docs/guide.md"]
     assert "A Client.post call sends." in alone["docs/guide.md"]
     assert "# Unlike Client.post, BaseClient.send does" in alone["net/_client.py"]
-    family, _ = _renamed(tmp_path / "family", "Client.send", "post", candidate="family", **rest)
+    family, _ = await _renamed(tmp_path / "family", "Client.send", "post", candidate="family", **rest)
     assert "`Client.post` is another than `BaseClient.post`; AsyncClient.post is" in family["docs/guide.md"]
     assert "# Unlike Client.post, BaseClient.post does" in family["net/_client.py"]
     assert "as `AsyncClient.post` says" in family["net/_client.py"]
 
 
 @requirement("REF-20")
-def test_a_function_is_known_by_the_package_that_gives_it(tmp_path: Path) -> None:
-    found, _ = _renamed(tmp_path, "net/_client.py:get", "fetch", exclude=["anchored", "unknown"])
+async def test_a_function_is_known_by_the_package_that_gives_it(tmp_path: Path) -> None:
+    found, _ = await _renamed(tmp_path, "net/_client.py:get", "fetch", exclude=["anchored", "unknown"])
     assert "Call `net.fetch()`, not `requests.get()`." in found["docs/guide.md"]
 
 
 @requirement("REF-20")
-def test_a_class_is_known_in_prose_by_its_member(tmp_path: Path) -> None:
-    found, _ = _renamed(tmp_path, "net/_client.py:Client", "Session", exclude=["anchored", "unknown"])
+async def test_a_class_is_known_in_prose_by_its_member(tmp_path: Path) -> None:
+    found, _ = await _renamed(tmp_path, "net/_client.py:Client", "Session", exclude=["anchored", "unknown"])
     assert "A Session.send call sends." in found["docs/guide.md"]
     assert "see :meth:`~Session.build_request` and :meth:`.Session.build_request`" in found["net/_client.py"]
     assert "# Unlike Session.send, BaseClient.send does" in found["net/_client.py"]

@@ -2,23 +2,20 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
 
 from starlette.applications import Starlette
 from starlette.types import Message
 
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.ws.events import EventSocket
-from codeplane.wiring.app import Plane, load_workspace_config
-from tests.kernel.plane import running_here
+from codeplane.wiring.app import Plane
+from tests.kernel.plane import plane
 
-T = TypeVar("T")
 _PATIENCE_SEC = 30.0
 
 
@@ -134,13 +131,8 @@ class Here:
         return [(b"authorization", f"Bearer {self.plane.token}".encode())]
 
 
-def here(root: Path, body: Callable[[Here], Awaitable[T]], *, hello_sec: float = 30.0, take_sec: float = 30.0) -> T:
-    """Run a test's body with a CodePlane of its own."""
-
-    async def run() -> T:
-        workspace = Workspace(root=root.resolve())
-        loaded = load_workspace_config(workspace, (), {}).without_terminal()
-        async with running_here(workspace, loaded=loaded) as plane:
-            return await body(Here(plane=plane, stopping=asyncio.Event(), hello_sec=hello_sec, take_sec=take_sec))
-
-    return asyncio.run(run())
+@asynccontextmanager
+async def open_here(root: Path, *, hello_sec: float = 30.0, take_sec: float = 30.0) -> AsyncIterator[Here]:
+    """A CodePlane of the test's own."""
+    async with plane(root.resolve()) as opened:
+        yield Here(plane=opened, stopping=asyncio.Event(), hello_sec=hello_sec, take_sec=take_sec)

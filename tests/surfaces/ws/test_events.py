@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.interaction.requirements import requirement
-from tests.surfaces.ws.socket_client import Here, here
+from tests.surfaces.ws.socket_client import open_here
 
 pytestmark = requirement("OBS-14")
 
@@ -24,53 +24,41 @@ class TestEntry:
             ("[" * 10_000, 4400, "MALFORMED_REQUEST"),
         ],
     )
-    def test_who_does_not_say_the_right_thing_is_refused(self, repo: Path, said: object, code: int, name: str) -> None:
-        async def body(place: Here) -> None:
-            async with place.talking() as talk:
-                talk.say(said)
-                heard = await talk.hear()
-                error = heard["error"]
-                assert isinstance(error, dict)
-                assert (heard["type"], error["error"]) == ("error", name)
-                assert (await talk.closed())[0] == code
+    async def test_who_does_not_say_the_right_thing_is_refused(
+        self, repo: Path, said: object, code: int, name: str
+    ) -> None:
+        async with open_here(repo) as place, place.talking() as talk:
+            talk.say(said)
+            heard = await talk.hear()
+            error = heard["error"]
+            assert isinstance(error, dict)
+            assert (heard["type"], error["error"]) == ("error", name)
+            assert (await talk.closed())[0] == code
 
-        here(repo, body)
+    async def test_who_says_nothing_is_let_go(self, repo: Path) -> None:
+        async with open_here(repo, hello_sec=0.01) as place, place.talking() as talk:
+            assert (await talk.hear())["type"] == "error"
+            assert (await talk.closed())[0] == 4401
 
-    def test_who_says_nothing_is_let_go(self, repo: Path) -> None:
-        async def body(place: Here) -> None:
-            async with place.talking() as talk:
-                assert (await talk.hear())["type"] == "error"
-                assert (await talk.closed())[0] == 4401
-
-        here(repo, body, hello_sec=0.01)
-
-    def test_two_tokens_are_none(self, repo: Path) -> None:
-        async def body(place: Here) -> None:
-            async with place.talking(headers=[*place.owner, *place.owner]) as talk:
-                assert (await talk.closed())[0] == 4401
-
-        here(repo, body)
+    async def test_two_tokens_are_none(self, repo: Path) -> None:
+        async with open_here(repo) as place, place.talking(headers=[*place.owner, *place.owner]) as talk:
+            assert (await talk.closed())[0] == 4401
 
     @pytest.mark.parametrize("after", ["x", "-1", "1.5"])
-    def test_a_place_that_cannot_be_is_refused(self, repo: Path, after: str) -> None:
-        async def body(place: Here) -> None:
-            async with place.talking(f"after={after}", headers=place.owner) as talk:
-                assert (await talk.closed())[0] == 4400
+    async def test_a_place_that_cannot_be_is_refused(self, repo: Path, after: str) -> None:
+        async with open_here(repo) as place, place.talking(f"after={after}", headers=place.owner) as talk:
+            assert (await talk.closed())[0] == 4400
 
-        here(repo, body)
-
-    def test_who_goes_before_saying_anything_leaves_nothing_behind(self, repo: Path) -> None:
-        async def body(place: Here) -> None:
+    async def test_who_goes_before_saying_anything_leaves_nothing_behind(self, repo: Path) -> None:
+        async with open_here(repo) as place:
             async with place.talking() as talk:
                 talk.leave()
             assert place.plane.conveyor.running == 0
 
-        here(repo, body)
-
 
 class TestReading:
-    def test_what_happens_is_told_to_who_has_the_header_or_says_the_token(self, repo: Path) -> None:
-        async def body(place: Here) -> None:
+    async def test_what_happens_is_told_to_who_has_the_header_or_says_the_token(self, repo: Path) -> None:
+        async with open_here(repo) as place:
             after = place.plane.log.position
             async with place.talking(f"after={after}", headers=place.owner) as first, place.talking() as second:
                 second.say({"token": place.plane.token, "after": after})
@@ -78,10 +66,8 @@ class TestReading:
                 heard = [await talk.hear_event("task.opened") for talk in (first, second)]
                 assert heard[0] == heard[1]
 
-        here(repo, body)
-
-    def test_going_on_after_the_last_position_loses_and_repeats_nothing(self, repo: Path) -> None:
-        async def body(place: Here) -> None:
+    async def test_going_on_after_the_last_position_loses_and_repeats_nothing(self, repo: Path) -> None:
+        async with open_here(repo) as place:
             for number in range(5):
                 await place.mark(str(number))
             await place.plane.log.flush()
@@ -101,64 +87,54 @@ class TestReading:
             assert told == list(range(1, len(told) + 1))
             assert len(told) > 10
 
-        here(repo, body)
+    async def test_filters_choose(self, repo: Path) -> None:
+        async with open_here(repo) as place, place.talking() as talk:
+            talk.say({"token": place.plane.token, "after": 0, "types": ["task.opened"]})
+            await place.mark("one")
+            await place.mark("two")
+            found = [await talk.hear() for _ in range(2)]
+            kinds = [one["event"]["type"] for one in found]  # type: ignore[index,call-overload]  # events
+            assert kinds == ["task.opened", "task.opened"]
 
-    def test_filters_choose(self, repo: Path) -> None:
-        async def body(place: Here) -> None:
-            async with place.talking() as talk:
-                talk.say({"token": place.plane.token, "after": 0, "types": ["task.opened"]})
-                await place.mark("one")
-                await place.mark("two")
-                found = [await talk.hear() for _ in range(2)]
-                kinds = [one["event"]["type"] for one in found]  # type: ignore[index,call-overload]  # events
-                assert kinds == ["task.opened", "task.opened"]
+    async def test_a_sign_of_life_when_nothing_happens(self, repo: Path) -> None:
+        async with (
+            open_here(repo) as place,
+            place.talking("heartbeat_sec=0.1&type=nothing.at_all", headers=place.owner) as talk,
+        ):
+            heard = await talk.hear()
+            assert heard["type"] == "heartbeat"
+            assert isinstance(heard["position"], int)
 
-        here(repo, body)
-
-    def test_a_sign_of_life_when_nothing_happens(self, repo: Path) -> None:
-        async def body(place: Here) -> None:
-            async with place.talking("heartbeat_sec=0.1&type=nothing.at_all", headers=place.owner) as talk:
-                heard = await talk.hear()
-                assert heard["type"] == "heartbeat"
-                assert isinstance(heard["position"], int)
-
-        here(repo, body)
-
-    def test_what_a_reader_says_later_means_nothing(self, repo: Path) -> None:
-        async def body(place: Here) -> None:
-            async with place.talking("after=0", headers=place.owner) as talk:
-                talk.say("anything")
-                await place.mark("one")
-                await talk.hear_event("task.opened")
-
-        here(repo, body)
+    async def test_what_a_reader_says_later_means_nothing(self, repo: Path) -> None:
+        async with open_here(repo) as place, place.talking("after=0", headers=place.owner) as talk:
+            talk.say("anything")
+            await place.mark("one")
+            await talk.hear_event("task.opened")
 
 
 class TestEnd:
-    def test_a_reader_that_leaves_ends_its_call(self, repo: Path) -> None:
-        async def body(place: Here) -> None:
+    async def test_a_reader_that_leaves_ends_its_call(self, repo: Path) -> None:
+        async with open_here(repo) as place:
             async with place.talking("heartbeat_sec=0.1", headers=place.owner) as talk:
                 await talk.hear()
                 assert place.plane.conveyor.running == 1
             assert place.plane.conveyor.running == 0
 
-        here(repo, body)
+    async def test_the_servers_end_is_told(self, repo: Path) -> None:
+        # From the start: the reader's own session opens, which is written while it begins to read or before.
+        async with (
+            open_here(repo) as place,
+            place.talking("heartbeat_sec=0.1&after=0", headers=place.owner) as talk,
+        ):
+            heard = [await talk.hear_news() for _ in range(2)]
+            kinds = [one["event"]["type"] for one in heard]  # type: ignore[index,call-overload]  # events
+            assert kinds == ["session.opened", "task.opened"]
+            place.stopping.set()
+            assert (await talk.hear_news())["type"] == "shutdown"
+            assert (await talk.closed())[0] == 1001
 
-    def test_the_servers_end_is_told(self, repo: Path) -> None:
-        async def body(place: Here) -> None:
-            # From the start: the reader's own session opens, which is written while it begins to read or before.
-            async with place.talking("heartbeat_sec=0.1&after=0", headers=place.owner) as talk:
-                heard = [await talk.hear_news() for _ in range(2)]
-                kinds = [one["event"]["type"] for one in heard]  # type: ignore[index,call-overload]  # events
-                assert kinds == ["session.opened", "task.opened"]
-                place.stopping.set()
-                assert (await talk.hear_news())["type"] == "shutdown"
-                assert (await talk.closed())[0] == 1001
-
-        here(repo, body)
-
-    def test_a_token_that_is_revoked_ends_it(self, repo: Path) -> None:
-        async def body(place: Here) -> None:
+    async def test_a_token_that_is_revoked_ends_it(self, repo: Path) -> None:
+        async with open_here(repo) as place:
             issued = await place.call("agent.token", agent="tool", capabilities=["read_files", "streaming_tasks"])
             async with place.talking("heartbeat_sec=0.1") as talk:
                 talk.say({"token": issued["token"]})
@@ -169,10 +145,8 @@ class TestEnd:
                 assert heard["type"] == "error"
                 assert (await talk.closed())[0] == 4401
 
-        here(repo, body)
-
-    def test_who_takes_nothing_is_let_go_and_resumes(self, repo: Path) -> None:
-        async def body(place: Here) -> None:
+    async def test_who_takes_nothing_is_let_go_and_resumes(self, repo: Path) -> None:
+        async with open_here(repo, take_sec=0.05) as place:
             await place.mark("one")
             async with place.talking("after=0", headers=place.owner) as talk:
                 last = (await talk.hear())["position"]
@@ -185,5 +159,3 @@ class TestEnd:
                 talk.taking.set()
             async with place.talking(f"after={last}", headers=place.owner) as talk:
                 assert (await talk.hear())["position"] == int(str(last)) + 1
-
-        here(repo, body, take_sec=0.05)

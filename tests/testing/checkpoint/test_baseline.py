@@ -7,7 +7,8 @@ import pytest
 
 from codeplane.kernel.json import JsonObject
 from tests.interaction.requirements import requirement
-from tests.query.asking import Ask, result, with_plane
+from tests.kernel.plane import Ask, asking
+from tests.query.asking import result
 from tests.testing.checkpoint.test_checkpoint import UNITTEST, edit, git, pytestmark, shop_repo
 
 __all__ = ["pytestmark"]
@@ -45,14 +46,11 @@ def names(found: JsonObject, *keys: str) -> list[list[str]]:
 
 
 @requirement("CHK-02")
-def test_old_failures_do_not_stop_a_commit(shop: Path) -> None:
+async def test_old_failures_do_not_stop_a_commit(shop: Path) -> None:
     first = git(shop, "rev-parse", "HEAD")
     edit(shop, PRICES.replace("net * 2", "net + net"))
-
-    async def body(ask: Ask) -> JsonObject:
-        return await ask("checkpoint", message="Add instead")
-
-    envelope = with_plane(shop, body, UNITTEST)
+    async with asking(shop, UNITTEST) as ask:
+        envelope = await ask("checkpoint", message="Add instead")
     done = result(envelope)
     assert done["committed"] is True, envelope["text"]
     found = baseline(done)
@@ -66,15 +64,12 @@ def test_old_failures_do_not_stop_a_commit(shop: Path) -> None:
 
 
 @requirement("CHK-02")
-def test_new_failures_stop_it_and_are_told_from_old_ones(shop: Path) -> None:
+async def test_new_failures_stop_it_and_are_told_from_old_ones(shop: Path) -> None:
     edit(shop, PRICES.replace("net * 2", "net * 3"))
-
-    async def body(ask: Ask) -> JsonObject:
+    async with asking(shop, UNITTEST) as ask:
         # As a server that was killed leaves it.
         (shop / ".codeplane/tests/parent/run_killed/shop").mkdir(parents=True)
-        return await ask("checkpoint", message="Triple")
-
-    envelope = with_plane(shop, body, UNITTEST)
+        envelope = await ask("checkpoint", message="Triple")
     assert not (shop / ".codeplane/tests/parent/run_killed").exists()
     done = result(envelope)
     assert (done["committed"], done["stopped_by"]) == (False, "tests")
@@ -85,15 +80,12 @@ def test_new_failures_stop_it_and_are_told_from_old_ones(shop: Path) -> None:
 
 
 @requirement("CHK-02")
-def test_a_test_that_the_commit_does_not_have_is_new(shop: Path) -> None:
+async def test_a_test_that_the_commit_does_not_have_is_new(shop: Path) -> None:
     (shop / "tests/test_more.py").write_text(TESTED.replace("class Prices", "class More"))
     added = TESTED + "\n    def test_added(self):\n        self.fail('added')\n"
     (shop / "tests/test_prices.py").write_text(added)
-
-    async def body(ask: Ask) -> JsonObject:
-        return result(await ask("checkpoint", message="More tests"))
-
-    done = with_plane(shop, body, UNITTEST)
+    async with asking(shop, UNITTEST) as ask:
+        done = result(await ask("checkpoint", message="More tests"))
     assert done["committed"] is False
     old, new = names(baseline(done), "old", "new")
     assert old == [OLD]
@@ -101,7 +93,7 @@ def test_a_test_that_the_commit_does_not_have_is_new(shop: Path) -> None:
 
 
 @requirement("CHK-02")
-def test_the_last_run_at_the_parent_state_is_the_baseline(shop: Path) -> None:
+async def test_the_last_run_at_the_parent_state_is_the_baseline(shop: Path) -> None:
     async def body(ask: Ask) -> tuple[JsonObject, JsonObject, JsonObject]:
         before = result(await ask("test.run"))
         edit(shop, PRICES.replace("net * 2", "net + net"))
@@ -109,7 +101,8 @@ def test_the_last_run_at_the_parent_state_is_the_baseline(shop: Path) -> None:
         edit(shop, PRICES.replace("net * 2", "2 * net"))
         return before, first, result(await ask("checkpoint", message="two"))
 
-    before, first, second = with_plane(shop, body, UNITTEST)
+    async with asking(shop, UNITTEST) as ask:
+        before, first, second = await body(ask)
     assert (baseline(first)["made"], baseline(first)["run_ids"]) == (False, [before["run_id"]])
     # The run of the first checkpoint was at the files that it committed.
     assert isinstance(first["tests"], dict) and isinstance(first["commit"], dict)
@@ -119,7 +112,7 @@ def test_the_last_run_at_the_parent_state_is_the_baseline(shop: Path) -> None:
 
 
 @requirement("CHK-02")
-def test_a_baseline_is_of_the_commit_whatever_the_work_tree_has(shop: Path) -> None:
+async def test_a_baseline_is_of_the_commit_whatever_the_work_tree_has(shop: Path) -> None:
     edit(shop, PRICES.replace("net * 2", "net * 3"))
 
     async def body(ask: Ask) -> tuple[JsonObject, JsonObject, JsonObject]:
@@ -128,7 +121,8 @@ def test_a_baseline_is_of_the_commit_whatever_the_work_tree_has(shop: Path) -> N
         assert git(shop, "diff", "--name-only") == "shop/prices.py"
         return changed, recorded, result(await ask("checkpoint", message="Triple"))
 
-    changed, recorded, done = with_plane(shop, body, UNITTEST)
+    async with asking(shop, UNITTEST) as ask:
+        changed, recorded, done = await body(ask)
     assert changed["summary"]["tests_failed"] == 2  # type: ignore[index,call-overload]
     assert recorded["summary"]["tests_failed"] == 1  # type: ignore[index,call-overload]
     assert recorded["baseline_of"] == git(shop, "rev-parse", "HEAD")
@@ -137,8 +131,8 @@ def test_a_baseline_is_of_the_commit_whatever_the_work_tree_has(shop: Path) -> N
 
 
 @requirement("CHK-02")
-def test_a_baseline_is_of_whole_targets_and_in_place_where_nothing_changed(shop: Path) -> None:
-    async def body(ask: Ask) -> None:
+async def test_a_baseline_is_of_whole_targets_and_in_place_where_nothing_changed(shop: Path) -> None:
+    async with asking(shop, UNITTEST) as ask:
         for arguments in ({"pattern": "gross"}, {"targets": [f"{NEW.rpartition('::')[0]}::test_price"]}):
             refused = await ask("test.run", baseline=True, **arguments)
             assert "a baseline is of whole targets" in str(refused.get("error")), refused
@@ -152,11 +146,9 @@ def test_a_baseline_is_of_whole_targets_and_in_place_where_nothing_changed(shop:
         done = result(await ask("checkpoint", message="most"))
         assert (done["committed"], baseline(done)["made"]) == (True, False)
 
-    with_plane(shop, body, UNITTEST)
-
 
 @requirement("CHK-02")
-def test_a_pass_at_a_commit_cannot_be_recorded_away(shop: Path) -> None:
+async def test_a_pass_at_a_commit_cannot_be_recorded_away(shop: Path) -> None:
     """A test that passed at the commit stays so when what it needs is broken and the baseline recorded again."""
     needs = TESTED.replace("import unittest\n", "import os\nimport unittest\n").replace(
         "        self.assertEqual(price(2), 4)",
@@ -172,39 +164,34 @@ def test_a_pass_at_a_commit_cannot_be_recorded_away(shop: Path) -> None:
         again = result(await ask("test.run", baseline=True))
         return again, result(await ask("checkpoint", message="Triple"))
 
-    again, done = with_plane(shop, body, UNITTEST)
+    async with asking(shop, UNITTEST) as ask:
+        again, done = await body(ask)
     assert again["summary"]["tests_failed"] == 2  # type: ignore[index,call-overload]
     assert done["committed"] is False
     assert names(baseline(done), "new") == [[NEW]]
 
 
 @requirement("CHK-02")
-def test_a_commit_without_tests_is_named_as_such(shop: Path) -> None:
+async def test_a_commit_without_tests_is_named_as_such(shop: Path) -> None:
     edit(shop, PRICES.replace("net * 2", "net * 3"))
-
-    async def body(ask: Ask) -> JsonObject:
+    async with asking(shop, UNITTEST) as ask:
         await ask("checkpoint", message="untested", tests="none")
         edit(shop, PRICES.replace("net * 2", "net * 3") + "# more\n")
-        return await ask("checkpoint", message="after")
-
-    envelope = with_plane(shop, body, UNITTEST)
+        envelope = await ask("checkpoint", message="after")
     assert baseline(result(envelope))["untested"] is True
     assert "(committed without tests) has too" in str(envelope["text"])
 
 
 @requirement("CHK-02")
-def test_a_failure_of_another_kind_in_the_copy_proves_nothing(shop: Path) -> None:
+async def test_a_failure_of_another_kind_in_the_copy_proves_nothing(shop: Path) -> None:
     """Something may be missing there, so that it is no proof that the failure is old."""
     raises = TESTED.replace("self.assertEqual(price(2), 4)", "raise OSError('gone')")
     (shop / "tests/test_prices.py").write_text(raises)
     git(shop, "commit", "--quiet", "-am", "errors")
     (shop / "tests/test_prices.py").write_text(TESTED)
     edit(shop, PRICES.replace("net * 2", "net * 3"))
-
-    async def body(ask: Ask) -> JsonObject:
-        return await ask("checkpoint", message="asserts")
-
-    envelope = with_plane(shop, body, UNITTEST)
+    async with asking(shop, UNITTEST) as ask:
+        envelope = await ask("checkpoint", message="asserts")
     done = result(envelope)
     assert done["committed"] is False
     assert [one.rpartition("test_")[2] for one in baseline(done)["unknown"]] == ["price"]  # type: ignore[union-attr]
@@ -212,7 +199,7 @@ def test_a_failure_of_another_kind_in_the_copy_proves_nothing(shop: Path) -> Non
 
 
 @requirement("CHK-02")
-def test_a_target_that_does_not_load_excuses_only_the_same_reason(shop: Path) -> None:
+async def test_a_target_that_does_not_load_excuses_only_the_same_reason(shop: Path) -> None:
     (shop / "shop/prices.py").write_text("import nothing_of_that_name\n" + PRICES)
     git(shop, "commit", "--quiet", "-am", "broken")
 
@@ -223,13 +210,14 @@ def test_a_target_that_does_not_load_excuses_only_the_same_reason(shop: Path) ->
         edit(shop, "import nothing_of_this_name\n" + PRICES)
         return same, result(await ask("checkpoint", message="other"))
 
-    same, other = with_plane(shop, body, UNITTEST)
+    async with asking(shop, UNITTEST) as ask:
+        same, other = await body(ask)
     assert (same["committed"], baseline(same)["old_count"]) == (True, 1)
     assert (other["committed"], list(baseline(other)["unknown"])) == (False, ["tests/test_prices.py"])  # type: ignore[arg-type]
 
 
 @requirement("CHK-02")
-def test_ignored_files_and_environments_are_in_the_copy(shop: Path) -> None:
+async def test_ignored_files_and_environments_are_in_the_copy(shop: Path) -> None:
     """The tests of the commit find what git ignores: small files, and packages where they are installed."""
     (shop / ".gitignore").write_text("local/\nvenv/\n")
     (shop / "local").mkdir()
@@ -245,29 +233,23 @@ def test_ignored_files_and_environments_are_in_the_copy(shop: Path) -> None:
     git(shop, "add", "-A")
     git(shop, "commit", "--quiet", "-m", "reads")
     edit(shop, PRICES.replace("net * 2", "net * 3"))
-
-    async def body(ask: Ask) -> JsonObject:
-        return result(await ask("checkpoint", message="Triple"))
-
-    done = with_plane(shop, body, UNITTEST)
+    async with asking(shop, UNITTEST) as ask:
+        done = result(await ask("checkpoint", message="Triple"))
     assert names(baseline(done), "old", "new") == [[OLD], [NEW]]
     assert (shop / "local/rate.txt").read_text() == "119"
 
 
 @requirement("CHK-02")
-def test_without_a_sandbox_it_says_that_it_does_not_know(shop: Path) -> None:
+async def test_without_a_sandbox_it_says_that_it_does_not_know(shop: Path) -> None:
     edit(shop, PRICES.replace("net * 2", "net + net"))
-
-    async def body(ask: Ask) -> JsonObject:
-        return await ask("checkpoint", message="Add instead")
-
-    envelope = with_plane(shop, body, UNITTEST, "tests.sandbox=off")
+    async with asking(shop, UNITTEST, "tests.sandbox=off") as ask:
+        envelope = await ask("checkpoint", message="Add instead")
     assert result(envelope)["committed"] is False
     assert "old or new?" in str(envelope["text"]) and "without a sandbox" in str(envelope["text"])
 
 
 @requirement("TST-31")
-def test_a_run_and_a_checkpoint_of_the_same_files_run_once(shop: Path) -> None:
+async def test_a_run_and_a_checkpoint_of_the_same_files_run_once(shop: Path) -> None:
     counting = TESTED.replace("import unittest\n", "import unittest\nprint('ran', file=open('runs.tmp', 'a'))\n")
     (shop / "tests/test_prices.py").write_text(counting)
     git(shop, "commit", "--quiet", "-am", "counts")
@@ -276,7 +258,7 @@ def test_a_run_and_a_checkpoint_of_the_same_files_run_once(shop: Path) -> None:
     def runs() -> int:
         return len((shop / "runs.tmp").read_text().splitlines())
 
-    async def body(ask: Ask) -> None:
+    async with asking(shop, UNITTEST) as ask:
         first = result(await ask("test.run"))
         assert runs() == 1
         again = await ask("test.run", impacted=True)
@@ -291,39 +273,29 @@ def test_a_run_and_a_checkpoint_of_the_same_files_run_once(shop: Path) -> None:
         edit(shop, PRICES)
         await ask("test.run")
         assert runs() == 3
-
-    with_plane(shop, body, UNITTEST)
     # Also after a restart.
     edit(shop, PRICES)
-
-    async def after(ask: Ask) -> None:
+    async with asking(shop, UNITTEST) as ask:
         found = result(await ask("test.run"))
         assert (found["progress"]["reused"], runs()) == (1, 3)  # type: ignore[index,call-overload]
 
-    with_plane(shop, after, UNITTEST)
-
 
 @requirement("TST-31")
-def test_errors_and_flaky_tests_are_run_again(shop: Path) -> None:
+async def test_errors_and_flaky_tests_are_run_again(shop: Path) -> None:
     (shop / "tests/test_broken.py").write_text("import nothing_of_that_name\n")
     flaky = "import os, unittest\n\n\nclass Both(unittest.TestCase):\n    def test_both(self):\n"
     flaky += "        if not os.path.exists('seen.tmp'):\n            open('seen.tmp', 'w')\n            self.fail()\n"
     (shop / "tests/test_both.py").write_text(flaky)
-
-    async def body(ask: Ask) -> JsonObject:
+    async with asking(shop, UNITTEST) as ask:
         await ask("test.run", rerun_failed=1)
         await ask("test.run", fresh=True)
-        return result(await ask("test.run"))
-
-    found = with_plane(shop, body, UNITTEST)
+        found = result(await ask("test.run"))
     assert found["progress"]["reused"] == 1, "only the steady one"  # type: ignore[index,call-overload]
 
 
 @requirement("TST-31")
-def test_reuse_ends_with_time(shop: Path) -> None:
-    async def body(ask: Ask) -> JsonObject:
+async def test_reuse_ends_with_time(shop: Path) -> None:
+    async with asking(shop, UNITTEST, "tests.reuse_sec=0") as ask:
         await ask("test.run")
-        return result(await ask("test.run"))
-
-    found = with_plane(shop, body, UNITTEST, "tests.reuse_sec=0")
+        found = result(await ask("test.run"))
     assert found["progress"]["reused"] == 0  # type: ignore[index,call-overload]

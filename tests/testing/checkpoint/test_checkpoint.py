@@ -11,7 +11,8 @@ import pytest
 from codeplane.kernel.json import JsonObject
 from tests.harness import make_repo
 from tests.interaction.requirements import requirement
-from tests.query.asking import Ask, result, with_plane
+from tests.kernel.plane import Ask, asking
+from tests.query.asking import result
 
 pytestmark = pytest.mark.skipif(
     subprocess.run(["bwrap", "--ro-bind", "/", "/", "true"], check=False, capture_output=True).returncode != 0
@@ -58,14 +59,11 @@ def edit(root: Path, text: str) -> None:
 
 
 @requirement("CHK-01")
-def test_green_changes_are_committed_with_the_tests_that_reach_them(shop: Path) -> None:
+async def test_green_changes_are_committed_with_the_tests_that_reach_them(shop: Path) -> None:
     edit(shop, PRICES.replace("net * 2", "net + net"))
     (shop / "shop/new.py").write_text("x = 1\n")
-
-    async def body(ask: Ask) -> JsonObject:
-        return result(await ask("checkpoint", message="Add instead"))
-
-    done = with_plane(shop, body, UNITTEST)
+    async with asking(shop, UNITTEST) as ask:
+        done = result(await ask("checkpoint", message="Add instead"))
     assert done["committed"] is True
     assert [one["target_id"] for one in done["tests"]["results"]] == ["tests/test_prices.py"]  # type: ignore[index,union-attr,call-overload]  # JSON
     assert git(shop, "log", "--format=%s") == "Add instead\nfirst"
@@ -74,13 +72,10 @@ def test_green_changes_are_committed_with_the_tests_that_reach_them(shop: Path) 
 
 
 @requirement("CHK-01")
-def test_red_tests_stop_it_and_nothing_is_staged(shop: Path) -> None:
+async def test_red_tests_stop_it_and_nothing_is_staged(shop: Path) -> None:
     edit(shop, PRICES.replace("* 2", "* 3"))
-
-    async def body(ask: Ask) -> JsonObject:
-        return await ask("checkpoint", message="Triple")
-
-    envelope = with_plane(shop, body, UNITTEST)
+    async with asking(shop, UNITTEST) as ask:
+        envelope = await ask("checkpoint", message="Triple")
     done = result(envelope)
     assert (done["committed"], done["stopped_by"]) == (False, "tests")
     assert "6 != 4" in str(envelope["text"]) and "NOT committed" in str(envelope["text"])
@@ -89,34 +84,28 @@ def test_red_tests_stop_it_and_nothing_is_staged(shop: Path) -> None:
 
 
 @requirement("CHK-01")
-def test_lint_stops_it_first(shop: Path) -> None:
+async def test_lint_stops_it_first(shop: Path) -> None:
     edit(shop, PRICES + "\n")
     lint = f"tests.lint=[[{sys.executable}, -c, 'import sys; sys.exit(\"too long: \" + sys.argv[1])', '{{paths}}']]"
-
-    async def body(ask: Ask) -> tuple[JsonObject, JsonObject]:
-        return await ask("checkpoint", message="x"), await ask("checkpoint", message="without", lint=False)
-
-    red, green = with_plane(shop, body, UNITTEST, lint)
+    async with asking(shop, UNITTEST, lint) as ask:
+        red, green = await ask("checkpoint", message="x"), await ask("checkpoint", message="without", lint=False)
     assert (result(red)["stopped_by"], result(red).get("tests")) == ("lint", None)
     assert "too long: shop/prices.py" in str(red["text"])
     assert result(green)["committed"] is True
 
 
 @requirement("CHK-01")
-def test_only_the_paths_named_are_committed(shop: Path) -> None:
+async def test_only_the_paths_named_are_committed(shop: Path) -> None:
     edit(shop, PRICES + "\n")
     (shop / "notes.md").write_text("later\n")
-
-    async def body(ask: Ask) -> JsonObject:
-        return result(await ask("checkpoint", message="part", paths="shop", tests="none"))
-
-    assert with_plane(shop, body)["committed"] is True
+    async with asking(shop) as ask:
+        assert (result(await ask("checkpoint", message="part", paths="shop", tests="none")))["committed"] is True
     assert git(shop, "status", "--porcelain") == "?? notes.md"
 
 
 @requirement("CHK-01")
-def test_it_tells_everything_since_the_last_one_and_can_be_undone(shop: Path) -> None:
-    async def body(ask: Ask) -> tuple[JsonObject, JsonObject]:
+async def test_it_tells_everything_since_the_last_one_and_can_be_undone(shop: Path) -> None:
+    async with asking(shop) as ask:
         edit(shop, PRICES + "# one\n")
         first = result(await ask("checkpoint", message="one", tests="none"))
         edit(shop, PRICES + "# two\n")
@@ -126,9 +115,6 @@ def test_it_tells_everything_since_the_last_one_and_can_be_undone(shop: Path) ->
         second = result(await ask("checkpoint", message="two", tests="none"))
         undone = await ask("undo")
         assert "error" not in undone, undone
-        return first, second
-
-    first, second = with_plane(shop, body)
     since = second["since"]
     assert isinstance(since, dict) and isinstance(first["commit"], dict)
     assert (since["commit"], since["commits"]) == (first["commit"]["oid"], 2)
@@ -137,22 +123,19 @@ def test_it_tells_everything_since_the_last_one_and_can_be_undone(shop: Path) ->
     assert (shop / "c.txt").read_text() == "c\n"
 
 
-def test_a_file_that_changes_while_it_is_tested_is_not_committed(shop: Path) -> None:
+async def test_a_file_that_changes_while_it_is_tested_is_not_committed(shop: Path) -> None:
     edit(shop, PRICES + "\n")
     writes = "pathlib.Path('shop/prices.py').write_text('price = int\\n')"
     text = "import pathlib\n" + TESTED.replace("        self.assert", f"        {writes}\n        self.assert")
     (shop / "tests/test_prices.py").write_text(text)
-
-    async def body(ask: Ask) -> JsonObject:
-        return await ask("checkpoint", message="moving")
-
-    envelope = with_plane(shop, body, UNITTEST)
+    async with asking(shop, UNITTEST) as ask:
+        envelope = await ask("checkpoint", message="moving")
     error = envelope["error"]
     assert isinstance(error, dict) and error["error"] == "FILE_CHANGED", envelope
     assert git(shop, "log", "--format=%s") == "first"
 
 
-def test_nothing_to_commit_and_conflicts_are_refused(shop: Path) -> None:
+async def test_nothing_to_commit_and_conflicts_are_refused(shop: Path) -> None:
     async def body(ask: Ask) -> tuple[JsonObject, JsonObject]:
         clean = await ask("checkpoint", message="nothing")
         git(shop, "checkout", "--quiet", "-b", "other")
@@ -164,12 +147,13 @@ def test_nothing_to_commit_and_conflicts_are_refused(shop: Path) -> None:
         subprocess.run(["git", "merge", "other"], cwd=shop, check=False, capture_output=True)
         return clean, await ask("checkpoint", message="conflict", tests="none")
 
-    clean, conflicting = with_plane(shop, body)
+    async with asking(shop) as ask:
+        clean, conflicting = await body(ask)
     assert clean["error"]["error"] == "INVALID_ARGUMENT"  # type: ignore[index,call-overload]  # JSON
     assert conflicting["error"]["error"] == "GIT_BUSY"  # type: ignore[index,call-overload]  # JSON
 
 
-def test_what_was_renamed_is_told_as_such(shop: Path) -> None:
+async def test_what_was_renamed_is_told_as_such(shop: Path) -> None:
     (shop / "shop/long.py").write_text("".join(f"line_{at} = {at}\n" for at in range(100)))
     git(shop, "add", "-A")
     git(shop, "commit", "--quiet", "-m", "long")
@@ -177,11 +161,8 @@ def test_what_was_renamed_is_told_as_such(shop: Path) -> None:
     with (shop / "shop/länger.py").open("a") as file:
         file.write("more = 1\n")
     (shop / "tests/test_other.py").unlink()
-
-    async def body(ask: Ask) -> JsonObject:
-        return await ask("checkpoint", message="rename", tests="none")
-
-    envelope = with_plane(shop, body)
+    async with asking(shop) as ask:
+        envelope = await ask("checkpoint", message="rename", tests="none")
     since = result(envelope)["since"]
     assert isinstance(since, dict)
     assert [(one["status"], one.get("old_path"), one["path"]) for one in since["files"]] == [
@@ -199,12 +180,11 @@ def _fill(folder: Path, count: int) -> None:
         (folder / f"{at}.txt").write_text("x\n")
 
 
-def test_what_looks_installed_or_generated_is_not_committed_unless_named(shop: Path) -> None:
+async def test_what_looks_installed_or_generated_is_not_committed_unless_named(shop: Path) -> None:
     _fill(shop / "env/lib", 3)
     (shop / "env/pyvenv.cfg").write_text("home = /usr/bin\n")
     edit(shop, PRICES + "# more\n")
-
-    async def body(ask: Ask) -> None:
+    async with asking(shop) as ask:
         refused = await ask("checkpoint", message="all", tests="none")
         assert refused["error"]["error"] == "INVALID_ARGUMENT"  # type: ignore[index,call-overload]  # JSON
         assert "env/ (4 files)" in str(refused["error"]) and ".gitignore" in str(refused["error"])
@@ -221,39 +201,31 @@ def test_what_looks_installed_or_generated_is_not_committed_unless_named(shop: P
         (shop / ".gitignore").write_text("node_modules/\n")
         assert result(await ask("checkpoint", message="ignored", tests="none"))["committed"] is True
 
-    with_plane(shop, body)
 
-
-def test_a_few_files_in_a_folder_called_so_are_anyones(shop: Path) -> None:
+async def test_a_few_files_in_a_folder_called_so_are_anyones(shop: Path) -> None:
     _fill(shop / "src/target", 50)
-
-    async def body(ask: Ask) -> JsonObject:
-        return result(await ask("checkpoint", message="target", tests="none"))
-
-    assert with_plane(shop, body)["committed"] is True
+    async with asking(shop) as ask:
+        assert (result(await ask("checkpoint", message="target", tests="none")))["committed"] is True
 
 
-def test_very_many_new_files_are_committed_only_when_named(shop: Path) -> None:
+async def test_very_many_new_files_are_committed_only_when_named(shop: Path) -> None:
     _fill(shop / "data", 501)
-
-    async def body(ask: Ask) -> tuple[JsonObject, JsonObject]:
-        return await ask("checkpoint", message="all", tests="none"), await ask(
-            "checkpoint", message="data", tests="none", paths=["data"]
+    async with asking(shop) as ask:
+        refused, named = (
+            await ask("checkpoint", message="all", tests="none"),
+            await ask("checkpoint", message="data", tests="none", paths=["data"]),
         )
-
-    refused, named = with_plane(shop, body)
     assert "501 files would be new in git" in str(refused["error"]) and "data/" in str(refused["error"])
     assert result(named)["committed"] is True
 
 
-def test_repositories_inside_are_left_out_and_said(shop: Path) -> None:
+async def test_repositories_inside_are_left_out_and_said(shop: Path) -> None:
     _fill(shop / "vendor/other", 2)
     git(shop / "vendor/other", "init", "--quiet")
     git(shop, "worktree", "add", "--quiet", "trees/one", "-b", "one")
     _fill(shop / "lost", 2)
     (shop / "lost/.git").write_text("gitdir: /nowhere\n")
-
-    async def body(ask: Ask) -> None:
+    async with asking(shop) as ask:
         alone = await ask("checkpoint", message="nothing else", tests="none")
         assert "repositories of their own: lost/, trees/one/, vendor/other/" in str(alone["error"])
         named = await ask("checkpoint", message="named", tests="none", paths=["vendor/other"])
@@ -262,38 +234,33 @@ def test_repositories_inside_are_left_out_and_said(shop: Path) -> None:
         done = await ask("checkpoint", message="the rest", tests="none")
         assert result(done)["left_out"] == ["lost/", "trees/one/", "vendor/other/"]
         assert "left out, as git repositories of their own: lost/, trees/one/, vendor/other/" in str(done["text"])
-
-    with_plane(shop, body)
     assert git(shop, "show", "--name-only", "--format=") == "shop/prices.py"
 
 
-def test_without_a_sandbox_it_runs_nothing_unasked(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_without_a_sandbox_it_runs_nothing_unasked(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     edit(shop, PRICES + "\n")
     (shop.parent / "bin").mkdir()
     for name in ("git", "python3"):
         (shop.parent / "bin" / name).symlink_to(Path("/usr/bin") / name)
     monkeypatch.setenv("PATH", str(shop.parent / "bin"))
-
-    async def body(ask: Ask) -> tuple[JsonObject, JsonObject]:
-        return await ask("checkpoint", message="run"), await ask("checkpoint", message="untested", tests="none")
-
-    refused, plain = with_plane(shop, body, "approvals.wait_sec=0")
+    async with asking(shop, "approvals.wait_sec=0") as ask:
+        refused, plain = (
+            await ask("checkpoint", message="run"),
+            await ask("checkpoint", message="untested", tests="none"),
+        )
     assert refused["error"]["error"] == "APPROVAL_PENDING"  # type: ignore[index,call-overload]  # JSON
     assert result(plain)["committed"] is True
 
 
-def test_names_that_tools_get_wrong_are_committed_too(shop: Path) -> None:
+async def test_names_that_tools_get_wrong_are_committed_too(shop: Path) -> None:
     edit(shop, PRICES.replace("net * 2", "net + net"))
     odd = [b"back\\slash", b"in\\x41side.txt", b"latin\xe9.py", b"-dash_test.py", b"new\nline", b"tests/-p_test.py"]
     for name in odd:
         (shop / os.fsdecode(name)).write_bytes(b"")
     # What could lead elsewhere on other systems is nobody's to write, and stops nothing.
     (shop / "\\leads").write_text("")
-
-    async def body(ask: Ask) -> JsonObject:
-        return result(await ask("checkpoint", message="Odd names"))
-
-    done = with_plane(shop, body, UNITTEST)
+    async with asking(shop, UNITTEST) as ask:
+        done = result(await ask("checkpoint", message="Odd names"))
     assert done["committed"] is True
     committed = subprocess.run(["git", "ls-files", "-z"], cwd=shop, check=True, capture_output=True).stdout.split(b"\0")
     assert set(odd) <= set(committed)
