@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.harness import make_repo
-from tests.index.indexed import Indexed, texts
+from tests.index.recording_indexer import RecordingIndexer, texts
 from tests.interaction.requirements import requirement
 
 
@@ -24,7 +24,7 @@ def on_disk(root: Path) -> dict[str, bytes]:
 
 def test_first_start_holds_every_text(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {"a.py": "one\n", "b/c.py": "two"})
-    indexer = Indexed(root, tmp_path / "home")
+    indexer = RecordingIndexer(root, tmp_path / "home")
     assert texts(indexer.start()) == {"a.py": b"one\n", "b/c.py": b"two"}
     assert [epoch for epoch, _ in indexer.told] == [1]
 
@@ -33,14 +33,14 @@ def test_skipped_files_are_counted_with_the_reason(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {"a.py": "text"})
     (root / "blob.bin").write_bytes(b"a\0b")
     (root / "big.txt").write_bytes(b"x" * 1_000_001)
-    snapshot = Indexed(root, tmp_path / "home").start()
+    snapshot = RecordingIndexer(root, tmp_path / "home").start()
     assert snapshot.skipped() == {"binary": 1, "too large": 1}
     assert texts(snapshot) == {"a.py": b"text"}
 
 
 def test_a_changed_file_is_seen_and_nothing_else_is_read_again(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {"a.py": "one", "b.py": "two"})
-    indexer = Indexed(root, tmp_path / "home")
+    indexer = RecordingIndexer(root, tmp_path / "home")
     indexer.start()
     (root / "a.py").write_text("changed")
     assert texts(indexer.reconcile()) == {"a.py": b"changed", "b.py": b"two"}
@@ -49,7 +49,7 @@ def test_a_changed_file_is_seen_and_nothing_else_is_read_again(tmp_path: Path) -
 
 def test_a_touched_file_makes_no_epoch(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {"a.py": "one"})
-    indexer = Indexed(root, tmp_path / "home")
+    indexer = RecordingIndexer(root, tmp_path / "home")
     epoch = indexer.start().epoch
     os.utime(root / "a.py", ns=(1, 1))
     assert indexer.reconcile().epoch == epoch
@@ -57,7 +57,7 @@ def test_a_touched_file_makes_no_epoch(tmp_path: Path) -> None:
 
 def test_a_look_that_finds_nothing_new_keeps_what_was_found_out(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {"a.py": "one\n", "b/c.py": "two"})
-    indexer = Indexed(root, tmp_path / "home")
+    indexer = RecordingIndexer(root, tmp_path / "home")
     before = indexer.start()
     assert [known.path for known in before.texts] == ["a.py", "b/c.py"]
     after = indexer.reconcile()
@@ -70,7 +70,7 @@ def test_a_look_that_finds_nothing_new_keeps_what_was_found_out(tmp_path: Path) 
 @requirement("REPO-02")
 def test_a_move_is_told_as_one(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {"a.py": "same content"})
-    indexer = Indexed(root, tmp_path / "home")
+    indexer = RecordingIndexer(root, tmp_path / "home")
     indexer.start()
     (root / "a.py").rename(root / "z.py")
     assert texts(indexer.reconcile()) == {"z.py": b"same content"}
@@ -79,7 +79,7 @@ def test_a_move_is_told_as_one(tmp_path: Path) -> None:
 
 def test_a_move_is_told_as_one_though_its_lines_end_otherwise(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {"a.py": "one\ntwo\n"})
-    indexer = Indexed(root, tmp_path / "home")
+    indexer = RecordingIndexer(root, tmp_path / "home")
     indexer.start()
     (root / "a.py").unlink()
     (root / "z.py").write_bytes(b"one\r\ntwo\r\n")
@@ -89,11 +89,11 @@ def test_a_move_is_told_as_one_though_its_lines_end_otherwise(tmp_path: Path) ->
 
 def test_a_second_start_takes_up_where_the_first_ended(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {"a.py": "one"})
-    first = Indexed(root, tmp_path / "home")
+    first = RecordingIndexer(root, tmp_path / "home")
     epoch = first.start().epoch
     first.close()
     (root / "b.py").write_text("while nobody looked")
-    second = Indexed(root, tmp_path / "home")
+    second = RecordingIndexer(root, tmp_path / "home")
     snapshot = second.start()
     assert texts(snapshot) == {"a.py": b"one", "b.py": b"while nobody looked"}
     assert snapshot.epoch == epoch + 1
@@ -102,14 +102,14 @@ def test_a_second_start_takes_up_where_the_first_ended(tmp_path: Path) -> None:
 @requirement("REPO-03")
 def test_a_damaged_index_is_remade_with_the_reason(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {"a.py": "one"})
-    first = Indexed(root, tmp_path / "home")
+    first = RecordingIndexer(root, tmp_path / "home")
     first.start()
     # Whoever closes it later writes over what is put there now.
     first.close()
     for name in ("index.db-wal", "index.db-shm"):
         (tmp_path / "home" / name).unlink(missing_ok=True)
     (tmp_path / "home" / "index.db").write_bytes(b"not a database at all" * 100)
-    indexer = Indexed(root, tmp_path / "home")
+    indexer = RecordingIndexer(root, tmp_path / "home")
     assert texts(indexer.start()) == {"a.py": b"one"}
     assert indexer.store.remade
 
@@ -117,7 +117,7 @@ def test_a_damaged_index_is_remade_with_the_reason(tmp_path: Path) -> None:
 @requirement("REPO-03")
 def test_an_index_that_is_damaged_while_it_is_open_is_remade(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {f"{number}.py": "one" for number in range(500)})
-    indexer = Indexed(root, tmp_path / "home")
+    indexer = RecordingIndexer(root, tmp_path / "home")
     epoch = indexer.start().epoch
     file = tmp_path / "home" / "index.db"
     with sqlite3.connect(file) as database:
@@ -130,13 +130,13 @@ def test_an_index_that_is_damaged_while_it_is_open_is_remade(tmp_path: Path) -> 
     assert texts(snapshot) == on_disk(root)
     assert snapshot.epoch > epoch and indexer.store.remade
     indexer.close()
-    assert texts(Indexed(root, tmp_path / "home").start()) == on_disk(root)
+    assert texts(RecordingIndexer(root, tmp_path / "home").start()) == on_disk(root)
 
 
 @requirement("REPO-03")
 def test_content_that_is_deleted_while_it_is_open_is_made_again(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {"a.py": "one"})
-    indexer = Indexed(root, tmp_path / "home")
+    indexer = RecordingIndexer(root, tmp_path / "home")
     indexer.start().content_file.unlink()
     (root / "a.py").write_text("two")
     snapshot = indexer.reconcile()
@@ -146,25 +146,25 @@ def test_content_that_is_deleted_while_it_is_open_is_made_again(tmp_path: Path) 
 
 def test_an_index_of_another_schema_is_remade(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {"a.py": "one"})
-    first = Indexed(root, tmp_path / "home")
+    first = RecordingIndexer(root, tmp_path / "home")
     first.start()
     first.close()
     connection = sqlite3.connect(tmp_path / "home" / "index.db")
     connection.execute("PRAGMA user_version=99")
     connection.close()
-    indexer = Indexed(root, tmp_path / "home")
+    indexer = RecordingIndexer(root, tmp_path / "home")
     assert texts(indexer.start()) == {"a.py": b"one"}
     assert indexer.store.remade == "schema 99 is not 3"
 
 
 def test_content_that_is_shorter_than_its_epoch_is_read_anew(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {"a.py": "one"})
-    first = Indexed(root, tmp_path / "home")
+    first = RecordingIndexer(root, tmp_path / "home")
     first.start()
     first.close()
     (content,) = (tmp_path / "home" / "content").iterdir()
     content.write_bytes(b"")
-    assert texts(Indexed(root, tmp_path / "home").start()) == {"a.py": b"one"}
+    assert texts(RecordingIndexer(root, tmp_path / "home").start()) == {"a.py": b"one"}
 
 
 names = st.sampled_from(["a.py", "b.py", "sub/c.py", "sub/d/e.txt", "ü.md"])
@@ -188,7 +188,7 @@ def test_any_sequence_of_updates_equals_a_rebuild(
 ) -> None:
     folder: Path = tmp_path_factory.mktemp("property")  # type: ignore[attr-defined]  # pytest's factory
     root = make_repo(folder / "repo", {"first.txt": "first\n"})
-    indexer = Indexed(root, folder / "home")
+    indexer = RecordingIndexer(root, folder / "home")
     indexer.start()
     for kind, name, content in steps:
         if kind == "write":
@@ -198,12 +198,12 @@ def test_any_sequence_of_updates_equals_a_rebuild(
             (root / name).unlink(missing_ok=True)
         elif kind == "reopen":
             indexer.close()
-            indexer = Indexed(root, folder / "home")
+            indexer = RecordingIndexer(root, folder / "home")
             indexer.start()
         else:
             assert texts(indexer.reconcile()) == on_disk(root)
     followed = texts(indexer.reconcile())
-    rebuilt = Indexed(root, folder / "fresh").start()
+    rebuilt = RecordingIndexer(root, folder / "fresh").start()
     assert followed == texts(rebuilt) == on_disk(root)
     assert list(followed) == list(texts(rebuilt)), "in the same order"
 
@@ -214,14 +214,14 @@ def test_nothing_is_read_through_a_folder_that_became_a_link(tmp_path: Path) -> 
     (tmp_path / "elsewhere" / "owner.token").write_text("secret")
     shutil.rmtree(root / "k")
     (root / "k").symlink_to(tmp_path / "elsewhere")
-    snapshot = Indexed(root, tmp_path / "home").start()
+    snapshot = RecordingIndexer(root, tmp_path / "home").start()
     assert b"secret" not in b"".join(texts(snapshot).values())
     assert snapshot.skipped() == {"behind a link": 1}
 
 
 def test_an_edit_that_sets_the_time_back_is_seen(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {"a.py": "old text"})
-    indexer = Indexed(root, tmp_path / "home")
+    indexer = RecordingIndexer(root, tmp_path / "home")
     indexer.start()
     before = (root / "a.py").stat()
     (root / "a.py").write_text("new text")
@@ -231,18 +231,18 @@ def test_an_edit_that_sets_the_time_back_is_seen(tmp_path: Path) -> None:
 
 def test_content_that_is_not_what_its_digest_says_is_read_anew(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {"a.py": "genuine"})
-    first = Indexed(root, tmp_path / "home")
+    first = RecordingIndexer(root, tmp_path / "home")
     first.start()
     first.close()
     (content,) = (tmp_path / "home" / "content").iterdir()
     content.write_bytes(content.read_bytes().replace(b"genuine", b"falsely"))
-    assert texts(Indexed(root, tmp_path / "home").start()) == {"a.py": b"genuine"}
+    assert texts(RecordingIndexer(root, tmp_path / "home").start()) == {"a.py": b"genuine"}
 
 
 @pytest.mark.parametrize("how", ["mend", "reconcile", "refresh"])
 def test_content_that_is_cut_off_under_a_running_index_is_read_anew(tmp_path: Path, how: str) -> None:
     root = make_repo(tmp_path / "repo", {"a.py": "one\n" * 5000, "b.py": "two"})
-    indexer = Indexed(root, tmp_path / "home")
+    indexer = RecordingIndexer(root, tmp_path / "home")
     before = texts(indexer.start())
     assert indexer.is_whole() and not indexer.mend()
     (file,) = (tmp_path / "home" / "content").iterdir()
@@ -265,7 +265,7 @@ def test_content_that_is_cut_off_under_a_running_index_is_read_anew(tmp_path: Pa
 @pytest.mark.parametrize("how", ["mend", "reconcile"])
 def test_content_that_is_written_over_under_a_running_index_is_read_anew(tmp_path: Path, how: str) -> None:
     root = make_repo(tmp_path / "repo", {"a.py": "genuine\n", "b.py": "two"})
-    indexer = Indexed(root, tmp_path / "home")
+    indexer = RecordingIndexer(root, tmp_path / "home")
     before = texts(indexer.start())
     (root / "b.py").write_text("more\n")
     after = texts(indexer.reconcile())
@@ -286,13 +286,13 @@ def test_content_that_is_written_over_under_a_running_index_is_read_anew(tmp_pat
 
 def test_an_index_without_its_tables_is_remade(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {"a.py": "one"})
-    first = Indexed(root, tmp_path / "home")
+    first = RecordingIndexer(root, tmp_path / "home")
     first.start()
     first.close()
     connection = sqlite3.connect(tmp_path / "home" / "index.db")
     connection.execute("DROP TABLE files")
     connection.close()
-    indexer = Indexed(root, tmp_path / "home")
+    indexer = RecordingIndexer(root, tmp_path / "home")
     assert texts(indexer.start()) == {"a.py": b"one"}
     assert indexer.store.remade
 
@@ -302,7 +302,7 @@ def test_rules_that_are_edited_or_deleted_are_followed_like_new_ones(tmp_path: P
     root = make_repo(tmp_path / "repo", {"a/x.py": "one", "b/y.py": "two"})
     rules = root / ".cplignore"
     rules.write_text("a/\n")
-    indexer = Indexed(root, tmp_path / "home")
+    indexer = RecordingIndexer(root, tmp_path / "home")
     assert "a/x.py" not in indexer.start().files
     if after is None:
         rules.unlink()

@@ -11,7 +11,7 @@ from codeplane.index.snapshot import Snapshot
 from codeplane.index.update_loop import UpdateLoop
 from tests.code.resolve.written import written
 from tests.harness import make_repo
-from tests.index.indexed import Indexed
+from tests.index.recording_indexer import RecordingIndexer
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import KEPT_WORKERS
 from tests.ledger.logs import opened
@@ -65,7 +65,7 @@ def test_it_stops_where_there_is_no_more_room(tmp_path: Path) -> None:
 async def test_a_large_index_is_unpacked_once_it_stands(tmp_path: Path) -> None:
     texts = {f"notes/{number}.txt": f"{number}\n" for number in range(1_000)}
     root, home = make_repo(tmp_path / "repo", {**FILES, **texts}), tmp_path / "home"
-    indexer = Indexed(root, home)
+    indexer = RecordingIndexer(root, home)
     snapshot = indexer.start()
 
     async def whole() -> bool:
@@ -86,11 +86,11 @@ async def test_a_large_index_is_unpacked_once_it_stands(tmp_path: Path) -> None:
                 log=log,
                 stream="index",
                 wait_sec=60,
-                said=lambda words, more: None,
+                logger=lambda words, more: None,
             )
             running = asyncio.create_task(following.run())
-            await following.warmed()
-            found = following.follower.facts.unpacked
+            await following.wait_until_warm()
+            found = following.derived.facts.unpacked
             running.cancel()
             await asyncio.wait({running})
             await following.close()

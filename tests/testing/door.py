@@ -50,7 +50,7 @@ class Door:
     async def parsed(self) -> None:
         """Wait until what syntax says of every file is known: what is near is told with less before that."""
         snapshot = await (await self.knowledge.fresh()).snapshot(strict=True)
-        while (await self.knowledge.behind(snapshot)).files:
+        while (await self.knowledge.wait_for_facts(snapshot)).files:
             pass
 
     async def _note(self, progress: Progress) -> None:

@@ -8,7 +8,7 @@ from codeplane.kernel.config import CustomRunner, TestsConfig
 from codeplane.kernel.errors import ConfigInvalid
 from codeplane.testing.discovery import Discovery
 from codeplane.testing.runner import Runner, runners
-from tests.index.indexed import Indexed
+from tests.index.recording_indexer import RecordingIndexer
 from tests.interaction.requirements import requirement
 from tests.testing.door import written
 
@@ -17,7 +17,7 @@ def _targets(
     tmp_path: Path, files: dict[str, str], config: TestsConfig | None = None, available: bool = True
 ) -> dict[str, tuple[str, str]]:
     root = written(tmp_path / "repo", files)
-    snapshot = Indexed(root, tmp_path / "home").start()
+    snapshot = RecordingIndexer(root, tmp_path / "home").start()
 
     def is_there(runner: Runner, folder: str) -> bool:
         return available
@@ -129,7 +129,7 @@ def test_an_unknown_runner_in_the_settings_is_refused(tmp_path: Path) -> None:
 @requirement("TST-01")
 def test_without_pytest_python_is_tested_by_what_comes_with_it(tmp_path: Path) -> None:
     root = written(tmp_path / "repo", {"test_a.py": ""})
-    snapshot = Indexed(root, tmp_path / "home").start()
+    snapshot = RecordingIndexer(root, tmp_path / "home").start()
     found = Discovery(snapshot=snapshot, config=TestsConfig(), available=lambda runner, _: runner.name != "pytest")
     assert [target.runner_name for target in found.targets] == ["unittest"]
 
@@ -147,7 +147,7 @@ def test_pytest_s_own_settings_name_its_files(tmp_path: Path) -> None:
 def test_tests_are_counted_roughly(tmp_path: Path) -> None:
     text = "def test_a(): pass\nasync def test_b(): pass\ndef helper(): pass\n"
     root = written(tmp_path / "repo", {"test_a.py": text})
-    snapshot = Indexed(root, tmp_path / "home").start()
+    snapshot = RecordingIndexer(root, tmp_path / "home").start()
     found = Discovery(snapshot=snapshot, config=TestsConfig(), available=lambda *_: True)
     assert [target.test_count for target in found.targets] == [2]
 
@@ -162,7 +162,7 @@ def test_every_table_is_whole() -> None:
 def _found(root: Path, home: Path, before: Discovery | None, there: set[str]) -> Discovery:
     """What is found now, building on what was found before."""
     return Discovery(
-        snapshot=Indexed(root, home).start(),
+        snapshot=RecordingIndexer(root, home).start(),
         config=TestsConfig(),
         available=lambda runner, _: runner.name in there,
         before=before.state() if before is not None else None,

@@ -172,7 +172,7 @@ async def _snapshot(door: Door) -> Snapshot:
     await door.ask("test.discover")
     knowledge = door.suite._knowledge
     snapshot = await (await knowledge.fresh()).snapshot(strict=True)
-    while (await knowledge.behind(snapshot)).line():
+    while (await knowledge.wait_for_facts(snapshot)).line():
         await asyncio.sleep(0)
     return snapshot
 

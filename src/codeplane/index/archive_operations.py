@@ -104,7 +104,7 @@ class ArchiveOperations:
     async def _settled(self) -> Snapshot:
         fresh = await self._index.ready()
         snapshot = await fresh.snapshot(strict=True)
-        behind = await self._index.behind(snapshot)
+        behind = await self._index.wait_for_facts(snapshot)
         if behind.files:
             raise InvalidArgument(
                 f"{counted(behind.files, 'file', verbs=ARE)} not parsed yet", hint="call again when cpl status says so"

@@ -83,7 +83,7 @@ class DerivedIndex:
         with self._lock, self._forgetting():
             self._commit()
 
-    def follow(
+    def update(
         self,
         snapshot: Snapshot,
         *,
@@ -260,7 +260,7 @@ class DerivedIndex:
             self.facts.remake(why)
             self._digests, self._fed, self._at, self._uncommitted = None, {}, None, None
 
-    def feed_anew(self) -> None:
+    def request_full_feed(self) -> None:
         """Feed the full text from scratch at the next update."""
         with self._lock:
             self._fed, self._at = {}, None

@@ -58,7 +58,7 @@ class SnapshotSource:
         """The paths that changed since the snapshot; blocks."""
         return self._indexer.differing(snapshot, paths)
 
-    async def refreshed(self, paths: list[str]) -> Snapshot:
+    async def refresh(self, paths: list[str]) -> Snapshot:
         """Re-read changed files and return the new snapshot."""
         return await asyncio.to_thread(self._indexer.refresh, paths)
 

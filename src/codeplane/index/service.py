@@ -69,15 +69,15 @@ class IndexService:
         watcher: Watcher | None,
         log: EventLog,
         wait_sec: float,
-        said: Callable[[str, JsonObject], None],
+        logger: Callable[[str, JsonObject], None],
         stream: str = STREAM,
     ) -> None:
         self._log = log
         self._stream = stream
         self._wait_sec = wait_sec
-        self._said = said
+        self._log_note = logger
         self._watcher = watcher
-        self._indexer = indexer(self._published, lambda *read: self._following.follower.saw(*read))
+        self._indexer = indexer(self._published, lambda *read: self._following.derived.saw(*read))
         self._fresh = fresh(self._indexer)
         self._following = UpdateLoop(
             follower=follower,
@@ -87,7 +87,7 @@ class IndexService:
             log=log,
             stream=stream,
             wait_sec=wait_sec,
-            said=said,
+            logger=logger,
         )
         self._ready = asyncio.Event()
         self._failure: str | None = None
@@ -126,7 +126,7 @@ class IndexService:
         """Rebuild if the content was changed from outside; return whether it was."""
         if self._indexer.is_whole() or not await asyncio.to_thread(self._indexer.mend):
             return False
-        self._said("the index was remade", {"reason": "others changed its content"})
+        self._log_note("the index was remade", {"reason": "others changed its content"})
         return True
 
     def newest(self) -> Snapshot | None:
@@ -136,38 +136,38 @@ class IndexService:
     @property
     def store(self) -> FactStore:
         """The facts of all files."""
-        return self._following.follower.facts
+        return self._following.derived.facts
 
     @property
     def text(self) -> FullText:
         """The ranked full text of all files."""
-        return self._following.follower.text
+        return self._following.derived.text
 
     @property
     def parsers(self) -> ParserPool:
         """The pool of parser processes."""
-        return self._following.follower.parsers
+        return self._following.derived.parsers
 
     @property
     def vectors(self) -> VectorIndex | None:
         """The vectors, unless switched off."""
         return self._following.vectors
 
-    async def behind(self, snapshot: Snapshot) -> ParseBacklog:
+    async def wait_for_facts(self, snapshot: Snapshot) -> ParseBacklog:
         """Wait, bounded, for a snapshot's facts."""
-        return await self._following.behind(snapshot)
+        return await self._following.wait_for_facts(snapshot)
 
-    async def filled(self) -> None:
+    async def wait_for_vectors(self) -> None:
         """Wait briefly for the vectors."""
-        await self._following.filled()
+        await self._following.wait_for_vectors()
 
     def adopt(self, snapshot: Snapshot, packed: Iterator[ArchivedFacts]) -> tuple[int, int]:
         """Adopt an archive's facts of equal contents."""
-        return self._following.follower.adopt(snapshot, packed)
+        return self._following.derived.adopt(snapshot, packed)
 
     def still_to_parse(self, snapshot: Snapshot) -> int:
         """The number of files of a snapshot without facts."""
-        return len(self._following.follower.pending(snapshot))
+        return len(self._following.derived.pending(snapshot))
 
     def problems(self) -> list[str]:
         """Why queries cannot be answered yet."""
@@ -186,7 +186,7 @@ class IndexService:
             return {"version": 0, "healthy": self._failure is None, "state": self._failure or "building"}
         symbols = self._following.state()
         skipped: JsonObject = dict(snapshot.skipped())
-        parse_problems: JsonObject = dict(self._following.follower.facts.problem_counts())
+        parse_problems: JsonObject = dict(self._following.derived.facts.problem_counts())
         return {
             "version": snapshot.epoch,
             "commit": snapshot.commit,
@@ -213,7 +213,7 @@ class IndexService:
     @operation("index.rebuild", risk=Risk.WRITE, budget=Budget.MUTATION, capability="execute_tools", timeout_sec=3600)
     async def rebuild(self, call: Call, request: Nothing) -> RebuildResult:
         """Read every file anew and publish a new epoch; normally nothing needs this."""
-        await asyncio.to_thread(self._following.follower.feed_anew)
+        await asyncio.to_thread(self._following.derived.request_full_feed)
         snapshot = await asyncio.to_thread(self._indexer.rebuild)
         self._ready.set()
         return RebuildResult(epoch=snapshot.epoch, files=len(snapshot.texts), skipped=snapshot.skipped())
@@ -223,7 +223,7 @@ class IndexService:
         while not await self._built():  # noqa: ASYNC110
             await asyncio.sleep(_RETRY_SEC)
         if self._indexer.store.remade:
-            self._said("the index was remade", {"reason": self._indexer.store.remade})
+            self._log_note("the index was remade", {"reason": self._indexer.store.remade})
         self._failure = None
         self._ready.set()
         # An index that was whole when it was taken up publishes nothing.
@@ -235,7 +235,7 @@ class IndexService:
         except Exception as error:  # whatever it was, giving up would leave the index "being built" for good
             reason = str(error) or type(error).__name__
             if reason != self._failure:
-                self._said("indexing failed and is tried again", {"reason": reason})
+                self._log_note("indexing failed and is tried again", {"reason": reason})
             self._failure = reason
             return False
         return True
@@ -251,7 +251,7 @@ class IndexService:
             async for touched in self._watcher.touched():
                 await self._look_at(touched)
         except (CodePlaneError, OSError, RuntimeError) as error:
-            self._said("the disk is not watched; every answer walks it instead", {"reason": str(error)})
+            self._log_note("the disk is not watched; every answer walks it instead", {"reason": str(error)})
         finally:
             self._fresh.watching = False
 

@@ -65,7 +65,7 @@ class UpdateLoop:
         log: EventLog,
         stream: str,
         wait_sec: float,
-        said: Callable[[str, JsonObject], None],
+        logger: Callable[[str, JsonObject], None],
     ) -> None:
         self._follower = follower(self._progressed)
         self.vectors = vectors(self._follower.facts) if vectors is not None else None
@@ -78,7 +78,7 @@ class UpdateLoop:
         self._log = log
         self._stream = stream
         self._wait_sec = wait_sec
-        self._said = said
+        self._log_note = logger
         self._loop: asyncio.AbstractEventLoop | None = None
         self._awake = asyncio.Event()
         self._caught_up = asyncio.Condition()
@@ -93,7 +93,7 @@ class UpdateLoop:
         self._vectors_wanted = asyncio.Event()
 
     @property
-    def follower(self) -> DerivedIndex:
+    def derived(self) -> DerivedIndex:
         """The derived index with its stores."""
         return self._follower
 
@@ -113,13 +113,13 @@ class UpdateLoop:
         self._awake.set()
         for what, why in (("symbols are", self._follower.facts.remade), ("full text is", self._follower.text.remade)):
             if why is not None:
-                self._said(f"{what} indexed again", {"reason": why})
+                self._log_note(f"{what} indexed again", {"reason": why})
         if self._newest() is None:
             await asyncio.to_thread(self._follower.warm)
         while True:
             await self._until_awake()
             if (why := self._follower.facts.damaged) is not None:
-                self._said("symbols are damaged and are indexed again", {"reason": why})
+                self._log_note("symbols are damaged and are indexed again", {"reason": why})
                 await self._remake(why)
             snapshot = self._newest()
             if snapshot is not None and snapshot.epoch != self._followed:
@@ -150,12 +150,12 @@ class UpdateLoop:
         try:
             await asyncio.to_thread(self._follower.commit_text)
         except Exception as error:  # the pass that feeds it again says what is wrong if it lasts
-            self._said("the full text could not be committed and is fed again", {"reason": str(error)})
+            self._log_note("the full text could not be committed and is fed again", {"reason": str(error)})
             self._followed = -1
             self._awake.set()
         self._committed_sec = time.monotonic()
 
-    async def behind(self, snapshot: Snapshot) -> ParseBacklog:
+    async def wait_for_facts(self, snapshot: Snapshot) -> ParseBacklog:
         """Wait, bounded, for a snapshot's facts, and return the backlog."""
         if self._follower.facts.damaged is not None:
             self._epoch = 0
@@ -172,7 +172,7 @@ class UpdateLoop:
             return ParseBacklog(files=len(pending), eta_sec=progress.eta_sec if progress else None)
         return ParseBacklog(files=0)
 
-    async def filled(self) -> None:
+    async def wait_for_vectors(self) -> None:
         """Wait briefly for the vectors; the search reports what is still missing."""
         newest, longest = self._newest(), min(self._wait_sec, _FILL_SEC)
         self._vectors_wanted.set()
@@ -186,7 +186,7 @@ class UpdateLoop:
         if self._filling is not None:
             await asyncio.wait({self._filling}, timeout=longest)
 
-    async def warmed(self) -> None:
+    async def wait_until_warm(self) -> None:
         """Wait until the cache of facts is warm."""
         async with self._caught_up:
             await self._caught_up.wait_for(lambda: self._followed > 0)
@@ -224,7 +224,7 @@ class UpdateLoop:
         short_until_sec = time.monotonic() + _SHORT_SEC
         try:
             done = await asyncio.to_thread(
-                self._follower.follow,
+                self._follower.update,
                 snapshot,
                 newer=lambda: self._closing or (time.monotonic() > short_until_sec and self._is_old(snapshot)),
                 parsed=lambda: self._parsed(snapshot.epoch),
@@ -237,7 +237,7 @@ class UpdateLoop:
         except Exception as error:  # whatever it was, giving up would leave every answer partial
             reason = f"{type(error).__name__}: {error}"
             if reason != self._failure:
-                self._said("symbols could not be indexed and are tried again", {"reason": reason})
+                self._log_note("symbols could not be indexed and are tried again", {"reason": reason})
             self._failure = reason
             if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
                 await self._remake(reason)
@@ -325,13 +325,13 @@ class UpdateLoop:
                 continue
             except Exception as error:  # whatever it was, answers have to say that there are no vectors
                 vectors.failure = str(error)
-                self._said("vectors could not be made; semantic search has none", {"reason": str(error)})
+                self._log_note("vectors could not be made; semantic search has none", {"reason": str(error)})
                 return
             filled, self._filled_sec = snapshot.epoch, time.monotonic()
             self._settle(snapshot)
             if vectors.remade != told:
                 told = vectors.remade
-                self._said("vectors are made again", {"reason": told})
+                self._log_note("vectors are made again", {"reason": told})
 
     async def _paused(self) -> bool:
         """Pause between fills unless vectors are wanted; return whether it paused."""

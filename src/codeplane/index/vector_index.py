@@ -99,7 +99,9 @@ class VectorIndex:
         if not self.waiting and store.rows > 2 * max(_SMALL, store.rows_of(digests)):
             store.compact(digests)
 
-    def near(self, snapshot: Snapshot, text: str, *, keep: Callable[[str], bool] | None, limit: int) -> list[Neighbour]:
+    def find_nearest(
+        self, snapshot: Snapshot, text: str, *, keep: Callable[[str], bool] | None, limit: int
+    ) -> list[Neighbour]:
         """Find the chunks nearest to a text, best first."""
         embedder, store = self._open()
         digests, files = self._of(snapshot)

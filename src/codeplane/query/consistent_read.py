@@ -45,7 +45,7 @@ async def read_consistently(
     fresh = await knowledge.fresh()
     snapshot = await fresh.snapshot(strict=False)
     for _ in range(fresh.looks):
-        behind = (await knowledge.behind(snapshot)).line() if facts else ""
+        behind = (await knowledge.wait_for_facts(snapshot)).line() if facts else ""
         answer = await asyncio.to_thread(look, snapshot)
         paths = set(named(answer))
         newer = await fresh.recheck(snapshot, paths)

@@ -17,8 +17,8 @@ class Knowledge:
     """The sources of an answer: snapshots, facts, full text, modules and vectors."""
 
     fresh: Callable[[], Awaitable[SnapshotSource]]
-    behind: Callable[[Snapshot], Awaitable[ParseBacklog]]
-    filled: Callable[[], Awaitable[None]]
+    wait_for_facts: Callable[[Snapshot], Awaitable[ParseBacklog]]
+    wait_for_vectors: Callable[[], Awaitable[None]]
     store: FactStore
     text: FullText
     modules: SharedModules

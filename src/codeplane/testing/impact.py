@@ -73,7 +73,7 @@ class Impact:
             return None
         self._waiting = True
         try:
-            if (await self._knowledge.behind(snapshot)).files:
+            if (await self._knowledge.wait_for_facts(snapshot)).files:
                 return None
             return await asyncio.to_thread(self._unless_busy, snapshot, paths)
         finally:
@@ -102,7 +102,7 @@ class Impact:
         changed = await asyncio.to_thread(self._changed_lines, paths, since)
         fresh = await self._knowledge.fresh()
         snapshot = await fresh.snapshot(strict=True)
-        behind = (await self._knowledge.behind(snapshot)).line()
+        behind = (await self._knowledge.wait_for_facts(snapshot)).line()
         found = await asyncio.to_thread(self.select, snapshot, changed)
         notes = (*found.notes, behind) if behind else found.notes
         return Selection(reached=found.reached, notes=notes, left_out=found.left_out)

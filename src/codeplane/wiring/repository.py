@@ -87,8 +87,8 @@ def build_repository(
     index = _index(foundation, root, home, repo, stream, secrets, include, serving=(hidden or home).parent)
     knowledge = Knowledge(
         fresh=index.ready,
-        behind=index.behind,
-        filled=index.filled,
+        wait_for_facts=index.wait_for_facts,
+        wait_for_vectors=index.wait_for_vectors,
         store=index.store,
         text=index.text,
         modules=SharedModules(),
@@ -220,7 +220,7 @@ def _index(
         watcher=Watcher(root) if config.watch else None,
         log=foundation.log,
         wait_sec=config.wait_sec,
-        said=lambda event, facts: logger.warning(event, **facts),
+        logger=lambda event, facts: logger.warning(event, **facts),
         stream=stream,
     )
 

@@ -70,7 +70,7 @@ def build_workspaces(foundation: Foundation) -> tuple[Workspaces, WorkspaceOpera
         write=replace_file,
         clone_at=lambda name: folder / name / CHECKOUT,
         refuse=folders.refuse,
-        said=lambda event, facts: logger.warning(event, **facts),
+        logger=lambda event, facts: logger.warning(event, **facts),
     )
     workspaces = Workspaces(folder=folder, register=register, opened=opened)
     cloner = GitClone(max_mb=config.max_clone_mb, timeout_sec=config.clone_timeout_sec, outside=workspace.root)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from codeplane.code.resolve.world import SharedModules
 from tests.harness import make_repo
-from tests.index.indexed import Indexed
+from tests.index.recording_indexer import RecordingIndexer
 from tests.interaction.requirements import requirement
 
 pytestmark = requirement("RES-41")
@@ -12,7 +12,7 @@ pytestmark = requirement("RES-41")
 
 def test_modules_hold_until_a_path_or_a_renaming_file_is_another(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {"a.py": "one", "b.ts": "two", "tsconfig.json": "{}"})
-    indexer, shared = Indexed(root, tmp_path / "home"), SharedModules()
+    indexer, shared = RecordingIndexer(root, tmp_path / "home"), SharedModules()
     snapshot = indexer.start()
     python, javascript = shared.python(snapshot), shared.javascript(snapshot)
     (root / "a.py").write_text("three")

@@ -15,7 +15,7 @@ from codeplane.index.parser_pool import ParserPool
 from codeplane.index.snapshot import Snapshot
 from codeplane.query.search.symbols import targets
 from tests.harness import git, make_repo
-from tests.index.indexed import Indexed
+from tests.index.recording_indexer import RecordingIndexer
 
 
 class _Kept(ParserPool):
@@ -36,7 +36,7 @@ class Written:
 
     snapshot: Snapshot
     store: FactStore
-    indexer: Indexed
+    indexer: RecordingIndexer
     follower: DerivedIndex
 
     def world(self) -> World:
@@ -64,7 +64,7 @@ def written(root: Path, files: Mapping[str, str]) -> Iterator[Written]:
         (root / name).write_text(text)
     git(root, "add", "-A")
     home = root.parent / f"{root.name}-home"
-    indexer = Indexed(root, home)
+    indexer = RecordingIndexer(root, home)
     snapshot = indexer.start()
     follower = DerivedIndex(
         facts=FactStore(home / "facts.db"),
@@ -73,7 +73,7 @@ def written(root: Path, files: Mapping[str, str]) -> Iterator[Written]:
         told=lambda progress: None,
     )
     try:
-        assert follower.follow(snapshot, newer=lambda: False)
+        assert follower.update(snapshot, newer=lambda: False)
         yield Written(snapshot=snapshot, store=follower.facts, indexer=indexer, follower=follower)
     finally:
         follower.close()

@@ -24,19 +24,19 @@ def test_rare_names_first_and_what_is_left_is_said(tmp_path: Path) -> None:
     rare, often = sorted(changes, key=lambda one: one.pair.now.name, reverse=True)
     with written(tmp_path, FILES) as repo:
         few = Impacts(repo.world(), repo.store, is_present=True)
-        few.look(changes, work=20)
+        few.search(changes, work=20)
         first, second = few.of(rare), few.of(often)
         assert first is not None and first.tiers == {"STRONG": 2} and first.basis == "ref_facts_resolved"
         assert second is not None and 0 < second.tiers["STRONG"] < 132 and second.basis == "ref_facts_partial"
         assert few.truncated(changes) == 1
-        few.look(changes, work=20)
+        few.search(changes, work=20)
         again = few.of(often)
         assert again is not None and again.tiers == {"STRONG": 132} and few.truncated(changes) == 0
         none = Impacts(repo.world(), repo.store, is_present=True)
-        none.look(changes, work=0)
+        none.search(changes, work=0)
         assert none.of(rare) is None and none.truncated(changes) == 2
         whole = Impacts(repo.world(), repo.store, is_present=True)
-        whole.look(changes)
+        whole.search(changes)
         found = whole.of(often)
         assert found is not None and found.tiers == {"STRONG": 132} and found.basis == "ref_facts_resolved"
         assert whole.truncated(changes) == 0
@@ -51,7 +51,7 @@ def test_two_of_one_name_are_told_apart(tmp_path: Path) -> None:
     changes = flatten(compared("pkg/a.py", files["pkg/a.py"].replace("self, x", "self"), files["pkg/a.py"]))
     with written(tmp_path, files) as repo:
         impacts = Impacts(repo.world(), repo.store, is_present=True)
-        impacts.look(changes)
+        impacts.search(changes)
         found = {one.pair.now.path: one for one in changes}
         of_a, of_b = impacts.of(found["A.go"]), impacts.of(found["B.go"])
         assert of_a is not None and of_a.tiers == {"STRONG": 2}

@@ -11,7 +11,7 @@ from codeplane.index.parsed_table import ParsedFile
 from codeplane.kernel.errors import DeadlineExceeded
 from codeplane.query.fact_queries.queries import FactQueries
 from tests.harness import make_repo
-from tests.index.indexed import Indexed
+from tests.index.recording_indexer import RecordingIndexer
 from tests.interaction.requirements import requirement
 from tests.query.shop import SHOP
 
@@ -19,7 +19,7 @@ from tests.query.shop import SHOP
 @pytest.fixture
 def asked(tmp_path: Path) -> tuple[World, FactStore]:
     root = make_repo(tmp_path / "shop", SHOP)
-    snapshot = Indexed(root, tmp_path / "home").start()
+    snapshot = RecordingIndexer(root, tmp_path / "home").start()
     store = FactStore(tmp_path / "facts.db")
     parsed = []
     for known in snapshot.texts:

@@ -18,7 +18,7 @@ from codeplane.kernel.errors import InvalidArgument
 from codeplane.query.search.pattern import Literal, Pattern, Regex, looks_like_regex
 from codeplane.query.search.scan import scan
 from tests.harness import make_repo
-from tests.index.indexed import Indexed
+from tests.index.recording_indexer import RecordingIndexer
 from tests.interaction.requirements import requirement
 
 QUERIES_PER_CORPUS = 100
@@ -69,7 +69,7 @@ def odd_bytes(folder: Path) -> Path:
 @pytest.mark.parametrize("corpus", [own_sources, a_library, odd_bytes])
 def test_hits_are_ripgreps(tmp_path: Path, corpus: object) -> None:
     root = corpus(tmp_path)  # type: ignore[operator]  # one of the functions above
-    snapshot = Indexed(root, tmp_path / "home").start()
+    snapshot = RecordingIndexer(root, tmp_path / "home").start()
     words = sorted(
         {
             word
@@ -103,7 +103,7 @@ def test_hits_are_ripgreps(tmp_path: Path, corpus: object) -> None:
 
 def test_files_written_since_are_found_in_their_place(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {f"f{number}.txt": f"needle {number}\n" for number in range(5)})
-    indexer = Indexed(root, tmp_path / "home")
+    indexer = RecordingIndexer(root, tmp_path / "home")
     indexer.start()
     (root / "f2.txt").write_text("hay\nneedle anew\nneedle again\n")
     (root / "f1.txt").unlink()
@@ -114,7 +114,7 @@ def test_files_written_since_are_found_in_their_place(tmp_path: Path) -> None:
 
 def test_pages_follow_each_other_without_loss(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {f"{number:02}.txt": "hit\nmiss\nhit\n" for number in range(20)})
-    indexer = Indexed(root, tmp_path / "home")
+    indexer = RecordingIndexer(root, tmp_path / "home")
     indexer.start()
     (root / "07.txt").write_text("hit\nhit\nhit\n")
     snapshot = indexer.reconcile()
@@ -134,7 +134,7 @@ def test_pages_follow_each_other_without_loss(tmp_path: Path) -> None:
 
 def test_a_match_never_reaches_into_the_next_line_or_file(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {"a.txt": "foo", "b.txt": "bar\nfoo\nbar"})
-    snapshot = Indexed(root, tmp_path / "home").start()
+    snapshot = RecordingIndexer(root, tmp_path / "home").start()
     assert lines_of(snapshot, Regex(r"foo\s+bar")) == []
     assert lines_of(snapshot, Regex(r"^foo$")) == [("a.txt", 1), ("b.txt", 2)]
 
@@ -147,7 +147,7 @@ def test_unsupported_expressions_are_typed_errors(query: str) -> None:
 
 def test_an_expression_that_would_explode_elsewhere_ends(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {"a.txt": "a" * 5000 + "b\n"})
-    snapshot = Indexed(root, tmp_path / "home").start()
+    snapshot = RecordingIndexer(root, tmp_path / "home").start()
     assert lines_of(snapshot, Regex("(a*)*c")) == []
 
 
@@ -178,7 +178,7 @@ def test_auto_goes_by_the_querys_shape(query: str, regex: bool) -> None:
 def test_the_total_is_that_of_all_lines_however_few_are_shown(files: list[str], limit: int, query: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = make_repo(Path(folder) / "repo", {f"{number}.txt": text for number, text in enumerate(files)})
-        snapshot = Indexed(root, Path(folder) / "home").start()
+        snapshot = RecordingIndexer(root, Path(folder) / "home").start()
         keep = lambda path: path != "1.txt"  # noqa: E731  # one of the files is not looked at
         pages = [
             scan(

@@ -12,7 +12,7 @@ from codeplane.refactor.scip.authority import ScipAuthority
 from codeplane.refactor.scip.operations import ScipImport, ScipOperations, ScipStatus
 from codeplane.refactor.scip.store import ScipStore
 from tests.harness import make_repo
-from tests.index.indexed import Indexed
+from tests.index.recording_indexer import RecordingIndexer
 from tests.interaction.requirements import requirement
 from tests.refactor.scip.index_writer import Doc, index_bytes
 from tests.refactor.scip.indexers import indexed_by
@@ -187,7 +187,7 @@ def test_what_real_indexers_write(tmp_path: Path, language: str, files: dict[str
 
     make_repo(root, files)
     asked(root, files, lambda knowledge: made(root, knowledge), body)
-    indexer = Indexed(root, tmp_path / "home")
+    indexer = RecordingIndexer(root, tmp_path / "home")
     scip = ScipAuthority(ScipStore(tmp_path / "scip.db"), indexer.start())
     at = files[user].encode().index(b"total")
     (symbol,) = scip.at(user, at, at + 5)

@@ -30,7 +30,7 @@ def knowledge_of(repo: Written) -> Knowledge:
         return fresh
 
     async def behind(snapshot: Snapshot) -> ParseBacklog:
-        await asyncio.to_thread(repo.follower.follow, snapshot, newer=lambda: False)
+        await asyncio.to_thread(repo.follower.update, snapshot, newer=lambda: False)
         return ParseBacklog(files=0)
 
     async def filled() -> None:
@@ -38,8 +38,8 @@ def knowledge_of(repo: Written) -> Knowledge:
 
     return Knowledge(
         fresh=ready,
-        behind=behind,
-        filled=filled,
+        wait_for_facts=behind,
+        wait_for_vectors=filled,
         store=repo.store,
         text=repo.follower.text,
         modules=SharedModules(),

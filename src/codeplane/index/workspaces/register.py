@@ -31,13 +31,13 @@ class Register:
         write: Callable[[Path, str], None],
         clone_at: Callable[[str], Path],
         refuse: Callable[[Path], None],
-        said: Callable[[str, JsonObject], None],
+        logger: Callable[[str, JsonObject], None],
     ) -> None:
         self._path = path
         self._write = write
         self._clone_at = clone_at
         self._refuse = refuse
-        self._said = said
+        self._log_note = logger
 
     def load(self) -> dict[str, AttachedWorkspace]:
         """All attached workspaces, by name."""
@@ -49,7 +49,7 @@ class Register:
         except FileNotFoundError:
             return {}
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-            self._said("workspaces.json cannot be read; nothing is attached", {"reason": f"{error}"[:300]})
+            self._log_note("workspaces.json cannot be read; nothing is attached", {"reason": f"{error}"[:300]})
             self._set_aside()
             return {}
         workspaces: dict[str, AttachedWorkspace] = {}
@@ -57,7 +57,7 @@ class Register:
             try:
                 attached = self._read(entry)
             except (ValueError, KeyError, TypeError, CodePlaneError) as error:
-                self._said("an entry of workspaces.json was left out", {"reason": f"{error}"[:300]})
+                self._log_note("an entry of workspaces.json was left out", {"reason": f"{error}"[:300]})
                 continue
             workspaces[attached.name] = attached
         return workspaces
@@ -88,4 +88,4 @@ class Register:
         try:
             self._path.replace(self._path.with_name(f"{self._path.name}.broken"))
         except OSError as error:
-            self._said("workspaces.json could not be set aside", {"reason": str(error)})
+            self._log_note("workspaces.json could not be set aside", {"reason": str(error)})

@@ -23,11 +23,11 @@ def judge_bases(verdict: Verdict, old: Outline, old_place: int, new: Outline, ne
         message = f"no longer builds on {_said(gone)}"
         if not lost:
             message += " itself"
-        verdict.say(message, breaks=bool(lost), tag="bases_changed")
+        verdict.add(message, breaks=bool(lost), tag="bases_changed")
     if come:
         # Who has it has to have what that asks for, too.
         asked = new.entities[new_place].kind in PROMISES and new.rules.typed
-        verdict.say(f"builds on {_said(come)}", breaks=asked, tag="bases_changed")
+        verdict.add(f"builds on {_said(come)}", breaks=asked, tag="bases_changed")
 
 
 def _is_kept(old: Outline, base: str, header: Header, above: frozenset[str]) -> bool:

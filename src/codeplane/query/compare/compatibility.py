@@ -90,14 +90,14 @@ def judge_change(pair: Pair, elsewhere: Implemented = frozenset()) -> Verdict:
     if before.name != after.name:
         new_seen = old_seen
     if ORDER[new_seen] > ORDER[old_seen]:
-        verdict.say(f"{old_seen} before, {new_seen} now", breaks=ORDER[old_seen] < 2, tag="visibility_changed")
+        verdict.add(f"{old_seen} before, {new_seen} now", breaks=ORDER[old_seen] < 2, tag="visibility_changed")
     elif old_seen != new_seen:
-        verdict.say(f"{old_seen} before, {new_seen} now", breaks=False, tag="visibility_changed")
+        verdict.add(f"{old_seen} before, {new_seen} now", breaks=False, tag="visibility_changed")
     if after.name in pair.new.type_only and after.name not in pair.old.type_only and before.kind not in _TYPES:
-        verdict.say("only its type is given away", breaks=True, tag="visibility_changed")
+        verdict.add("only its type is given away", breaks=True, tag="visibility_changed")
     if before.kind != after.kind and {before.kind, after.kind} != {"function", "prototype"}:
         if after.kind == "type" and _is_same_by_name(pair.new, new_header, before.kind):
-            verdict.say(f"a name for {new_header.rest.split()[1]} now", breaks=False, tag="kind_changed")
+            verdict.add(f"a name for {new_header.rest.split()[1]} now", breaks=False, tag="kind_changed")
             return verdict
         if rules.lambda_values and _judge_lambda(verdict, pair):
             return verdict
@@ -110,7 +110,7 @@ def judge_change(pair: Pair, elsewhere: Implemented = frozenset()) -> Verdict:
     if pair.new.language.classes.traits and before.kind in _IMPLEMENTING:
         gone = _lost_traits(pair.old, pair.old_place, pair.new, pair.new_place, elsewhere)
         if gone:
-            verdict.say(f"no longer has {', '.join(gone)}", breaks=True, tag="decorators_changed")
+            verdict.add(f"no longer has {', '.join(gone)}", breaks=True, tag="decorators_changed")
     if rules.operators:
         _judge_operators(verdict, pair.old, pair.old_place, pair.new, pair.new_place)
     if old_header.parameters != new_header.parameters:
@@ -123,36 +123,36 @@ def judge_change(pair: Pair, elsewhere: Implemented = frozenset()) -> Verdict:
         judge_made(verdict, pair.old, pair.old_place, pair.new, pair.new_place)
     promised = after.parent >= 0 and pair.new.entities[after.parent].kind in PROMISES
     if promised and before.kind in CALLABLES and old_header.has_body and not new_header.has_body:
-        verdict.say("has to be given by everyone now", breaks=True)
+        verdict.add("has to be given by everyone now", breaks=True)
     if old_header.optional and not new_header.optional:
-        verdict.say("has to be there now", breaks=promised)
+        verdict.add("has to be there now", breaks=promised)
     elif new_header.optional and not old_header.optional:
-        verdict.say("may be missing now", breaks=True)
+        verdict.add("may be missing now", breaks=True)
     return verdict
 
 
 def _judge_kind(verdict: Verdict, before: str, after: str, *, still: bool) -> None:
     """`still`: it was and is a value to its users."""
     values = still and {before, after} <= _ASSIGNED | CALLABLES
-    verdict.say(f"a {before} before, a {after} now", breaks=not values, tag="kind_changed")
+    verdict.add(f"a {before} before, a {after} now", breaks=not values, tag="kind_changed")
 
 
 def _judge_words(verdict: Verdict, kind: str, old_header: Header, new_header: Header, rules: Contract) -> None:
     for word in sorted(new_header.modifiers - old_header.modifiers):
         if word == "*":
-            verdict.say("a generator now", breaks=not gives_the_same(old_header, new_header))
+            verdict.add("a generator now", breaks=not gives_the_same(old_header, new_header))
         elif word == "async" and old_header.returns == new_header.returns and re.match(_TASK, old_header.returns):
-            verdict.say("async now, and gives what it gave", breaks=False)
+            verdict.add("async now, and gives what it gave", breaks=False)
         elif word not in ORDER and word not in ("open",):
             breaks = word in rules.added and not (word == "readonly" and kind == "class")
-            verdict.say(f"{word} now", breaks=breaks)
+            verdict.add(f"{word} now", breaks=breaks)
     for word in sorted(old_header.modifiers - new_header.modifiers):
         if word == "*":
-            verdict.say("no generator any more", breaks=not gives_the_same(old_header, new_header))
+            verdict.add("no generator any more", breaks=not gives_the_same(old_header, new_header))
         elif word == "async" and old_header.returns == new_header.returns and re.match(_TASK, old_header.returns):
-            verdict.say("no longer async, and gives what it gave", breaks=False)
+            verdict.add("no longer async, and gives what it gave", breaks=False)
         elif word not in ORDER:
-            verdict.say(f"no longer {word}", breaks=word in rules.removed)
+            verdict.add(f"no longer {word}", breaks=word in rules.removed)
 
 
 def _judge_marks(verdict: Verdict, old_header: Header, new_header: Header, rules: Contract) -> None:
@@ -161,27 +161,27 @@ def _judge_marks(verdict: Verdict, old_header: Header, new_header: Header, rules
     if rules.non_exhaustive:
         came = "non_exhaustive" in " ".join(new_header.marks) and "non_exhaustive" not in " ".join(old_header.marks)
         if came:
-            verdict.say("non_exhaustive now", breaks=True, tag="decorators_changed")
+            verdict.add("non_exhaustive now", breaks=True, tag="decorators_changed")
     if rules.decorators:
         before, after = _way(old_header), _way(new_header)
         if before != after:
             breaks = {before, after} != {"static method", "class method"}
-            verdict.say(f"{before} before, {after} now", breaks=breaks, tag="decorators_changed")
+            verdict.add(f"{before} before, {after} now", breaks=breaks, tag="decorators_changed")
         for word in ("abstractmethod", "final"):
             if _has(new_header, word) and not _has(old_header, word):
-                verdict.say(f"{word} now", breaks=True, tag="decorators_changed")
+                verdict.add(f"{word} now", breaks=True, tag="decorators_changed")
         for word in _WRAPPERS:
             # What is no generator without it may give what it gives by hand.
             if _has(old_header, word) != _has(new_header, word) and "*" in old_header.modifiers & new_header.modifiers:
                 message = f"no longer {word}" if _has(old_header, word) else f"{word} now"
-                verdict.say(message, breaks=True, tag="decorators_changed")
+                verdict.add(message, breaks=True, tag="decorators_changed")
         if before == after == "property" and _setter(old_header) and not _setter(new_header):
-            verdict.say("can no longer be set", breaks=True, tag="decorators_changed")
+            verdict.add("can no longer be set", breaks=True, tag="decorators_changed")
     if not verdict.breaking and "decorators_changed" not in verdict.tags:
         gone = [mark for mark in old_header.marks if mark not in new_header.marks]
         come = [mark for mark in new_header.marks if mark not in old_header.marks]
         words = _other_marks(gone, come)
-        verdict.say(_clipped(", ".join(words), 200) or "order of decorators", breaks=False, tag="decorators_changed")
+        verdict.add(_clipped(", ".join(words), 200) or "order of decorators", breaks=False, tag="decorators_changed")
 
 
 def _judge_parameters(verdict: Verdict, pair: Pair, old_header: Header, new_header: Header) -> None:
@@ -218,12 +218,12 @@ def _judge_types(verdict: Verdict, kind: str, old_header: Header, new_header: He
             )
         what = "gives" if kind in CALLABLES else "is"
         message = f"{what} {_plain(new_header.returns)} now, {_plain(old_header.returns)} before"
-        verdict.say(message, breaks=breaks, tag="return_type_changed")
+        verdict.add(message, breaks=breaks, tag="return_type_changed")
     if first != second and kind != "export":
         virtual = "virtual" in new_header.modifiers
         _judge_rest(verdict, kind, first, second, rules, virtual=virtual)
     elif first != second:
-        verdict.say(f"comes from {new_header.rest.split()[-1]} now", breaks=False)
+        verdict.add(f"comes from {new_header.rest.split()[-1]} now", breaks=False)
 
 
 def _judge_rest(verdict: Verdict, kind: str, old_rest: str, new_rest: str, rules: Contract, *, virtual: bool) -> None:
@@ -231,25 +231,25 @@ def _judge_rest(verdict: Verdict, kind: str, old_rest: str, new_rest: str, rules
         had, has = set(old_rest.split()), set(new_rest.split())
         for word in sorted(had ^ has):
             breaks = word != "noexcept" and (word in had or word != "const" or virtual)
-            verdict.say(f"{word} now" if word in has else f"no longer {word}", breaks=breaks)
+            verdict.add(f"{word} now" if word in has else f"no longer {word}", breaks=breaks)
     elif kind == "type" and rules.unions:
         before, after = old_rest.removeprefix("= "), new_rest.removeprefix("= ")
-        verdict.say("the type is another", breaks=not widens(before, after, members=True))
+        verdict.add("the type is another", breaks=not widens(before, after, members=True))
     elif rules.pointer_receivers and kind == "method":
-        verdict.say("of a pointer now" if new_rest == "*" else "of a value now", breaks=new_rest == "*")
+        verdict.add("of a pointer now" if new_rest == "*" else "of a value now", breaks=new_rest == "*")
     elif kind == "property":
         narrower = old_rest == "set" and new_rest == "init"
         message = (
             "can only be set when it is made" if narrower else "can be set now" if new_rest else "can no longer be set"
         )
-        verdict.say(message, breaks=not new_rest or narrower)
+        verdict.add(message, breaks=not new_rest or narrower)
     elif old_rest.startswith("throws") or new_rest.startswith("throws"):
         more = set(new_rest.split()) - set(old_rest.split()) - {"throws", ","}
-        verdict.say(f"throws {', '.join(sorted(more))}" if more else "throws less", breaks=bool(more))
+        verdict.add(f"throws {', '.join(sorted(more))}" if more else "throws less", breaks=bool(more))
     elif kind == "enum_member" and rules.enum_constructors:
-        verdict.say("made from other values", breaks=False)
+        verdict.add("made from other values", breaks=False)
     else:
-        verdict.say(f"{_plain(new_rest)} now, {_plain(old_rest)} before", breaks=rules.typed)
+        verdict.add(f"{_plain(new_rest)} now, {_plain(old_rest)} before", breaks=rules.typed)
 
 
 def layout_breaks(pair: Pair) -> bool:
@@ -300,7 +300,7 @@ def _judge_lambda(verdict: Verdict, pair: Pair) -> bool:
     before, after = _callable_parameters(pair.old, pair.old_place), _callable_parameters(pair.new, pair.new_place)
     if before is None or after is None:
         return False
-    verdict.say("a function all the same", breaks=False, tag="kind_changed")
+    verdict.add("a function all the same", breaks=False, tag="kind_changed")
     judge_calls(verdict, before, after, pair.new.rules)
     return True
 
@@ -361,7 +361,7 @@ def _judge_operators(verdict: Verdict, old: Outline, old_place: int, new: Outlin
     before, after = (set(_OPERATOR.findall(side)) for side in (old.raw(old_place), new.raw(new_place)))
     gone = sorted({sign.decode("utf-8", "replace") for sign, _ in before - after})
     if gone:
-        verdict.say(f"operator {', '.join(gone)} is gone", breaks=True)
+        verdict.add(f"operator {', '.join(gone)} is gone", breaks=True)
 
 
 def _callable_parameters(outline: Outline, place: int) -> tuple[Parameter, ...] | None:

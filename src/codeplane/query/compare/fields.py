@@ -66,13 +66,13 @@ def judge_field(verdict: Verdict, old: Outline, old_place: int, new: Outline, ne
         return
     if new_field.given == "required" and old_field.given != "required":
         message = "has no default any more" if old_field.given == "optional" else "has to be given now"
-        verdict.say(message, breaks=True)
+        verdict.add(message, breaks=True)
     elif new_field.given == "never" and old_field.given != "never":
-        verdict.say("can no longer be given", breaks=True)
+        verdict.add("can no longer be given", breaks=True)
     elif old_field.given != new_field.given:
-        verdict.say("may be left out" if old_field.given == "required" else "may be given now", breaks=False)
+        verdict.add("may be left out" if old_field.given == "required" else "may be given now", breaks=False)
     if new_field.by_name and not old_field.by_name and new_field.given != "never":
-        verdict.say("is keyword-only now", breaks=True)
+        verdict.add("is keyword-only now", breaks=True)
 
 
 def judge_order(verdict: Verdict, old: Outline, old_place: int, new: Outline, new_place: int) -> None:
@@ -81,14 +81,14 @@ def judge_order(verdict: Verdict, old: Outline, old_place: int, new: Outline, ne
     named = [name for name in before if name in _named(new, new_place)]
     if named:
         # Each of them says what it said; the class says it of all of them.
-        verdict.say(f"{', '.join(named[:5])} {'is' if len(named) == 1 else 'are'} keyword-only now", breaks=True)
+        verdict.add(f"{', '.join(named[:5])} {'is' if len(named) == 1 else 'are'} keyword-only now", breaks=True)
     stayed = [name for name in after if name in before]
     order = [name for name in before if name in after]
     came = [at for at, name in enumerate(after) if name not in before]
     late = {name for at, name in enumerate(after) if name in before and came and at > came[0]}
     moved = [name for name, other in zip(stayed, order, strict=True) if name != other or name in late]
     if moved:
-        verdict.say(f"{', '.join(moved[:5])} {'has' if len(moved) == 1 else 'have'} another place", breaks=True)
+        verdict.add(f"{', '.join(moved[:5])} {'has' if len(moved) == 1 else 'have'} another place", breaks=True)
 
 
 def judge_made(verdict: Verdict, old: Outline, old_place: int, new: Outline, new_place: int) -> None:
@@ -100,13 +100,13 @@ def judge_made(verdict: Verdict, old: Outline, old_place: int, new: Outline, new
     if before is not None and not is_made_of_fields(new_header):
         own = {new.entities[child].name for child in new.children.get(new_place, ())}
         if "__init__" not in own and not new_header.bases and _placed(old, old_place):
-            verdict.say("no longer made from its fields", breaks=True, tag="decorators_changed")
+            verdict.add("no longer made from its fields", breaks=True, tag="decorators_changed")
     if before is None or after is None:
         return
     if "frozen = True" in after and "frozen = True" not in before:
-        verdict.say("can no longer be changed", breaks=True, tag="decorators_changed")
+        verdict.add("can no longer be changed", breaks=True, tag="decorators_changed")
     if "order = True" in before and "order = True" not in after:
-        verdict.say("can no longer be ordered", breaks=True, tag="decorators_changed")
+        verdict.add("can no longer be ordered", breaks=True, tag="decorators_changed")
 
 
 def is_tuple(header: Header) -> bool:

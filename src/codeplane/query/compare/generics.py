@@ -82,7 +82,7 @@ def judge_generics(
         return
     more = new_parameters[len(old_parameters) :]
     if len(new_parameters) < len(old_parameters) or not all(other.default for other in more):
-        verdict.say("type parameters changed", breaks=typed and not (inferred and not old_parameters))
+        verdict.add("type parameters changed", breaks=typed and not (inferred and not old_parameters))
         return
     stricter = [
         other
@@ -93,9 +93,9 @@ def judge_generics(
         asked_for = ", ".join(
             f"{other.name}: {' + '.join(sorted(other.asked)) or 'has no default'}" for other in stricter
         )
-        verdict.say(f"asks for {asked_for}"[:120], breaks=typed)
+        verdict.add(f"asks for {asked_for}"[:120], breaks=typed)
     else:
-        verdict.say("takes more types", breaks=False)
+        verdict.add("takes more types", breaks=False)
 
 
 def _read(part: Sequence[str], rules: Contract) -> TypeParameter:

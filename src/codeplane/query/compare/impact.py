@@ -112,7 +112,7 @@ class Impacts:
                         change.why = (f"still there, from {member.file}",)
                     break
 
-    def look(self, changes: Iterable[Change], *, work: int = WORK) -> None:
+    def search(self, changes: Iterable[Change], *, work: int = WORK) -> None:
         """Find the impact of changes; what exceeds the limits stays partial or unknown, see `truncated`.
 
         Who asks again has those looked for once more that were cut, each with four times the work.

@@ -108,7 +108,7 @@ class CompareOperations:
         page = self._pages.page(call, request, compared.changes, limit=request.limit, state=compared.key)
         is_markdown = request.format == "markdown"
         shown = list(compared.changes[:_MARKDOWN] if is_markdown else page.items)
-        await asyncio.to_thread(compared.impacts.look, flatten(shown))
+        await asyncio.to_thread(compared.impacts.search, flatten(shown))
         rendering = ChangeRenderer(self._knowledge.store, compared.impacts)
         changes = await asyncio.to_thread(lambda: tuple(rendering.change(change) for change in shown))
         others = tuple(render_file(change) for change in compared.others[:_OTHERS]) if not request.cursor else ()
@@ -163,7 +163,7 @@ class CompareOperations:
     async def _made(self, request: SemanticDiffRequest) -> _Compared:
         fresh = await self._knowledge.fresh()
         snapshot = await fresh.snapshot(strict=False)
-        behind = (await self._knowledge.behind(snapshot)).line()
+        behind = (await self._knowledge.wait_for_facts(snapshot)).line()
         base: State
         target: State
         if is_epoch(request.base) or is_epoch(request.target):
@@ -182,7 +182,7 @@ class CompareOperations:
             files = await list_changed_files(self._reading, base, target, paths)
             if isinstance(target, WorkTree) and (newer := await fresh.recheck(snapshot, [file.path for file in files])):
                 snapshot = newer
-                behind = (await self._knowledge.behind(snapshot)).line()
+                behind = (await self._knowledge.wait_for_facts(snapshot)).line()
             if not files:
                 trees = [state.commit for state in (base, target) if isinstance(state, GitState) and state.commit]
                 await self._reading.refuse_unknown(paths, *trees)
@@ -239,7 +239,7 @@ class CompareOperations:
         # Fail-open: what is not settled stays as it was judged.
         with suppress(Exception):
             impacts.settle(flatten(comparison.changes))
-        impacts.look(flatten(comparison.changes))
+        impacts.search(flatten(comparison.changes))
         return _Compared(
             key=key,
             base=base,

@@ -12,7 +12,7 @@ from codeplane.query.compare.verdict import Verdict
 def judge_calls(verdict: Verdict, old: Sequence[Parameter], new: Sequence[Parameter], rules: Contract) -> None:
     """Judge what changed parameters do to callers."""
     if old and old[0].receiver and not (new and new[0].receiver):
-        verdict.say("no extension any more", breaks=True, tag="parameters_changed")
+        verdict.add("no extension any more", breaks=True, tag="parameters_changed")
     if rules.calls == "keywords":
         _by_keywords(verdict, old, new)
     elif rules.calls == "optional":
@@ -34,7 +34,7 @@ def _by_keywords(verdict: Verdict, old: Sequence[Parameter], new: Sequence[Param
         if old_parameter.how in ("rest", "keyword_rest"):
             sign = "*" if old_parameter.how == "rest" else "**"
             if old_parameter.how not in hows:
-                verdict.say(f"{sign}{old_parameter.name} removed", breaks=True, tag="parameters_changed")
+                verdict.add(f"{sign}{old_parameter.name} removed", breaks=True, tag="parameters_changed")
             continue
         new_parameter = by_name.get(old_parameter.name)
         if new_parameter is None:
@@ -42,51 +42,51 @@ def _by_keywords(verdict: Verdict, old: Sequence[Parameter], new: Sequence[Param
             if instead is not None:
                 renamed.add(instead.name)
                 only = old_parameter.how == "positional_only" and instead.how != "keyword_only"
-                verdict.say(f"{old_parameter.name} is {instead.name} now", breaks=not only, tag="parameters_changed")
+                verdict.add(f"{old_parameter.name} is {instead.name} now", breaks=not only, tag="parameters_changed")
                 if not old_parameter.is_required and instead.is_required:
-                    verdict.say(f"{instead.name} has no default any more", breaks=True, tag="parameters_changed")
+                    verdict.add(f"{instead.name} has no default any more", breaks=True, tag="parameters_changed")
                 continue
             swallowed = (
                 (old_parameter.how == "keyword_only" and "keyword_rest" in hows)
                 or (old_parameter.how == "positional_only" and "rest" in hows)
                 or {"rest", "keyword_rest"} <= hows
             )
-            verdict.say(f"{old_parameter.name} removed", breaks=not swallowed, tag="parameters_changed")
+            verdict.add(f"{old_parameter.name} removed", breaks=not swallowed, tag="parameters_changed")
             continue
         if old_parameter.how != new_parameter.how:
             loose = (old_parameter.how, new_parameter.how) in (
                 ("keyword_only", "positional"),
                 ("positional_only", "positional"),
             )
-            verdict.say(
+            verdict.add(
                 f"{old_parameter.name} is {new_parameter.how.replace('_', '-')} now",
                 breaks=not loose,
                 tag="parameters_changed",
             )
         if not old_parameter.is_required and new_parameter.is_required:
-            verdict.say(f"{old_parameter.name} has no default any more", breaks=True, tag="parameters_changed")
+            verdict.add(f"{old_parameter.name} has no default any more", breaks=True, tag="parameters_changed")
         elif old_parameter.default != new_parameter.default:
             reason = (
                 f"{old_parameter.name} may be left out"
                 if old_parameter.is_required
                 else f"default of {old_parameter.name} changed"
             )
-            verdict.say(reason, breaks=False, tag="parameters_changed", widens=old_parameter.is_required)
+            verdict.add(reason, breaks=False, tag="parameters_changed", widens=old_parameter.is_required)
         if (
             old_parameter.name in old_places
             and old_parameter.name in places
             and places[old_parameter.name] != old_places[old_parameter.name]
         ):
-            verdict.say(f"{old_parameter.name} has another place", breaks=True, tag="parameters_changed")
+            verdict.add(f"{old_parameter.name} has another place", breaks=True, tag="parameters_changed")
         if old_parameter.type != new_parameter.type:
-            verdict.say(f"type of {old_parameter.name} changed", breaks=False, tag="parameters_changed")
+            verdict.add(f"type of {old_parameter.name} changed", breaks=False, tag="parameters_changed")
     for parameter in new:
         if parameter.how in ("rest", "keyword_rest") or parameter.name in known or parameter.name in renamed:
             continue
         reason = f"{parameter.name} has to be given" if parameter.is_required else f"{parameter.name} added"
         # What went into *rest by its place goes elsewhere now.
         widens = parameter.how == "keyword_only" or not takes_rest
-        verdict.say(reason, breaks=parameter.is_required, tag="parameters_changed", widens=widens)
+        verdict.add(reason, breaks=parameter.is_required, tag="parameters_changed", widens=widens)
 
 
 def _by_position(verdict: Verdict, old: Sequence[Parameter], new: Sequence[Parameter], rules: Contract) -> None:
@@ -96,35 +96,35 @@ def _by_position(verdict: Verdict, old: Sequence[Parameter], new: Sequence[Param
         if old_parameter.how == "keyword_only":
             continue
         if at < len(new) and new[at].how == "keyword_only":
-            verdict.say(f"{old_parameter.name} is no longer given by place", breaks=True, tag="parameters_changed")
+            verdict.add(f"{old_parameter.name} is no longer given by place", breaks=True, tag="parameters_changed")
             continue
         new_parameter = new[at] if at < len(new) else None
         if new_parameter is None:
             swallowed = bool(new) and new[-1].how == "rest"
-            verdict.say(f"{old_parameter.name} removed", breaks=not swallowed, tag="parameters_changed")
+            verdict.add(f"{old_parameter.name} removed", breaks=not swallowed, tag="parameters_changed")
             continue
         if old_parameter.how == "rest" and new_parameter.how != "rest":
             gone = not any(parameter.how == "rest" for parameter in new)
-            verdict.say(
+            verdict.add(
                 f"...{old_parameter.name} removed" if gone else f"{new_parameter.name} before the rest", breaks=True
             )
             break
         if old_parameter.name != new_parameter.name:
             if old_parameter.name in others or new_parameter.name in names:
-                verdict.say(f"{old_parameter.name} has another place", breaks=True, tag="parameters_changed")
+                verdict.add(f"{old_parameter.name} has another place", breaks=True, tag="parameters_changed")
             else:
                 _judge_pattern(verdict, old_parameter, new_parameter, rules)
         if new_parameter.how == "rest" and old_parameter.how != "rest":
             continue
         if not old_parameter.is_required and new_parameter.is_required and old_parameter.how != "rest":
-            verdict.say(f"{new_parameter.name} has to be given", breaks=True, tag="parameters_changed")
+            verdict.add(f"{new_parameter.name} has to be given", breaks=True, tag="parameters_changed")
         elif old_parameter.default != new_parameter.default or old_parameter.optional != new_parameter.optional:
             reason = (
                 f"{new_parameter.name} may be left out"
                 if old_parameter.is_required
                 else f"default of {new_parameter.name} changed"
             )
-            verdict.say(reason, breaks=False, tag="parameters_changed", widens=old_parameter.is_required)
+            verdict.add(reason, breaks=False, tag="parameters_changed", widens=old_parameter.is_required)
         if rules.typed and old_parameter.type != new_parameter.type:
             breaks = (
                 bool(old_parameter.type)
@@ -134,14 +134,14 @@ def _by_position(verdict: Verdict, old: Sequence[Parameter], new: Sequence[Param
             breaks = breaks or (
                 not old_parameter.type and bool(new_parameter.type) and new_parameter.type not in ("any", "unknown")
             )
-            verdict.say(
+            verdict.add(
                 f"{compact(new_parameter.name)} is {compact(new_parameter.type) or 'of any type'} now",
                 breaks=breaks,
                 tag="parameters_changed",
             )
     for parameter in new[len(old) :]:
         reason = f"{parameter.name} has to be given" if parameter.is_required else f"{parameter.name} added"
-        verdict.say(reason, breaks=parameter.is_required, tag="parameters_changed", widens=True)
+        verdict.add(reason, breaks=parameter.is_required, tag="parameters_changed", widens=True)
     _judge_named(verdict, old, new)
 
 
@@ -153,9 +153,9 @@ def _judge_named(verdict: Verdict, old: Sequence[Parameter], new: Sequence[Param
             continue
         new_parameter = after.get(old_parameter.name)
         if new_parameter is None:
-            verdict.say(f"{old_parameter.name} removed", breaks=True, tag="parameters_changed")
+            verdict.add(f"{old_parameter.name} removed", breaks=True, tag="parameters_changed")
         elif not old_parameter.is_required and new_parameter.is_required:
-            verdict.say(f"{old_parameter.name} has no default any more", breaks=True, tag="parameters_changed")
+            verdict.add(f"{old_parameter.name} has no default any more", breaks=True, tag="parameters_changed")
 
 
 def _judge_pattern(verdict: Verdict, old_parameter: Parameter, new_parameter: Parameter, rules: Contract) -> None:
@@ -163,10 +163,10 @@ def _judge_pattern(verdict: Verdict, old_parameter: Parameter, new_parameter: Pa
     if old_parameter.name.startswith("{") and new_parameter.name.startswith("{"):
         lost = set(old_parameter.name.split()) - set(new_parameter.name.split())
         reason = f"{', '.join(sorted(lost))} removed" if lost else "takes more apart"
-        verdict.say(reason, breaks=bool(lost), tag="parameters_changed")
+        verdict.add(reason, breaks=bool(lost), tag="parameters_changed")
     else:
         reason = f"{compact(old_parameter.name)} is {compact(new_parameter.name)} now"
-        verdict.say(reason, breaks=rules.names_count, tag="parameters_changed")
+        verdict.add(reason, breaks=rules.names_count, tag="parameters_changed")
 
 
 def _exactly(verdict: Verdict, old: Sequence[Parameter], new: Sequence[Parameter], rules: Contract) -> None:
@@ -177,20 +177,20 @@ def _exactly(verdict: Verdict, old: Sequence[Parameter], new: Sequence[Parameter
         for old_parameter, new_parameter in zip(old, new, strict=True):
             if old_parameter.type != new_parameter.type and old_parameter.type and new_parameter.type:
                 reason = f"{new_parameter.name} is {compact(new_parameter.type)} now"
-                verdict.say(reason.strip(), breaks=False, tag="parameters_changed")
+                verdict.add(reason.strip(), breaks=False, tag="parameters_changed")
             if old_parameter.name != new_parameter.name:
-                verdict.say(
+                verdict.add(
                     f"{old_parameter.name} is {new_parameter.name} now",
                     breaks=rules.names_count,
                     tag="parameters_changed",
                 )
             if not old_parameter.is_required and new_parameter.is_required:
-                verdict.say(f"{new_parameter.name} has no default any more", breaks=True, tag="parameters_changed")
+                verdict.add(f"{new_parameter.name} has no default any more", breaks=True, tag="parameters_changed")
             elif old_parameter.default != new_parameter.default:
-                verdict.say(f"default of {new_parameter.name} changed", breaks=False, tag="parameters_changed")
+                verdict.add(f"default of {new_parameter.name} changed", breaks=False, tag="parameters_changed")
         return
     shown = [", ".join(compact(parameter.type or parameter.name) for parameter in side) for side in (old, new)]
-    verdict.say(f"({shown[0]}) before, ({shown[1]}) now", breaks=True, tag="parameters_changed")
+    verdict.add(f"({shown[0]}) before, ({shown[1]}) now", breaks=True, tag="parameters_changed")
 
 
 def _fits(old_parameter: Parameter, new_parameter: Parameter, rules: Contract) -> bool:

@@ -22,7 +22,7 @@ class Verdict:
         """Add tags, each once."""
         self.tags += [name for name in names if name not in self.tags]
 
-    def say(self, why: str, *, breaks: bool, tag: str = "signature_changed", widens: bool = False) -> None:
+    def add(self, why: str, *, breaks: bool, tag: str = "signature_changed", widens: bool = False) -> None:
         """Add a reason; `widens` if it only gives calls more freedom."""
         (self.breaking if breaks else self.harmless).append(why)
         self.widening += widens and not breaks

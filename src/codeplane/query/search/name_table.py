@@ -17,7 +17,7 @@ class NameTable:
         self._lowered = _Lines([name.lower() for name in names])
         self._flat = _Lines([name.replace("_", "") for name in self._lowered.lines])
 
-    def like(self, wanted: str, *, most: int) -> tuple[list[tuple[float, str]], bool]:
+    def find_similar(self, wanted: str, *, most: int) -> tuple[list[tuple[float, str]], bool]:
         """Names that equal, start with, contain or are abbreviated by `wanted`, best first with scores; and if all."""
         asked = wanted.lower()
         plain = asked.replace("_", "")

@@ -161,7 +161,7 @@ class SearchOperations:
                 page, hits, changed = await asyncio.to_thread(_swept, fresh, snapshot, pattern, asked, None)
                 if not changed:
                     break
-                snapshot = await fresh.refreshed(changed)
+                snapshot = await fresh.refresh(changed)
             else:
                 stale = tuple(sorted({shown(line.known.path) for line in page.lines}))
         cursor = None
@@ -197,7 +197,7 @@ class SearchOperations:
                 look, behind = await self._looked(fresh, snapshot, asked, first, None)
                 if not look.changed:
                     break
-                snapshot = await fresh.refreshed(look.changed)
+                snapshot = await fresh.refresh(look.changed)
             else:
                 stale = tuple(sorted(map(shown, look.paths)))
         matches = look.found
@@ -227,9 +227,9 @@ class SearchOperations:
         held: tuple[MatchList, ParseBacklog] | None,
     ) -> tuple["_Look", ParseBacklog]:
         """Query a mode, build the page, and check it against the disk, off the event loop."""
-        behind = held[1] if held is not None else await self._knowledge.behind(snapshot)
+        behind = held[1] if held is not None else await self._knowledge.wait_for_facts(snapshot)
         if held is None and asked.mode == "semantic":
-            await self._knowledge.filled()
+            await self._knowledge.wait_for_vectors()
         limit, context = _page_size(asked), asked.request.context
 
         def look() -> _Look:

@@ -19,7 +19,7 @@ def search_semantic(snapshot: Snapshot, vectors: VectorIndex, query: str, *, kee
     """The chunks nearest to a question, best first, a few per file."""
     counts: dict[str, int] = {}
     chosen: list[Neighbour] = []
-    for near in vectors.near(snapshot, query, keep=keep, limit=MAX_NEAR):
+    for near in vectors.find_nearest(snapshot, query, keep=keep, limit=MAX_NEAR):
         if counts.get(near.path, 0) < _PER_FILE:
             counts[near.path] = counts.get(near.path, 0) + 1
             chosen.append(near)

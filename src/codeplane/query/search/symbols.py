@@ -59,7 +59,7 @@ def symbols(
     """Definitions whose name equals, starts with, contains or is abbreviated by the query, best first."""
     must_be_kinds(store, kinds)
     wanted = next(filter(None, reversed(_STEP.split(query.strip()))), query)
-    alike, all_of_them = names.like(wanted, most=_MAX_NAMES)
+    alike, all_of_them = names.find_similar(wanted, most=_MAX_NAMES)
     places: list[Place] = []
     named = store.named_any([name for _, name in alike], limit=_MAX_NAMED)
     for score, name in alike:

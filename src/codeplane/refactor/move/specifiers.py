@@ -39,7 +39,7 @@ def rewrite_specifier(relocation: Relocation, source: str, importer: str, module
 
 
 def make_specifier(relocation: Relocation, importer: str, module: str, like: str) -> str | None:
-    """Return a relative source from one file to another, with or without extension like the source `like`."""
+    """Return a relative source from one file to another, with or without extension like the source `find_similar`."""
     form: Form = "bare"
     ending = posixpath.splitext(like)[1]
     if is_relative(like) and ending:

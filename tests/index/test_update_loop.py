@@ -12,7 +12,7 @@ from codeplane.index.parser_pool import ParserPool
 from codeplane.index.snapshot import Snapshot
 from codeplane.index.update_loop import UpdateLoop
 from tests.harness import make_repo
-from tests.index.indexed import Indexed
+from tests.index.recording_indexer import RecordingIndexer
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import KEPT_WORKERS
 from tests.ledger.logs import opened
@@ -22,7 +22,7 @@ pytestmark = requirement("IDX-48")
 
 async def test_facts_are_reached_though_there_is_always_a_newer_state(tmp_path: Path) -> None:
     root, home = make_repo(tmp_path / "repo", {"m.py": "def f():\n    return 1\n"}), tmp_path / "home"
-    indexer = Indexed(root, home)
+    indexer = RecordingIndexer(root, home)
     snapshot = indexer.start()
     epochs = count(snapshot.epoch)
 
@@ -47,10 +47,10 @@ async def test_facts_are_reached_though_there_is_always_a_newer_state(tmp_path: 
                 log=log,
                 stream="index",
                 wait_sec=10.0,
-                said=lambda what, more: None,
+                logger=lambda what, more: None,
             )
             running = asyncio.create_task(following.run())
-            behind = await following.behind(snapshot)
+            behind = await following.wait_for_facts(snapshot)
             running.cancel()
             await asyncio.wait({running})
             await following.close()

@@ -22,7 +22,7 @@ from codeplane.index.parser_pool import ParserPool
 from codeplane.index.update_progress import Progress
 from codeplane.kernel.errors import IndexNotReady
 from tests.harness import make_repo
-from tests.index.indexed import Indexed
+from tests.index.recording_indexer import RecordingIndexer
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import KEPT_WORKERS, Ask, asking
 from tests.surfaces.http.wire import at
@@ -75,7 +75,7 @@ def follower(home: Path, told: list[Progress] | None = None) -> DerivedIndex:
     )
 
 
-def cut_off(indexer: Indexed) -> None:
+def cut_off(indexer: RecordingIndexer) -> None:
     """Have somebody else shorten the content."""
     assert indexer.snapshot is not None
     os.truncate(indexer.snapshot.content_file, 0)
@@ -86,18 +86,18 @@ def cut_off(indexer: Indexed) -> None:
 def test_content_that_is_cut_off_in_the_middle_of_a_pass_ends_the_pass(tmp_path: Path, parsed: bool) -> None:
     root, home = make_repo(tmp_path / "repo", {f"{number}.py": TEXTS[0] for number in range(30)}), tmp_path / "home"
     (root / "notes.txt").write_text("text\n")
-    indexer = Indexed(root, home)
+    indexer = RecordingIndexer(root, home)
     follows = follower(home)
     snapshot = indexer.start()
     if parsed:
         # Before its full text is fed: the facts are there, the texts are still to be read.
-        assert follows.follow(snapshot, newer=lambda: False)
-        follows.feed_anew()
+        assert follows.update(snapshot, newer=lambda: False)
+        follows.request_full_feed()
     cut_off(indexer)
     with pytest.raises(IndexNotReady, match="cut off"):
-        follows.follow(snapshot, newer=lambda: False)
+        follows.update(snapshot, newer=lambda: False)
     assert indexer.mend() and indexer.snapshot is not None
-    assert follows.follow(indexer.snapshot, newer=lambda: False)
+    assert follows.update(indexer.snapshot, newer=lambda: False)
     follows.close()
     indexer.close()
     found = rows(home)
@@ -130,7 +130,7 @@ def test_step_by_step_and_at_once_give_the_same(
 ) -> None:
     root = make_repo(tmp_path_factory.mktemp("steps") / "repo")
     homes = [root.parent / "stepwise", root.parent / "whole"]
-    indexer = Indexed(root, homes[0])
+    indexer = RecordingIndexer(root, homes[0])
     indexer.start()
     stepwise = follower(homes[0])
     for step in steps:
@@ -143,14 +143,14 @@ def test_step_by_step_and_at_once_give_the_same(
                 path.write_text(text)
         snapshot = indexer.reconcile()
         if len(step) == 1:
-            stepwise.follow(snapshot, newer=lambda: True)
+            stepwise.update(snapshot, newer=lambda: True)
         else:
-            assert stepwise.follow(snapshot, newer=lambda: False, commits=lambda: len(step) > 2)  # noqa: B023
-    assert stepwise.follow(indexer.reconcile(), newer=lambda: False, commits=lambda: False)
+            assert stepwise.update(snapshot, newer=lambda: False, commits=lambda: len(step) > 2)  # noqa: B023
+    assert stepwise.update(indexer.reconcile(), newer=lambda: False, commits=lambda: False)
     stepwise.commit_text()
-    fresh = Indexed(root, homes[1])
+    fresh = RecordingIndexer(root, homes[1])
     whole = follower(homes[1])
-    assert whole.follow(fresh.start(), newer=lambda: False)
+    assert whole.update(fresh.start(), newer=lambda: False)
     assert stepwise.text.count == whole.text.count
     for part in (stepwise, whole, indexer, fresh):
         part.close()
@@ -162,11 +162,11 @@ def test_a_pass_that_is_overtaken_goes_on_where_it_was(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo")
     for index in range(20):
         (root / f"m{index}.py").write_text(f"def f{index}():\n    pass\n")
-    indexer = Indexed(root, tmp_path / "home")
+    indexer = RecordingIndexer(root, tmp_path / "home")
     snapshot = indexer.start()
     told: list[Progress] = []
     first = follower(tmp_path / "home", told)
-    assert not first.follow(snapshot, newer=lambda: True)
+    assert not first.update(snapshot, newer=lambda: True)
     assert first.pending(snapshot) == []
     assert (
         told[-1].files == told[-1].files_total == len(snapshot.texts) and told[-1].eta_sec == 0 and told[-1].share == 1
@@ -174,7 +174,7 @@ def test_a_pass_that_is_overtaken_goes_on_where_it_was(tmp_path: Path) -> None:
     first.close()
     # What was parsed before a stop is not parsed again.
     second = follower(tmp_path / "home", told := [])
-    assert second.follow(snapshot, newer=lambda: False) and told == []
+    assert second.update(snapshot, newer=lambda: False) and told == []
     second.close()
     indexer.close()
 
@@ -183,7 +183,7 @@ def test_a_pass_that_is_overtaken_goes_on_where_it_was(tmp_path: Path) -> None:
 def test_facts_are_told_of_before_the_full_text_is_committed(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo")
     (root / "good.py").write_text("def good():\n    pass\n")
-    indexer = Indexed(root, tmp_path / "home")
+    indexer = RecordingIndexer(root, tmp_path / "home")
     one = follower(tmp_path / "home")
     snapshot = indexer.start()
     told: list[tuple[int, int, bool]] = []
@@ -191,12 +191,12 @@ def test_facts_are_told_of_before_the_full_text_is_committed(tmp_path: Path) -> 
     def parsed() -> None:
         told.append((len(one.facts.named("good", limit=5)), one.text.count, one.text.wait(snapshot.epoch, 0)))
 
-    assert not one.follow(snapshot, newer=lambda: True, parsed=parsed) and told == []
-    assert one.follow(snapshot, newer=lambda: False, parsed=parsed)
+    assert not one.update(snapshot, newer=lambda: True, parsed=parsed) and told == []
+    assert one.update(snapshot, newer=lambda: False, parsed=parsed)
     assert told == [(1, 0, False)]
     assert one.text.count == len(snapshot.texts) and one.text.wait(snapshot.epoch, 0)
     # An epoch of which nothing is fed is reached too; one that is to come is not.
-    assert one.follow(snapshot, newer=lambda: False) and not one.text.wait(snapshot.epoch + 1, 0)
+    assert one.update(snapshot, newer=lambda: False) and not one.text.wait(snapshot.epoch + 1, 0)
     one.close()
     indexer.close()
 
@@ -205,20 +205,20 @@ def test_facts_are_told_of_before_the_full_text_is_committed(tmp_path: Path) -> 
 def test_the_full_text_of_edits_that_come_together_is_committed_once(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo")
     (root / "stays.py").write_text("stays = 1\n")
-    indexer = Indexed(root, tmp_path / "home")
+    indexer = RecordingIndexer(root, tmp_path / "home")
     one = follower(tmp_path / "home")
-    assert one.follow(indexer.start(), newer=lambda: False, commits=lambda: False) and not one.is_text_behind
+    assert one.update(indexer.start(), newer=lambda: False, commits=lambda: False) and not one.is_text_behind
     for name, text in (("a.py", "first = 1\n"), ("a.py", "second = 1\n"), ("b.py", "third = 1\n")):
         (root / name).write_text(text)
-        assert one.follow(indexer.reconcile(), newer=lambda: False, commits=lambda: False) and one.is_text_behind
+        assert one.update(indexer.reconcile(), newer=lambda: False, commits=lambda: False) and one.is_text_behind
     # A file that an overtaken pass saw and that is gone at the next one leaves nothing.
     (root / "ghost.py").write_text("ghost = 1\n")
-    assert not one.follow(indexer.reconcile(), newer=lambda: True)
+    assert not one.update(indexer.reconcile(), newer=lambda: True)
     (root / "ghost.py").unlink()
     asked: list[bool] = []
     one.text.on_wait = lambda: asked.append(True)
     snapshot = indexer.reconcile()
-    assert one.follow(snapshot, newer=lambda: False, commits=lambda: one.text.is_awaited)
+    assert one.update(snapshot, newer=lambda: False, commits=lambda: one.text.is_awaited)
     assert not one.text.wait(snapshot.epoch, 0) and asked == [True] and one.text.is_awaited
     one.commit_text()
     assert one.text.wait(snapshot.epoch, 0) and not one.is_text_behind
@@ -234,14 +234,14 @@ def test_a_file_that_went_in_an_overtaken_pass_and_came_back_is_found(tmp_path: 
     root = make_repo(tmp_path / "repo")
     (root / "stays.py").write_text("stays = 1\n")
     (root / "back.py").write_text("returned = 1\n")
-    indexer = Indexed(root, tmp_path / "home")
+    indexer = RecordingIndexer(root, tmp_path / "home")
     one = follower(tmp_path / "home")
-    assert one.follow(indexer.start(), newer=lambda: False)
+    assert one.update(indexer.start(), newer=lambda: False)
     (root / "back.py").unlink()
     (root / "more.py").write_text("more = 1\n")
-    assert not one.follow(indexer.reconcile(), newer=lambda: True)
+    assert not one.update(indexer.reconcile(), newer=lambda: True)
     (root / "back.py").write_text("returned = 1\n")
-    assert one.follow(indexer.reconcile(), newer=lambda: False)
+    assert one.update(indexer.reconcile(), newer=lambda: False)
     found = [hit.path for hit in one.text.search([Term(field="content", word="returned")], limit=5)]
     assert found == ["back.py"] and one.facts.named("returned", limit=5)
     one.close()
@@ -251,9 +251,9 @@ def test_a_file_that_went_in_an_overtaken_pass_and_came_back_is_found(tmp_path: 
 @requirement("SRV-17")
 def test_what_an_edit_had_parsed_is_not_parsed_again(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo")
-    indexer = Indexed(root, tmp_path / "home")
+    indexer = RecordingIndexer(root, tmp_path / "home")
     one = follower(tmp_path / "home")
-    assert one.follow(indexer.start(), newer=lambda: False)
+    assert one.update(indexer.start(), newer=lambda: False)
     (root / "edited.py").write_text("def edited():\n    pass\n")
     snapshot = indexer.reconcile()
     known = snapshot.files["edited.py"]
@@ -262,7 +262,7 @@ def test_what_an_edit_had_parsed_is_not_parsed_again(tmp_path: Path) -> None:
     one.parsers.keep("edited.py", known.digest, "python", parsed)
     # From now on nothing can be parsed.
     one.parsers.close()
-    assert one.follow(snapshot, newer=lambda: False)
+    assert one.update(snapshot, newer=lambda: False)
     assert [found.path for found in one.facts.named("edited", limit=5)] == ["edited"]
     one.close()
     indexer.close()
@@ -274,9 +274,9 @@ def test_a_broken_file_is_named_and_the_rest_is_there(tmp_path: Path) -> None:
     (root / "good.py").write_text("def good():\n    pass\n")
     (root / "bad.py").write_text("def bad(:\n    pass\n")
     (root / "huge.py").write_text("x = 1\n" * 900_000)
-    indexer = Indexed(root, tmp_path / "home", max_file_bytes=10_000_000)
+    indexer = RecordingIndexer(root, tmp_path / "home", max_file_bytes=10_000_000)
     one = follower(tmp_path / "home")
-    assert one.follow(indexer.start(), newer=lambda: False)
+    assert one.update(indexer.start(), newer=lambda: False)
     assert one.facts.named("good", limit=5)
     problems = one.facts.problems()
     assert problems["bad.py"] == "syntax error at line 1"
@@ -291,9 +291,9 @@ def test_definitions_that_are_left_out_are_said(tmp_path: Path) -> None:
     (root / "many.py").write_text("def f(): pass\n" * (MAX_DEFINITIONS + 1) + "def g(:\n")
     (root / "bad.py").write_text("def bad(:\n    pass\n")
     (root / "few.py").write_text("def f(): pass\n")
-    indexer = Indexed(root, tmp_path / "home")
+    indexer = RecordingIndexer(root, tmp_path / "home")
     one = follower(tmp_path / "home")
-    assert one.follow(indexer.start(), newer=lambda: False)
+    assert one.update(indexer.start(), newer=lambda: False)
     problems = one.facts.problems()
     assert problems["many.py"].endswith(f"definitions left out: there are more than {MAX_DEFINITIONS}")
     assert "few.py" not in problems
@@ -326,7 +326,7 @@ def test_a_parser_that_dies_costs_nothing_but_its_file(tmp_path: Path) -> None:
 
 def test_no_file_is_blamed_where_no_process_can_be_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = make_repo(tmp_path / "repo", {"a.py": "def a(): pass\n", "b.py": "def b(): pass\n"})
-    indexer = Indexed(root, tmp_path / "home")
+    indexer = RecordingIndexer(root, tmp_path / "home")
     snapshot = indexer.start()
     one = DerivedIndex(
         facts=FactStore(tmp_path / "home/facts.db"),
@@ -337,9 +337,9 @@ def test_no_file_is_blamed_where_no_process_can_be_started(tmp_path: Path, monke
     with monkeypatch.context() as patched:
         patched.setattr(sys, "executable", "/bin/false")
         with pytest.raises(OSError, match="could not be kept running"):
-            one.follow(snapshot, newer=lambda: False)
+            one.update(snapshot, newer=lambda: False)
     assert one.facts.problems() == {}
-    assert one.follow(snapshot, newer=lambda: False)
+    assert one.update(snapshot, newer=lambda: False)
     assert one.facts.problems() == {} and one.facts.named("b", limit=5)
     one.close()
     indexer.close()
@@ -356,16 +356,16 @@ def test_a_file_that_is_no_database_is_begun_anew(tmp_path: Path) -> None:
 def test_what_was_defined_at_an_earlier_epoch_is_known(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo")
     (root / "m.py").write_text("def before():\n    pass\n")
-    indexer = Indexed(root, tmp_path / "home")
+    indexer = RecordingIndexer(root, tmp_path / "home")
     one = follower(tmp_path / "home")
     first = indexer.start()
-    one.follow(first, newer=lambda: False)
+    one.update(first, newer=lambda: False)
     (root / "m.py").write_text("def after():\n    pass\n")
     second = indexer.reconcile()
-    one.follow(second, newer=lambda: False)
+    one.update(second, newer=lambda: False)
     (root / "m.py").unlink()
     third = indexer.reconcile()
-    one.follow(third, newer=lambda: False)
+    one.update(third, newer=lambda: False)
 
     def at(epoch: int) -> list[object] | None:
         found = one.facts.snapshot("m.py", epoch)
@@ -488,9 +488,9 @@ def indexed(home: Path) -> set[str]:
 
 def test_a_first_pass_ends_with_all_indexes(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "repo", {f"m{n}.py": f"def f{n}():\n    pass\n" for n in range(250)})
-    indexer = Indexed(root, tmp_path / "home")
+    indexer = RecordingIndexer(root, tmp_path / "home")
     one = follower(tmp_path / "home")
-    assert one.follow(indexer.start(), newer=lambda: False)
+    assert one.update(indexer.start(), newer=lambda: False)
     assert indexed(tmp_path / "home") == {"definitions_by_name", "definitions_by_uid"}
     assert [found.file for found in one.facts.named("f249", limit=5)] == ["m249.py"]
     one.close()

@@ -14,7 +14,7 @@ from codeplane.kernel.clock import SystemClock
 MAX_FILE_BYTES = 1_000_000
 
 
-class Indexed(Indexer):
+class RecordingIndexer(Indexer):
     """An indexer that remembers what it published."""
 
     def __init__(

@@ -12,8 +12,8 @@ from codeplane.index.parser_pool import ParserPool
 from codeplane.index.update_progress import Progress
 from codeplane.index.worker_process import Worker, Workers
 from tests.harness import make_repo
-from tests.index.indexed import Indexed
-from tests.index.test_follower import follower, rows
+from tests.index.recording_indexer import RecordingIndexer
+from tests.index.test_derived_index import follower, rows
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import KEPT_WORKERS
 
@@ -36,11 +36,11 @@ def test_a_first_build_that_is_parsed_while_it_is_read_gives_the_same(root: Path
         (tmp_path / name).mkdir()
     early, late = follower(tmp_path / "early", told), follower(tmp_path / "late")
     early.warm()
-    first, second = Indexed(root, tmp_path / "early", early.saw), Indexed(root, tmp_path / "late")
+    first, second = RecordingIndexer(root, tmp_path / "early", early.saw), RecordingIndexer(root, tmp_path / "late")
     snapshot = first.start()
-    assert early.follow(snapshot, newer=lambda: False)
+    assert early.update(snapshot, newer=lambda: False)
     assert told[-1].files == told[-1].files_total == len(list(root.glob("*.py"))) + 1
-    assert late.follow(second.start(), newer=lambda: False)
+    assert late.update(second.start(), newer=lambda: False)
     for part in (early, late, first, second):
         part.close()
     assert rows(tmp_path / "early") == rows(tmp_path / "late")
@@ -74,10 +74,10 @@ def test_a_few_files_are_parsed_by_one_process_and_many_by_all(
         told=lambda progress: None,
     )
     follows.warm()
-    indexer = Indexed(make_repo(tmp_path / "small") if few else root, home, follows.saw)
+    indexer = RecordingIndexer(make_repo(tmp_path / "small") if few else root, home, follows.saw)
     snapshot = indexer.start()
     assert workers.started == started
-    assert follows.follow(snapshot, newer=lambda: False)
+    assert follows.update(snapshot, newer=lambda: False)
     assert workers.started == started
     follows.close()
     indexer.close()
@@ -87,7 +87,7 @@ def test_a_few_files_are_parsed_by_one_process_and_many_by_all(
 def test_files_are_parsed_before_all_of_them_were_read(root: Path, tmp_path: Path) -> None:
     parsers = ParserPool(processes=1, workers=KEPT_WORKERS)
     early = EarlyParsing(parsers)
-    indexer = Indexed(root, tmp_path / "home", early.saw)
+    indexer = RecordingIndexer(root, tmp_path / "home", early.saw)
     snapshot = indexer.start()
     files, parsing = early.taken(snapshot)
     assert parsing is not None and 0 < len(files) < 15
@@ -106,7 +106,7 @@ def test_files_are_parsed_before_all_of_them_were_read(root: Path, tmp_path: Pat
 def test_what_was_begun_for_another_content_is_given_up(root: Path, tmp_path: Path) -> None:
     parsers = ParserPool(processes=1, workers=KEPT_WORKERS)
     early = EarlyParsing(parsers)
-    indexer = Indexed(root, tmp_path / "home", early.saw)
+    indexer = RecordingIndexer(root, tmp_path / "home", early.saw)
     older = indexer.start()
     newer = indexer.rebuild()
     # The second build began again, with its own content.
@@ -120,7 +120,7 @@ def test_what_was_begun_for_another_content_is_given_up(root: Path, tmp_path: Pa
 def test_what_changed_since_it_was_read_is_not_taken(root: Path, tmp_path: Path) -> None:
     parsers = ParserPool(processes=1, workers=KEPT_WORKERS)
     early = EarlyParsing(parsers)
-    indexer = Indexed(root, tmp_path / "home", early.saw)
+    indexer = RecordingIndexer(root, tmp_path / "home", early.saw)
     indexer.start()
     (root / "m00.py").write_text("def another():\n    pass\n")
     assert early.taken(indexer.reconcile()) == ((), None)

@@ -10,7 +10,7 @@ import pytest
 from codeplane.index.files.file import stamp_of
 from codeplane.index.files.file_clock import FileClock, has_fine_stamps
 from tests.harness import make_repo
-from tests.index.indexed import Indexed, texts
+from tests.index.recording_indexer import RecordingIndexer, texts
 from tests.interaction.requirements import requirement
 
 pytestmark = requirement("IDX-47")
@@ -57,7 +57,7 @@ def test_an_index_where_stamps_may_go_in_ticks_follows_every_write(tmp_path: Pat
     root = make_repo(tmp_path / "repo", {"a.py": "0", "b.py": "x"})
     with tempfile.TemporaryDirectory(dir=shared) as home:
         assert FileClock.of(root, Path(home)).now() < FileClock(fine=True).now()
-        indexer = Indexed(root, Path(home))
+        indexer = RecordingIndexer(root, Path(home))
         indexer.start()
         for number in range(1, 6):
             (root / "a.py").write_text(str(number))

@@ -17,8 +17,8 @@ from codeplane.index.parser_pool import ParserPool
 from codeplane.index.snapshot import Snapshot
 from codeplane.index.update_progress import Progress
 from tests.harness import PATIENCE_SEC, make_repo
-from tests.index.indexed import Indexed
-from tests.index.test_follower import follower, rows
+from tests.index.recording_indexer import RecordingIndexer
+from tests.index.test_derived_index import follower, rows
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import KEPT_WORKERS
 
@@ -33,14 +33,14 @@ _FAR = 10**6
 
 @pytest.fixture
 def snapshot(tmp_path: Path) -> Snapshot:
-    return Indexed(make_repo(tmp_path / "repo", FILES), tmp_path / "index").start()
+    return RecordingIndexer(make_repo(tmp_path / "repo", FILES), tmp_path / "index").start()
 
 
 def parsed(snapshot: Snapshot, home: Path) -> list[ArchivedFacts]:
     """What an archive would hold of the files."""
     home.mkdir()
     made = follower(home)
-    assert made.follow(snapshot, newer=lambda: False)
+    assert made.update(snapshot, newer=lambda: False)
     found = [
         ArchivedFacts(path=path.encode(), digest=digest, facts=zlib.compress(packed(facts)))
         for path, digest in made.facts.digests().items()
@@ -83,7 +83,7 @@ def test_facts_are_taken_as_if_they_had_been_parsed_here(snapshot: Snapshot, tmp
     second = follower(tmp_path / "second")
     assert second.adopt(snapshot, iter(found)) == (2, 2)
     assert second.pending(snapshot) == []
-    assert second.follow(snapshot, newer=lambda: False)
+    assert second.update(snapshot, newer=lambda: False)
     second.close()
     theirs, ours = rows(tmp_path / "first"), rows(tmp_path / "second")
     assert {key: value for key, value in theirs.items() if key != "parsed"} == {
@@ -132,7 +132,7 @@ def test_a_pass_leaves_off_for_who_brings_the_same_facts(snapshot: Snapshot, tmp
         parsers=ParserPool(processes=1, workers=KEPT_WORKERS),
         told=told,
     )
-    assert not second.follow(snapshot, newer=lambda: False)
+    assert not second.update(snapshot, newer=lambda: False)
     adopting[0].join()
     assert second.pending(snapshot) == []
     second.close()

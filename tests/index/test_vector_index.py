@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from codeplane.index.vector_index import VectorIndex
 from codeplane.kernel.errors import IndexNotReady
 from tests.harness import make_repo
-from tests.index.indexed import Indexed
+from tests.index.recording_indexer import RecordingIndexer
 from tests.interaction.requirements import requirement
 
 pytestmark = requirement("IDX-43")
@@ -33,7 +33,7 @@ class Counting:
 
 def test_content_that_is_cut_off_while_vectors_are_made_ends_the_filling(tmp_path: Path) -> None:
     files = {f"{number}.py": f"def price_{number}():\n    return {number}\n" for number in range(20)}
-    indexer = Indexed(make_repo(tmp_path / "repo", files), tmp_path / "home")
+    indexer = RecordingIndexer(make_repo(tmp_path / "repo", files), tmp_path / "home")
     snapshot = indexer.start()
     asked: list[int] = []
 

@@ -45,7 +45,7 @@ def likeness(wanted: str, name: str) -> float:
 def test_the_most_alike_come_first(names: set[str], wanted: str, most: int) -> None:
     alike = [(score, name) for name in names if (score := likeness(wanted, name))]
     ordered = sorted(alike, key=lambda one: (-one[0], len(one[1]), one[1]))
-    found, whole = NameTable(sorted(names)).like(wanted, most=most)
+    found, whole = NameTable(sorted(names)).find_similar(wanted, most=most)
     assert found == ordered[:most]
     assert whole is (len(alike) <= most)
 
@@ -68,12 +68,12 @@ def test_an_abbreviation_comes_before_names_that_hold_its_letters(wanted: str, n
     table = NameTable(
         sorted({*names, "QuerySet", "AsyncHTTPTransport", "build_request", "_build_request_auth", "MAX_SIZE"})
     )
-    assert table.like(wanted, most=10)[0][0][1] == name
+    assert table.find_similar(wanted, most=10)[0][0][1] == name
 
 
 @requirement("SRC-12")
 def test_a_long_name_of_one_letter_does_not_explode() -> None:
     table = NameTable(["a" * 2000, "aB"])
-    assert table.like("aaaaaaab", most=5) == ([], True)
-    assert table.like("ab", most=5)[0] == [(0.95, "aB")]
-    assert table.like("a\na", most=5) == ([], True)
+    assert table.find_similar("aaaaaaab", most=5) == ([], True)
+    assert table.find_similar("ab", most=5)[0] == [(0.95, "aB")]
+    assert table.find_similar("a\na", most=5) == ([], True)
