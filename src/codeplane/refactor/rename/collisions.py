@@ -9,8 +9,9 @@ from codeplane.code.resolve.tier import SURE
 from codeplane.kernel.errors import NameTaken
 from codeplane.kernel.json import JsonValue
 from codeplane.refactor.draft import Edit
+from codeplane.refactor.rename.calls import calls_naming
 from codeplane.refactor.rename.family import related_members
-from codeplane.refactor.rename.keywords import calls_naming, reaches
+from codeplane.refactor.rename.keywords import reaches
 from codeplane.refactor.rename.rename_context import RenameContext
 
 _MOST = 20
