@@ -11,8 +11,10 @@ from codeplane.code.model import FORMAT
 
 @cache
 def tables_version() -> int:
-    """A number that changes with the plain fields of a language and with its queries."""
-    parts = [str(FORMAT), *(part for language in LANGUAGES.values() for part in (_plain(language), query_of(language)))]
+    """A number that changes with what extraction reads: the plain fields of a language, its queries, static members."""
+    parts = [str(FORMAT)]
+    for language in LANGUAGES.values():
+        parts += [_plain(language), str(language.classes.static_members), query_of(language)]
     return int(sha256("\0".join(parts).encode()).hexdigest()[:7], 16)
 
 
