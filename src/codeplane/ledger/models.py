@@ -137,9 +137,11 @@ def event_line(wire: JsonObject) -> str:
     """An event in one line."""
     payload = wire["payload"]
     assert isinstance(payload, dict)
-    said = [str(payload[name]) for name in ("operation", "status", "state", "reason") if payload.get(name) is not None]
+    details = [
+        str(payload[name]) for name in ("operation", "status", "state", "reason") if payload.get(name) is not None
+    ]
     at = str(wire["occurred_at"])[:23]
-    return f"{wire['position']} {at} {wire['stream']}#{wire['sequence']} {wire['type']} {' '.join(said)}".rstrip()
+    return f"{wire['position']} {at} {wire['stream']}#{wire['sequence']} {wire['type']} {' '.join(details)}".rstrip()
 
 
 class FollowRequest(Request):

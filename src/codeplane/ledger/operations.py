@@ -42,7 +42,7 @@ _EXPORT_PAGE = 2000
 
 @asynccontextmanager
 async def reading(reader: StreamReader) -> AsyncIterator[None]:
-    """The time during which somebody follows the log."""
+    """Close a reader's stream when it ends."""
     try:
         yield
     finally:
@@ -80,10 +80,10 @@ class LedgerOperations:
             after, end, until = int(str(state["after"])), int(str(state["end"])), int(str(state["until"]))
         query = request.query(limit=request.limit + 1, until=end, after=after)
         read = await self._log.page(replace(query, newest=request.newest))
-        found, until = read.events, read.last if until is None else until
+        events, until = read.events, read.last if until is None else until
         end = until if end is None else min(end, until)
-        more, following = len(found) > request.limit, None
-        page = found[-request.limit :] if request.newest else found[: request.limit]
+        more, following = len(events) > request.limit, None
+        page = events[-request.limit :] if request.newest else events[: request.limit]
         if more:
             after, end = (after, page[0].position - 1) if request.newest else (page[-1].position, end)
             following = self._cursors.issue(scope=scope, state={"after": after, "end": end, "until": until})
@@ -117,12 +117,12 @@ class LedgerOperations:
         folder = ExportFolder(target, segment_bytes=self._segment_bytes)
         until, after, events, size = await self._log.end(), request.after, 0, 0
         while True:
-            found = await self._log.query(request.query(limit=_EXPORT_PAGE, until=until, after=after))
-            size += await asyncio.to_thread(folder.write, found)
-            events += len(found)
-            if len(found) < _EXPORT_PAGE:
+            page = await self._log.query(request.query(limit=_EXPORT_PAGE, until=until, after=after))
+            size += await asyncio.to_thread(folder.write, page)
+            events += len(page)
+            if len(page) < _EXPORT_PAGE:
                 break
-            after = found[-1].position
+            after = page[-1].position
             await call.progress(after, until, f"{counted(events, 'event')} written")
         return ExportResult(
             folder=str(target),
@@ -147,7 +147,7 @@ class LedgerOperations:
             return max(rebuild(writing.connection, projection) for projection in projections)
 
         position = await self._log.command(run)
-        return RebuildResult(rebuilt=tuple(found.name for found in projections), position=int(str(position)))
+        return RebuildResult(rebuilt=tuple(projection.name for projection in projections), position=int(str(position)))
 
     @operation("ledger.retain", risk=Risk.DESTRUCTIVE, budget=Budget.MUTATION, timeout_sec=600)
     async def retain(self, call: Call, request: Nothing) -> RetainResult:

@@ -62,7 +62,7 @@ class Projector:
             row = connection.execute(
                 "SELECT version, position FROM projections WHERE name = ?", (projection.name,)
             ).fetchone()
-            if row is None or row[0] != projection.version or row[1] != last or not _intact(connection, projection):
+            if row is None or row[0] != projection.version or row[1] != last or not _has_tables(connection, projection):
                 connection.execute("BEGIN IMMEDIATE")
                 try:
                     rebuild(connection, projection)
@@ -76,11 +76,11 @@ class Projector:
         return rebuilt
 
 
-def _intact(connection: sqlite3.Connection, projection: Projection) -> bool:
+def _has_tables(connection: sqlite3.Connection, projection: Projection) -> bool:
     marks = ", ".join("?" * len(projection.tables))
     statement = f"SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN ({marks})"
-    (found,) = connection.execute(statement, projection.tables).fetchone()
-    return bool(found == len(projection.tables))
+    (count,) = connection.execute(statement, projection.tables).fetchone()
+    return bool(count == len(projection.tables))
 
 
 def rebuild(connection: sqlite3.Connection, projection: Projection) -> int:

@@ -138,14 +138,14 @@ def _text(text: str) -> str:
     return text
 
 
-def _traceback(given: object) -> str | None:
-    if isinstance(given, tuple) and len(given) == 3:
-        given = given[1]
-    elif given and not isinstance(given, BaseException):
-        given = sys.exception()
-    if not isinstance(given, BaseException):
+def _traceback(error: object) -> str | None:
+    if isinstance(error, tuple) and len(error) == 3:
+        error = error[1]
+    elif error and not isinstance(error, BaseException):
+        error = sys.exception()
+    if not isinstance(error, BaseException):
         return None
     try:
-        return _text("".join(traceback.format_exception(given)))
+        return _text("".join(traceback.format_exception(error)))
     except Exception:
-        return type(given).__name__
+        return type(error).__name__

@@ -71,9 +71,9 @@ class TraceOperations:
     @operation("trace.list", risk=Risk.READ)
     async def list(self, call: Call, request: TraceListRequest) -> TraceList:
         """The last calls or the slowest ones, by operation, outcome, task, span and duration. Kept in memory only."""
-        kept = self._traces.all()
+        traces = self._traces.all()
         ranked = sorted(
-            ((_rank(request, number, trace), trace) for number, trace in kept if _fits(request, trace)),
+            ((_rank(request, number, trace), trace) for number, trace in traces if _fits(request, trace)),
             key=lambda ranked_trace: ranked_trace[0],
         )
         scope = f"trace.list:{digest(canonical(request.model_dump(mode='json', exclude={'cursor', 'limit'})))}"
@@ -89,7 +89,7 @@ class TraceOperations:
         return TraceList(
             traces=tuple(summary(trace) for _, trace in page),
             pagination=Pagination(next_cursor=following, total_estimate=len(ranked)),
-            kept=len(kept),
+            kept=len(traces),
         )
 
     @operation("trace.show", risk=Risk.READ)

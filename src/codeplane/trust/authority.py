@@ -57,16 +57,16 @@ class CallAuthority:
 
     async def decide(self, call: Call, assessment: Assessment) -> Decision:
         """Allow, ask or deny; CapabilityDenied when nothing the caller holds covers the call."""
-        decision = await self._decided(call, assessment)
+        decision = await self._decide_by_policy(call, assessment)
         # Last, and not a rule: no policy or setting can lift it.
         if (mark := self._untrusted.mark_of_call(call)) is not None:
             decision = await self._rule.apply(decision, call.operation, assessment, mark)
         return replace(decision, hint=_hint(call, decision)) if decision.hint else decision
 
-    async def _decided(self, call: Call, assessment: Assessment) -> Decision:
+    async def _decide_by_policy(self, call: Call, assessment: Assessment) -> Decision:
         # First, because what is gathered for the rules depends on which parts of the input they read.
         await self._policy.reload()
-        decision = await self._policy.decide_async(self._told(call, assessment))
+        decision = await self._policy.decide_async(self._checked_input(call, assessment))
         reads_paths = self._policy.input_use.reads("paths")
         if (
             call.request is None
@@ -75,38 +75,38 @@ class CallAuthority:
         ):
             return decision
         # A person is not asked about a call that would be refused later, and is asked about all of its paths at once.
-        paths = await asyncio.to_thread(self._foreseen, call.operation, call.request)
+        paths = await asyncio.to_thread(self._expected_paths, call.operation, call.request)
         for path in paths if reads_paths else ():
             path_decision = await self._policy.decide_async(
-                self._told(call, Assessment(risk=assessment.risk, paths=(path,)))
+                self._checked_input(call, Assessment(risk=assessment.risk, paths=(path,)))
             )
             decision = stricter(decision, path_decision)
             if decision.verdict is Verdict.DENY:
                 break
         return decision
 
-    def _foreseen(self, operation: Operation, request: Request) -> tuple[str, ...]:
+    def _expected_paths(self, operation: Operation, request: Request) -> tuple[str, ...]:
         """The files that the call will write; PathDenied when one of them is protected."""
         paths = operation.expected_paths(request)
         for path in paths:
             refuse_protected_target(path, self._grants)
         return paths
 
-    def _told(self, call: Call, assessment: Assessment) -> JsonObject:
+    def _checked_input(self, call: Call, assessment: Assessment) -> JsonObject:
         """Build the policy's input for a call that the caller's rights cover."""
         if call.operation.mark.people:
-            # First: a caller that also lacks a capability would be told to ask for that.
+            # First: a caller that also lacks a capability would be advised to ask for that.
             require_person(call.actor)
-        held = self._holdings.token_rights(call.caller)
+        rights = self._holdings.token_rights(call.caller)
         for path in assessment.paths:
             refuse_protected_target(path, self._grants)
         try:
-            grant = self._grants.require(call.actor, held, call.operation, assessment)
+            grant = self._grants.require(call.actor, rights, call.operation, assessment)
         except CapabilityDenied as error:
             if error.details.get("missing") == "paths":
                 # The same error whether a path was known from the start or found while planning.
                 for path in assessment.paths:
-                    self._grants.check_path(call.actor, held, path, call.operation)
+                    self._grants.check_path(call.actor, rights, path, call.operation)
             raise
         return self._document(call, assessment, grant)
 
@@ -120,7 +120,7 @@ class CallAuthority:
         if not self._policy.input_use.reads("paths"):
             return
         risk = call.judged.risk if call.judged is not None else call.operation.mark.risk
-        decision = self._policy.decide(self._told(call, Assessment(risk=risk, paths=(path,))))
+        decision = self._policy.decide(self._checked_input(call, Assessment(risk=risk, paths=(path,))))
         if decision.verdict is Verdict.DENY or (decision.verdict is Verdict.ASK and not _is_decided(call, path)):
             raise PolicyDenied(
                 f"{path[:_MAX_SHOWN]!r} is not to be written: {'; '.join(decision.reasons)}",

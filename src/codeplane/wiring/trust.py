@@ -96,7 +96,7 @@ class TrustWiring(PlaneWiring):
             agent_keys=workspace.agent_keys,
             config=config,
             clock=clock,
-            let_go=RightsRevocation(grants=self.grants, approvals=self.approvals),
+            revoke_rights=RightsRevocation(grants=self.grants, approvals=self.approvals),
             most_agents=self.grants.max_agents,
         )
         self._engine = foundation.engine or Rego(timeout_ms=config.policy.timeout_ms)

@@ -244,7 +244,7 @@ def test_the_same_decision_is_not_made_twice_and_memory_is_bounded(tmp_path: Pat
         assert opened.decide(of_call("WRITE", arguments={"n": 0})).verdict is Verdict.ASK
         assert opened.decide(of_call("WRITE", arguments={"n": 1}, paths=["unseen"])) is first
         for number in range(2, 5000):
-            opened._keep(str(number), first, None)
+            opened._put_in_cache(str(number), first, None)
         assert len(opened._decisions) == 4096
         assert opened.decide(of_call("WRITE", arguments={"n": 1})) is not first
         write(own(tmp_path), mine=DENY)

@@ -178,8 +178,8 @@ def summarise_arguments(payload: JsonObject) -> str:
     """What was asked, in short: the arguments of a read, the paths of a mutation."""
     arguments, paths = payload.get("arguments"), payload.get("changed_paths")
     if isinstance(arguments, dict):
-        given = {name: value for name, value in arguments.items() if value is not False and value not in _UNSET}
-        return " ".join(f"{name}={_short(value)}" for name, value in given.items())[:_SHOWN]
+        set_arguments = {name: value for name, value in arguments.items() if value is not False and value not in _UNSET}
+        return " ".join(f"{name}={_short(value)}" for name, value in set_arguments.items())[:_SHOWN]
     if isinstance(paths, list) and paths:
         more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
         return (", ".join(map(str, paths[:3])) + more)[:_SHOWN]

@@ -236,9 +236,9 @@ class Forgotten(Result):
 
 
 def _age(action: Action, now_ns: int) -> str:
-    asked = f"asked {_duration_text(now_ns - action.created_ns)} ago"
+    asked_text = f"asked {_duration_text(now_ns - action.created_ns)} ago"
     pending = action.status is ActionStatus.PENDING
-    return f"{asked}, expires in {_duration_text(action.expires_ns - now_ns)}" if pending else asked
+    return f"{asked_text}, expires in {_duration_text(action.expires_ns - now_ns)}" if pending else asked_text
 
 
 def _duration_text(span_ns: int) -> str:
@@ -250,7 +250,7 @@ def _duration_text(span_ns: int) -> str:
 
 
 def plain_noun(operation: str, risk: Risk) -> str:
-    """A noun where there is one, else the operation's name; with what it does where that is not in the noun."""
+    """What people call the operation, else its name; with its risk where the noun does not show it."""
     noun = _NOUNS.get(operation)
     if noun is None:
         return f"{operation} ({risk.plain})"

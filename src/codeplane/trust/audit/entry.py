@@ -99,7 +99,7 @@ class AuditRequest(AuditFilter, PageRequest):
 
 
 class AuditEntry(Result):
-    """One thing that somebody did, decided or was refused."""
+    """One change, decision or refusal."""
 
     entry_id: str
     event_type: str
@@ -138,7 +138,7 @@ class AuditPage(Result):
     def text(self) -> str:
         if not self.results:
             return "no entries" + (f"; outcomes there are: {', '.join(self.outcomes)}" if self.outcomes else "")
-        return "\n".join(one.text() for one in self.results) + self.pagination.line()
+        return "\n".join(entry.text() for entry in self.results) + self.pagination.line()
 
 
 class AuditExport(Result):

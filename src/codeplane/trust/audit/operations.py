@@ -94,7 +94,7 @@ class AuditOperations:
 
 def _append_entries(path: Path, entries: Sequence[AuditEntry]) -> int:
     """Append the entries to a file that only the owner can read; returns how many bytes were written."""
-    lines = b"".join(dumps(one.model_dump(mode="json", exclude_none=True)).encode() + b"\n" for one in entries)
+    lines = b"".join(dumps(entry.model_dump(mode="json", exclude_none=True)).encode() + b"\n" for entry in entries)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)

@@ -75,29 +75,31 @@ class Grants:
         return len(self._live)
 
     def covers(
-        self, actor: Actor, held: TokenRights | None, operation: Operation, assessment: Assessment
+        self, actor: Actor, rights: TokenRights | None, operation: Operation, assessment: Assessment
     ) -> Grant | None:
         """The grant that covers the call's capability, tool and all of its paths, or None."""
         capability = operation.mark.capability
         if operation.name in ASKING:
             return _implicit_grant("asking", actor, CAPABILITIES)
-        for grant in self.sources(actor, held):
+        for grant in self.sources(actor, rights):
             able = capability in grant.capabilities and grant.context.reaches(operation)
             if able and not self._outside(grant, capability, assessment.paths):
                 return grant
         return None
 
-    def require(self, actor: Actor, held: TokenRights | None, operation: Operation, assessment: Assessment) -> Grant:
+    def require(self, actor: Actor, rights: TokenRights | None, operation: Operation, assessment: Assessment) -> Grant:
         """The grant that covers the call; CapabilityDenied with what is missing and how to ask for it."""
-        grant = self.covers(actor, held, operation, assessment)
+        grant = self.covers(actor, rights, operation, assessment)
         if grant is None:
-            raise self._refusal(actor, held, operation, assessment)
+            raise self._refusal(actor, rights, operation, assessment)
         return grant
 
-    def check_path(self, actor: Actor, held: TokenRights | None, path: str, operation: Operation | None = None) -> None:
+    def check_path(
+        self, actor: Actor, rights: TokenRights | None, path: str, operation: Operation | None = None
+    ) -> None:
         """Raise PathDenied unless the actor may write the path, with this operation where one is given."""
         capability = operation.mark.capability if operation is not None else "write_files"
-        for grant in self.sources(actor, held):
+        for grant in self.sources(actor, rights):
             fits = capability in grant.capabilities and (operation is None or grant.context.reaches(operation))
             if fits and scope_of(grant.context.allowed_paths, ignore_case=self._ignore_case).covers(path, self._real):
                 return
@@ -118,7 +120,7 @@ class Grants:
         """Whether a path is inside git's folder, whatever that is called."""
         return self._gits is not None and self._gits().cover(path)
 
-    def sources(self, actor: Actor, held: TokenRights | None) -> Iterator[Grant]:
+    def sources(self, actor: Actor, rights: TokenRights | None) -> Iterator[Grant]:
         """Everything the actor holds now: by its kind, by its token, and by grants."""
         if is_person(actor):
             yield _implicit_grant("person", actor, CAPABILITIES)
@@ -126,21 +128,21 @@ class Grants:
         if actor.kind is ActorKind.SYSTEM:
             yield _implicit_grant("system", actor, frozenset({"read_files"}))
             return
-        if held is None:
+        if rights is None:
             yield _implicit_grant("settings", actor, self._agents)
-        elif self._clock.now_ns() < held.expires_ns:
+        elif self._clock.now_ns() < rights.expires_ns:
             yield _implicit_grant(
-                "token", actor, frozenset[str](held.capabilities), GrantContext.of(held), held.expires_ns
+                "token", actor, frozenset[str](rights.capabilities), GrantContext.of(rights), rights.expires_ns
             )
-        yield from self.of(Holder.of(actor, held))
+        yield from self.of(Holder.of(actor, rights))
 
-    def max_agents(self, actor: Actor, held: TokenRights) -> int | None:
+    def max_agents(self, actor: Actor, rights: TokenRights) -> int | None:
         """How many agents the actor may start at once, by the widest of its grants; None means any number."""
         bounds = [
-            source.context.max_agents for source in self.sources(actor, held) if "spawn_agents" in source.capabilities
+            source.context.max_agents for source in self.sources(actor, rights) if "spawn_agents" in source.capabilities
         ]
         if not bounds:
-            return held.max_agents
+            return rights.max_agents
         return None if None in bounds else max(bound for bound in bounds if bound is not None)
 
     def of(self, holder: Holder) -> list[Grant]:
@@ -236,10 +238,10 @@ class Grants:
         return [path for path in paths if not scope.covers(path, self._real)]
 
     def _refusal(
-        self, actor: Actor, held: TokenRights | None, operation: Operation, assessment: Assessment
+        self, actor: Actor, rights: TokenRights | None, operation: Operation, assessment: Assessment
     ) -> CapabilityDenied:
         capability = operation.mark.capability
-        holding = [grant for grant in self.sources(actor, held) if capability in grant.capabilities]
+        holding = [grant for grant in self.sources(actor, rights) if capability in grant.capabilities]
         reaching = [grant for grant in holding if grant.context.reaches(operation)]
         details: JsonObject = {"capability": capability, "operation": operation.name}
         hint = f'ask for it: capability_request capabilities=["{capability}"]'

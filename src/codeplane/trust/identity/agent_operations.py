@@ -171,11 +171,11 @@ MostAgents = Callable[[Actor, TokenRights], int | None]
 class AgentOperations:
     """Issues, lists and revokes the tokens of agents."""
 
-    def __init__(self, agents: Agents, *, let_go: RevokeRights, most: MostAgents | None = None) -> None:
-        """`let_go` ends what outlives the tokens; `most` counts grants beside the token."""
+    def __init__(self, agents: Agents, *, revoke_rights: RevokeRights, most: MostAgents | None = None) -> None:
+        """`revoke_rights` ends the rights that outlive a token; `most` also counts grants."""
         self._agents = agents
         self._most = most or _limit_of_token
-        self._let_go = let_go
+        self._revoke_rights = revoke_rights
 
     @operation("agent.token", risk=Risk.WRITE, people=True)
     async def token(self, call: Call, request: TokenRequest) -> AgentToken:
@@ -242,7 +242,7 @@ class AgentOperations:
         rights = RevokedRights()
         # An agent without a token goes by the name that it gives itself.
         for agent_name in dict.fromkeys((agent_id, name)):
-            rights += await self._let_go(call, agent_name, everything=True)
+            rights += await self._revoke_rights(call, agent_name, everything=True)
         if missing is not None and rights == RevokedRights():
             raise missing
         return RevokedTokens.of(revoked, rights)
@@ -260,7 +260,7 @@ class AgentOperations:
         rights = RevokedRights()
         for agent_id in dict.fromkeys(token.agent_id for token in ended):
             if self._agents.newest(agent_id) is None:
-                rights += await self._let_go(call, agent_id, everything=False)
+                rights += await self._revoke_rights(call, agent_id, everything=False)
         return rights
 
     def _view(self, issued: IssuedToken) -> TokenView:

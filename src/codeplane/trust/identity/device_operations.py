@@ -132,11 +132,11 @@ class RevokedDevice(Result):
 class DeviceOperations:
     """Pairs, lists and revokes devices, and renews their tokens."""
 
-    def __init__(self, *, pairing: Pairing, devices: Devices, let_go: RevokeRights) -> None:
-        """`let_go` ends what outlives a device's token."""
+    def __init__(self, *, pairing: Pairing, devices: Devices, revoke_rights: RevokeRights) -> None:
+        """`revoke_rights` ends the rights that outlive a device's token."""
         self._pairing = pairing
         self._devices = devices
-        self._let_go = let_go
+        self._revoke_rights = revoke_rights
 
     @operation("pairing.create", risk=Risk.WRITE, people=True)
     async def create(self, call: Call, request: NoRequest) -> PairingCode:
@@ -194,7 +194,7 @@ class DeviceOperations:
         require_person(call.actor)
         device = await self._devices.revoke(call.record, request.device_id, reason=request.reason)
         assert device.revoked_ns is not None
-        rights = await self._let_go(call, device.device_id, everything=True)
+        rights = await self._revoke_rights(call, device.device_id, everything=True)
         return RevokedDevice(
             device_id=device.device_id,
             name=device.name,

@@ -38,12 +38,12 @@ class IdentityParts:
         agent_keys: Path,
         config: Config,
         clock: Clock,
-        let_go: RevokeRights = revoke_nothing,
+        revoke_rights: RevokeRights = revoke_nothing,
         most_agents: MostAgents | None = None,
     ) -> "IdentityParts":
         """Build the parts; the server's key is created when there is none.
 
-        `let_go` ends the rights that outlive a token, `most_agents` says how many agents an actor may start.
+        `revoke_rights` ends the rights that outlive a token, `most_agents` says how many agents an actor may start.
         """
         changes, key, keys = ChangeSignal(), ServerKey.at(server_key), SigningKeys(agent_keys, clock=clock)
         pairing = Pairing(key=key, clock=clock, config=config.devices)
@@ -64,8 +64,8 @@ class IdentityParts:
             agents=agents,
             keys=keys,
             operations=(
-                DeviceOperations(pairing=pairing, devices=devices, let_go=let_go),
-                AgentOperations(agents, let_go=let_go, most=most_agents),
+                DeviceOperations(pairing=pairing, devices=devices, revoke_rights=revoke_rights),
+                AgentOperations(agents, revoke_rights=revoke_rights, most=most_agents),
             ),
         )
 

@@ -137,7 +137,7 @@ class NotificationOperations:
         rows = await self._log.select(
             f"SELECT notification_id FROM notifications WHERE notification_id IN ({marks})", ids
         )
-        if missing := sorted(set(ids) - {str(found) for (found,) in rows}):
+        if missing := sorted(set(ids) - {str(notification_id) for (notification_id,) in rows}):
             raise NotFound(
                 f"there is no notification {missing[0][:100]!r}", hint="see those that there are: notification_list"
             )

@@ -81,7 +81,7 @@ def build_input(
         lists[name] = truncator.value(list(values), 1)
         cut += [name] if truncator.cut else []
     truncator = _Truncator()
-    given = truncator.value(dict(arguments or {}), 0)
+    bounded_arguments = truncator.value(dict(arguments or {}), 0)
     # Arguments that were not gathered count as cut: a policy that was just reloaded must not take them for empty.
     cut += ["arguments"] if truncator.cut or arguments is None else []
     return {
@@ -94,7 +94,7 @@ def build_input(
         },
         "risk": assessment.risk.name,
         **lists,
-        "arguments": given,
+        "arguments": bounded_arguments,
         "context": {
             "mode": context.mode,
             "allow": list(context.allow),

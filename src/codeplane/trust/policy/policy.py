@@ -77,14 +77,14 @@ class Policy:
         self._logger = logger
         self._decisions = BoundedCache[str, tuple[Decision, int | None]](config.cached)
         # One evaluation at a time; others wait here, not in a thread.
-        self._turn = asyncio.Lock()
-        self._untold: list[Draft] = []
+        self._evaluating = asyncio.Lock()
+        self._unrecorded: list[Draft] = []
         self._problem: PolicyInvalid | None = None
         # No usable policy yet: what the owner wants denied is unknown, so every change is denied.
         self._broken = False
-        self._coming: LoadedPolicy | None = None
-        self._looked_ns = clock.monotonic_ns()
-        self._marks = self._folder.fingerprint()
+        self._pending: LoadedPolicy | None = None
+        self._polled_ns = clock.monotonic_ns()
+        self._fingerprint = self._folder.fingerprint()
         self._current = self._load_first()
         self._catalogue = catalogue
 
@@ -102,7 +102,7 @@ class Policy:
     def input_use(self) -> InputUse:
         """Which parts of the input have to be gathered; everything while a change is being compiled."""
         self.poll_folder()
-        return self._current.input_use if self._coming is None else InputUse(parts=None)
+        return self._current.input_use if self._pending is None else InputUse(parts=None)
 
     @property
     def is_broken(self) -> bool:
@@ -138,48 +138,48 @@ class Policy:
         """Allow, ask or deny; from the cache where the same was decided before by the same policy."""
         self.poll_folder()
         self._switch_when_compiled(wait_sec=min(self._change_sec, _CHANGE_AT_ONCE_SEC))
-        asked = self._prepare(document)
-        if isinstance(asked, Decision):
-            return asked
+        evaluation = self._prepare(document)
+        if isinstance(evaluation, Decision):
+            return evaluation
         try:
             with span("policy"):
-                answer = asked.loaded.program.evaluate(asked.key)
-            return self._kept(asked, asked.loaded.judge(answer, asked.seen).decision)
+                answer = evaluation.loaded.program.evaluate(evaluation.key)
+            return self._cache_decision(evaluation, evaluation.loaded.judge(answer, evaluation.seen).decision)
         except Exception as error:
-            return self._failed(asked, error)
+            return self._cache_failure(evaluation, error)
 
     async def decide_async(self, document: JsonObject) -> Decision:
         """As `decide`, without blocking the event loop; one evaluation at a time."""
         while True:
             await self.reload()
-            asked = self._prepare(document)
-            if isinstance(asked, Decision):
-                return asked
-            if self._turn.locked():
+            evaluation = self._prepare(document)
+            if isinstance(evaluation, Decision):
+                return evaluation
+            if self._evaluating.locked():
                 # The evaluation before may have been the same, or the policy may have changed.
-                async with self._turn:
+                async with self._evaluating:
                     continue
-            async with self._turn:
+            async with self._evaluating:
                 try:
                     with span("policy"):
-                        answer = await asked.loaded.program.evaluate_async(asked.key)
-                    decision = asked.loaded.judge(answer, asked.seen).decision
+                        answer = await evaluation.loaded.program.evaluate_async(evaluation.key)
+                    decision = evaluation.loaded.judge(answer, evaluation.seen).decision
                 except Exception as error:
-                    if asked.loaded is self._current:
-                        return self._failed(asked, error)
+                    if evaluation.loaded is self._current:
+                        return self._cache_failure(evaluation, error)
                     continue
-                if asked.loaded is self._current:
-                    return self._kept(asked, decision)
+                if evaluation.loaded is self._current:
+                    return self._cache_decision(evaluation, decision)
 
     async def explain(self, document: JsonObject) -> Judgement:
         """The decision and the rules that led to it, without the cache."""
         await self.reload()
-        if (refused := self._refused(document)) is not None:
+        if (refused := self._undecidable(document)) is not None:
             return Judgement(decision=refused)
         loaded = self._current
         try:
             seen = loaded.input_use.project(document)
-            async with self._turn:
+            async with self._evaluating:
                 return loaded.judge(await loaded.program.evaluate_async(seen), seen)
         except Exception as error:
             return Judgement(decision=_failure_decision(error, document))
@@ -187,11 +187,11 @@ class Policy:
     async def reload(self) -> None:
         """As `poll_folder`, and wait for a change that is being compiled, while everything else goes on."""
         self.poll_folder()
-        if self._coming is None:
+        if self._pending is None:
             return
         loop = asyncio.get_running_loop()
         until = loop.time() + self._change_sec
-        while self._coming is not None and loop.time() < until:
+        while self._pending is not None and loop.time() < until:
             await asyncio.sleep(_POLL_SEC)
             self.poll_folder()
 
@@ -212,17 +212,17 @@ class Policy:
 
     def poll_folder(self) -> None:
         """Start loading what changed in the folder, at most every `reload_sec`, without waiting."""
-        if self._coming is not None:
+        if self._pending is not None:
             self._switch_when_compiled(wait_sec=0.0)
-        if self._untold:
+        if self._unrecorded:
             self._append_pending()
         now = self._clock.monotonic_ns()
-        if now - self._looked_ns < self._config.reload_sec * SECOND_NS:
+        if now - self._polled_ns < self._config.reload_sec * SECOND_NS:
             return
-        self._looked_ns = now
+        self._polled_ns = now
         marks = self._folder.fingerprint()
-        if marks != self._marks:
-            self._marks = marks
+        if marks != self._fingerprint:
+            self._fingerprint = marks
             self._start_loading()
 
     def wait_until_compiled(self, wait_sec: float) -> None:
@@ -233,7 +233,7 @@ class Policy:
 
     def close(self) -> None:
         """Stop the engine's processes."""
-        for loaded in (self._coming, self._current):
+        for loaded in (self._pending, self._current):
             if loaded is not None:
                 loaded.program.close()
 
@@ -255,21 +255,21 @@ class Policy:
 
     def _start_loading(self) -> None:
         """Read the folder and start compiling it; the policy in force stays until that has succeeded."""
-        if self._coming is not None:
-            self._coming.program.close()
-            self._coming = None
+        if self._pending is not None:
+            self._pending.program.close()
+            self._pending = None
         try:
             texts = self._folder.read()
             if texts == self._current.yours and self._problem is None:
                 return
-            self._coming = load_policy(self._engine, texts)
+            self._pending = load_policy(self._engine, texts)
         except (CodePlaneError, OSError) as error:
             self._reject(error, in_force=self.version)
             return
         self._switch_when_compiled(wait_sec=0.0)
 
     def _switch_when_compiled(self, *, wait_sec: float) -> None:
-        coming = self._coming
+        coming = self._pending
         if coming is None:
             return
         try:
@@ -277,12 +277,12 @@ class Policy:
                 return
         except (CodePlaneError, OSError) as error:
             coming.program.close()
-            self._coming = None
+            self._pending = None
             self._reject(error, in_force=self.version)
             return
         self._current.program.close()
         news = coming.version != self.version or self._problem is not None
-        self._coming, self._current = None, coming
+        self._pending, self._current = None, coming
         self._problem, self._broken = None, False
         self._decisions.clear()
         if news:
@@ -306,55 +306,55 @@ class Policy:
         return self._problem.message[:_MAX_REASON] if self._problem is not None else "the policy cannot be used"
 
     def _record(self, kind: str, payload: JsonObject) -> None:
-        self._untold.append(Draft(stream=STREAM, type=kind, payload=payload, source=Source.POLICY_ENGINE))
+        self._unrecorded.append(Draft(stream=STREAM, type=kind, payload=payload, source=Source.POLICY_ENGINE))
         self._append_pending()
 
     def _append_pending(self) -> None:
         """Append pending events; those that a full log refuses are appended later."""
         if self._log is None:
-            self._untold.clear()
+            self._unrecorded.clear()
             return
         try:
-            if self._log.append_soon(self._untold):
-                self._untold = []
+            if self._log.append_soon(self._unrecorded):
+                self._unrecorded = []
         except CodePlaneError:
             # The log reports its own failures, and decisions do not depend on it.
             return
 
     def _prepare(self, document: JsonObject) -> Decision | _Evaluation:
         """A decision that needs no evaluation, or what to evaluate."""
-        if (refused := self._refused(document)) is not None:
+        if (refused := self._undecidable(document)) is not None:
             return refused
         try:
             seen = self._current.input_use.project(document)
             key = dumps(seen)
         except Exception as error:
             return _failure_decision(error, document)
-        found = self._decisions.get(key)
-        if found is not None and (found[1] is None or found[1] > self._clock.monotonic_ns()):
-            return found[0]
+        cached = self._decisions.get(key)
+        if cached is not None and (cached[1] is None or cached[1] > self._clock.monotonic_ns()):
+            return cached[0]
         return _Evaluation(loaded=self._current, seen=seen, key=key)
 
-    def _refused(self, document: JsonObject) -> Decision | None:
+    def _undecidable(self, document: JsonObject) -> Decision | None:
         """The denial of a call that cannot be decided now: a change is being compiled, or there is no usable policy."""
-        if self._coming is not None:
+        if self._pending is not None:
             return _denied("the policy was changed and is still being compiled", hint="call again in a moment")
         if self._broken and document.get("risk") != "READ":
             reason = f"{self._problem_message()}; until it is fixed only reads run"
             return _denied(reason, hint="the owner fixes it; see what is wrong: cpl policy check")
         return None
 
-    def _kept(self, asked: _Evaluation, decision: Decision) -> Decision:
-        self._keep(asked.key, decision, None)
+    def _cache_decision(self, evaluation: _Evaluation, decision: Decision) -> Decision:
+        self._put_in_cache(evaluation.key, decision, None)
         return decision
 
-    def _failed(self, asked: _Evaluation, error: Exception) -> Decision:
-        decision = _failure_decision(error, asked.seen)
+    def _cache_failure(self, evaluation: _Evaluation, error: Exception) -> Decision:
+        decision = _failure_decision(error, evaluation.seen)
         if not isinstance(error, BlockingIOError):
-            self._keep(asked.key, decision, self._clock.monotonic_ns() + _FAILED_NS)
+            self._put_in_cache(evaluation.key, decision, self._clock.monotonic_ns() + _FAILED_NS)
         return decision
 
-    def _keep(self, key: str, decision: Decision, until: int | None) -> None:
+    def _put_in_cache(self, key: str, decision: Decision, until: int | None) -> None:
         self._decisions.put(key, (decision, until))
 
 
@@ -373,8 +373,8 @@ def _denied(reason: str, *, hint: str) -> Decision:
 
 
 def _failure_decision(error: Exception, document: JsonObject) -> Decision:
-    said = error.message if isinstance(error, CodePlaneError) else str(error)
-    reason = f"the policy failed: {(said or type(error).__name__)[:_MAX_REASON]}"
+    message = error.message if isinstance(error, CodePlaneError) else str(error)
+    reason = f"the policy failed: {(message or type(error).__name__)[:_MAX_REASON]}"
     if isinstance(error, BlockingIOError):
         return _denied(reason, hint="call again in a moment")
     return _denied(

@@ -132,9 +132,9 @@ class WebOperations:
     @previews("web.search")
     async def preview_search(self, request: SearchRequest) -> Preview:
         """The query and the search engine."""
-        asked = self._search_target(request)
+        target = self._search_target(request)
         return Preview(
-            summary=f"search {asked.host} for {request.query[:200]!r}", body=f"{request.query!r}\n{asked.url}"
+            summary=f"search {target.host} for {request.query[:200]!r}", body=f"{request.query!r}\n{target.url}"
         )
 
     def _checked_target(self, request: OpenRequest) -> Target:

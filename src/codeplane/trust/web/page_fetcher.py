@@ -149,7 +149,7 @@ def _compile(pattern: str) -> re.Pattern[str]:
 
 def _glob(pattern: str) -> str:
     # A star matches within one label.
-    return "".join("[^.]*" if one == "*" else re.escape(one) for one in pattern)
+    return "".join("[^.]*" if character == "*" else re.escape(character) for character in pattern)
 
 
 def decompress(response: Response, max_bytes: int) -> tuple[bytes, bool]:
