@@ -11,7 +11,7 @@ from codeplane.kernel.json import JsonValue
 from codeplane.refactor.draft import Edit
 from codeplane.refactor.rename.calls import calls_naming
 from codeplane.refactor.rename.family import related_members
-from codeplane.refactor.rename.keywords import reaches
+from codeplane.refactor.rename.keyword_arguments import reaches
 from codeplane.refactor.rename.rename_context import RenameContext
 
 _MOST = 20

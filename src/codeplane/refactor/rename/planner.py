@@ -15,7 +15,7 @@ from codeplane.refactor.rename.dangers import dangers_of, unparsed
 from codeplane.refactor.rename.family import Family, family_of
 from codeplane.refactor.rename.fixtures import fixture_edits, is_fixture_subject
 from codeplane.refactor.rename.format_strings import format_edits
-from codeplane.refactor.rename.keywords import keyword_edits
+from codeplane.refactor.rename.keyword_arguments import keyword_edits
 from codeplane.refactor.rename.name_mangling import mangled_edits
 from codeplane.refactor.rename.new_name import check_name, is_mangled
 from codeplane.refactor.rename.parameters import parameter_family

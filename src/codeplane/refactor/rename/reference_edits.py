@@ -15,7 +15,7 @@ from codeplane.code.resolve.tier import SURE
 from codeplane.index.path_kinds import is_copy
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.refactor.draft import Edit
-from codeplane.refactor.rename.keywords import is_other_field
+from codeplane.refactor.rename.keyword_arguments import is_other_field
 from codeplane.refactor.rename.new_name import is_mangled
 from codeplane.refactor.rename.rename_context import RenameContext
 from codeplane.refactor.rename.spelling import Spelling
