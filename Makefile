@@ -58,7 +58,7 @@ check: dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/bandit --quiet --recursive --severity-level medium --configfile pyproject.toml src
-	$(BIN)/python -m tests.surfaces.connect.outside
+	$(BIN)/python -m tests.surfaces.connect.npm_clients
 	$(BIN)/python tests/audit.py
 
 protos: dev

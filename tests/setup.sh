@@ -28,6 +28,6 @@ fi
 "${VENV:-.venv}/bin/python" tests/clients/node.py
 "${VENV:-.venv}/bin/python" -m tests.refactor.scip.indexers ||
     echo "tests/setup.sh: WARNING: the SCIP indexers could not be installed; the tests that need them will say so" >&2
-"${VENV:-.venv}/bin/python" -m tests.surfaces.connect.outside install ||
+"${VENV:-.venv}/bin/python" -m tests.surfaces.connect.npm_clients install ||
     echo "tests/setup.sh: WARNING: buf and connect-node could not be installed; the tests that need them will say so" >&2
 exec "${VENV:-.venv}/bin/python" -m tests.testing.node

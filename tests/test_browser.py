@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.browser.chromium import missing
+from tests.browser.chromium import missing_browser
 from tests.interaction.requirements import requirement
 
 pytestmark = requirement("DOCS-05")
@@ -25,7 +25,7 @@ _OURS = ("PYTEST_", "COVERAGE_")
 
 
 def test_in_a_real_browser(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    if reason := missing():
+    if reason := missing_browser():
         warnings.warn(f"NOT TESTED: {reason}", stacklevel=1)
         pytest.skip(f"NOT TESTED: {reason}")
     report = tmp_path / "report.xml"

@@ -18,7 +18,7 @@ from codeplane.surfaces.cli.owner_client import OwnerClient
 from tests.harness import Server, cpl, make_repo, start, until
 from tests.interaction.requirements import requirement
 from tests.surfaces.cli.test_doctor import damage
-from tests.surfaces.http.wire import at, call, found_events, send
+from tests.surfaces.http.wire import call, get_field, listed_events, send
 
 CREATED = "task.opened"
 
@@ -61,8 +61,8 @@ def descriptions(server: Server) -> set[object]:
     """The descriptions of all tasks in the log."""
     found: set[object] = set()
     after = 0
-    while events := found_events(call(server, "ledger.events", {"types": [CREATED], "after": after, "limit": 1000})):
-        found |= {at(event, "payload", "description") for event in events}
+    while events := listed_events(call(server, "ledger.events", {"types": [CREATED], "after": after, "limit": 1000})):
+        found |= {get_field(event, "payload", "description") for event in events}
         after = int(str(events[-1]["position"]))
     return found
 
@@ -102,8 +102,8 @@ class TestFullDisk:
             assert call(server, "ledger.verify").result["ok"] is True
             # Records of reads were lost meanwhile, and the log says how many.
             wanted = {"types": ["storage.recovered"]}
-            recovered = until(lambda: found_events(call(server, "ledger.events", wanted)))
-            assert all(int(str(at(event, "payload", "lost_records"))) > 0 for event in recovered)
+            recovered = until(lambda: listed_events(call(server, "ledger.events", wanted)))
+            assert all(int(str(get_field(event, "payload", "lost_records"))) > 0 for event in recovered)
         finally:
             assert server.stop() == 0
 

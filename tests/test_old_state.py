@@ -13,7 +13,7 @@ import pytest
 from codeplane.kernel.json import JsonObject
 from tests.harness import Server, git, start, until
 from tests.interaction.requirements import requirement
-from tests.surfaces.mcp.clients import connected, said
+from tests.surfaces.mcp.clients import connect_client, text_in
 
 pytestmark = requirement("DSK-02")
 
@@ -73,8 +73,8 @@ def state(server: Server, action: JsonObject) -> object:
 
 async def push(server: Server, key: str) -> str:
     """What the agent is told that wants to push."""
-    async with connected(server, toolset="all", name="maker") as client:
-        return said(await client.call_tool("git_push", {"idempotency_key": key}))
+    async with connect_client(server, toolset="all", name="maker") as client:
+        return text_in(await client.call_tool("git_push", {"idempotency_key": key}))
 
 
 def logged(server: Server) -> list[JsonObject]:

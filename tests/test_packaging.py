@@ -17,7 +17,7 @@ from codeplane import __version__
 from tests.harness import make_repo
 from tests.interaction.requirements import requirement
 from tests.surfaces.cli.test_shim import Shim
-from tests.surfaces.http.wire import at
+from tests.surfaces.http.wire import get_field
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -103,7 +103,7 @@ class TestWheel:
             client = Shim(process)
             client.hello()
             client.send("resources/list", number=1)
-            resources = at(client.receive(), "result", "resources")
+            resources = get_field(client.receive(), "result", "resources")
             client.stdin.close()
             assert process.wait(timeout=30) == 0
         assert isinstance(resources, list)

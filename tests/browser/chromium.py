@@ -15,7 +15,7 @@ WIDTH, HEIGHT = 1280, 800
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
-def missing() -> str | None:
+def missing_browser() -> str | None:
     """Why there is no browser to test with, if there is none."""
     try:
         import playwright.sync_api  # noqa: F401
@@ -52,7 +52,7 @@ def link(server: Server, through: str | None = None) -> str:
     return f"{through or server.url}{result['path']}"
 
 
-def signed_in(
+def signed_in_page(
     chromium: "Browser",
     server: Server,
     *,
@@ -74,7 +74,7 @@ def signed_in(
 
 
 @contextmanager
-def watched(page: "Page", server: Server) -> "Iterator[Page]":
+def watch_page(page: "Page", server: Server) -> "Iterator[Page]":
     """A page for a while; whatever it complains of meanwhile, and whatever it asks of others, is a failure."""
     complaints: list[str] = []
     elsewhere: list[str] = []

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.browser.chromium import browser, missing, signed_in, watched
-from tests.browser.scenario import play, repository, served
+from tests.browser.chromium import browser, missing_browser, signed_in_page, watch_page
+from tests.browser.scenario import play, repository, start_server
 from tests.harness import Server
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="module")
 def chromium() -> "Iterator[Browser]":
     """A real browser, or a loud skip."""
-    if reason := missing():
+    if reason := missing_browser():
         pytest.skip(f"NOT TESTED: {reason}")
     with browser() as found:
         yield found
@@ -26,7 +26,7 @@ def chromium() -> "Iterator[Browser]":
 @pytest.fixture(scope="session")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server in whose repository an agent has worked."""
-    running = served(repository(tmp_path_factory.mktemp("browser") / "shop"))
+    running = start_server(repository(tmp_path_factory.mktemp("browser") / "shop"))
     play(running)
     yield running
     running.stop()
@@ -35,7 +35,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 @pytest.fixture(scope="module")
 def owner(chromium: "Browser", shop: Server) -> "Iterator[BrowserContext]":
     """A browser of somebody who is signed in, without a page: one that stays open would be told of everything."""
-    opened = signed_in(chromium, shop)
+    opened = signed_in_page(chromium, shop)
     opened.close()
     yield opened.context
     opened.context.close()
@@ -45,6 +45,6 @@ def owner(chromium: "Browser", shop: Server) -> "Iterator[BrowserContext]":
 def page(owner: "BrowserContext", shop: Server) -> "Iterator[Page]":
     """A page of the owner's; whatever it complains of fails the test."""
     opened = owner.new_page()
-    with watched(opened, shop):
+    with watch_page(opened, shop):
         yield opened
         opened.close()

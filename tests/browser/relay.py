@@ -58,7 +58,7 @@ class Relay:
 
 
 @contextmanager
-def relayed(port: int) -> Iterator[Relay]:
+def open_relay(port: int) -> Iterator[Relay]:
     """A relay for as long as it is needed."""
     relay = Relay(port)
     try:

@@ -13,7 +13,7 @@ from typing import cast
 from codeplane.kernel.json import JsonObject
 from tests.browser.shop_files import FILES
 from tests.harness import Server, git, make_repo, start, until
-from tests.surfaces.mcp.clients import connected
+from tests.surfaces.mcp.clients import connect_client
 
 EVIL = "<img src=x onerror=alert(1)>"
 
@@ -38,15 +38,15 @@ def repository(folder: Path, *, odd: bool = True) -> Path:
     return repo
 
 
-def served(repo: Path) -> Server:
+def start_server(repo: Path) -> Server:
     """A server that finds the test runner beside this interpreter."""
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
     return start(repo, environ={"PATH": path})
 
 
-async def work(server: Server) -> None:
+async def agent_work(server: Server) -> None:
     """What an agent does on an ordinary morning: look, change, break, mend, be refused, ask."""
-    async with connected(server, toolset="all", name="claude-code") as agent:
+    async with connect_client(server, toolset="all", name="claude-code") as agent:
         call = agent.call_tool
         await call("session_create", {"description": "Switzerland raises its VAT to 8.1 %"})
         await call("map_repo", {})
@@ -79,7 +79,7 @@ def _edit(path: str, old: str, new: str) -> JsonObject:
 
 async def more_work(server: Server) -> None:
     """Another agent looks around, stumbles over the same thing twice, and asks for something that destroys."""
-    async with connected(server, toolset="all", name="cursor") as agent:
+    async with connect_client(server, toolset="all", name="cursor") as agent:
         call = agent.call_tool
         await call("session_create", {"description": "Explain how discounts are applied"})
         await call("search", {"query": "where is the discount of a cart worked out", "mode": "ranked"})
@@ -95,7 +95,7 @@ async def more_work(server: Server) -> None:
 
 async def last_looks(server: Server) -> None:
     """Some reading before lunch."""
-    async with connected(server, toolset="all", name="claude-code") as agent:
+    async with connect_client(server, toolset="all", name="claude-code") as agent:
         call = agent.call_tool
         await call("session_create", {"description": "Show prices in the currency of the country"})
         await call("search", {"query": "money", "mode": "definitions"})
@@ -109,9 +109,9 @@ async def last_looks(server: Server) -> None:
         await call("session_close", {"reason": "success"})
 
 
-async def mischief(server: Server) -> None:
+async def markup_calls(server: Server) -> None:
     """Markup wherever a caller can put words."""
-    async with connected(server, toolset="all", name="odd") as agent:
+    async with connect_client(server, toolset="all", name="odd") as agent:
         call = agent.call_tool
         await call("session_create", {"description": f"a task {EVIL}"})
         await call("search", {"query": EVIL, "mode": "literal"})
@@ -151,7 +151,7 @@ def rows(server: Server, name: str, field: str, asked: JsonObject | None = None)
     return until(found)
 
 
-def busiest(server: Server) -> str:
+def busiest_task(server: Server) -> str:
     """The task in which the agent did most of its work."""
     work = [one for one in rows(server, "task.board", "results") if one["client"] == "claude-code"]
     return max(work, key=lambda one: int(one["calls"]))["task_id"]
@@ -166,8 +166,8 @@ FOUND: dict[str, Callable[[Server], str]] = {
     "call": lambda server: (
         "/dashboard/calls/" + rows(server, "call.list", "results", {"operation": "run_bash", "outcome": "ok"})[0]["key"]
     ),
-    "task": lambda server: "/dashboard/tasks/" + busiest(server),
-    "replay": lambda server: "/dashboard/ledger/replay/" + busiest(server),
+    "task": lambda server: "/dashboard/tasks/" + busiest_task(server),
+    "replay": lambda server: "/dashboard/ledger/replay/" + busiest_task(server),
     "run": lambda server: (
         "/dashboard/changes/tests/"
         + next(one["run_id"] for one in rows(server, "test.history", "runs") if int(one["failed"]))
@@ -177,11 +177,11 @@ FOUND: dict[str, Callable[[Server], str]] = {
 
 def play(server: Server, *, odd: bool = True) -> None:
     """The whole morning; with odd callers there is markup in everything that waits or was said."""
-    _run(work(server))
+    _run(agent_work(server))
     decide(server, reason="the table is right, keep it" + (f" {EVIL}" if odd else ""))
     _run(more_work(server))
     if odd:
-        _run(mischief(server))
+        _run(markup_calls(server))
 
 
 def look_again(server: Server) -> None:
@@ -190,7 +190,7 @@ def look_again(server: Server) -> None:
 
 
 @contextmanager
-def under_way(server: Server) -> Iterator[None]:
+def running_command(server: Server) -> Iterator[None]:
     """A command that prints something and goes on until the pictures are taken."""
     compiled = 'for f in shop/*.py; do python3 -m py_compile $f && echo "compiled $f"; done'
     command = f"{compiled}; until [ -e .built ]; do sleep 1; done"

@@ -4,8 +4,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.browser.chromium import browser, signed_in
-from tests.browser.scenario import FOUND, look_again, play, repository, served, under_way
+from tests.browser.chromium import browser, signed_in_page
+from tests.browser.scenario import FOUND, look_again, play, repository, running_command, start_server
 from tests.harness import Server
 
 PAGES = {
@@ -31,7 +31,7 @@ def main(folder: Path, looks: list[str]) -> None:
     """Play a morning and take a picture of every page, in light and dark, wide and narrow."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as made:
-        server = served(repository(Path(made) / "shop", odd=False))
+        server = start_server(repository(Path(made) / "shop", odd=False))
         try:
             play(server, odd=False)
             _take(server, folder, looks)
@@ -41,11 +41,11 @@ def main(folder: Path, looks: list[str]) -> None:
 
 def _take(server: Server, folder: Path, looks: list[str]) -> None:
     pages = PAGES | {name: address(server) for name, address in FOUND.items()}
-    with under_way(server), browser() as chromium:
+    with running_command(server), browser() as chromium:
         look_again(server)
         for look in looks:
             dark, narrow = "dark" in look, "phone" in look
-            page = signed_in(chromium, server, width=380 if narrow else 1280, height=800, dark=dark)
+            page = signed_in_page(chromium, server, width=380 if narrow else 1280, height=800, dark=dark)
             for name, path in pages.items():
                 page.goto(server.url + path)
                 page.wait_for_load_state("load")

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.browser.chromium import signed_in
-from tests.browser.proposing import propose
+from tests.browser.chromium import signed_in_page
+from tests.browser.proposal import propose
 from tests.harness import Server, make_repo, start, until
 from tests.interaction.requirements import requirement
 
@@ -23,7 +23,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture
 def person(chromium: "Browser", server: Server) -> "Iterator[Page]":
-    page = signed_in(chromium, server)
+    page = signed_in_page(chromium, server)
     yield page
     page.context.close()
 

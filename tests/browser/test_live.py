@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.browser.chromium import signed_in
-from tests.browser.proposing import propose
-from tests.browser.relay import relayed
+from tests.browser.chromium import signed_in_page
+from tests.browser.proposal import propose
+from tests.browser.relay import open_relay
 from tests.browser.scenario import FOUND, rows
 from tests.harness import Server, make_repo, start, until
 from tests.interaction.requirements import requirement
@@ -64,7 +64,7 @@ def test_calls_appear_as_they_happen(page: "Page", shop: Server) -> None:
 
 def test_a_restart_loses_nothing_and_repeats_nothing(chromium: "Browser", restarting: list[Server]) -> None:
     (server,) = restarting
-    page = signed_in(chromium, server)
+    page = signed_in_page(chromium, server)
     page.goto(f"{server.url}/dashboard/activity?operation=git.log")
     server.call("git.log", limit=51)
     appears(page, 51)
@@ -83,8 +83,8 @@ def test_a_restart_loses_nothing_and_repeats_nothing(chromium: "Browser", restar
 
 
 def test_a_connection_that_breaks_loses_nothing_and_repeats_nothing(chromium: "Browser", shop: Server) -> None:
-    with relayed(shop.port) as relay:
-        page = signed_in(chromium, shop, through=relay.url)
+    with open_relay(shop.port) as relay:
+        page = signed_in_page(chromium, shop, through=relay.url)
         page.goto(f"{relay.url}/dashboard/activity?operation=git.log")
         shop.call("git.log", limit=61)
         appears(page, 61)
@@ -186,7 +186,7 @@ def test_a_page_in_the_background_holds_no_connection_and_catches_up(
     chromium: "Browser", restarting: list[Server]
 ) -> None:
     (server,) = restarting
-    page = signed_in(chromium, server)
+    page = signed_in_page(chromium, server)
     page.goto(f"{server.url}/dashboard/settings")
     first = propose(server, "echo seen")
     # The page has been told of it, so it holds a connection that can be given up.

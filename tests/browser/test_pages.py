@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.browser.chromium import HEIGHT, WIDTH, watched
+from tests.browser.chromium import HEIGHT, WIDTH, watch_page
 from tests.browser.scenario import FOUND
 from tests.browser.screenshots import PAGES
 from tests.harness import Server
@@ -45,7 +45,7 @@ def page(tab: "Page", shop: Server) -> "Iterator[Page]":
     """The page as it was opened, but for where it is; whatever it complains of fails the test."""
     tab.set_viewport_size({"width": WIDTH, "height": HEIGHT})
     tab.emulate_media(color_scheme="null", reduced_motion="null")
-    with watched(tab, shop):
+    with watch_page(tab, shop):
         yield tab
 
 

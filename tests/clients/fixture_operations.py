@@ -64,7 +64,7 @@ class Contact(Request):
         return deepcopy(SCHEMA_2020_12)
 
 
-class Said(Result):
+class Sentence(Result):
     """A sentence."""
 
     said: str
@@ -77,41 +77,41 @@ class ConformanceOperations:
     """What the suite calls; the names are its own."""
 
     @operation("test_simple_text", risk=Risk.READ)
-    async def simple_text(self, call: Call, request: Nothing) -> Said:
+    async def simple_text(self, call: Call, request: Nothing) -> Sentence:
         """Say one sentence."""
-        return Said(said="This is a simple text response for testing.")
+        return Sentence(said="This is a simple text response for testing.")
 
     @operation("test_error_handling", risk=Risk.READ)
-    async def error_handling(self, call: Call, request: Nothing) -> Said:
+    async def error_handling(self, call: Call, request: Nothing) -> Sentence:
         """Fail."""
         raise InvalidArgument("This tool intentionally returns an error for testing")
 
     @operation("test_tool_with_progress", risk=Risk.READ)
-    async def with_progress(self, call: Call, request: Nothing) -> Said:
+    async def with_progress(self, call: Call, request: Nothing) -> Sentence:
         """Tell how far it has come, three times."""
         for done in (0, 50, 100):
             await call.progress(done, 100, f"Completed step {done} of 100")
-        return Said(said="done")
+        return Sentence(said="done")
 
     @operation("test_logging_tool", risk=Risk.READ)
-    async def logging(self, call: Call, request: Nothing) -> Said:
+    async def logging(self, call: Call, request: Nothing) -> Sentence:
         """Answer without log messages, which nobody asked for."""
-        return Said(said="nothing was logged")
+        return Sentence(said="nothing was logged")
 
     @operation("test_streaming_elicitation", risk=Risk.READ)
-    async def streaming_elicitation(self, call: Call, request: Nothing) -> Said:
+    async def streaming_elicitation(self, call: Call, request: Nothing) -> Sentence:
         """Answer without asking the client anything."""
-        return Said(said="nothing was asked")
+        return Sentence(said="nothing was asked")
 
     @operation("json_schema_2020_12_tool", risk=Risk.READ)
-    async def schema_2020_12(self, call: Call, request: Contact) -> Said:
+    async def schema_2020_12(self, call: Call, request: Contact) -> Sentence:
         """Take a contact."""
-        return Said(said="taken")
+        return Sentence(said="taken")
 
     @operation("test_x_mcp_header", risk=Risk.READ)
-    async def x_mcp_header(self, call: Call, request: Region) -> Said:
+    async def x_mcp_header(self, call: Call, request: Region) -> Sentence:
         """Say which region was asked for."""
-        return Said(said=f"region {request.region}")
+        return Sentence(said=f"region {request.region}")
 
 
 class ConformanceResources:

@@ -47,12 +47,12 @@ RUN_SECONDS: Final = 60
 @functools.cache
 def install() -> None:
     """Bring `node_modules` to what the lock says; nothing happens when it already is."""
-    with alone(HERE):
+    with install_lock(HERE):
         _install()
 
 
 @contextmanager
-def alone(folder: Path) -> Iterator[None]:
+def install_lock(folder: Path) -> Iterator[None]:
     """Of test processes side by side, one installs into the folder while the others wait."""
     with (folder / "package-lock.json").open() as held:
         fcntl.flock(held, fcntl.LOCK_EX)

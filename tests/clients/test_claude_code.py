@@ -13,8 +13,8 @@ from tests.harness import git, make_repo, start
 from tests.interaction.requirements import requirement
 
 from .node import environment, run
-from .scripted import QUIET, claude, scripted_model, tool
-from .served import ASKED, NOWHERE, Served
+from .running_server import ASKED, NOWHERE, RunningServer
+from .scripted_model import QUIET, claude, scripted_model, tool
 
 PROMPT: Final = "What is the state of this repository?"
 ANSWER: Final = "The repository was looked at."
@@ -28,7 +28,7 @@ TURNS: Final = (
 
 
 @requirement("MCP-02")
-def test_it_connects(codeplane_server: Served, tmp_path: Path) -> None:
+def test_it_connects(codeplane_server: RunningServer, tmp_path: Path) -> None:
     env = environment(tmp_path, **QUIET)
     for name, transport, *place in (
         ("over-http", "http", codeplane_server.mcp_url),
@@ -48,7 +48,7 @@ def test_it_connects(codeplane_server: Served, tmp_path: Path) -> None:
 
 @requirement("MCP-03")
 @pytest.mark.parametrize("transport", ("http", "stdio"))
-def test_its_model_gets_what_the_tool_said(transport: str, codeplane_server: Served, tmp_path: Path) -> None:
+def test_its_model_gets_what_the_tool_said(transport: str, codeplane_server: RunningServer, tmp_path: Path) -> None:
     with scripted_model(tmp_path, TURNS) as model:
         answered = claude(model, codeplane_server, tmp_path, PROMPT, transport=transport, tools=[ASKED])
         assert answered == ANSWER

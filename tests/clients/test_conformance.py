@@ -19,7 +19,7 @@ import pytest
 from tests.interaction.requirements import requirement
 
 from .node import environment, run
-from .served import Served
+from .running_server import RunningServer
 
 VERSIONS: Final = ("2025-11-25", "2026-07-28")
 # The check, made in every scenario, that what the server sent is valid by the specification's schema.
@@ -149,7 +149,7 @@ def test_every_scenario_of_the_suite_is_accounted_for(tmp_path: Path) -> None:
 
 @requirement("MCP-01")
 @pytest.mark.parametrize("version", VERSIONS)
-def test_what_applies_passes(version: str, fixture_server: Served, tmp_path: Path) -> None:
+def test_what_applies_passes(version: str, fixture_server: RunningServer, tmp_path: Path) -> None:
     found = checked(tmp_path, fixture_server.mcp_url, version)
     ran = {check.scenario for check in found}
     assert ran == scenarios(tmp_path, "--spec-version", version)

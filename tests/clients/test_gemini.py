@@ -7,11 +7,11 @@ from pathlib import Path
 from tests.interaction.requirements import requirement
 
 from .node import environment, run
-from .served import NOWHERE, Served
+from .running_server import NOWHERE, RunningServer
 
 
 @requirement("MCP-02")
-def test_it_connects(codeplane_server: Served, tmp_path: Path) -> None:
+def test_it_connects(codeplane_server: RunningServer, tmp_path: Path) -> None:
     # In a folder that is not trusted Gemini lists every server as disabled.
     env = environment(tmp_path, GEMINI_CLI_TRUST_WORKSPACE="true")
     program, *arguments = codeplane_server.stdio

@@ -13,7 +13,7 @@ from tests.harness import git
 from tests.interaction.requirements import requirement
 
 from .node import environment, run
-from .served import ASKED, Served
+from .running_server import ASKED, RunningServer
 
 ERAS: Final = ("legacy", "modern")
 TOOL_FAILED: Final = 5
@@ -25,7 +25,7 @@ def inspect(home: Path, era: str, method: str, *more: str, target: tuple[str, ..
 
 
 @pytest.fixture(params=("http", "stdio"))
-def target(request: pytest.FixtureRequest, codeplane_server: Served) -> tuple[str, ...]:
+def target(request: pytest.FixtureRequest, codeplane_server: RunningServer) -> tuple[str, ...]:
     return (codeplane_server.mcp_url,) if request.param == "http" else tuple(codeplane_server.stdio)
 
 
@@ -41,7 +41,7 @@ def test_tools_are_listed_with_schemas_that_every_client_takes(
 
 @requirement("MCP-02")
 @pytest.mark.parametrize("era", ERAS)
-def test_a_tool_is_called(era: str, target: tuple[str, ...], codeplane_server: Served, tmp_path: Path) -> None:
+def test_a_tool_is_called(era: str, target: tuple[str, ...], codeplane_server: RunningServer, tmp_path: Path) -> None:
     outcome = inspect(tmp_path, era, "tools/call", "--tool-name", ASKED, target=target)
 
     assert outcome.returncode == 0, outcome.stderr

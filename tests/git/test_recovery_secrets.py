@@ -8,7 +8,7 @@ from codeplane.kernel.workspace import Workspace
 from tests.harness import git, make_repo
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import OWNER, plane
-from tests.surfaces.cli.diagnosis.doctor_run import seen
+from tests.surfaces.cli.diagnosis.doctor_run import run_check
 
 pytestmark = requirement("TRUST-52")
 
@@ -51,12 +51,12 @@ async def test_doctor_names_them_and_a_start_clears_them(tmp_path: Path) -> None
     root = make_repo(tmp_path / "repo", {"README.md": "# shop\n"})
     workspace = Workspace(root=root)
     _keep(root, CLEAN, {"notes.txt": "other work\n"})
-    assert seen(workspace, "recovery").verdict == "ok"
+    assert run_check(workspace, "recovery").verdict == "ok"
     _keep(root, OLD, FILES)
     # What is nobody's but the owner's is left alone.
     _keep(root, "refs/heads/mine", {".env": "PLAIN=1\n"}, email="me@example.com")
     before = {ref: git(root, "rev-parse", ref) for ref in (CLEAN, OLD, "refs/heads/mine", "HEAD")}
-    found = seen(workspace, "recovery")
+    found = run_check(workspace, "recovery")
     assert found.verdict == "warn" and OLD in found.found and CLEAN not in found.found
     assert "config/.env" in found.found and ".codeplane/owner.token" in found.found and VALUE not in found.found
     async with plane(root) as opened:
@@ -70,4 +70,4 @@ async def test_doctor_names_them_and_a_start_clears_them(tmp_path: Path) -> None
     assert "missing" not in git(root, "fsck", "--strict")
     kept = list((root / ".codeplane" / "overwritten-secrets").iterdir())
     assert [file.read_text() for file in kept] == [FILES["config/.env"]]
-    assert seen(workspace, "recovery").verdict == "ok"
+    assert run_check(workspace, "recovery").verdict == "ok"

@@ -13,7 +13,7 @@ from tests.harness import git, make_repo
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import asking
 from tests.query.asking import result
-from tests.surfaces.http.wire import at
+from tests.surfaces.http.wire import get_field
 
 FILES = {
     "a.py": "def alpha():\n    return beta()\n",
@@ -62,12 +62,12 @@ async def test_an_archive_that_does_not_belong_is_refused(root: Path, tmp_path: 
     other = make_repo(tmp_path / "other", {"x.py": "y = 1\n"})
     async with asking(other) as ask:
         refused = await ask("index.import", name=brought(other, archive))
-        assert at(refused, "error", "error") == "ARCHIVE_REFUSED"
+        assert get_field(refused, "error", "error") == "ARCHIVE_REFUSED"
         assert "another repository" in str(refused)
         missing = await ask("index.import", name="none.cplindex")
-        assert at(missing, "error", "error") == "NOT_FOUND"
+        assert get_field(missing, "error", "error") == "NOT_FOUND"
         outside = await ask("index.import", name="../../etc/passwd")
-        assert at(outside, "error", "error") == "INVALID_ARGUMENT"
+        assert get_field(outside, "error", "error") == "INVALID_ARGUMENT"
 
 
 def changed(archive: Path, **values: object) -> bytes:
@@ -109,7 +109,7 @@ async def test_what_is_newer_foreign_or_damaged_is_refused(root: Path, tmp_path:
     (tmp_path / "bad").write_bytes(bad)
     async with asking(root) as ask:
         refused = await ask("index.import", name=brought(root, tmp_path / "bad"))
-        assert at(refused, "error", "error") == "ARCHIVE_REFUSED"
+        assert get_field(refused, "error", "error") == "ARCHIVE_REFUSED"
         assert said in str(refused["error"])
         assert result(await ask("search", query="alpha", mode="definitions"))["total"] == 1
 

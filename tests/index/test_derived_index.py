@@ -25,7 +25,7 @@ from tests.harness import make_repo
 from tests.index.recording_indexer import RecordingIndexer
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import KEPT_WORKERS, Ask, asking
-from tests.surfaces.http.wire import at
+from tests.surfaces.http.wire import get_field
 
 NAMES = ("a.py", "b.py", "sub/c.py", "d.txt")
 TEXTS = (
@@ -441,7 +441,7 @@ async def test_damaged_facts_are_made_again(tmp_path: Path) -> None:
 
     async def ask_once(ask: Ask) -> None:
         found = await ask("search", query="f7", mode="definitions", limit=1)
-        assert at(found, "result", "total") == 40, found
+        assert get_field(found, "result", "total") == 40, found
 
     async with asking(root) as ask:
         await ask_once(ask)
@@ -459,11 +459,14 @@ async def test_facts_that_turn_out_damaged_are_an_error_and_then_made_again(tmp_
 
     async def whole(ask: Ask) -> None:
         found = await ask("search", query="one", mode="references")
-        assert at(found, "result", "tiers") == {"PROVEN": 1, "STRONG": 2}, found
+        assert get_field(found, "result", "tiers") == {"PROVEN": 1, "STRONG": 2}, found
 
     async def damaged(ask: Ask) -> None:
         found = await ask("search", query="one", mode="references")
-        assert (at(found, "error", "error"), at(found, "error", "retryable")) == ("STORAGE_FAILED", True), found
+        assert (get_field(found, "error", "error"), get_field(found, "error", "retryable")) == (
+            "STORAGE_FAILED",
+            True,
+        ), found
         await whole(ask)
 
     # Whoever makes vectors may come upon the damage before the question does.

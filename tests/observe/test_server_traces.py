@@ -7,7 +7,7 @@ from codeplane.kernel.json import JsonObject
 from tests.harness import Server, until
 from tests.interaction.requirements import requirement
 from tests.surfaces.http.wire import owner
-from tests.surfaces.web.browser import Visitor
+from tests.surfaces.web.browser import BrowserSession
 
 pytestmark = requirement("OBS-10")
 TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
@@ -107,7 +107,7 @@ def test_only_who_was_cut_off_counts_as_come_back(server: Server) -> None:
         (line,) = (one for one in said.splitlines() if one.startswith(f'{name}{{surface="web"}}'))
         return int(float(line.split()[-1]))
 
-    visitor = Visitor(server).sign_in()
+    visitor = BrowserSession(server).sign_in()
     for page in ("/dashboard/live", "/dashboard/activity/live"):
         with visitor.stream(f"{page}?after=1") as events:
             next(events)

@@ -8,7 +8,7 @@ from codeplane.kernel.json import JsonObject
 from tests.harness import make_repo
 from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, result, with_plane
-from tests.surfaces.http.wire import at
+from tests.surfaces.http.wire import get_field
 
 FILES = {
     "src/app.py": "def greet(name):\n    return name\n",
@@ -25,7 +25,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def places(envelope: JsonObject) -> list[tuple[object, object]]:
     hits = result(envelope)["results"]
     assert isinstance(hits, list)
-    return [(at(hit, "path"), at(hit, "line")) for hit in hits]
+    return [(get_field(hit, "path"), get_field(hit, "line")) for hit in hits]
 
 
 @requirement("REPO-13")
@@ -53,7 +53,7 @@ def test_what_other_tools_call_it_is_understood(root: Path) -> None:
         for arguments, expected in asked:
             assert places(await ask("search", **arguments)) == expected, arguments
         around = await ask("search", query="greet", paths="src/app.py", context_lines=1)
-        assert at(result(around), "results", 0, "after") == ["    return name"]
+        assert get_field(result(around), "results", 0, "after") == ["    return name"]
         assert "greet" in str(result(await ask("explain_symbol", name="src/app.py:1")))
         assert "result" in await ask("map_repo", scope="src")
 
@@ -81,8 +81,8 @@ def test_advice_leads_to_what_means_the_same(root: Path) -> None:
     async def body(ask: Ask) -> None:
         for operation, arguments, said in wrong:
             refused = await ask(operation, **arguments)
-            assert at(refused, "error", "error") == "INVALID_ARGUMENT", arguments
-            message = str(at(refused, "error", "message"))
+            assert get_field(refused, "error", "error") == "INVALID_ARGUMENT", arguments
+            message = str(get_field(refused, "error", "message"))
             assert said in message and "did you mean 'context'" not in message, (arguments, message)
 
     with_plane(root, body)
@@ -93,11 +93,11 @@ def test_hits_without_their_text(root: Path) -> None:
     async def body(ask: Ask) -> None:
         found = await ask("search", query="name", include_snippets=False, paths="src/app.py", context=1)
         assert places(found) == [("src/app.py", 1), ("src/app.py", 2)]
-        assert {str(at(result(found), "results", number, "snippet")) for number in (0, 1)} == {""}
+        assert {str(get_field(result(found), "results", number, "snippet")) for number in (0, 1)} == {""}
         assert str(found["text"]).startswith("src/app.py:1,2\n[2 of 2 lines")
         cut = await ask("search", query="name", include_snippets=False, limit=1)
-        cursor = at(result(cut), "pagination", "next_cursor")
+        cursor = get_field(result(cut), "pagination", "next_cursor")
         second = await ask("search", query="name", limit=1, cursor=cursor)
-        assert str(at(result(second), "results", 0, "snippet")) != ""
+        assert str(get_field(result(second), "results", 0, "snippet")) != ""
 
     with_plane(root, body)

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from tests.clients.node import INSTALL_SECONDS, NODE, NPM, alone
+from tests.clients.node import INSTALL_SECONDS, NODE, NPM, install_lock
 
 HERE: Final = Path(__file__).resolve().parent / "npm"
 MODULES: Final = HERE / "node_modules"
@@ -26,7 +26,7 @@ def install() -> Path:
 @functools.cache
 def installed(folder: Path) -> Path:
     """The `node_modules` of a folder with a lock, brought to what that says."""
-    with alone(folder):
+    with install_lock(folder):
         pins = b"".join((folder / name).read_bytes() for name in ("package.json", "package-lock.json"))
         wanted, modules = hashlib.sha256(pins).hexdigest(), folder / "node_modules"
         stamp = modules / _STAMP

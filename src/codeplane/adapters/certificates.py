@@ -217,7 +217,7 @@ def _general(name: str) -> "x509.GeneralName":
     try:
         return x509.DNSName(name)
     except ValueError as error:
-        raise ConfigInvalid(f"{name!r} in server.allowed_hosts is no host name: {_describe_error(error)}") from error
+        raise ConfigInvalid(f"{name!r} in server.allowed_hosts is not a host name: {_describe_error(error)}") from error
 
 
 def _leaf(certificate: bytes) -> "x509.Certificate":

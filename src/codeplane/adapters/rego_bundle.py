@@ -88,7 +88,7 @@ class RegoBundle:
             faults = find_faults(plan, files={inner: packages[name] for inner, name in plain.items()})
         except (RegoError, OSError, ValueError, KeyError) as error:
             # What cannot be looked through is not run.
-            message = f"what it calls cannot be told: {str(error)[:_MAX_SHOWN]}"
+            message = f"its calls cannot be determined: {str(error)[:_MAX_SHOWN]}"
             raise RegoRefused([Fault(file="", line=0, message=message)]) from error
         if faults:
             raise RegoRefused([_with_plain_name(fault, plain) for fault in faults[:_MAX_FAULTS]])

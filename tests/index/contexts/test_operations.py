@@ -6,7 +6,7 @@ from tests.harness import make_repo
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import asking
 from tests.query.asking import result
-from tests.surfaces.http.wire import at
+from tests.surfaces.http.wire import get_field
 
 FILES = {
     "pyproject.toml": "[project]\nname = 'whole'\n",
@@ -26,16 +26,16 @@ async def test_projects_are_found_probed_and_shown(tmp_path: Path) -> None:
         envelope = await ask("context.list", all=True)
         listed = result(envelope)["contexts"]
         assert isinstance(listed, list)
-        found = {str(at(one, "id")): one for one in listed}
-        assert at(found, "python:.", "status") == at(found, "python:libs/one", "status") == "valid"
-        assert at(found, "python:libs/one", "files") == 2
-        assert at(found, "go:broken", "status") == "failed"
+        found = {str(get_field(one, "id")): one for one in listed}
+        assert get_field(found, "python:.", "status") == get_field(found, "python:libs/one", "status") == "valid"
+        assert get_field(found, "python:libs/one", "files") == 2
+        assert get_field(found, "go:broken", "status") == "failed"
         shown = result(await ask("context.list", family="python"))
         assert shown["total"] == 2
         of = result(await ask("context.of", path="libs/one/one.py"))
         assert of["home"] == "python:libs/one" and of["owners"] == {"python": "python:libs/one"}
         missing = await ask("context.of", path="nowhere.py")
-        assert at(missing, "error", "error") == "NOT_FOUND"
+        assert get_field(missing, "error", "error") == "NOT_FOUND"
         assert "python:libs/one" in (root / ".codeplane" / "contexts.yaml").read_text()
 
 

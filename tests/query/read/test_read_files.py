@@ -10,7 +10,7 @@ from codeplane.query.read.read_files import MAX_BYTES, MAX_LINES, FileText
 from tests.harness import make_repo
 from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, result, with_plane
-from tests.surfaces.http.wire import at
+from tests.surfaces.http.wire import get_field
 
 
 @pytest.fixture
@@ -190,7 +190,7 @@ def test_a_line_that_is_cut_says_so(tmp_path: Path) -> None:
         assert "line 1 is cut at 65536 bytes" in str(read["text"]) and "next: long.txt:2-2" in str(read["text"])
         for path in ("symbol:" + "a." * 5000, "/".join(["d"] * 5000)):
             refused = await ask("read_files", paths=[path])
-            assert at(refused, "error", "error") == "NOT_FOUND", path[:10]
+            assert get_field(refused, "error", "error") == "NOT_FOUND", path[:10]
 
     with_plane(root, body)
 
@@ -261,7 +261,9 @@ def test_line_numbers_that_fit_no_single_file_are_refused(root: Path) -> None:
         ]
         for arguments in asked:
             refused = await ask("read_files", **arguments)
-            assert at(refused, "error", "error") == "INVALID_ARGUMENT" and at(refused, "error", "hint"), arguments
+            assert get_field(refused, "error", "error") == "INVALID_ARGUMENT" and get_field(refused, "error", "hint"), (
+                arguments
+            )
 
     with_plane(root, body)
 

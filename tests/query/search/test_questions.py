@@ -9,7 +9,7 @@ from tests.harness import make_repo
 from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, result, with_plane
 from tests.query.search.hits import paths
-from tests.surfaces.http.wire import at
+from tests.surfaces.http.wire import get_field
 
 _LICENSE = (
     "Permission is granted to decide whether the colors of this work are on or off, as the holder decides.\n" * 40
@@ -74,11 +74,11 @@ def test_the_line_shown_is_a_definition_or_a_passage_and_no_import(root: Path) -
         found = result(await ask("search", query="how does it decide whether colors are on", mode="ranked"))
         hits = found["results"]
         assert isinstance(hits, list)
-        shown = {str(at(hit, "path")): at(hit, "line") for hit in hits}
+        shown = {str(get_field(hit, "path")): get_field(hit, "line") for hit in hits}
         assert shown["src/main.rs"] in (5, 6)
         assert shown["src/output.rs"] == 2
         etag = result(await ask("search", query="where is the ETag computed", mode="ranked"))
-        lines = {str(at(hit, "path")): at(hit, "line") for hit in etag["results"]}  # type: ignore[union-attr]
+        lines = {str(get_field(hit, "path")): get_field(hit, "line") for hit in etag["results"]}  # type: ignore[union-attr]
         # No word of the question is in it: its first definition stands for it.
         assert lines["web/etag/digest.ts"] == 3
 
@@ -137,7 +137,7 @@ def test_a_page_of_ranked_files_is_short_unless_more_is_asked_for(tmp_path: Path
     async def body(ask: Ask) -> None:
         first = result(await ask("search", query="how is the size parsed?"))
         assert len(paths(first)) == 10 and first["total"] == 30
-        cursor = at(first, "pagination", "next_cursor")
+        cursor = get_field(first, "pagination", "next_cursor")
         second = result(await ask("search", query="how is the size parsed?", cursor=cursor))
         assert len(paths(second)) == 10 and not set(map(str, paths(second))) & set(map(str, paths(first)))
         assert len(paths(result(await ask("search", query="how is the size parsed?", limit=20)))) == 20

@@ -8,7 +8,7 @@ from tests.harness import make_repo
 from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, result, with_plane
 from tests.query.search.hits import paths
-from tests.surfaces.http.wire import at
+from tests.surfaces.http.wire import get_field
 
 FILES = {
     "shop/cart.py": (
@@ -36,11 +36,11 @@ def test_a_question_finds_its_file_with_a_telling_line(root: Path) -> None:
         for mode in ("ranked", "lexical", "hybrid"):
             found = result(await ask("search", query="adding an item to the shopping cart", mode=mode))
             assert paths(found)[0] == "shop/cart.py", mode
-            assert at(found, "results", 0, "line") in (1, 2)
+            assert get_field(found, "results", 0, "line") in (1, 2)
         assert found["mode"] == "hybrid" and "wordllama" in str(found["model"])
         meant = result(await ask("search", query="charge money credit card", mode="semantic"))
         assert paths(meant)[0] == "shop/payment.py"
-        assert at(meant, "results", 0, "match_type") == "semantic"
+        assert get_field(meant, "results", 0, "match_type") == "semantic"
 
     with_plane(root, body)
 
@@ -65,7 +65,7 @@ def test_auto_ranks_what_stands_nowhere(root: Path) -> None:
         question = result(await ask("search", query="where is the credit card charged?"))
         assert (question["mode"], paths(question)[0]) == ("ranked", "shop/payment.py")
         first = result(await ask("search", query="shop cart email receipt item money", limit=1))
-        cursor = at(first, "pagination", "next_cursor")
+        cursor = get_field(first, "pagination", "next_cursor")
         second = result(await ask("search", query="shop cart email receipt item money", limit=1, cursor=cursor))
         assert second["mode"] == "ranked" and paths(second) != paths(first)
         part = result(await ask("search", query="addItem"))
@@ -94,7 +94,7 @@ def test_without_a_model_words_decide_and_that_is_said(root: Path) -> None:
         found = result(await ask("search", query="adding an item to the shopping cart", mode="hybrid"))
         assert paths(found)[0] == "shop/cart.py" and "switched off" in str(found["partial"])
         refused = await ask("search", query="money", mode="semantic")
-        assert at(refused, "error", "error") == "INVALID_ARGUMENT"
+        assert get_field(refused, "error", "error") == "INVALID_ARGUMENT"
 
     with_plane(root, body, "embeddings.model=none")
 

@@ -9,7 +9,7 @@ from codeplane.query.search.references import COUNTED
 from tests.harness import make_repo
 from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, result, with_plane
-from tests.surfaces.http.wire import at
+from tests.surfaces.http.wire import get_field
 
 FILES = {
     "src/shop/__init__.py": "from .cart import Cart\n",
@@ -60,7 +60,7 @@ def test_a_definition_is_shown_where_its_name_stands_on_its_line(tmp_path: Path)
             for mode in ("definitions", "symbol"):
                 hits = result(await ask("search", query=name, mode=mode))["results"]
                 assert isinstance(hits, list)
-                here = [hit for hit in hits if at(hit, "symbol", "name") == name]
+                here = [hit for hit in hits if get_field(hit, "symbol", "name") == name]
                 assert {(hit["path"], hit["line"]) for hit in here} == {(path, line)}, (name, mode)
                 assert [hit["column"] for hit in here][:1] == columns, (name, mode)
                 (span,) = here[0]["spans"]
@@ -78,16 +78,16 @@ def test_definitions_by_name_dotted_name_place_and_id(root: Path) -> None:
         for query in ("Cart.total", "shop.cart.Cart.total", "Cart::total", "src/shop/cart.py:5"):
             found = result(await ask("search", query=query, mode="definitions"))
             assert places(found) == ["src/shop/cart.py:5"], query
-        symbol = at(found, "results", 0, "symbol")
-        assert at(symbol, "container") == "Cart" and at(symbol, "kind") == "method"
-        by_id = result(await ask("search", query=at(symbol, "id"), mode="definitions"))
+        symbol = get_field(found, "results", 0, "symbol")
+        assert get_field(symbol, "container") == "Cart" and get_field(symbol, "kind") == "method"
+        by_id = result(await ask("search", query=get_field(symbol, "id"), mode="definitions"))
         assert places(by_id) == ["src/shop/cart.py:5"]
         inside = result(await ask("search", query="src/shop/cart.py:6", mode="definitions"))
         assert places(inside) == ["src/shop/cart.py:5"]
         given = result(await ask("search", query="shop.Cart.total", mode="references"))
         assert given["of"] == ["method Cart.total (src/shop/cart.py:5)"]
         refused = await ask("search", query="total", mode="definitions", kinds=["gadget"])
-        assert "method" in str(at(refused, "error", "hint"))
+        assert "method" in str(get_field(refused, "error", "hint"))
         nothing = await ask("search", query="no_such_name", mode="definitions")
         assert "nothing found" in str(nothing["text"])
 
@@ -126,7 +126,7 @@ def test_references_come_with_their_tiers(root: Path) -> None:
         text = str(envelope["text"])
         assert "return other.total()  (anchored)" in text and "1 proven, 2 strong, 1 anchored" in text
         both = result(await ask("search", query="total", mode="references"))
-        assert at(both, "of", 1) is not None
+        assert get_field(both, "of", 1) is not None
 
     with_plane(root, body)
 
@@ -165,7 +165,7 @@ def test_scopes(root: Path) -> None:
         rest = result(await ask("search", query="Cart", tests="exclude"))
         assert "tests/test_cart.py:1" not in places(rest)
         refused = await ask("search", query="total", languages=["klingon"])
-        assert at(refused, "error", "error") == "INVALID_ARGUMENT"
+        assert get_field(refused, "error", "error") == "INVALID_ARGUMENT"
 
     with_plane(root, body)
 
@@ -174,7 +174,7 @@ def test_scopes(root: Path) -> None:
 def test_pages_and_edits_in_between(root: Path) -> None:
     async def body(ask: Ask) -> None:
         first = result(await ask("search", query="Cart.total", mode="references", limit=2))
-        cursor = at(first, "pagination", "next_cursor")
+        cursor = get_field(first, "pagination", "next_cursor")
         rest = result(await ask("search", query="Cart.total", mode="references", limit=2, cursor=cursor))
         assert len({*places(first), *places(rest)}) == 4
         (root / "src/shop/more.py").write_text("from shop import Cart\nCart().total()\n")
@@ -199,7 +199,7 @@ def test_a_popular_name_is_counted_in_part_and_paged_in_full(tmp_path: Path) -> 
         found = result(envelope)
         assert (found["total"], found["total_is_exact"]) == (COUNTED, False)
         assert f"of {COUNTED}+ places" in str(envelope["text"]) and "at least 1 proven" in str(envelope["text"])
-        seen, cursor = places(found), at(found, "pagination", "next_cursor")
+        seen, cursor = places(found), get_field(found, "pagination", "next_cursor")
         while cursor:
             page = result(await ask("search", query="run", mode="references", limit=100, cursor=cursor))
             assert (page["total"], page["total_is_exact"]) == (total, True)

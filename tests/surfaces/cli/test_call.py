@@ -10,7 +10,7 @@ import pytest
 from codeplane.kernel.json import JsonObject
 from tests.harness import CPL, Server, cpl, git, make_repo
 from tests.interaction.requirements import requirement
-from tests.surfaces.http.wire import at
+from tests.surfaces.http.wire import get_field
 
 Call = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -55,7 +55,7 @@ class TestAnswer:
         assert text.stdout.startswith("session sess_")
         found = envelope(call("session.info", "--json"))
         assert set(found) == {"result", "meta"}
-        assert at(found, "result", "action") == "status"
+        assert get_field(found, "result", "action") == "status"
 
     def test_an_error_is_one_with_a_hint_on_stderr(self, call: Call) -> None:
         done = call("session.inf")
@@ -67,8 +67,8 @@ class TestAnswer:
         done = served("session.info", "zzz=1", "--json")
         assert done.returncode == 1
         found = envelope(done)
-        assert at(found, "error", "error") == "INVALID_ARGUMENT"
-        assert str(at(found, "meta", "call_id")).startswith("call_")
+        assert get_field(found, "error", "error") == "INVALID_ARGUMENT"
+        assert str(get_field(found, "meta", "call_id")).startswith("call_")
 
     def test_what_can_be_called_is_listed(self, served: Call) -> None:
         done = served()
@@ -83,25 +83,25 @@ class TestArguments:
         done = call(
             "session.create", "description=a=b c", "limits.max_mutations:=7", "limits.max_test_runs=8", "--json"
         )
-        task = at(envelope(done), "result", "task")
-        assert at(task, "description") == "a=b c"
-        assert (at(task, "limits", "max_mutations"), at(task, "limits", "max_test_runs")) == (7, 8)
+        task = get_field(envelope(done), "result", "task")
+        assert get_field(task, "description") == "a=b c"
+        assert (get_field(task, "limits", "max_mutations"), get_field(task, "limits", "max_test_runs")) == (7, 8)
 
     def test_a_key_said_twice_is_a_list(self, call: Call) -> None:
         done = call("status", "include=session", "include=ledger", "--json")
-        found = at(envelope(done), "result")
-        assert at(found, "ledger") and at(found, "session")
-        assert at(found, "daemon") is None
+        found = get_field(envelope(done), "result")
+        assert get_field(found, "ledger") and get_field(found, "session")
+        assert get_field(found, "daemon") is None
 
     def test_from_a_file_and_from_stdin_with_pairs_on_top(self, served: Call, tmp_path: Path) -> None:
         given = tmp_path / "given.json"
         given.write_text('{"description": "from a file", "limits": {"max_mutations": 3}}')
         file = envelope(served("session.create", "--input", str(given), "limits.max_test_runs:=4", "--json"))
-        task = at(file, "result", "task")
-        assert at(task, "description") == "from a file"
-        assert (at(task, "limits", "max_mutations"), at(task, "limits", "max_test_runs")) == (3, 4)
+        task = get_field(file, "result", "task")
+        assert get_field(task, "description") == "from a file"
+        assert (get_field(task, "limits", "max_mutations"), get_field(task, "limits", "max_test_runs")) == (3, 4)
         stdin = envelope(served("session.create", "--input", "-", "--json", stdin='{"description": "from stdin"}'))
-        assert at(stdin, "result", "task", "description") == "from stdin"
+        assert get_field(stdin, "result", "task", "description") == "from stdin"
 
     @pytest.mark.parametrize(
         "pair",
@@ -164,19 +164,19 @@ class TestAlone:
             for number in range(3)
         ]
         said = [json.loads(process.communicate(timeout=60)[0]) for process in running]
-        assert {at(one, "result", "task", "description") for one in said} == {"0", "1", "2"}
+        assert {get_field(one, "result", "task", "description") for one in said} == {"0", "1", "2"}
 
     def test_settings_can_be_overridden_and_a_server_ignores_them_aloud(
         self, alone: Path, codeplane_server: Server
     ) -> None:
         done = cpl("call", "session.info", "--json", "--set", "limits.max_mutations=5", "--repo", str(alone))
-        assert at(envelope(done), "result", "task", "limits", "max_mutations") == 5
+        assert get_field(envelope(done), "result", "task", "limits", "max_mutations") == 5
         served = cpl("call", "session.info", "--set", "limits.max_mutations=5", "--repo", str(codeplane_server.repo))
         assert served.returncode == 0
         assert "--set has no effect" in served.stderr
 
     def test_its_session_is_closed_behind_it(self, alone: Path) -> None:
-        session = at(envelope(cpl("call", "session.info", "--json", "--repo", str(alone))), "meta", "session_id")
+        session = get_field(envelope(cpl("call", "session.info", "--json", "--repo", str(alone))), "meta", "session_id")
         log = cpl("log", "--session", str(session), "--type", "session.closed", "--json", "--repo", str(alone))
         assert json.loads(log.stdout)["payload"]["reason"] == "shutdown"
 

@@ -78,7 +78,7 @@ def test_a_policy_broken_while_the_server_runs_is_told_with_what_holds_meanwhile
     assert "mine.rego:" in said and "stays in force" in said and said.endswith("see: cpl policy check")
     assert "policy: the policy cannot be used" in cpl("call", "status", cwd=server.repo).stdout
     verdict, found, fix = verdicts(server.repo)["policy"]
-    assert (verdict, fix) == ("fail", "mend it; cpl policy check")
+    assert (verdict, fix) == ("fail", "fix it; then: cpl policy check")
     assert "mine.rego:" in found and "stays in force" in found and "only reads" not in found
     mine.write_text('package codeplane.policy\n\ndeny contains "x" if input.risk == "HIGH"\n')
     assert verdicts(server.repo)["policy"][:2] == ("ok", "1 of your own: mine.rego")

@@ -12,7 +12,7 @@ import pytest
 from codeplane.kernel.json import JsonObject
 from tests.harness import CPL, Server, cpl, make_repo, start
 from tests.interaction.requirements import requirement
-from tests.surfaces.http.wire import at, call
+from tests.surfaces.http.wire import call, get_field
 
 MANY = 600
 
@@ -67,7 +67,7 @@ class TestReading:
     def test_filters(self, full: Server) -> None:
         created = call(full, "session.create", {"description": "the one"})
         call(full, "ledger.verify")
-        task, session = str(at(created.result, "task", "task_id")), str(created.result["session_id"])
+        task, session = str(get_field(created.result, "task", "task_id")), str(created.result["session_id"])
         assert {event["task_id"] for event in log(full.repo, "--task", task)} == {task}
         assert {event["session_id"] for event in log(full.repo, "--session", session)} == {session}
         assert {event["call_id"] for event in log(full.repo, "--call", str(created.meta["call_id"]))} == {
@@ -110,7 +110,7 @@ class TestFollowing:
 
     def test_one_stream_from_the_middle(self, full: Server) -> None:
         session = call(full, "session.create").result
-        stream = f"task/{at(session, 'task', 'task_id')}"
+        stream = f"task/{get_field(session, 'task', 'task_id')}"
         with _following(full, "--stream", stream, "--json", "-n", "1") as process:
             assert process.stdout is not None
             first = json.loads(process.stdout.readline())["sequence"]

@@ -15,7 +15,7 @@ import pytest
 from codeplane.kernel.json import JsonObject
 from tests.harness import CPL, Server, cpl, start
 from tests.interaction.requirements import requirement
-from tests.surfaces.http.wire import at
+from tests.surfaces.http.wire import get_field
 
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "shim test", "version": "1"}}
 LONG = 1024 * 1024
@@ -70,9 +70,9 @@ class TestTalk:
     @requirement("CLI-07")
     def test_both_directions_until_the_client_has_said_everything(self, codeplane_server: Server) -> None:
         with shim(codeplane_server.repo) as client:
-            assert at(client.hello(), "result", "serverInfo", "name") == "codeplane"
+            assert get_field(client.hello(), "result", "serverInfo", "name") == "codeplane"
             answer = client.call("status", {}, number=1)
-            assert str(codeplane_server.repo) in str(at(answer, "result", "content", 0, "text"))
+            assert str(codeplane_server.repo) in str(get_field(answer, "result", "content", 0, "text"))
             client.stdin.close()
             assert client.process.wait(timeout=30) == 0
             assert (client.stdout.read(), client.stderr.read()) == (b"", b"")
@@ -89,22 +89,24 @@ class TestTalk:
         with shim(fixture_server.repo) as client:
             client.hello()
             answer = client.call("fixture_answer", {"size": LONG}, number=1)
-            assert at(answer, "result", "content", 0, "text") == "x" * LONG
+            assert get_field(answer, "result", "content", 0, "text") == "x" * LONG
             back = client.call("fixture_paths", {"paths": ["é" * LONG]}, number=2)
-            assert len(str(at(back, "result", "content", 0, "text"))) > LONG
+            assert len(str(get_field(back, "result", "content", 0, "text"))) > LONG
 
     def test_toolset_and_structure_are_chosen_by_options(self, codeplane_server: Server) -> None:
         with shim(codeplane_server.repo, "--toolset", "all", "--structured") as client:
             client.hello()
             client.send("tools/list", number=1)
-            tools = at(client.receive(), "result", "tools")
+            tools = get_field(client.receive(), "result", "tools")
             assert isinstance(tools, list)
             assert "ledger_events" in {tool["name"] for tool in tools}
-            assert at(client.call("status", {}, number=2), "result", "structuredContent", "api_version") == "1.0.0"
+            assert (
+                get_field(client.call("status", {}, number=2), "result", "structuredContent", "api_version") == "1.0.0"
+            )
         with shim(codeplane_server.repo, "--toolset=core") as client:
             client.hello()
             client.send("tools/list", number=1)
-            tools = at(client.receive(), "result", "tools")
+            tools = get_field(client.receive(), "result", "tools")
             assert isinstance(tools, list)
             assert "ledger_events" not in {tool["name"] for tool in tools}
 
@@ -118,7 +120,7 @@ class TestTalk:
             client.call("status", {}, number=1)
             session = codeplane_server.call("ledger.events", types=["session.opened"], newest=True, limit=1)
             client.process.kill()
-        session_id = at(session, "result", "results", 0, "session_id")
+        session_id = get_field(session, "result", "results", 0, "session_id")
         with subprocess.Popen(
             [CPL, "log", "--session", str(session_id), "--type", "session.closed", "--json", "--follow"],
             cwd=codeplane_server.repo,
@@ -137,10 +139,10 @@ class TestStart:
                 for client in (one, two):
                     client.send("initialize", HELLO, number=0)  # type: ignore[arg-type]  # plain JSON
                 for client in (one, two):
-                    assert at(client.receive(), "result", "serverInfo", "name") == "codeplane"
+                    assert get_field(client.receive(), "result", "serverInfo", "name") == "codeplane"
                     client.send("notifications/initialized")
                 pids = {
-                    str(at(client.call("status", {}, number=1), "result", "content", 0, "text"))
+                    str(get_field(client.call("status", {}, number=1), "result", "content", 0, "text"))
                     .split("pid ")[1]
                     .split()[0]
                     for client in (one, two)

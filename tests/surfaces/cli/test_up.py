@@ -17,7 +17,7 @@ from codeplane.surfaces.http.binding import stable_port
 from tests.harness import CPL, Server, cpl, git, make_repo, start, until
 from tests.interaction.requirements import requirement
 from tests.surfaces.http.test_shutdown import PROGRAM, Slow
-from tests.surfaces.http.wire import at, call, found_events, frames, send, stream
+from tests.surfaces.http.wire import call, frames, get_field, listed_events, send, stream
 
 
 @pytest.fixture
@@ -238,9 +238,9 @@ class TestAfterACrash:
         try:
             assert second.port == first.port
             wanted = {"in_session": session, "types": ["task.closed", "session.closed"]}
-            ends = found_events(call(second, "ledger.events", wanted))
-            assert {at(event, "payload", "reason") for event in ends} == {"crash-recover"}
-            assert {at(event, "payload", "state") for event in ends} == {"CLOSED_INTERRUPTED", None}
+            ends = listed_events(call(second, "ledger.events", wanted))
+            assert {get_field(event, "payload", "reason") for event in ends} == {"crash-recover"}
+            assert {get_field(event, "payload", "state") for event in ends} == {"CLOSED_INTERRUPTED", None}
             assert call(second, "ledger.verify").result["ok"] is True
         finally:
             second.stop()

@@ -10,7 +10,7 @@ from typing import IO
 
 from codeplane.kernel.json import JsonObject
 from tests.harness import Server
-from tests.surfaces.connect.outside import ROOT, buf, buf_running
+from tests.surfaces.connect.npm_clients import ROOT, buf, start_buf
 
 FORMS = ("connect", "grpcweb", "grpc")
 _READ = 65_536
@@ -33,7 +33,7 @@ class BufCurl:
     @contextmanager
     def stream(self, method: str, data: JsonObject, token: str) -> Iterator["Streamed"]:
         """A stream, read as it comes."""
-        process = buf_running("curl", *self._words(method, data, token))
+        process = start_buf("curl", *self._words(method, data, token))
         assert process.stdout is not None
         assert process.stderr is not None
         try:

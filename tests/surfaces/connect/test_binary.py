@@ -14,9 +14,9 @@ from tests.surfaces.connect.wire import (
     CALL,
     STREAM,
     WATCH,
-    framed,
+    frame,
     frames,
-    opened,
+    open_response,
     owner,
     post,
     raw_frames,
@@ -44,15 +44,15 @@ class TestConnect:
         assert found.meta["request_id"] == answer.headers["x-request-id"]
 
     def test_a_stream(self, connect_server: Server) -> None:
-        message = framed(StreamRequest(operation="fixture.ticks").SerializeToString())
-        with opened(connect_server, STREAM, message, kind=FRAMED_PROTO) as response:
+        message = frame(StreamRequest(operation="fixture.ticks").SerializeToString())
+        with open_response(connect_server, STREAM, message, kind=FRAMED_PROTO) as response:
             *items, last, (flag, _) = raw_frames(response)
         assert [StreamResponse.FromString(data).item["number"] for _, data in items] == [0, 1, 2]
         assert StreamResponse.FromString(last[1]).meta["call_id"] and flag == 2
 
     def test_a_watch(self, connect_server: Server) -> None:
-        message = framed(WatchRequest(types=["session.opened"]).SerializeToString())
-        with opened(connect_server, WATCH, message, kind=FRAMED_PROTO) as response:
+        message = frame(WatchRequest(types=["session.opened"]).SerializeToString())
+        with open_response(connect_server, WATCH, message, kind=FRAMED_PROTO) as response:
             events = (Event.FromString(data) for _, data in raw_frames(response))
             event = next(found for found in events if not found.HasField("heartbeat"))
         assert event.type == "session.opened" and event.sequence == 1 and event.occurred_at.seconds > 0
@@ -74,14 +74,16 @@ class TestConnect:
 
 class TestGrpcWeb:
     def test_a_call(self, connect_server: Server) -> None:
-        with opened(connect_server, CALL, framed(asked(operation="session.info")), kind=WEB) as response:
+        with open_response(connect_server, CALL, frame(asked(operation="session.info")), kind=WEB) as response:
             (flag, data), (end, trailers) = raw_frames(response)
         assert (flag, end) == (0, _TRAILERS)
         assert CallResponse.FromString(data).result["action"] == "status"
         assert b"grpc-status: 0" in trailers.lower() or b"grpc-status:0" in trailers.lower()
 
     def test_without_a_token_it_is_refused(self, connect_server: Server) -> None:
-        with opened(connect_server, CALL, framed(asked(operation="session.info")), kind=WEB, headers={}) as response:
+        with open_response(
+            connect_server, CALL, frame(asked(operation="session.info")), kind=WEB, headers={}
+        ) as response:
             said = b"".join(data for _, data in raw_frames(response)).lower()
             said += str(response.headers).lower().encode()
         assert b"grpc-status: 16" in said or b"grpc-status:16" in said
@@ -89,23 +91,23 @@ class TestGrpcWeb:
     @pytest.mark.parametrize("given", ["1x", "-1S", "123456789S", ""])
     def test_a_deadline_that_is_none_is_refused(self, connect_server: Server, given: str) -> None:
         headers = {**owner(connect_server), "grpc-timeout": given}
-        message = framed(asked(operation="session.info"))
-        with opened(connect_server, CALL, message, kind=WEB, headers=headers) as response:
+        message = frame(asked(operation="session.info"))
+        with open_response(connect_server, CALL, message, kind=WEB, headers=headers) as response:
             said = b"".join(data for _, data in raw_frames(response)).lower() + str(response.headers).lower().encode()
         assert b"grpc-status: 3" in said or b"grpc-status:3" in said
 
     def test_a_deadline_is_kept(self, connect_server: Server) -> None:
         headers = {**owner(connect_server), "grpc-timeout": "50m"}
-        message = framed(asked(operation="fixture.wait", arguments={"name": "web deadline"}))
-        with opened(connect_server, CALL, message, kind=WEB, headers=headers) as response:
+        message = frame(asked(operation="fixture.wait", arguments={"name": "web deadline"}))
+        with open_response(connect_server, CALL, message, kind=WEB, headers=headers) as response:
             said = b"".join(data for _, data in raw_frames(response)).lower() + str(response.headers).lower().encode()
         assert b"grpc-status: 4" in said or b"grpc-status:4" in said
 
 
 def test_json_and_binary_say_the_same(connect_server: Server) -> None:
-    with opened(connect_server, STREAM, framed({"operation": "fixture.ticks"})) as response:
+    with open_response(connect_server, STREAM, frame({"operation": "fixture.ticks"})) as response:
         in_json = [message["item"] for _, message in frames(response) if "item" in message]
-    message = framed(StreamRequest(operation="fixture.ticks", exact=True).SerializeToString())
-    with opened(connect_server, STREAM, message, kind=FRAMED_PROTO) as response:
+    message = frame(StreamRequest(operation="fixture.ticks", exact=True).SerializeToString())
+    with open_response(connect_server, STREAM, message, kind=FRAMED_PROTO) as response:
         found = [StreamResponse.FromString(data).item_json for flag, data in raw_frames(response) if not flag]
     assert [json.loads(text) for text in found if text] == in_json

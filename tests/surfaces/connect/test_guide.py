@@ -10,7 +10,7 @@ import pytest
 from tests.clients.node import NODE
 from tests.harness import Server
 from tests.interaction.requirements import requirement
-from tests.surfaces.connect.outside import HERE, ROOT, needed
+from tests.surfaces.connect.npm_clients import HERE, ROOT, require_npm_clients
 from tests.testing.node import installed
 
 pytestmark = requirement("RPC-01")
@@ -27,7 +27,7 @@ def test_there_are_commands() -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_answers(connect_server: Server, command: str) -> None:
     if command.startswith("buf"):
-        needed()
+        require_npm_clients()
     path = os.pathsep.join((str(NODE.parent), os.environ.get("PATH", os.defpath)))
     if command.startswith("buf"):
         path = os.pathsep.join((str(installed(HERE) / ".bin"), path))

@@ -13,9 +13,9 @@ from tests.surfaces.connect.wire import (
     Answer,
     call,
     error_of,
-    framed,
+    frame,
     frames,
-    opened,
+    open_response,
     owner,
     post,
 )
@@ -85,7 +85,7 @@ class TestCall:
         if method == CALL:
             assert refused(post(connect_server, CALL, body)) == (400, "invalid_argument", "MALFORMED_REQUEST")
             return
-        with opened(connect_server, STREAM, framed(body)) as response:
+        with open_response(connect_server, STREAM, frame(body)) as response:
             ((flag, end),) = frames(response)
         assert (flag, error_of(end["error"])["error"]) == (2, "MALFORMED_REQUEST")
 
@@ -188,7 +188,7 @@ class TestTime:
 
 class TestStream:
     def test_items_come_in_frames_and_then_how_it_ended(self, connect_server: Server) -> None:
-        with opened(connect_server, STREAM, framed({"operation": "fixture.ticks"})) as response:
+        with open_response(connect_server, STREAM, frame({"operation": "fixture.ticks"})) as response:
             assert (response.status, response.headers["content-type"]) == (200, FRAMED)
             found = list(frames(response))
         assert found[:3] == [(0, {"item": {"number": number}}) for number in range(3)]
@@ -206,7 +206,7 @@ class TestStream:
     def test_an_error_is_in_the_last_frame(
         self, connect_server: Server, operation: str, arguments: object, name: str, code: str
     ) -> None:
-        with opened(connect_server, STREAM, framed({"operation": operation, "arguments": arguments})) as response:
+        with open_response(connect_server, STREAM, frame({"operation": operation, "arguments": arguments})) as response:
             assert response.status == 200
             ((flag, end),) = frames(response)
         error = end["error"]
@@ -215,19 +215,19 @@ class TestStream:
 
     @requirement("DOOR-07")
     def test_a_call_that_answers_once_is_a_stream_of_one(self, connect_server: Server) -> None:
-        with opened(connect_server, STREAM, framed({"operation": "session.info", "text": True})) as response:
+        with open_response(connect_server, STREAM, frame({"operation": "session.info", "text": True})) as response:
             (_, item), (_, meta), (flag, _) = frames(response)
         assert set(item) == {"item", "text"} and set(meta) == {"meta"} and flag == 2
 
     @requirement("SRV-10")
     @pytest.mark.parametrize("body", [b"", b"\0", b"\0\0\0\0\x05{}", b"\x08\0\0\0\x02{}", b"{}"])
     def test_a_wrong_envelope_is_refused(self, connect_server: Server, body: bytes) -> None:
-        with opened(connect_server, STREAM, body) as response:
+        with open_response(connect_server, STREAM, body) as response:
             ((flag, end),) = frames(response)
         assert flag == 2 and set(end) == {"error"}
 
     @requirement("SRV-10")
     def test_two_messages_are_one_too_many(self, connect_server: Server) -> None:
-        message = framed({"operation": "fixture.ticks"})
-        with opened(connect_server, STREAM, message * 2) as response:
+        message = frame({"operation": "fixture.ticks"})
+        with open_response(connect_server, STREAM, message * 2) as response:
             assert "error" in list(frames(response))[-1][1]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.interaction.requirements import requirement
-from tests.surfaces.connect.outside import CHECKS, ROOT, buf, needed
+from tests.surfaces.connect.npm_clients import CHECKS, ROOT, buf, require_npm_clients
 
 pytestmark = requirement("RPC-06")
 
@@ -29,7 +29,7 @@ def test_generating_again_gives_the_same_files(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check[0])
 def test_buf_has_nothing_to_say(check: tuple[str, ...]) -> None:
-    needed()
+    require_npm_clients()
     done = buf(*check)
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -44,7 +44,7 @@ def test_buf_has_nothing_to_say(check: tuple[str, ...]) -> None:
     ],
 )
 def test_a_change_that_breaks_clients_is_refused(tmp_path: Path, file: str, old: str, new: str) -> None:
-    needed()
+    require_npm_clients()
     shutil.copytree(ROOT / "proto", tmp_path / "proto")
     shutil.copy(ROOT / "buf.yaml", tmp_path)
     changed = tmp_path / "proto" / "codeplane" / "v1" / file

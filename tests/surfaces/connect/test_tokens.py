@@ -6,7 +6,7 @@ import pytest
 
 from tests.harness import Server
 from tests.interaction.requirements import requirement
-from tests.surfaces.connect.wire import CALL, STREAM, WATCH, call, error_of, framed, frames, opened, post
+from tests.surfaces.connect.wire import CALL, STREAM, WATCH, call, error_of, frame, frames, open_response, post
 
 pytestmark = requirement("RPC-02")
 
@@ -69,7 +69,7 @@ class TestToken:
     def test_streams_need_it_as_well(self, connect_server: Server, method: str, header: str | None) -> None:
         headers = {} if header is None else {"authorization": header.format(token=connect_server.token)}
         message = {"operation": "ledger.watch"} if method == STREAM else {}
-        with opened(connect_server, method, framed(message), headers=headers) as response:
+        with open_response(connect_server, method, frame(message), headers=headers) as response:
             ((flag, end),) = frames(response)
         assert flag == 2 and error_of(end["error"])["error"] == "UNAUTHORIZED"
 
@@ -77,7 +77,7 @@ class TestToken:
         headers = {"authorization": f"bEARER {connect_server.token}"}
         assert call(connect_server, "status", headers=headers).status == 200
         assert post(connect_server, "ApprovalsService/ListApprovals", b"{}", headers=headers).status == 200
-        with opened(connect_server, WATCH, framed({}), headers=headers) as response:
+        with open_response(connect_server, WATCH, frame({}), headers=headers) as response:
             flag, first = next(frames(response))
         assert flag == 0 and first
 

@@ -5,7 +5,7 @@ import pytest
 from codeplane.kernel.json import JsonObject
 from tests.harness import Server, until
 from tests.interaction.requirements import requirement
-from tests.surfaces.connect.wire import WATCH, call, error_of, framed, frames, opened
+from tests.surfaces.connect.wire import WATCH, call, error_of, frame, frames, open_response
 
 pytestmark = requirement("RPC-03")
 
@@ -13,7 +13,7 @@ pytestmark = requirement("RPC-03")
 def watched(server: Server, request: object, count: int) -> list[JsonObject]:
     """The first events of a watch, without the heartbeats."""
     found: list[JsonObject] = []
-    with opened(server, WATCH, framed(request)) as response:
+    with open_response(server, WATCH, frame(request)) as response:
         for _, message in frames(response):
             if "heartbeat" not in message:
                 found.append(message)
@@ -23,7 +23,7 @@ def watched(server: Server, request: object, count: int) -> list[JsonObject]:
 
 
 def refusal(server: Server, request: object) -> object:
-    with opened(server, WATCH, framed(request)) as response:
+    with open_response(server, WATCH, frame(request)) as response:
         ((_, end),) = frames(response)
     return error_of(end["error"])["error"]
 
@@ -60,7 +60,7 @@ class TestFrom:
 
     def test_from_now_on(self, connect_server: Server) -> None:
         request = {"fromNow": True, "types": ["session.opened"], "heartbeatMs": 100}
-        with opened(connect_server, WATCH, framed(request)) as response:
+        with open_response(connect_server, WATCH, frame(request)) as response:
             messages = frames(response)
             assert "heartbeat" in next(messages)[1]
             created = call(connect_server, "session.create", {"description": "now"}).json["result"]
@@ -91,7 +91,7 @@ class TestFrom:
 class TestAlive:
     def test_a_quiet_watch_says_so_at_once_and_tells_how_far_it_is(self, connect_server: Server, session: str) -> None:
         stream = f"session/{session}"
-        with opened(connect_server, WATCH, framed({"streams": {stream: 2}, "heartbeatMs": 100})) as response:
+        with open_response(connect_server, WATCH, frame({"streams": {stream: 2}, "heartbeatMs": 100})) as response:
             messages = frames(response)
             first, second = next(messages)[1], next(messages)[1]
         assert first == {"heartbeat": {"latestSequence": "2"}}
@@ -102,7 +102,7 @@ class TestAlive:
 
 class TestEnd:
     def test_a_gap_is_a_message_and_the_end(self, connect_server: Server) -> None:
-        with opened(connect_server, WATCH, framed({"streams": {"nothing/here": 7}})) as response:
+        with open_response(connect_server, WATCH, frame({"streams": {"nothing/here": 7}})) as response:
             (flag, gap), (ended, end) = frames(response)
         assert (flag, gap) == (
             0,
@@ -111,12 +111,12 @@ class TestEnd:
         assert (ended, end) == (2, {})
 
     def test_a_position_that_never_was_is_one_too(self, connect_server: Server) -> None:
-        with opened(connect_server, WATCH, framed({"fromPosition": str(2**40)})) as response:
+        with open_response(connect_server, WATCH, frame({"fromPosition": str(2**40)})) as response:
             (_, gap), _ = frames(response)
         assert "streamGap" in gap
 
     def test_it_ends_with_the_server_and_says_so(self, own_server: Server) -> None:
-        with opened(own_server, WATCH, framed({"fromNow": True})) as response:
+        with open_response(own_server, WATCH, frame({"fromNow": True})) as response:
             messages = frames(response)
             next(messages)
             assert own_server.stop() == 0
@@ -124,7 +124,7 @@ class TestEnd:
         assert flag == 2 and error_of(end["error"])["error"] == "SHUTTING_DOWN"
 
     def test_a_reader_that_goes_away_is_let_go(self, connect_server: Server) -> None:
-        with opened(connect_server, WATCH, framed({"fromNow": True})) as response:
+        with open_response(connect_server, WATCH, frame({"fromNow": True})) as response:
             next(frames(response))
         wanted = {"types": ["call.finished"], "newest": True, "limit": 200}
 

@@ -60,13 +60,13 @@ def post(
     server: Server, method: str, body: bytes, *, kind: str | None = JSON, headers: Mapping[str, str] | None = None
 ) -> Answer:
     """One exchange, by the owner unless the headers say otherwise."""
-    with opened(server, method, body, kind=kind, headers=headers) as response:
+    with open_response(server, method, body, kind=kind, headers=headers) as response:
         found = {name.lower(): value for name, value in response.headers.items()}
         return Answer(status=response.status, headers=found, body=response.read())
 
 
 @contextmanager
-def opened(
+def open_response(
     server: Server, method: str, body: bytes, *, kind: str | None = FRAMED, headers: Mapping[str, str] | None = None
 ) -> Iterator[HTTPResponse]:
     """An answer that is read while it comes."""
@@ -89,7 +89,7 @@ def call(
     return post(server, CALL, body, headers=headers)
 
 
-def framed(message: object) -> bytes:
+def frame(message: object) -> bytes:
     """The one message of a streaming request."""
     data = message if isinstance(message, bytes) else json.dumps(message).encode()
     return HEAD.pack(0, len(data)) + data

@@ -47,7 +47,7 @@ def call(
         return run(request, metadata=given, timeout=sec)
 
 
-def as_it_is(data: bytes) -> bytes:
+def raw_bytes(data: bytes) -> bytes:
     """Bytes for bytes, where a message would be too polite."""
     return data
 

@@ -28,7 +28,7 @@ from codeplane.surfaces.grpc.surface import GrpcSurface
 from codeplane.surfaces.grpc.tls import Tls, check_binding
 from tests.harness import Server
 from tests.interaction.requirements import requirement
-from tests.surfaces.grpc.channel import Metadata, as_it_is, call, channel, owner, refusal
+from tests.surfaces.grpc.channel import Metadata, call, channel, owner, raw_bytes, refusal
 from tests.trust.door import door
 
 pytestmark = requirement("RPC-05")
@@ -80,7 +80,7 @@ class TestCalls:
 
     def test_bytes_that_are_no_message_are_malformed(self, connect_server: Server) -> None:
         with channel(connect_server) as found, pytest.raises(grpc.RpcError) as failed:
-            run = found.unary_unary(f"/codeplane.v1.{CALL}", as_it_is, as_it_is)
+            run = found.unary_unary(f"/codeplane.v1.{CALL}", raw_bytes, raw_bytes)
             run(b"\xff\xff", metadata=owner(connect_server), timeout=30)
         assert refusal(failed.value)[1].error == "MALFORMED_REQUEST"
 
@@ -112,7 +112,7 @@ class TestTokens:
         twice = owner(connect_server) * 2
         for method in (f"codeplane.v1.{CALL}", f"codeplane.v1.{WATCH}", "grpc.health.v1.Health/Check"):
             with channel(connect_server) as found, pytest.raises(grpc.RpcError) as failed:
-                list(found.unary_stream(f"/{method}", as_it_is, as_it_is)(b"", metadata=twice, timeout=30))
+                list(found.unary_stream(f"/{method}", raw_bytes, raw_bytes)(b"", metadata=twice, timeout=30))
             assert failed.value.code() is grpc.StatusCode.UNAUTHENTICATED
 
 
@@ -196,7 +196,7 @@ class TestTls:
             for roots, reached in ((certificate, True), (_self_signed()[0], False)):
                 credentials = grpc.ssl_channel_credentials(roots)
                 async with grpc.aio.secure_channel(f"127.0.0.1:{port}", credentials) as found:
-                    run = found.unary_unary("/grpc.health.v1.Health/Check", as_it_is, as_it_is)
+                    run = found.unary_unary("/grpc.health.v1.Health/Check", raw_bytes, raw_bytes)
                     try:
                         await run(b"", timeout=10)
                         assert reached
@@ -204,7 +204,7 @@ class TestTls:
                         assert not reached and error.code() is grpc.StatusCode.UNAVAILABLE
             async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as found:
                 with pytest.raises(grpc.aio.AioRpcError):
-                    await found.unary_unary("/grpc.health.v1.Health/Check", as_it_is, as_it_is)(b"", timeout=10)
+                    await found.unary_unary("/grpc.health.v1.Health/Check", raw_bytes, raw_bytes)(b"", timeout=10)
 
 
 def _surface(conveyor: Conveyor, config: GrpcConfig, tls: Tls | None = None) -> GrpcSurface:

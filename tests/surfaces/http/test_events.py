@@ -10,11 +10,11 @@ from tests.harness import Server, make_repo, start, until
 from tests.interaction.requirements import requirement
 from tests.surfaces.http.wire import (
     ServerSentEvent,
-    at,
     call,
     events,
-    found_events,
-    opened,
+    get_field,
+    listed_events,
+    open_response,
     owner,
     send,
 )
@@ -43,7 +43,7 @@ def mark(server: Server) -> str:
 
 def up_to(name: str, found: Iterator[ServerSentEvent]) -> list[ServerSentEvent]:
     """The events before the mark."""
-    return list(takewhile(lambda event: at(event.data, "payload", "description") != name, found))
+    return list(takewhile(lambda event: get_field(event.data, "payload", "description") != name, found))
 
 
 class TestEntry:
@@ -66,11 +66,11 @@ class TestEntry:
 class TestReading:
     def test_what_happens_from_now_on_is_told(self, codeplane_server: Server) -> None:
         before = position(codeplane_server)
-        with opened(codeplane_server, "GET", "/events") as response:
+        with open_response(codeplane_server, "GET", "/events") as response:
             assert response.headers["content-type"].startswith("text/event-stream")
             assert response.headers["cache-control"] == "no-store"
             name = mark(codeplane_server)
-            told = next(event for event in events(response) if at(event.data, "payload", "description") == name)
+            told = next(event for event in events(response) if get_field(event.data, "payload", "description") == name)
         assert (told.kind, told.data["type"]) == ("event", "task.opened")
         assert told.id == str(told.data["position"])
         assert int(told.id) > before
@@ -84,7 +84,7 @@ class TestReading:
         last = str(start_at)
         # Broken off again and again, as a bad line would, while more happens.
         for _ in range(4):
-            with opened(
+            with open_response(
                 codeplane_server, "GET", "/events", headers={**owner(codeplane_server), "last-event-id": last}
             ) as response:
                 stream = events(response)
@@ -92,12 +92,12 @@ class TestReading:
                 mark(codeplane_server)
             last = str(told[-1])
         name = mark(codeplane_server)
-        with opened(codeplane_server, "GET", f"/events?after={last}") as response:
+        with open_response(codeplane_server, "GET", f"/events?after={last}") as response:
             told += [event.id for event in up_to(name, events(response))]
-        everything = found_events(call(codeplane_server, "ledger.events", {"after": start_at, "limit": 1000}))
+        everything = listed_events(call(codeplane_server, "ledger.events", {"after": start_at, "limit": 1000}))
         expected = [
             str(event["position"])
-            for event in takewhile(lambda event: at(event, "payload", "description") != name, everything)
+            for event in takewhile(lambda event: get_field(event, "payload", "description") != name, everything)
         ]
         assert told == expected
 
@@ -107,7 +107,7 @@ class TestReading:
         second = position(codeplane_server)
         mark(codeplane_server)
         headers = {**owner(codeplane_server), "last-event-id": str(second)}
-        with opened(codeplane_server, "GET", f"/events?after={first}", headers=headers) as response:
+        with open_response(codeplane_server, "GET", f"/events?after={first}", headers=headers) as response:
             assert int(str(next(events(response)).id)) > second
 
     def test_filters_choose(self, codeplane_server: Server) -> None:
@@ -115,25 +115,28 @@ class TestReading:
         task_id = call(codeplane_server, "session.create").meta["task_id"]
         created = call(codeplane_server, "session.create", {"description": "another"})
         name = mark(codeplane_server)
-        with opened(codeplane_server, "GET", f"/events?after={after}&type=task.opened") as response:
+        with open_response(codeplane_server, "GET", f"/events?after={after}&type=task.opened") as response:
             found = up_to(name, events(response))
         assert {event.data["type"] for event in found} == {"task.opened"}
         assert len(found) >= 2
-        for query in (f"task_id={at(created.result, 'task', 'task_id')}", f"in_session={created.result['session_id']}"):
-            with opened(codeplane_server, "GET", f"/events?after={after}&{query}&type=task.opened") as response:
-                assert at(next(events(response)).data, "payload", "description") == "another"
+        for query in (
+            f"task_id={get_field(created.result, 'task', 'task_id')}",
+            f"in_session={created.result['session_id']}",
+        ):
+            with open_response(codeplane_server, "GET", f"/events?after={after}&{query}&type=task.opened") as response:
+                assert get_field(next(events(response)).data, "payload", "description") == "another"
         assert task_id is not None
 
     def test_one_stream_is_resumed_by_the_same_ids(self, codeplane_server: Server) -> None:
         session = call(codeplane_server, "session.create").result
-        stream = f"task/{at(session, 'task', 'task_id')}"
+        stream = f"task/{get_field(session, 'task', 'task_id')}"
         for _ in range(3):
             call(codeplane_server, "session.info", {"session_id": session["session_id"]})
-        with opened(codeplane_server, "GET", f"/events?stream={stream}&after=0") as response:
+        with open_response(codeplane_server, "GET", f"/events?stream={stream}&after=0") as response:
             told = events(response)
             first = [next(told) for _ in range(2)]
         headers = {**owner(codeplane_server), "last-event-id": str(first[-1].id)}
-        with opened(codeplane_server, "GET", f"/events?stream={stream}", headers=headers) as response:
+        with open_response(codeplane_server, "GET", f"/events?stream={stream}", headers=headers) as response:
             told = events(response)
             rest = [next(told) for _ in range(2)]
         assert [event.data["sequence"] for event in first + rest] == [1, 2, 3, 4]
@@ -147,13 +150,13 @@ class TestEnd:
         session = call(forgetful, "session.create").result["session_id"]
         call(forgetful, "session.close", {"session_id": session})
         assert int(str(call(forgetful, "ledger.retain").result["events"])) > 0
-        with opened(forgetful, "GET", "/events?after=1") as response:
+        with open_response(forgetful, "GET", "/events?after=1") as response:
             gap, error = list(events(response))
         assert (gap.kind, gap.data["requested_after"]) == ("stream_gap", 1)
         first = int(str(gap.data["first_available"]))
         assert (error.kind, error.data["error"]) == ("error", "STREAM_GAP")
         # What it names as the first there is works, and so does going on.
-        with opened(forgetful, "GET", f"/events?after={first - 1}") as response:
+        with open_response(forgetful, "GET", f"/events?after={first - 1}") as response:
             assert int(str(next(events(response)).id)) >= first
         # How much is older than the limit depends on the clock; what is named is never past the end.
         assert first <= position(forgetful)
@@ -164,7 +167,7 @@ class TestEnd:
             return float(next(line for line in lines if line.startswith("codeplane_calls_running ")).split()[1])
 
         before = running()
-        with opened(fixture_server, "GET", "/events") as response:
+        with open_response(fixture_server, "GET", "/events") as response:
             assert response.readline() == b"retry: 1000\n"
             assert running() == before + 1
         until(lambda: running() == before)

@@ -13,7 +13,7 @@ import pytest
 from tests.harness import Server, cpl, make_repo, start
 from tests.interaction.requirements import requirement
 from tests.surfaces.accounts import NOBODY, connect, needs_root, read_to_end
-from tests.surfaces.grpc.channel import as_it_is
+from tests.surfaces.grpc.channel import raw_bytes
 from tests.surfaces.http.wire import CALL, owner, send
 
 pytestmark = requirement("SRV-13")
@@ -98,7 +98,7 @@ def _assert_owner_is_served(server: Server) -> None:
         assert read_to_end(secure).startswith(b"HTTP/1.1 200")
     root = (server.workspace.tls / "certificate.pem").read_bytes()
     with grpc.secure_channel(f"127.0.0.1:{grpc_address(server)[1]}", grpc.ssl_channel_credentials(root)) as channel:
-        check = channel.unary_unary("/grpc.health.v1.Health/Check", as_it_is, as_it_is)
+        check = channel.unary_unary("/grpc.health.v1.Health/Check", raw_bytes, raw_bytes)
         assert check(b"", timeout=60) == b"\x08\x01"
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.harness import Server, make_repo, start, until
 from tests.interaction.requirements import requirement
-from tests.surfaces.http.wire import CALL, STREAM, get, opened, owner, raw, send
+from tests.surfaces.http.wire import CALL, STREAM, get, open_response, owner, raw, send
 
 LOCAL = "Host: 127.0.0.1"
 
@@ -182,7 +182,7 @@ class TestCrowd:
     def test_more_requests_at_once_than_allowed_are_told_to_come_again(self, lenient: Server) -> None:
         with ExitStack() as stack:
             for _ in range(3):
-                stack.enter_context(opened(lenient, "GET", "/events"))
+                stack.enter_context(open_response(lenient, "GET", "/events"))
             answer = send(lenient, path="/status")
             assert (answer.status, answer.error["error"], answer.error["retryable"]) == (503, "OVERLOADED", True)
             # What the owner needs to see what goes on has its place all the same.

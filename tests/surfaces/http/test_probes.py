@@ -6,7 +6,7 @@ import os
 from codeplane import __version__
 from tests.harness import Server, until
 from tests.interaction.requirements import requirement
-from tests.surfaces.http.wire import call, found_events, send
+from tests.surfaces.http.wire import call, listed_events, send
 
 
 @requirement("SRV-04")
@@ -41,7 +41,7 @@ def test_status_is_the_status_operation(codeplane_server: Server) -> None:
 def test_status_is_never_asked_as_the_owner(codeplane_server: Server) -> None:
     meta = send(codeplane_server, path="/status").meta
     call(codeplane_server, "ledger.verify")  # returns when everything said so far is written
-    found = found_events(call(codeplane_server, "ledger.events", {"call_id": meta["call_id"]}))
+    found = listed_events(call(codeplane_server, "ledger.events", {"call_id": meta["call_id"]}))
     assert [event["actor"] for event in found] == ["system:probe"]
 
 

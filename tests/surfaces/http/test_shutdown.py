@@ -16,15 +16,15 @@ from tests.interaction.requirements import requirement
 from tests.surfaces.http.wire import (
     CALL,
     Answer,
-    asked_to_stream,
-    at,
     call,
     error_of,
     events,
     frames,
-    opened,
+    get_field,
+    open_response,
     send,
-    sent,
+    send_request,
+    send_stream_request,
     stream,
 )
 
@@ -87,8 +87,8 @@ def test_calls_finish_streams_are_told_and_nothing_is_left(slow: Slow) -> None:
     server = slow.server
     headers = {"accept": "text/event-stream", "mcp-session-id": mcp_session(server)}
     with ExitStack() as stack:
-        listening = stack.enter_context(opened(server, "GET", "/events"))
-        channel = stack.enter_context(opened(server, "GET", "/mcp", headers=headers))
+        listening = stack.enter_context(open_response(server, "GET", "/events"))
+        channel = stack.enter_context(open_response(server, "GET", "/mcp", headers=headers))
         watching = stack.enter_context(stream(server, "ledger.watch", {"from_now": True}))
         assert channel.status == 200
         slow.begin("slow.read", "one")
@@ -103,7 +103,7 @@ def test_calls_finish_streams_are_told_and_nothing_is_left(slow: Slow) -> None:
         assert (flag, told["code"], error_of(told)["error"]) == (2, "unavailable", "SHUTTING_DOWN")
 
     ready = send(server, path="/ready")
-    assert (ready.status, at(ready.json, "problems", 0)) == (503, "the server is ending")
+    assert (ready.status, get_field(ready.json, "problems", 0)) == (503, "the server is ending")
     assert send(server).json["status"] == "ending"
     refused = call(server, "status")
     assert (refused.status, refused.error["error"], refused.error["retryable"]) == (503, "SHUTTING_DOWN", True)
@@ -120,7 +120,7 @@ def test_calls_finish_streams_are_told_and_nothing_is_left(slow: Slow) -> None:
 
 
 def test_a_stream_of_a_call_that_answers_once_is_not_cut_off(slow: Slow) -> None:
-    with asked_to_stream(slow.server, "slow.read", slow.arguments("one")) as connection:
+    with send_stream_request(slow.server, "slow.read", slow.arguments("one")) as connection:
         until((slow.folder / "one-began").exists)
         slow.server.process.send_signal(signal.SIGINT)
         until(lambda: send(slow.server).json["status"] == "ending")
@@ -136,7 +136,7 @@ def test_a_call_that_does_not_end_is_cut_off_and_recorded_so(repo: Path, tmp_pat
     server = start(repo, program=PROGRAM, overrides=["server.shutdown_timeout_sec=0.2"])
     slow = Slow(server=server, folder=tmp_path)
     body = json.dumps({"operation": "slow.write", "arguments": slow.arguments("never")}).encode()
-    with sent(server, CALL, body):
+    with send_request(server, CALL, body):
         until((tmp_path / "never-began").exists)
         # Ctrl+C, and again by somebody who cannot wait: one end is enough.
         server.process.send_signal(signal.SIGINT)

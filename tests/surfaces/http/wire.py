@@ -15,7 +15,7 @@ CALL = "/codeplane.v1.OperationService/Call"
 STREAM = "/codeplane.v1.OperationService/Stream"
 
 
-def at(value: object, *path: str | int) -> object:
+def get_field(value: object, *path: str | int) -> object:
     """What is at a path of a JSON value, or None."""
     for key in path:
         if isinstance(value, list) and isinstance(key, int):
@@ -25,7 +25,7 @@ def at(value: object, *path: str | int) -> object:
     return value
 
 
-def found_events(answer: "Answer") -> list[JsonObject]:
+def listed_events(answer: "Answer") -> list[JsonObject]:
     """The events of a page of the ledger."""
     events = answer.result["results"]
     assert isinstance(events, list)
@@ -121,7 +121,7 @@ def call(
 
 
 @contextmanager
-def sent(server: Server, path: str, body: bytes) -> Iterator[HTTPConnection]:
+def send_request(server: Server, path: str, body: bytes) -> Iterator[HTTPConnection]:
     """A request by the owner whose answer nobody waits for yet."""
     connection = HTTPConnection(server.host, server.port, timeout=30)
     connection.request("POST", path, body=body, headers=owner(server))
@@ -132,7 +132,7 @@ def sent(server: Server, path: str, body: bytes) -> Iterator[HTTPConnection]:
 
 
 @contextmanager
-def opened(
+def open_response(
     server: Server, method: str, path: str, *, body: bytes | None = None, headers: Mapping[str, str] | None = None
 ) -> Iterator[HTTPResponse]:
     """An answer that is read while it comes."""
@@ -147,7 +147,7 @@ def opened(
 
 
 @contextmanager
-def asked_to_stream(server: Server, operation: str, arguments: object = None) -> Iterator[HTTPConnection]:
+def send_stream_request(server: Server, operation: str, arguments: object = None) -> Iterator[HTTPConnection]:
     """`OperationService/Stream` by the owner, whose answer nobody waits for yet."""
     body = json.dumps({"operation": operation, "arguments": arguments or {}}).encode()
     headers = {**owner(server), "content-type": "application/connect+json"}
@@ -162,7 +162,7 @@ def asked_to_stream(server: Server, operation: str, arguments: object = None) ->
 @contextmanager
 def stream(server: Server, operation: str, arguments: object = None) -> Iterator[HTTPResponse]:
     """The same, answered."""
-    with asked_to_stream(server, operation, arguments) as connection, connection.getresponse() as response:
+    with send_stream_request(server, operation, arguments) as connection, connection.getresponse() as response:
         yield response
 
 

@@ -30,7 +30,7 @@ SECONDS: Final = 30.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Way:
+class Transport:
     """One of the ways in which a client can reach a server."""
 
     transport: str
@@ -40,14 +40,14 @@ class Way:
         return f"{self.transport}-{self.era}"
 
 
-WAYS: Final = tuple(Way(transport=transport, era=era) for transport in ("http", "stdio") for era in ERAS)
+WAYS: Final = tuple(Transport(transport=transport, era=era) for transport in ("http", "stdio") for era in ERAS)
 
 
 @asynccontextmanager
-async def connected(
+async def connect_client(
     server: Server,
     *,
-    way: Way = WAYS[0],
+    way: Transport = WAYS[0],
     toolset: str | None = None,
     structured: bool = False,
     headers: Mapping[str, str] | None = None,
@@ -85,17 +85,17 @@ async def text_of(client: Client, tool: str, **arguments: object) -> str:
     """What the model reads; the call has to succeed."""
     result = await client.call_tool(tool, arguments)
     assert not result.is_error, result
-    return said(result)
+    return text_in(result)
 
 
 async def failure_of(client: Client, tool: str, **arguments: object) -> str:
     """What the model reads of a call that fails."""
     result = await client.call_tool(tool, arguments)
     assert result.is_error, result
-    return said(result)
+    return text_in(result)
 
 
-def said(result: types.CallToolResult) -> str:
+def text_in(result: types.CallToolResult) -> str:
     """The one text of a result."""
     [content] = result.content
     assert isinstance(content, types.TextContent)
@@ -222,7 +222,7 @@ class RawStream:
         return line
 
 
-def happened(server: Server, kind: str, **wanted: object) -> JsonObject:
+def wait_for_event(server: Server, kind: str, **wanted: object) -> JsonObject:
     """Wait until an event of that type, whose payload has what is wanted, is in the log."""
     quiet = 0
     for item in server.client().stream("ledger.watch", {"types": [kind], "heartbeat_sec": 0.5, "after": 0}):
@@ -237,7 +237,7 @@ def happened(server: Server, kind: str, **wanted: object) -> JsonObject:
     raise AssertionError("the watch ended")
 
 
-async def recorded(server: Server, kind: str, *, session: str) -> JsonObject:
+async def wait_for_payload(server: Server, kind: str, *, session: str) -> JsonObject:
     """Wait until the log has an event of that type about a session, and return its payload."""
 
     def wait() -> JsonObject:
@@ -252,6 +252,6 @@ async def recorded(server: Server, kind: str, *, session: str) -> JsonObject:
     return await anyio.to_thread.run_sync(wait)
 
 
-async def closed(server: Server, session: str) -> JsonObject:
+async def wait_for_close(server: Server, session: str) -> JsonObject:
     """How a session ended, once it has."""
-    return await recorded(server, "session.closed", session=session)
+    return await wait_for_payload(server, "session.closed", session=session)

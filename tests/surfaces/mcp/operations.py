@@ -38,7 +38,7 @@ class Paths(Request):
     deep: bool = False
 
 
-class Said(Result):
+class Sentence(Result):
     """A sentence, and perhaps a note."""
 
     said: str
@@ -63,7 +63,7 @@ class SurfaceOperations:
         self._how: dict[str, str] = {}
 
     @operation("fixture.wait", risk=Risk.READ)
-    async def wait(self, call: Call, request: Named) -> Said:
+    async def wait(self, call: Call, request: Named) -> Sentence:
         """Report that it waits, and answer when it is released."""
         self._how[request.name] = "waiting"
         try:
@@ -75,70 +75,70 @@ class SurfaceOperations:
             raise
         finally:
             self._ended[request.name].set()
-        return Said(said=f"{request.name} was released")
+        return Sentence(said=f"{request.name} was released")
 
     @operation("fixture.release", risk=Risk.READ)
-    async def release(self, call: Call, request: Named) -> Said:
+    async def release(self, call: Call, request: Named) -> Sentence:
         """Release a wait."""
         self._released[request.name].set()
-        return Said(said="released")
+        return Sentence(said="released")
 
     @operation("fixture.ended", risk=Risk.READ)
-    async def ended(self, call: Call, request: Named) -> Said:
+    async def ended(self, call: Call, request: Named) -> Sentence:
         """Answer when a wait has ended, with how."""
         await self._ended[request.name].wait()
-        return Said(said=self._how[request.name])
+        return Sentence(said=self._how[request.name])
 
     @operation("fixture.answer", risk=Risk.READ)
-    async def answer(self, call: Call, request: Sized) -> Said:
+    async def answer(self, call: Call, request: Sized) -> Sentence:
         """Answer with as much text as is wanted."""
-        return Said(said=request.char * request.size)
+        return Sentence(said=request.char * request.size)
 
     @operation("fixture.old", risk=Risk.READ, deprecated="use fixture_answer")
-    async def old(self, call: Call, request: Nothing) -> Said:
+    async def old(self, call: Call, request: Nothing) -> Sentence:
         """Answer as in former times."""
-        return Said(said="still here")
+        return Sentence(said="still here")
 
     @operation("fixture.paths", risk=Risk.READ)
-    async def paths(self, call: Call, request: Paths) -> Said:
+    async def paths(self, call: Call, request: Paths) -> Sentence:
         """Say how the arguments were understood."""
-        return Said(said=f"{list(request.paths)} {request.max_depth} {request.deep}")
+        return Sentence(said=f"{list(request.paths)} {request.max_depth} {request.deep}")
 
     @operation("fixture.write", risk=Risk.WRITE, budget=Budget.MUTATION)
-    async def write(self, call: Call, request: Named) -> Said:
+    async def write(self, call: Call, request: Named) -> Sentence:
         """Change something."""
-        return Said(said=f"wrote {request.name} as {call.actor}")
+        return Sentence(said=f"wrote {request.name} as {call.actor}")
 
     @operation("fixture.destroy", risk=Risk.DESTRUCTIVE)
-    async def destroy(self, call: Call, request: Nothing) -> Said:
+    async def destroy(self, call: Call, request: Nothing) -> Sentence:
         """Destroy something."""
-        return Said(said="destroyed")
+        return Sentence(said="destroyed")
 
     @operation("fixture.send", risk=Risk.EXFILTRATION)
-    async def send(self, call: Call, request: Nothing) -> Said:
+    async def send(self, call: Call, request: Nothing) -> Sentence:
         """Send something away."""
-        return Said(said="sent")
+        return Sentence(said="sent")
 
     @operation("fixture.shell", risk=Risk.HIGH)
-    async def shell(self, call: Call, request: Nothing) -> Said:
+    async def shell(self, call: Call, request: Nothing) -> Sentence:
         """Run a command."""
-        return Said(said="ran")
+        return Sentence(said="ran")
 
     @operation("fixture.crash", risk=Risk.READ)
-    async def crash(self, call: Call, request: Nothing) -> Said:
+    async def crash(self, call: Call, request: Nothing) -> Sentence:
         """Break."""
         raise RuntimeError("a bug of the fixture's")
 
     @operation("fixture.odd", risk=Risk.READ)
-    async def odd(self, call: Call, request: Nothing) -> Said:
+    async def odd(self, call: Call, request: Nothing) -> Sentence:
         """Fail on a file whose name is no text."""
         call.warn("skipped b\udc80")
         raise InvalidArgument("cannot read a\udcff", details={"paths": ["a\udcff"]})
 
     @operation("fixture.whoami", risk=Risk.READ)
-    async def whoami(self, call: Call, request: Nothing) -> Said:
+    async def whoami(self, call: Call, request: Nothing) -> Sentence:
         """Say who calls."""
-        return Said(said=str(call.actor), note=call.caller.client)
+        return Sentence(said=str(call.actor), note=call.caller.client)
 
     @operation("fixture.ticks", risk=Risk.READ)
     async def ticks(self, call: Call, request: Nothing) -> AsyncIterator[Tick]:

@@ -11,7 +11,7 @@ from codeplane.kernel.ids import new_id
 from tests.harness import Server
 from tests.interaction.requirements import requirement
 
-from .clients import MODERN, WAYS, Way, connected, happened, text_of
+from .clients import MODERN, WAYS, Transport, connect_client, text_of, wait_for_event
 
 each_way = pytest.mark.parametrize("way", WAYS, ids=str)
 
@@ -42,27 +42,27 @@ class Waiting:
 
 @requirement("MCP-07")
 @each_way
-async def test_progress_is_reported_before_the_answer(way: Way, fixture_server: Server) -> None:
+async def test_progress_is_reported_before_the_answer(way: Transport, fixture_server: Server) -> None:
     heard: list[tuple[float, float | None, str | None]] = []
 
     async def reported(progress: float, total: float | None, message: str | None) -> None:
         heard.append((progress, total, message))
 
-    async with connected(fixture_server, way=way) as client:
+    async with connect_client(fixture_server, way=way) as client:
         await client.call_tool("test_tool_with_progress", {}, progress_callback=reported)
 
     assert heard == [(done, 100, f"Completed step {done} of 100") for done in (0, 50, 100)]
 
 
 @each_way
-async def test_nobody_is_told_of_progress_who_did_not_ask(way: Way, fixture_server: Server) -> None:
-    async with connected(fixture_server, way=way) as client:
+async def test_nobody_is_told_of_progress_who_did_not_ask(way: Transport, fixture_server: Server) -> None:
+    async with connect_client(fixture_server, way=way) as client:
         assert await text_of(client, "test_tool_with_progress") == "done"
 
 
 @each_way
-async def test_a_slow_call_does_not_hold_up_a_fast_one(way: Way, fixture_server: Server) -> None:
-    async with connected(fixture_server, way=way) as client, anyio.create_task_group() as group:
+async def test_a_slow_call_does_not_hold_up_a_fast_one(way: Transport, fixture_server: Server) -> None:
+    async with connect_client(fixture_server, way=way) as client, anyio.create_task_group() as group:
         slow = Waiting(client)
         group.start_soon(slow.run)
         await slow.under_way()
@@ -75,28 +75,28 @@ async def test_a_slow_call_does_not_hold_up_a_fast_one(way: Way, fixture_server:
 
 
 @each_way
-async def test_a_cancelled_call_reaches_its_handler_and_the_log(way: Way, fixture_server: Server) -> None:
-    async with connected(fixture_server, way=way) as client, anyio.create_task_group() as group:
+async def test_a_cancelled_call_reaches_its_handler_and_the_log(way: Transport, fixture_server: Server) -> None:
+    async with connect_client(fixture_server, way=way) as client, anyio.create_task_group() as group:
         waiting = Waiting(client)
         group.start_soon(waiting.run)
         await waiting.under_way()
 
         waiting.scope.cancel()
 
-        async with connected(fixture_server) as other:
+        async with connect_client(fixture_server) as other:
             assert await text_of(other, "fixture_ended", name=waiting.name) == "cancelled"
         assert await text_of(client, "fixture_answer", size=1) == "x"
 
     arguments = {"name": waiting.name}
     await anyio.to_thread.run_sync(
-        lambda: happened(fixture_server, "call.finished", status="CANCELLED", arguments=arguments)
+        lambda: wait_for_event(fixture_server, "call.finished", status="CANCELLED", arguments=arguments)
     )
 
 
 async def test_many_calls_at_once_each_get_their_own_answer(fixture_server: Server) -> None:
     answers: dict[int, str] = {}
 
-    async with connected(fixture_server, way=Way(transport="http", era=MODERN)) as client:
+    async with connect_client(fixture_server, way=Transport(transport="http", era=MODERN)) as client:
 
         async def ask(size: int) -> None:
             answers[size] = await text_of(client, "fixture_answer", size=size)
@@ -109,10 +109,10 @@ async def test_many_calls_at_once_each_get_their_own_answer(fixture_server: Serv
 
 
 async def test_two_protocol_versions_are_served_at_once(fixture_server: Server) -> None:
-    old, new = Way(transport="http", era="legacy"), Way(transport="http", era=MODERN)
+    old, new = Transport(transport="http", era="legacy"), Transport(transport="http", era=MODERN)
     async with (
-        connected(fixture_server, way=old, name="old") as first,
-        connected(fixture_server, way=new, name="new") as second,
+        connect_client(fixture_server, way=old, name="old") as first,
+        connect_client(fixture_server, way=new, name="new") as second,
         anyio.create_task_group() as group,
     ):
         assert (first.protocol_version, second.protocol_version) == ("2025-11-25", MODERN)

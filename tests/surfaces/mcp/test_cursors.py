@@ -21,7 +21,7 @@ from tests.harness import Server
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import running_here
 
-from .clients import LEGACY, WAYS, Way, connected, failure_of, session_of, text_of
+from .clients import LEGACY, WAYS, Transport, connect_client, failure_of, session_of, text_of
 
 each_way = pytest.mark.parametrize("way", WAYS, ids=str)
 
@@ -43,10 +43,10 @@ async def make_events(client: Client, count: int) -> None:
 
 @requirement("LOG-14")
 @each_way
-async def test_pages_show_the_log_as_it_was_at_the_first(way: Way, codeplane_server: Server) -> None:
+async def test_pages_show_the_log_as_it_was_at_the_first(way: Transport, codeplane_server: Server) -> None:
     async with (
-        connected(codeplane_server, way=way, structured=True, toolset="all") as client,
-        connected(codeplane_server) as busy,
+        connect_client(codeplane_server, way=way, structured=True, toolset="all") as client,
+        connect_client(codeplane_server) as busy,
     ):
         await make_events(busy, 1)
         [start], back = await page(client, limit=1, newest=True)
@@ -74,8 +74,8 @@ async def test_pages_show_the_log_as_it_was_at_the_first(way: Way, codeplane_ser
 
 
 @each_way
-async def test_the_text_of_a_page_ends_with_where_the_next_one_starts(way: Way, codeplane_server: Server) -> None:
-    async with connected(codeplane_server, way=way) as client:
+async def test_the_text_of_a_page_ends_with_where_the_next_one_starts(way: Transport, codeplane_server: Server) -> None:
+    async with connect_client(codeplane_server, way=way) as client:
         await make_events(client, 2)
         text = await text_of(client, "ledger_events", limit=2)
         found = re.search(r"\nmore: cursor=(\S+)$", text)
@@ -88,8 +88,8 @@ async def test_the_text_of_a_page_ends_with_where_the_next_one_starts(way: Way, 
 
 async def test_a_cursor_is_refused_where_it_does_not_belong(codeplane_server: Server) -> None:
     async with (
-        connected(codeplane_server, structured=True, toolset="all") as client,
-        connected(codeplane_server) as other,
+        connect_client(codeplane_server, structured=True, toolset="all") as client,
+        connect_client(codeplane_server) as other,
     ):
         await make_events(client, 2)
         _, cursor = await page(client, limit=2)

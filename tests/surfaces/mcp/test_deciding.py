@@ -13,12 +13,12 @@ from tests.harness import PATIENCE_SEC, Server, cpl, git, make_repo, start, unti
 from tests.interaction.requirements import requirement
 from tests.trust.shell.shells import needs_bubblewrap
 
-from .clients import connected, failure_of, text_of
+from .clients import connect_client, failure_of, text_of
 
 
 async def asked(server: Server, tool: str, **arguments: object) -> str:
     """The action that an agent's call becomes."""
-    async with connected(server, toolset="all") as client:
+    async with connect_client(server, toolset="all") as client:
         found = re.search(r"\((act_\w+)\)", await failure_of(client, tool, **arguments))
     assert found is not None
     return found[1]
@@ -30,7 +30,7 @@ async def test_a_trusted_command_runs_again_for_another_reason_and_is_named(serv
     action = await asked(server, "run_bash", command="echo one", justification="to see")
     approved = cpl("approvals", "approve", action, "--trust", cwd=server.repo)
     assert approved.returncode == 0, approved.stderr
-    async with connected(server, toolset="all") as client:
+    async with connect_client(server, toolset="all") as client:
         assert "one" in await text_of(client, "run_bash", command="echo one", justification="to see it again")
         assert (await failure_of(client, "run_bash", command="echo two")).startswith("APPROVAL_PENDING")
     trusted = cpl("approvals", "trusted", cwd=server.repo)
@@ -51,7 +51,7 @@ async def test_who_approves_a_command_that_fails_is_told_how_and_what_it_said(se
     told = Client(server.host, server.port, token=server.token).approval(action)
     assert (told.exit_code, told.failure, told.state) == (3, "the command exited with 3", "EXECUTED")
     assert told.answer.endswith("broken")
-    async with connected(server, toolset="all", name="another") as client:
+    async with connect_client(server, toolset="all", name="another") as client:
         assert "answered:" not in await text_of(client, "approval_show", action_id=action)
 
 
@@ -97,7 +97,7 @@ async def test_an_agent_that_would_decide_is_told_that_a_person_does(server: Ser
 
 @requirement("TRUST-10")
 async def test_an_undo_of_the_newest_says_whose_it_was(server: Server) -> None:
-    async with connected(server, name="writer") as client:
+    async with connect_client(server, name="writer") as client:
         await text_of(client, "write_files", edits=[{"path": "new.txt", "content": "new\n"}])
     undone = cpl("call", "undo", cwd=server.repo)
     assert undone.returncode == 0, undone.stderr
@@ -133,7 +133,7 @@ async def test_an_equal_push_is_told_at_once_that_one_waits_and_one_answer_is_fo
     told: list[str] = []
 
     async def push(**more: object) -> None:
-        async with connected(server, toolset="all") as client:
+        async with connect_client(server, toolset="all") as client:
             told.append(await text_of(client, "git_push", remote="origin", ref="main", **more))
 
     def waiting() -> list[str]:
@@ -145,7 +145,7 @@ async def test_an_equal_push_is_told_at_once_that_one_waits_and_one_answer_is_fo
             async with anyio.create_task_group() as calls:
                 calls.start_soon(push)
                 (action,) = await anyio.to_thread.run_sync(until, waiting)
-                async with connected(server, toolset="all") as client:
+                async with connect_client(server, toolset="all") as client:
                     joined = await failure_of(client, "git_push", remote="origin", ref="main")
                 assert joined.startswith(
                     "APPROVAL_PENDING: an equal call waits already, and one answer and one run are for both"

@@ -15,7 +15,7 @@ from codeplane.surfaces.cli.client_secret import ClientSecret
 from tests.harness import Server, cpl
 from tests.interaction.requirements import requirement
 
-from .clients import WAYS, Way, connected, failure_of, text_of
+from .clients import WAYS, Transport, connect_client, failure_of, text_of
 
 pytestmark = requirement("TRUST-12", "TRUST-61")
 
@@ -53,9 +53,9 @@ def allowed(settings: Path, fixture_server: Server) -> Iterator[str]:
 
 
 @each_way
-async def test_approved_in_the_client_it_runs(way: Way, fixture_server: Server, allowed: str) -> None:
+async def test_approved_in_the_client_it_runs(way: Transport, fixture_server: Server, allowed: str) -> None:
     person = Person("accept", "approve")
-    async with connected(fixture_server, way=way, person=person, registered=allowed) as client:
+    async with connect_client(fixture_server, way=way, person=person, registered=allowed) as client:
         assert await text_of(client, "fixture_send") == "sent"
     assert len(person.asked) == 1
     shown = person.asked[0]
@@ -66,10 +66,12 @@ async def test_approved_in_the_client_it_runs(way: Way, fixture_server: Server, 
 
 
 @each_way
-async def test_without_the_owners_switch_no_client_is_asked_nor_believed(way: Way, fixture_server: Server) -> None:
+async def test_without_the_owners_switch_no_client_is_asked_nor_believed(
+    way: Transport, fixture_server: Server
+) -> None:
     for registered in (None, NAME):
         person = Person("accept", "approve")
-        async with connected(fixture_server, way=way, person=person, registered=registered) as client:
+        async with connect_client(fixture_server, way=way, person=person, registered=registered) as client:
             assert (await failure_of(client, "fixture_send")).startswith("APPROVAL_PENDING: ")
         assert person.asked == []
 
@@ -77,10 +79,10 @@ async def test_without_the_owners_switch_no_client_is_asked_nor_believed(way: Wa
 @each_way
 @pytest.mark.parametrize("tool", ["fixture_destroy", "fixture_shell"])
 async def test_shell_and_what_destroys_are_never_asked_about_there(
-    way: Way, tool: str, fixture_server: Server, allowed: str
+    way: Transport, tool: str, fixture_server: Server, allowed: str
 ) -> None:
     person = Person("accept", "approve")
-    async with connected(fixture_server, way=way, person=person, registered=allowed) as client:
+    async with connect_client(fixture_server, way=way, person=person, registered=allowed) as client:
         assert (await failure_of(client, tool)).startswith("APPROVAL_PENDING: ")
     assert person.asked == []
 
@@ -88,9 +90,9 @@ async def test_shell_and_what_destroys_are_never_asked_about_there(
 @each_way
 @pytest.mark.parametrize("person", [Person("decline"), Person("accept", "reject")], ids=["decline", "reject"])
 async def test_rejected_in_the_client_it_does_not_run(
-    way: Way, person: Person, fixture_server: Server, allowed: str
+    way: Transport, person: Person, fixture_server: Server, allowed: str
 ) -> None:
-    async with connected(fixture_server, way=way, person=person, registered=allowed) as client:
+    async with connect_client(fixture_server, way=way, person=person, registered=allowed) as client:
         assert (await failure_of(client, "fixture_send")).startswith("REJECTED: fixture.send was rejected by ")
 
 
@@ -99,15 +101,15 @@ async def test_rejected_in_the_client_it_does_not_run(
     "person", [Person("cancel"), Person("accept", "yes, whatever"), Person("accept")], ids=["cancel", "odd", "empty"]
 )
 async def test_anything_but_a_clear_yes_leaves_it_waiting(
-    way: Way, person: Person, fixture_server: Server, allowed: str
+    way: Transport, person: Person, fixture_server: Server, allowed: str
 ) -> None:
-    async with connected(fixture_server, way=way, person=person, registered=allowed) as client:
+    async with connect_client(fixture_server, way=way, person=person, registered=allowed) as client:
         assert (await failure_of(client, "fixture_send")).startswith("APPROVAL_PENDING: ")
 
 
 @each_way
 async def test_an_answer_that_comes_after_the_client_was_revoked_does_not_count(
-    way: Way, fixture_server: Server, allowed: str
+    way: Transport, fixture_server: Server, allowed: str
 ) -> None:
     async def revoked_meanwhile(context: object, params: types.ElicitRequestParams) -> types.ElicitResult:
         said = await anyio.to_thread.run_sync(
@@ -116,10 +118,10 @@ async def test_an_answer_that_comes_after_the_client_was_revoked_does_not_count(
         assert said.returncode == 0, said
         return types.ElicitResult(action="accept", content={"decision": "approve"})
 
-    async with connected(fixture_server, way=way, person=revoked_meanwhile, registered=allowed) as client:
+    async with connect_client(fixture_server, way=way, person=revoked_meanwhile, registered=allowed) as client:
         assert (await failure_of(client, "fixture_send")).startswith("APPROVAL_PENDING: ")
         person = Person("accept", "approve")
-    async with connected(fixture_server, way=way, person=person, registered=allowed) as client:
+    async with connect_client(fixture_server, way=way, person=person, registered=allowed) as client:
         assert (await failure_of(client, "fixture_send")).startswith("APPROVAL_PENDING: ")
     assert person.asked == []
 
@@ -131,7 +133,7 @@ async def test_another_secret_is_none(shown: str, fixture_server: Server, allowe
         rows = fixture_server.call("ledger.events", types=["client.allowed"])["result"]["results"]  # type: ignore[index,call-overload]  # it succeeds
         shown = str(rows[-1]["payload"]["secret_hash"])  # type: ignore[index,call-overload]  # an object
     person = Person("accept", "approve")
-    async with connected(fixture_server, person=person, headers={"X-CodePlane-Client": shown}) as client:
+    async with connect_client(fixture_server, person=person, headers={"X-CodePlane-Client": shown}) as client:
         assert (await failure_of(client, "fixture_send")).startswith("APPROVAL_PENDING: ")
     assert person.asked == []
 
@@ -168,15 +170,15 @@ async def test_a_folder_inside_the_repository_holds_no_secret(
 
 async def test_nobody_gives_itself_more_rights_in_its_client(fixture_server: Server, allowed: str) -> None:
     person = Person("accept", "approve")
-    async with connected(fixture_server, person=person, registered=allowed) as client:
+    async with connect_client(fixture_server, person=person, registered=allowed) as client:
         text = await failure_of(client, "capability_request", capabilities=["spawn_agents"])
     assert text.startswith("APPROVAL_PENDING: ")
     assert person.asked == []
 
 
 async def test_what_the_client_brings_back_cannot_be_made_up(fixture_server: Server, allowed: str) -> None:
-    way = Way(transport="http", era="2026-07-28")
-    async with connected(fixture_server, way=way, person=Person("cancel"), registered=allowed) as client:
+    way = Transport(transport="http", era="2026-07-28")
+    async with connect_client(fixture_server, way=way, person=Person("cancel"), registered=allowed) as client:
         with pytest.raises(Exception, match="requestState"):
             await client.session.send_request(
                 types.CallToolRequest(

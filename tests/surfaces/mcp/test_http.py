@@ -11,7 +11,7 @@ import pytest
 from codeplane.kernel.json import JsonObject
 from tests.harness import Server
 from tests.interaction.requirements import requirement
-from tests.surfaces.http.wire import opened
+from tests.surfaces.http.wire import open_response
 
 from .clients import HANDSHAKE, INITIALIZE, LEGACY, MODERN, call, request
 
@@ -232,7 +232,7 @@ def test_every_answer_names_the_repository(era: str, headers: dict[str, str], co
 def test_a_client_that_reconnects_after_an_event_gets_its_stream(last: str, codeplane_server: Server) -> None:
     response, _ = codeplane_server.request("POST", "/mcp", body=json.dumps(INITIALIZE).encode(), headers=JSON)
     session = {"mcp-protocol-version": HANDSHAKE, "mcp-session-id": response.headers["mcp-session-id"]}
-    with opened(codeplane_server, "GET", "/mcp", headers={**JSON, **session, "last-event-id": last}) as stream:
+    with open_response(codeplane_server, "GET", "/mcp", headers={**JSON, **session, "last-event-id": last}) as stream:
         assert stream.status == 200
         assert stream.headers["content-type"].startswith("text/event-stream")
         assert works(codeplane_server, LEGACY, {**JSON, **session})

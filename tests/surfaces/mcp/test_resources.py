@@ -15,7 +15,7 @@ from codeplane.surfaces.mcp.resources import DocResources, Resources
 from tests.harness import Server
 from tests.interaction.requirements import requirement
 
-from .clients import WAYS, Way, connected, meta, recorded, session_of
+from .clients import WAYS, Transport, connect_client, meta, session_of, wait_for_payload
 
 each_way = pytest.mark.parametrize("way", WAYS, ids=str)
 STREAMS = "codeplane://ledger/streams/"
@@ -31,10 +31,10 @@ async def text_at(client: Client, uri: str) -> str:
 
 @requirement("MCP-09")
 @each_way
-async def test_the_log_and_the_tasks_are_listed_and_read(way: Way, codeplane_server: Server) -> None:
-    async with connected(codeplane_server, way=way, name=new_id("reader")) as client:
+async def test_the_log_and_the_tasks_are_listed_and_read(way: Transport, codeplane_server: Server) -> None:
+    async with connect_client(codeplane_server, way=way, name=new_id("reader")) as client:
         session = await session_of(client)
-        await recorded(codeplane_server, "session.opened", session=session)
+        await wait_for_payload(codeplane_server, "session.opened", session=session)
         listed = {str(resource.uri): resource for resource in (await client.list_resources()).resources}
         templates = (await client.list_resource_templates()).resource_templates
 
@@ -47,8 +47,8 @@ async def test_the_log_and_the_tasks_are_listed_and_read(way: Way, codeplane_ser
 
 @requirement("MCP-09")
 @each_way
-async def test_every_page_of_the_documentation_is_listed_and_read(way: Way, codeplane_server: Server) -> None:
-    async with connected(codeplane_server, way=way) as client:
+async def test_every_page_of_the_documentation_is_listed_and_read(way: Transport, codeplane_server: Server) -> None:
+    async with connect_client(codeplane_server, way=way) as client:
         pages = [
             resource
             for resource in (await client.list_resources()).resources
@@ -60,11 +60,11 @@ async def test_every_page_of_the_documentation_is_listed_and_read(way: Way, code
 
 
 @each_way
-async def test_a_stream_is_read_by_its_name_plain_or_encoded(way: Way, codeplane_server: Server) -> None:
-    async with connected(codeplane_server, way=way) as client:
+async def test_a_stream_is_read_by_its_name_plain_or_encoded(way: Transport, codeplane_server: Server) -> None:
+    async with connect_client(codeplane_server, way=way) as client:
         task = str(meta(await client.call_tool("status", {}))["task_id"])
         session = await session_of(client)
-        await recorded(codeplane_server, "session.opened", session=session)
+        await wait_for_payload(codeplane_server, "session.opened", session=session)
         plain = await text_at(client, f"{STREAMS}session/{session}")
 
         assert f"session/{session}#1 session.opened" in plain
@@ -93,8 +93,8 @@ NOWHERE = (
 
 
 @each_way
-async def test_addresses_that_lead_nowhere_are_said_to(way: Way, codeplane_server: Server) -> None:
-    async with connected(codeplane_server, way=way) as client:
+async def test_addresses_that_lead_nowhere_are_said_to(way: Transport, codeplane_server: Server) -> None:
+    async with connect_client(codeplane_server, way=way) as client:
         for uri in NOWHERE:
             with pytest.raises(MCPError) as caught:
                 await client.read_resource(uri)
@@ -106,7 +106,7 @@ async def test_addresses_that_lead_nowhere_are_said_to(way: Way, codeplane_serve
 
 async def test_a_refusal_of_the_door_is_told_as_such(codeplane_server: Server) -> None:
     with pytest.raises(ExceptionGroup) as caught:
-        async with connected(codeplane_server, headers={"authorization": "Bearer wrong"}) as client:
+        async with connect_client(codeplane_server, headers={"authorization": "Bearer wrong"}) as client:
             await client.read_resource("codeplane://ledger/tasks")
 
     assert caught.group_contains(MCPError, match="^UNAUTHORIZED: ")

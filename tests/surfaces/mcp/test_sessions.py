@@ -18,20 +18,20 @@ from .clients import (
     MODERN,
     WAYS,
     RawStream,
-    Way,
+    Transport,
     call,
-    closed,
-    connected,
+    connect_client,
     failure_of,
-    happened,
     meta,
     request,
     session_of,
     text_of,
+    wait_for_close,
+    wait_for_event,
 )
 
-OLD = Way(transport="http", era=LEGACY)
-NEW = Way(transport="http", era=MODERN)
+OLD = Transport(transport="http", era=LEGACY)
+NEW = Transport(transport="http", era=MODERN)
 JSON = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
 
 
@@ -42,8 +42,8 @@ async def is_open(client: Client, session_id: str) -> bool:
 
 @requirement("MCP-10")
 @pytest.mark.parametrize("way", [way for way in WAYS if way != NEW], ids=str)
-async def test_each_connection_has_a_session_of_its_own(way: Way, codeplane_server: Server) -> None:
-    async with connected(codeplane_server, way=way) as one, connected(codeplane_server, way=way) as other:
+async def test_each_connection_has_a_session_of_its_own(way: Transport, codeplane_server: Server) -> None:
+    async with connect_client(codeplane_server, way=way) as one, connect_client(codeplane_server, way=way) as other:
         first, second = await session_of(one), await session_of(other)
 
         assert first != second
@@ -54,9 +54,9 @@ async def test_each_connection_has_a_session_of_its_own(way: Way, codeplane_serv
 async def test_modern_requests_are_told_apart_by_the_clients_name(codeplane_server: Server) -> None:
     name, another = new_id("client"), new_id("client")
     async with (
-        connected(codeplane_server, way=NEW, name=name) as one,
-        connected(codeplane_server, way=NEW, name=name) as same,
-        connected(codeplane_server, way=NEW, name=another) as other,
+        connect_client(codeplane_server, way=NEW, name=name) as one,
+        connect_client(codeplane_server, way=NEW, name=name) as same,
+        connect_client(codeplane_server, way=NEW, name=another) as other,
     ):
         assert await session_of(one) == await session_of(same)
         assert await session_of(one) != await session_of(other)
@@ -65,9 +65,9 @@ async def test_modern_requests_are_told_apart_by_the_clients_name(codeplane_serv
 async def test_modern_requests_are_told_apart_by_a_header_of_our_own(codeplane_server: Server) -> None:
     here, there = {"x-codeplane-connection": new_id("a")}, {"x-codeplane-connection": new_id("b")}
     async with (
-        connected(codeplane_server, way=NEW, headers=here, name="one") as one,
-        connected(codeplane_server, way=NEW, headers=here, name="two") as same,
-        connected(codeplane_server, way=NEW, headers=there, name="one") as other,
+        connect_client(codeplane_server, way=NEW, headers=here, name="one") as one,
+        connect_client(codeplane_server, way=NEW, headers=here, name="two") as same,
+        connect_client(codeplane_server, way=NEW, headers=there, name="one") as other,
     ):
         assert await session_of(one) == await session_of(same)
         assert await session_of(one) != await session_of(other)
@@ -91,7 +91,7 @@ async def test_a_session_header_means_nothing_in_the_modern_era(codeplane_server
 
 async def test_no_header_moves_a_byte_stream_into_another_session(codeplane_server: Server) -> None:
     mine = {"x-codeplane-connection": new_id("mine")}
-    async with connected(codeplane_server, way=NEW, headers=mine) as client:
+    async with connect_client(codeplane_server, way=NEW, headers=mine) as client:
         other = await session_of(client)
     stream = await RawStream.open(
         codeplane_server,
@@ -103,14 +103,14 @@ async def test_no_header_moves_a_byte_stream_into_another_session(codeplane_serv
 
     assert other not in str(answer)
     own = str(answer["result"]["_meta"]["codeplane/meta"]["session_id"])  # type: ignore[index,call-overload]  # plain JSON
-    assert await closed(codeplane_server, own) == {"reason": "disconnect"}
+    assert await wait_for_close(codeplane_server, own) == {"reason": "disconnect"}
 
 
 @pytest.mark.parametrize("way", WAYS, ids=str)
-async def test_a_session_can_be_joined_by_its_id(way: Way, codeplane_server: Server) -> None:
+async def test_a_session_can_be_joined_by_its_id(way: Transport, codeplane_server: Server) -> None:
     async with (
-        connected(codeplane_server, name="host") as host,
-        connected(codeplane_server, way=way, name=new_id("guest")) as guest,
+        connect_client(codeplane_server, name="host") as host,
+        connect_client(codeplane_server, way=way, name=new_id("guest")) as guest,
     ):
         theirs, own = await session_of(host), await session_of(guest)
         joined = meta(await guest.call_tool("status", {"session_id": theirs}))
@@ -120,7 +120,7 @@ async def test_a_session_can_be_joined_by_its_id(way: Way, codeplane_server: Ser
 
 
 async def test_joining_what_is_not_there_or_closed_is_an_error(codeplane_server: Server) -> None:
-    async with connected(codeplane_server) as client:
+    async with connect_client(codeplane_server) as client:
         assert (await failure_of(client, "status", session_id="sess_nobody")).startswith("SESSION_NOT_FOUND: ")
         session = await session_of(client)
         await text_of(client, "session_close")
@@ -130,18 +130,18 @@ async def test_joining_what_is_not_there_or_closed_is_an_error(codeplane_server:
 
 
 async def test_delete_ends_the_session_before_it_is_answered(codeplane_server: Server) -> None:
-    async with connected(codeplane_server) as witness:
-        async with connected(codeplane_server) as client:
+    async with connect_client(codeplane_server) as witness:
+        async with connect_client(codeplane_server) as client:
             session = await session_of(client)
             assert await is_open(witness, session)
 
         # Leaving the client sends DELETE and waits for its answer.
         assert not await is_open(witness, session)
-    assert await closed(codeplane_server, session) == {"reason": "disconnect"}
+    assert await wait_for_close(codeplane_server, session) == {"reason": "disconnect"}
 
 
 async def test_deleting_somebody_elses_session_needs_its_id(codeplane_server: Server) -> None:
-    async with connected(codeplane_server) as client, httpx2.AsyncClient(trust_env=False) as http:
+    async with connect_client(codeplane_server) as client, httpx2.AsyncClient(trust_env=False) as http:
         session = await session_of(client)
         answered = await http.delete(codeplane_server.mcp_url, headers={**JSON, "mcp-session-id": "forged"})
 
@@ -152,19 +152,19 @@ async def test_deleting_somebody_elses_session_needs_its_id(codeplane_server: Se
 @requirement("MCP-10")
 @pytest.mark.parametrize("era", (LEGACY, MODERN))
 async def test_the_end_of_stdio_ends_the_session(era: str, codeplane_server: Server) -> None:
-    async with connected(codeplane_server, way=Way(transport="stdio", era=era)) as client:
+    async with connect_client(codeplane_server, way=Transport(transport="stdio", era=era)) as client:
         session = await session_of(client)
 
-    assert await closed(codeplane_server, session) == {"reason": "disconnect"}
+    assert await wait_for_close(codeplane_server, session) == {"reason": "disconnect"}
 
 
 async def test_sessions_tell_which_client_they_belong_to(codeplane_server: Server) -> None:
     name = f"somebody\n{new_id('x')}"
-    async with connected(codeplane_server, name=name) as client:
+    async with connect_client(codeplane_server, name=name) as client:
         session = await session_of(client)
 
     event = await anyio.to_thread.run_sync(
-        lambda: happened(codeplane_server, "session.opened", client=name.replace("\n", "?"))
+        lambda: wait_for_event(codeplane_server, "session.opened", client=name.replace("\n", "?"))
     )
     assert event["session_id"] == session
     assert event["payload"]["surface"] == "mcp"  # type: ignore[index,call-overload]  # plain JSON

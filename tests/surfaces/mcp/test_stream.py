@@ -17,7 +17,18 @@ from codeplane.kernel.json import JsonObject
 from tests.harness import Server, start
 from tests.interaction.requirements import requirement
 
-from .clients import ERAS, LEGACY, MODERN, RawStream, call, closed, connected, happened, request, text_of
+from .clients import (
+    ERAS,
+    LEGACY,
+    MODERN,
+    RawStream,
+    call,
+    connect_client,
+    request,
+    text_of,
+    wait_for_close,
+    wait_for_event,
+)
 
 
 @pytest.fixture(params=ERAS)
@@ -45,7 +56,7 @@ async def wait_begun(stream: RawStream, name: str, *, era: str, number: int) -> 
 
 
 async def how_it_ended(server: Server, name: str) -> str:
-    async with connected(server) as client:
+    async with connect_client(server) as client:
         return await text_of(client, "fixture_ended", name=name)
 
 
@@ -180,7 +191,7 @@ async def test_a_client_that_has_said_its_last_gets_its_answers(era: str, fixtur
     name = new_id("wait")
     await wait_begun(stream, name, era=era, number=1)
     await stream.close_input()
-    async with connected(fixture_server) as client:
+    async with connect_client(fixture_server) as client:
         await text_of(client, "fixture_release", name=name)
 
     [answer] = await stream.rest()
@@ -198,9 +209,9 @@ async def test_a_client_that_vanishes_takes_its_calls_and_its_session_with_it(er
 
     assert await how_it_ended(fixture_server, name) == "cancelled"
     await anyio.to_thread.run_sync(
-        lambda: happened(fixture_server, "call.finished", status="CANCELLED", arguments={"name": name})
+        lambda: wait_for_event(fixture_server, "call.finished", status="CANCELLED", arguments={"name": name})
     )
-    assert await closed(fixture_server, own) == {"reason": "disconnect"}
+    assert await wait_for_close(fixture_server, own) == {"reason": "disconnect"}
 
 
 async def test_a_client_that_vanishes_after_its_last_word_is_noticed(era: str, fixture_server: Server) -> None:

@@ -18,7 +18,7 @@ from tests.clients.fixture_operations import SCHEMA_2020_12, ConformanceOperatio
 from tests.harness import Server, make_repo, start
 from tests.interaction.requirements import requirement
 
-from .clients import ERAS, WAYS, Way, connected, said
+from .clients import ERAS, WAYS, Transport, connect_client, text_in
 from .operations import SurfaceOperations
 
 SNAPSHOT: Final = Path(__file__).parent / "snapshots" / "tools_list.json"
@@ -36,7 +36,7 @@ async def names(client: Client) -> list[str]:
 
 async def listing(server: Server, toolset: str | None = None) -> str:
     """The tools as they go over the wire."""
-    async with connected(server, toolset=toolset) as client:
+    async with connect_client(server, toolset=toolset) as client:
         listed = await client.list_tools()
     tools = listed.model_dump(by_alias=True, mode="json", exclude_none=True)["tools"]
     return json.dumps(tools, separators=(",", ":"), ensure_ascii=False)
@@ -65,19 +65,21 @@ async def test_the_default_list_is_small(codeplane_server: Server) -> None:
 
 @requirement("MCP-04")
 @pytest.mark.parametrize("way", WAYS, ids=str)
-async def test_toolsets_and_families_are_chosen_by_name(way: Way, codeplane_server: Server) -> None:
-    async with connected(codeplane_server, way=way) as client:
+async def test_toolsets_and_families_are_chosen_by_name(way: Transport, codeplane_server: Server) -> None:
+    async with connect_client(codeplane_server, way=way) as client:
         assert await names(client) == sorted(CORE)
-    async with connected(codeplane_server, way=way, toolset="session,core") as client:
+    async with connect_client(codeplane_server, way=way, toolset="session,core") as client:
         session = [f"session_{name}" for name in ("close", "configure", "create", "info", "replay")]
         assert await names(client) == sorted([*CORE, *session])
-    async with connected(codeplane_server, way=way, toolset="all") as client:
+    async with connect_client(codeplane_server, way=way, toolset="all") as client:
         assert {"ledger_events", "session_info", "status", "task_list"} <= set(await names(client))
 
 
 @pytest.mark.parametrize("way", WAYS, ids=str)
-async def test_an_unknown_toolset_is_an_error_that_names_the_known_ones(way: Way, codeplane_server: Server) -> None:
-    async with connected(codeplane_server, way=way, toolset="core,nonsense") as client:
+async def test_an_unknown_toolset_is_an_error_that_names_the_known_ones(
+    way: Transport, codeplane_server: Server
+) -> None:
+    async with connect_client(codeplane_server, way=way, toolset="core,nonsense") as client:
         with pytest.raises(MCPError) as caught:
             await client.list_tools()
 
@@ -100,19 +102,21 @@ def curtailed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @requirement("MCP-12")
 @pytest.mark.parametrize("way", WAYS, ids=str)
-async def test_a_tool_that_is_switched_off_is_not_listed_and_says_so_when_called(way: Way, curtailed: Server) -> None:
+async def test_a_tool_that_is_switched_off_is_not_listed_and_says_so_when_called(
+    way: Transport, curtailed: Server
+) -> None:
     off = {"refactor_rename": "refactor", "run_bash": "shell", "web_open": "web", "scip_status": "refactor"}
-    async with connected(curtailed, way=way, toolset="all") as client:
+    async with connect_client(curtailed, way=way, toolset="all") as client:
         assert not off.keys() & set(await names(client))
         for tool, section in off.items():
             answer = await client.call_tool(tool, {})
             assert answer.is_error
-            assert f"is switched off by {section}.enabled: false\nhint: the owner" in said(answer)
-            assert f"set {section}.enabled: true in .codeplane/config.yaml" in said(answer)
-    async with connected(curtailed, way=way, toolset="refactor") as client:
+            assert f"is switched off by {section}.enabled: false\nhint: the owner" in text_in(answer)
+            assert f"set {section}.enabled: true in .codeplane/config.yaml" in text_in(answer)
+    async with connect_client(curtailed, way=way, toolset="refactor") as client:
         with pytest.raises(MCPError, match=r"refactor is switched off by refactor\.enabled: false"):
             await client.list_tools()
-    async with connected(curtailed, way=way, toolset="refactor,core") as client:
+    async with connect_client(curtailed, way=way, toolset="refactor,core") as client:
         assert await names(client) == sorted({*CORE} - {"refactor_rename"})
 
 
@@ -137,7 +141,7 @@ def test_an_unknown_default_is_found_out_too() -> None:
 
 @pytest.mark.parametrize("era", ERAS)
 async def test_streams_are_not_tools(era: str, fixture_server: Server) -> None:
-    async with connected(fixture_server, way=Way(transport="http", era=era)) as client:
+    async with connect_client(fixture_server, way=Transport(transport="http", era=era)) as client:
         listed = await names(client)
 
     assert "fixture_answer" in listed
@@ -145,14 +149,14 @@ async def test_streams_are_not_tools(era: str, fixture_server: Server) -> None:
 
 
 async def test_output_schemas_are_listed_for_programs_alone(fixture_server: Server) -> None:
-    async with connected(fixture_server) as client:
+    async with connect_client(fixture_server) as client:
         assert [tool for tool in (await client.list_tools()).tools if tool.output_schema] == []
-    async with connected(fixture_server, structured=True) as client:
+    async with connect_client(fixture_server, structured=True) as client:
         assert [tool for tool in (await client.list_tools()).tools if not tool.output_schema] == []
 
 
 async def test_hints_say_what_a_tool_can_do(fixture_server: Server) -> None:
-    async with connected(fixture_server) as client:
+    async with connect_client(fixture_server) as client:
         hints = {tool.name: tool.annotations for tool in (await client.list_tools()).tools}
 
     told = {
@@ -168,7 +172,7 @@ async def test_hints_say_what_a_tool_can_do(fixture_server: Server) -> None:
 
 
 async def test_mutations_take_an_idempotency_key_and_reads_do_not(fixture_server: Server) -> None:
-    async with connected(fixture_server) as client:
+    async with connect_client(fixture_server) as client:
         schemas = {tool.name: tool.input_schema for tool in (await client.list_tools()).tools}
 
     assert schemas["fixture_write"]["properties"]["idempotency_key"] == {"type": "string"}

@@ -10,29 +10,29 @@ from mcp.shared.exceptions import MCPError
 from tests.harness import Server, cpl
 from tests.interaction.requirements import requirement
 
-from .clients import ERAS, WAYS, Way, connected, failure_of, text_of
+from .clients import ERAS, WAYS, Transport, connect_client, failure_of, text_of
 
 each_way = pytest.mark.parametrize("way", WAYS, ids=str)
 
 
 @each_way
-async def test_a_client_is_an_agent_by_the_name_it_gives(way: Way, fixture_server: Server) -> None:
-    async with connected(fixture_server, way=way, name="somebody") as client:
+async def test_a_client_is_an_agent_by_the_name_it_gives(way: Transport, fixture_server: Server) -> None:
+    async with connect_client(fixture_server, way=way, name="somebody") as client:
         assert await text_of(client, "fixture_whoami") == "agent:somebody"
 
 
 @requirement("TRUST-04")
 @pytest.mark.parametrize("name", ("owner", "owner:owner", "system:unidentified", "cpl"))
 async def test_no_name_makes_an_agent_the_owner(name: str, fixture_server: Server) -> None:
-    async with connected(fixture_server, name=name) as client:
+    async with connect_client(fixture_server, name=name) as client:
         assert await text_of(client, "fixture_whoami") == f"agent:{name}"
         assert (await failure_of(client, "fixture_destroy")).startswith("APPROVAL_PENDING: ")
 
 
 @requirement("TRUST-01")
 @each_way
-async def test_what_destroys_leaves_or_is_a_shell_waits_for_a_person(way: Way, fixture_server: Server) -> None:
-    async with connected(fixture_server, way=way) as client:
+async def test_what_destroys_leaves_or_is_a_shell_waits_for_a_person(way: Transport, fixture_server: Server) -> None:
+    async with connect_client(fixture_server, way=way) as client:
         for tool in ("fixture_destroy", "fixture_send", "fixture_shell"):
             text = await failure_of(client, tool)
             assert text.startswith(f"APPROVAL_PENDING: {tool.replace('_', '.')} waits for a person's approval (act_")
@@ -41,7 +41,7 @@ async def test_what_destroys_leaves_or_is_a_shell_waits_for_a_person(way: Way, f
 
 
 async def test_who_approves_is_told_what_came_of_it(fixture_server: Server) -> None:
-    async with connected(fixture_server) as client:
+    async with connect_client(fixture_server) as client:
         found = re.search(r"\((act_\w+)\)", await failure_of(client, "fixture_send"))
     assert found is not None
     approved = cpl("approvals", "approve", found[1][-10:], cwd=fixture_server.repo)
@@ -54,7 +54,7 @@ async def test_who_approves_is_told_what_came_of_it(fixture_server: Server) -> N
 async def test_an_approval_that_came_to_nothing_is_no_success(server: Server) -> None:
     edited = server.repo / "README.md"
     edited.write_text("edited\n")
-    async with connected(server, toolset="all") as client:
+    async with connect_client(server, toolset="all") as client:
         found = re.search(r"\((act_\w+)\)", await failure_of(client, "git_discard", paths=["README.md"]))
     assert found is not None
     edited.write_text("edited again\n")
@@ -65,8 +65,8 @@ async def test_an_approval_that_came_to_nothing_is_no_success(server: Server) ->
 
 
 @each_way
-async def test_an_agent_cannot_make_the_log_forget(way: Way, codeplane_server: Server) -> None:
-    async with connected(codeplane_server, way=way) as client:
+async def test_an_agent_cannot_make_the_log_forget(way: Transport, codeplane_server: Server) -> None:
+    async with connect_client(codeplane_server, way=way) as client:
         text = await failure_of(client, "ledger_retain")
 
     assert text.startswith("APPROVAL_PENDING: ledger.retain waits for a person's approval ")
@@ -77,7 +77,7 @@ async def test_an_agent_cannot_make_the_log_forget(way: Way, codeplane_server: S
 async def test_a_wrong_credential_is_refused_and_not_ignored(credential: str, era: str, fixture_server: Server) -> None:
     headers = {"authorization": credential}
     with pytest.raises(ExceptionGroup) as caught:
-        async with connected(fixture_server, way=Way(transport="http", era=era), headers=headers) as client:
+        async with connect_client(fixture_server, way=Transport(transport="http", era=era), headers=headers) as client:
             await client.list_tools()
 
     assert caught.group_contains(MCPError, match="^UNAUTHORIZED: unknown token")
@@ -86,6 +86,6 @@ async def test_a_wrong_credential_is_refused_and_not_ignored(credential: str, er
 @pytest.mark.parametrize("era", ERAS)
 async def test_the_owners_own_token_does_not_make_an_agent_the_owner(era: str, fixture_server: Server) -> None:
     headers = {"authorization": f"Bearer {fixture_server.token}"}
-    async with connected(fixture_server, way=Way(transport="http", era=era), headers=headers) as client:
+    async with connect_client(fixture_server, way=Transport(transport="http", era=era), headers=headers) as client:
         assert await text_of(client, "fixture_whoami") == "agent:tester"
         assert (await failure_of(client, "fixture_destroy")).startswith("APPROVAL_PENDING: ")

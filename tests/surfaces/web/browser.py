@@ -12,7 +12,7 @@ from tests.harness import PATIENCE_SEC, Server
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen:
+class Page:
     """What came back."""
 
     status: int
@@ -25,25 +25,25 @@ class Seen:
         return " ".join(unescape(re.sub(r"<[^>]*>", " ", self.text)).split())
 
 
-class Visitor:
+class BrowserSession:
     """Somebody with a browser."""
 
     def __init__(self, server: Server) -> None:
         self.server = server
         self.cookie = ""
 
-    def sign_in(self) -> "Visitor":
+    def sign_in(self) -> "BrowserSession":
         """Come in by a fresh link."""
         seen = self.get(link(self.server))
         assert seen.status == 200, seen.text
         self.cookie = seen.headers["set-cookie"].partition(";")[0]
         return self
 
-    def get(self, path: str, headers: Mapping[str, str] | None = None) -> Seen:
+    def get(self, path: str, headers: Mapping[str, str] | None = None) -> Page:
         """Load a page."""
         return self._exchange("GET", path, None, headers or {})
 
-    def post(self, path: str, fields: Mapping[str, str], *, form: str | None = None, **headers: str) -> Seen:
+    def post(self, path: str, fields: Mapping[str, str], *, form: str | None = None, **headers: str) -> Page:
         """Send a form, with the token of a page of ours unless told otherwise."""
         token = self.form_token() if form is None else form
         body = urlencode({**fields, "form_token": token}).encode()
@@ -68,10 +68,10 @@ class Visitor:
         finally:
             connection.close()
 
-    def _exchange(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Seen:
+    def _exchange(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Page:
         sent = {**({"cookie": self.cookie} if self.cookie else {}), **headers}
         response, text = self.server.request(method, path, body=body, headers=sent)
-        return Seen(
+        return Page(
             status=response.status,
             headers={name.lower(): value for name, value in response.getheaders()},
             text=text.decode("utf-8", "replace"),

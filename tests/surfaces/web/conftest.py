@@ -4,21 +4,21 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.browser.scenario import play, repository, served
+from tests.browser.scenario import play, repository, start_server
 from tests.harness import Server
-from tests.surfaces.web.browser import Visitor
+from tests.surfaces.web.browser import BrowserSession
 
 
 @pytest.fixture(scope="session")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server in whose repository an agent has worked."""
-    running = served(repository(tmp_path_factory.mktemp("web") / "shop"))
+    running = start_server(repository(tmp_path_factory.mktemp("web") / "shop"))
     play(running)
     yield running
     running.stop()
 
 
 @pytest.fixture
-def visitor(shop: Server) -> Visitor:
+def visitor(shop: Server) -> BrowserSession:
     """Somebody who is signed in."""
-    return Visitor(shop).sign_in()
+    return BrowserSession(shop).sign_in()

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.browser.proposing import propose
+from tests.browser.proposal import propose
 from tests.browser.scenario import rows
 from tests.harness import Server, make_repo, start, until
 from tests.interaction.requirements import requirement
-from tests.surfaces.web.browser import Visitor
+from tests.surfaces.web.browser import BrowserSession
 
 pytestmark = requirement("WEB-05")
 
@@ -23,8 +23,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 @pytest.fixture
-def person(server: Server) -> Visitor:
-    return Visitor(server).sign_in()
+def person(server: Server) -> BrowserSession:
+    return BrowserSession(server).sign_in()
 
 
 def preview_hash(seen: str) -> str:
@@ -36,7 +36,7 @@ def status(server: Server, action: str) -> str:
     return str(server.call("approval.show", action_id=action)["result"]["status"])  # type: ignore[index, call-overload]
 
 
-def test_approving_runs_it(server: Server, person: Visitor) -> None:
+def test_approving_runs_it(server: Server, person: BrowserSession) -> None:
     action = propose(server, "echo approved > said.txt")
     page = person.get(f"/dashboard/approvals/{action}")
     assert "echo approved" in page.words and "shell" in page.words and "bot" in page.words
@@ -47,7 +47,7 @@ def test_approving_runs_it(server: Server, person: Visitor) -> None:
     assert "Approve once" not in person.get(f"/dashboard/approvals/{action}").text
 
 
-def test_rejecting_tells_the_reason_and_runs_nothing(server: Server, person: Visitor) -> None:
+def test_rejecting_tells_the_reason_and_runs_nothing(server: Server, person: BrowserSession) -> None:
     action = propose(server, "touch never")
     sent = {"decision": "reject", "reason": "not <b>today</b>"}
     assert person.post(f"/dashboard/approvals/{action}", sent).status == 303
@@ -56,7 +56,7 @@ def test_rejecting_tells_the_reason_and_runs_nothing(server: Server, person: Vis
     assert not (server.repo / "never").exists()
 
 
-def test_another_preview_than_the_one_looked_at_is_refused(server: Server, person: Visitor) -> None:
+def test_another_preview_than_the_one_looked_at_is_refused(server: Server, person: BrowserSession) -> None:
     action = propose(server, "touch other")
     for sent in ({"decision": "approve", "preview_hash": "0" * 64}, {"decision": "approve"}, {"decision": "maybe"}, {}):
         assert person.post(f"/dashboard/approvals/{action}", sent).status == 400
@@ -64,14 +64,14 @@ def test_another_preview_than_the_one_looked_at_is_refused(server: Server, perso
     person.post(f"/dashboard/approvals/{action}", {"decision": "reject"})
 
 
-def test_it_is_decided_once(server: Server, person: Visitor) -> None:
+def test_it_is_decided_once(server: Server, person: BrowserSession) -> None:
     action = propose(server, "touch twice")
     assert person.post(f"/dashboard/approvals/{action}", {"decision": "reject"}).status == 303
     again = person.post(f"/dashboard/approvals/{action}", {"decision": "reject"})
     assert again.status == 409 and "APPROVAL_SETTLED" in again.words
 
 
-def test_trusting_is_remembered_and_can_be_forgotten(server: Server, person: Visitor) -> None:
+def test_trusting_is_remembered_and_can_be_forgotten(server: Server, person: BrowserSession) -> None:
     action = propose(server, "true")
     page = person.get(f"/dashboard/approvals/{action}")
     person.post(f"/dashboard/approvals/{action}", {"decision": "trust", "preview_hash": preview_hash(page.text)})
@@ -81,7 +81,7 @@ def test_trusting_is_remembered_and_can_be_forgotten(server: Server, person: Vis
     assert server.call("approval.trusted")["result"]["items"] == []  # type: ignore[index, call-overload]
 
 
-def test_the_badge_counts(server: Server, person: Visitor) -> None:
+def test_the_badge_counts(server: Server, person: BrowserSession) -> None:
     action = propose(server, "touch counted")
     assert "1 waiting" in person.get("/dashboard/badge").words
     assert "1 waiting" in person.get("/dashboard/nothing").words
@@ -92,7 +92,7 @@ def test_the_badge_counts(server: Server, person: Visitor) -> None:
 PART = {"hx-request": "true"}
 
 
-def test_the_list_and_an_open_page_are_told_what_changed(server: Server, person: Visitor) -> None:
+def test_the_list_and_an_open_page_are_told_what_changed(server: Server, person: BrowserSession) -> None:
     action = propose(server, "touch followed")
     page = person.get(f"/dashboard/approvals/{action}")
     (address,) = re.findall(r'hx-get="(/dashboard/approvals/[^"]+)"', page.text)
@@ -107,7 +107,7 @@ def test_the_list_and_an_open_page_are_told_what_changed(server: Server, person:
     assert "Approve once" not in told.words and "Expir" not in told.words
 
 
-def test_what_was_approved_is_shown_while_it_runs(server: Server, person: Visitor) -> None:
+def test_what_was_approved_is_shown_while_it_runs(server: Server, person: BrowserSession) -> None:
     action = propose(server, "until [ -e go.txt ]; do sleep 0.1; done; exit 3")
     after = server.call("ledger.verify")["result"]["last_position"]  # type: ignore[index, call-overload]
     with person.stream(f"/dashboard/live?runs=1&after={after}") as signals:
@@ -129,7 +129,7 @@ def listed_running(server: Server) -> list[dict[str, str]]:
     return server.call("call.list")["result"]["running"]  # type: ignore[index, call-overload, return-value]
 
 
-def test_an_ended_task_is_not_answered_for(server: Server, person: Visitor) -> None:
+def test_an_ended_task_is_not_answered_for(server: Server, person: BrowserSession) -> None:
     action = propose(server, "touch ended")
     page = person.get(f"/dashboard/approvals/{action}")
     task = server.call("approval.show", action_id=action)["result"]["source_id"]  # type: ignore[index, call-overload]
@@ -139,11 +139,11 @@ def test_an_ended_task_is_not_answered_for(server: Server, person: Visitor) -> N
     server.call("approval.reject", action_id=action)
 
 
-def test_a_filter_that_nothing_fits_says_so(person: Visitor) -> None:
+def test_a_filter_that_nothing_fits_says_so(person: BrowserSession) -> None:
     assert "Nothing was decided yet" not in person.get("/dashboard/approvals?status=APPROVED").words
 
 
-def test_what_waits_has_pages(server: Server, person: Visitor) -> None:
+def test_what_waits_has_pages(server: Server, person: BrowserSession) -> None:
     actions = [propose(server, f"echo page {number} .") for number in range(21)]
     first = person.get("/dashboard/approvals")
     (further,) = re.findall(r'href="(/dashboard/approvals\?waiting=[^"]+)"', first.text)
@@ -153,7 +153,7 @@ def test_what_waits_has_pages(server: Server, person: Visitor) -> None:
         server.call("approval.reject", action_id=action)
 
 
-def test_a_mutation_is_undone_and_done_again(server: Server, person: Visitor) -> None:
+def test_a_mutation_is_undone_and_done_again(server: Server, person: BrowserSession) -> None:
     server.call("write_files", edits=[{"path": "new.txt", "content": "one\n"}])
     (made,) = rows(server, "mutation.list", "mutations")
     path = f"/dashboard/changes/{made['mutation_id']}"

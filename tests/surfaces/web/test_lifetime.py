@@ -8,7 +8,7 @@ import pytest
 import codeplane.surfaces.web as web
 from tests.harness import cpl, make_repo, start
 from tests.interaction.requirements import requirement
-from tests.surfaces.web.browser import Visitor
+from tests.surfaces.web.browser import BrowserSession
 
 EMPTY = {
     "/dashboard": "cpl init",
@@ -26,7 +26,7 @@ EMPTY = {
 def test_a_dashboard_lives_through_a_restart(tmp_path_factory: pytest.TempPathFactory) -> None:
     repo = make_repo(tmp_path_factory.mktemp("again") / "repo")
     server = start(repo)
-    visitor = Visitor(server).sign_in()
+    visitor = BrowserSession(server).sign_in()
     for path, word in EMPTY.items():
         assert word in visitor.get(path).words, path
     form = visitor.form_token()

@@ -13,13 +13,13 @@ from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.observe.dashboard.calls import CallPage
 from codeplane.observe.dashboard.figures import CallFigures
 from codeplane.wiring.app import Plane
-from tests.browser.scenario import busiest, rows
+from tests.browser.scenario import busiest_task, rows
 from tests.harness import Server
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, plane
 from tests.ledger.logs import n
-from tests.surfaces.http.wire import at
-from tests.surfaces.web.browser import Visitor
+from tests.surfaces.http.wire import get_field
+from tests.surfaces.web.browser import BrowserSession
 
 pytestmark = requirement("WEB-03")
 
@@ -84,7 +84,7 @@ async def test_figures_leave_out_who_only_looks(tmp_path: Path) -> None:
         assert 0 < one.p50_ms <= one.p95_ms
 
 
-def test_the_ledger_is_read_back_to_its_first_event(shop: Server, visitor: Visitor) -> None:
+def test_the_ledger_is_read_back_to_its_first_event(shop: Server, visitor: BrowserSession) -> None:
     seen, address = [], "/dashboard/ledger?stream=*"
     while True:
         page = visitor.get(address).text.replace("&amp;", "&")
@@ -97,15 +97,15 @@ def test_the_ledger_is_read_back_to_its_first_event(shop: Server, visitor: Visit
     assert seen[-1] == 1 and seen[0] - len(seen) == 0
 
 
-def test_from_a_page_further_back_one_comes_to_newer_ones(visitor: Visitor) -> None:
+def test_from_a_page_further_back_one_comes_to_newer_ones(visitor: BrowserSession) -> None:
     page = visitor.get("/dashboard/ledger?before=20").text.replace("&amp;", "&")
     newer = re.search(r'href="(/dashboard/ledger\?after=\d+)">Newer', page)
     assert newer is not None
     assert "#20 " in visitor.get(newer[1]).text
 
 
-def test_what_a_task_read_is_asked_again(shop: Server, visitor: Visitor) -> None:
-    task = busiest(shop)
+def test_what_a_task_read_is_asked_again(shop: Server, visitor: BrowserSession) -> None:
+    task = busiest_task(shop)
     session = next(one["session_id"] for one in rows(shop, "task.board", "results") if one["task_id"] == task)
     for recorded in (task, session):
         seen = visitor.get(f"/dashboard/ledger/replay/{recorded}")
@@ -119,13 +119,13 @@ def test_what_a_task_read_is_asked_again(shop: Server, visitor: Visitor) -> None
         assert len(counted) == 3 and sum(counted) == steps > 2
 
 
-def test_a_replay_waits_after_a_while_to_be_told_to_go_on(shop: Server, visitor: Visitor) -> None:
-    address = f"/dashboard/ledger/replay/{busiest(shop)}"
+def test_a_replay_waits_after_a_while_to_be_told_to_go_on(shop: Server, visitor: BrowserSession) -> None:
+    address = f"/dashboard/ledger/replay/{busiest_task(shop)}"
     assert 'hx-trigger="load"' in visitor.get(f"{address}/step?skip=0").text
     agent = shop.client()
     for _ in range(25):
         answer = agent.call("list_dir", {})
-    session = at(answer, "meta", "session_id")
+    session = get_field(answer, "meta", "session_id")
     paused = visitor.get(f"/dashboard/ledger/replay/{session}/step?skip=19").text
     assert "click from:find button" in paused and re.search(r"Go on: \d+ more", paused)
 

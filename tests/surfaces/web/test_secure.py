@@ -9,19 +9,19 @@ import pytest
 
 from tests.harness import PATIENCE_SEC, Server, make_repo, start
 from tests.interaction.requirements import requirement
-from tests.surfaces.web.browser import Seen, Visitor, link
+from tests.surfaces.web.browser import BrowserSession, Page, link
 
 pytestmark = requirement("WEB-01")
 
 
-class SecureVisitor(Visitor):
+class SecureVisitor(BrowserSession):
     """The same somebody, over TLS."""
 
     @property
     def port(self) -> int:
         return int(json.loads(self.server.workspace.server.read_text())["tls_url"].rpartition(":")[2])
 
-    def _exchange(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Seen:
+    def _exchange(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Page:
         context = ssl.create_default_context(cafile=str(self.server.workspace.tls / "certificate.pem"))
         connection = HTTPSConnection("127.0.0.1", self.port, context=context, timeout=PATIENCE_SEC)
         sent = {**({"cookie": self.cookie} if self.cookie else {}), **headers}
@@ -29,7 +29,7 @@ class SecureVisitor(Visitor):
             connection.request(method, path, body, sent)
             response = connection.getresponse()
             found = {name.lower(): value for name, value in response.getheaders()}
-            return Seen(status=response.status, headers=found, text=response.read().decode())
+            return Page(status=response.status, headers=found, text=response.read().decode())
         finally:
             connection.close()
 
@@ -63,7 +63,7 @@ def test_it_opens_the_pages_and_sends_forms(secure: Server) -> None:
 
 
 def test_neither_of_the_two_cookies_does_the_others_work(secure: Server) -> None:
-    over_tls, plain = SecureVisitor(secure).sign_in(), Visitor(secure).sign_in()
+    over_tls, plain = SecureVisitor(secure).sign_in(), BrowserSession(secure).sign_in()
     assert "Secure" not in plain.cookie and not plain.cookie.startswith("__Host-")
     over_tls.cookie, plain.cookie = plain.cookie, over_tls.cookie
     assert (over_tls.get("/dashboard").status, plain.get("/dashboard").status) == (401, 401)

@@ -20,7 +20,7 @@ _PATIENCE_SEC = 30.0
 
 
 @dataclass
-class Talk:
+class SocketClient:
     """One connection, as its reader sees it."""
 
     to_server: "asyncio.Queue[Message]" = field(default_factory=asyncio.Queue)
@@ -77,7 +77,7 @@ class Talk:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Here:
+class EventServer:
     """A CodePlane in this process with its event socket."""
 
     plane: Plane
@@ -97,9 +97,11 @@ class Here:
         await self.call("session.create", description=name)
 
     @asynccontextmanager
-    async def talking(self, query: str = "", *, headers: Sequence[tuple[bytes, bytes]] = ()) -> AsyncIterator[Talk]:
+    async def talking(
+        self, query: str = "", *, headers: Sequence[tuple[bytes, bytes]] = ()
+    ) -> AsyncIterator[SocketClient]:
         """A connection for as long as the block runs."""
-        talk = Talk()
+        talk = SocketClient()
         talk.taking.set()
         app = Starlette(
             routes=EventSocket(
@@ -132,7 +134,7 @@ class Here:
 
 
 @asynccontextmanager
-async def open_here(root: Path, *, hello_sec: float = 30.0, take_sec: float = 30.0) -> AsyncIterator[Here]:
+async def open_here(root: Path, *, hello_sec: float = 30.0, take_sec: float = 30.0) -> AsyncIterator[EventServer]:
     """A CodePlane of the test's own."""
     async with plane(root.resolve()) as opened:
-        yield Here(plane=opened, stopping=asyncio.Event(), hello_sec=hello_sec, take_sec=take_sec)
+        yield EventServer(plane=opened, stopping=asyncio.Event(), hello_sec=hello_sec, take_sec=take_sec)

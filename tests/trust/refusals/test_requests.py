@@ -14,7 +14,7 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from tests.harness import Server, make_repo, start
 from tests.interaction.requirements import requirement
 from tests.surfaces.accounts import NOBODY, acting_as, connect, needs_root, read_to_end
-from tests.surfaces.grpc.channel import as_it_is
+from tests.surfaces.grpc.channel import raw_bytes
 from tests.surfaces.http.test_flood import grpc_address, tls_address
 from tests.trust.refusals.requests import EVERYONES, PAIRS, Sent
 
@@ -120,12 +120,13 @@ class TestGrpc:
         with _channel(impatient) as channel:
             for method in ("/codeplane.v1.OperationService/Call", "/grpc.health.v1.Health/Check"):
                 over = threading.Event()
-                call = channel.stream_unary(method, as_it_is, as_it_is).future(_never(over), timeout=60)
+                call = channel.stream_unary(method, raw_bytes, raw_bytes).future(_never(over), timeout=60)
                 assert call.code() is grpc.StatusCode.DEADLINE_EXCEEDED
                 assert "did not come in time" in call.details()
                 over.set()
             assert (
-                channel.unary_unary("/grpc.health.v1.Health/Check", as_it_is, as_it_is)(b"", timeout=60) == b"\x08\x01"
+                channel.unary_unary("/grpc.health.v1.Health/Check", raw_bytes, raw_bytes)(b"", timeout=60)
+                == b"\x08\x01"
             )
 
     @requirement("SRV-13")
@@ -174,7 +175,7 @@ class TestNames:
             )
             assert told and NAME not in str(told)
             with pytest.raises(grpc.RpcError) as refused:
-                channel.unary_unary("/codeplane.v1.OperationService/Call", as_it_is, as_it_is)(b"", timeout=60)
+                channel.unary_unary("/codeplane.v1.OperationService/Call", raw_bytes, raw_bytes)(b"", timeout=60)
             assert NAME not in str(refused.value)
 
 

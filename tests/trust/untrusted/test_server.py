@@ -11,7 +11,7 @@ import pytest
 
 from tests.harness import Server, cpl, git, make_repo, start, until
 from tests.interaction.requirements import requirement
-from tests.surfaces.mcp.clients import WAYS, connected, failure_of, text_of
+from tests.surfaces.mcp.clients import WAYS, connect_client, failure_of, text_of
 from tests.trust.untrusted.engine import engine
 
 pytestmark = requirement("TRUST-60")
@@ -52,7 +52,7 @@ async def test_a_trusted_push_is_asked_about_after_a_search_also_after_a_kill(tm
     root = await anyio.to_thread.run_sync(pushable, tmp_path)
     server = start(root, overrides=[search])
     try:
-        async with connected(server, toolset="all", name="coder") as client:
+        async with connect_client(server, toolset="all", name="coder") as client:
             asked = await failure_of(client, "git_push", **PUSH)
             # An equal call joins it: there is one question.
             again = await failure_of(client, "git_push", **PUSH)
@@ -73,7 +73,7 @@ async def test_a_trusted_push_is_asked_about_after_a_search_also_after_a_kill(tm
         server = start(root, overrides=[search])
         for number, way in enumerate(WAYS):
             for name in ("coder", f"other {number}"):
-                async with connected(server, way=way, toolset="all", name=name) as client:
+                async with connect_client(server, way=way, toolset="all", name=name) as client:
                     assert (await failure_of(client, "git_push", **PUSH)).startswith("APPROVAL_PENDING: "), way
         assert git(tmp_path / "origin.git", "rev-parse", "main") == sent
         shown = cpl("approvals", "--repo", str(root)).stdout
@@ -84,7 +84,7 @@ async def test_a_trusted_push_is_asked_about_after_a_search_also_after_a_kill(tm
         assert (mark["agent"], mark["what"]) == ("agents-without-token", "how to push")
         assert cpl("approvals", "clear", "--repo", str(root)).stdout == "cleared: agents-without-token\n"
         assert "untrusted" not in cpl("status", "--repo", str(root)).stdout
-        async with connected(server, toolset="all", name="coder") as client:
+        async with connect_client(server, toolset="all", name="coder") as client:
             await text_of(client, "git_push", **PUSH)
         assert git(tmp_path / "origin.git", "rev-parse", "main") != sent
     finally:

@@ -25,7 +25,7 @@ class ClientSecret:
     def of(cls, workspace: Workspace, name: str) -> "ClientSecret":
         """Return the secret of a client by its registered name."""
         if not name.replace("-", "").replace("_", "").replace(".", "").isalnum() or name.startswith("."):
-            raise InvalidArgument(f"{name!r} is no client's name", hint="see: cpl clients --help")
+            raise InvalidArgument(f"{name!r} is not a client's name", hint="see: cpl clients --help")
         return cls(file=folder_of(workspace) / f"{name}.key")
 
     def read(self) -> str:

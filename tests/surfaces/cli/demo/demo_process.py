@@ -79,7 +79,7 @@ class Demo:
 
 
 @contextmanager
-def playing(folder: Path, *arguments: str, environ: Mapping[str, str] | None = None) -> Iterator[Demo]:
+def start_demo(folder: Path, *arguments: str, environ: Mapping[str, str] | None = None) -> Iterator[Demo]:
     """A demo without pauses that has `folder` for temporary files."""
     demo = Demo(spawn([CPL, "demo", "--pace", "0", *arguments], {"TMPDIR": str(folder), **(environ or {})}))
     try:

@@ -10,7 +10,7 @@ import pytest
 from codeplane.kernel.json import JsonObject
 from tests.harness import cpl, git
 from tests.interaction.requirements import requirement
-from tests.surfaces.cli.demo.demo_process import FOREVER, Demo, playing, processes_in, programs
+from tests.surfaces.cli.demo.demo_process import FOREVER, Demo, processes_in, programs, start_demo
 
 pytestmark = requirement("CLI-21")
 
@@ -52,7 +52,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
     browser.write_text(f'#!/bin/sh\nprintf %s "$1" > {opened}\n')
     browser.chmod(0o755)
     environ = {"XDG_CONFIG_HOME": str(settings), "CODEPLANE__TRUST__MODE": "always", "BROWSER": str(browser)}
-    with playing(folder, "--keep", "--open", environ=environ) as demo:
+    with start_demo(folder, "--keep", "--open", environ=environ) as demo:
         assert demo.end() == (0, ""), demo.output
         yield Kept(demo=demo, opened=opened)
         assert cpl("down", "--repo", str(demo.workspace.root)).returncode == 0
@@ -104,7 +104,7 @@ def nothing_is_left(folder: Path) -> bool:
 
 
 def test_a_person_who_rejects_is_heeded_and_nothing_is_left(folder: Path) -> None:
-    with playing(folder, *FOREVER) as demo:
+    with start_demo(folder, *FOREVER) as demo:
         demo.until("waiting for you")
         owner = demo.owner()
         [action] = owner.approvals()
@@ -129,7 +129,7 @@ def test_a_person_who_rejects_is_heeded_and_nothing_is_left(folder: Path) -> Non
     ids=["while a call waits", "while a call runs", "before the first call", "before the server is there"],
 )
 def test_a_signal_leaves_nothing(folder: Path, number: signal.Signals, moment: str) -> None:
-    with playing(folder, *FOREVER) as demo:
+    with start_demo(folder, *FOREVER) as demo:
         demo.until(moment)
         demo.signal(number)
         code, complaint = demo.end()
@@ -139,7 +139,7 @@ def test_a_signal_leaves_nothing(folder: Path, number: signal.Signals, moment: s
 
 
 def test_without_git_it_says_so(folder: Path, tmp_path: Path) -> None:
-    with playing(folder, environ={"PATH": programs(tmp_path / "bin", "python3")}) as demo:
+    with start_demo(folder, environ={"PATH": programs(tmp_path / "bin", "python3")}) as demo:
         code, complaint = demo.end()
     assert code == 1
     assert complaint == "error: git is not installed, or not on PATH (NOT_FOUND)\n\nhint: install git, then: cpl demo\n"
@@ -147,7 +147,7 @@ def test_without_git_it_says_so(folder: Path, tmp_path: Path) -> None:
 
 
 def test_without_a_sandbox_what_needs_one_is_refused_and_the_rest_goes_on(folder: Path, tmp_path: Path) -> None:
-    with playing(folder, environ={"PATH": programs(tmp_path / "bin", "git", "python3", "bash", "sh")}) as demo:
+    with start_demo(folder, environ={"PATH": programs(tmp_path / "bin", "git", "python3", "bash", "sh")}) as demo:
         code, complaint = demo.end()
     assert (code, complaint) == (0, ""), demo.output
     refused = [line for line in demo.lines if "SANDBOX_MISSING" in line]
@@ -158,7 +158,7 @@ def test_without_a_sandbox_what_needs_one_is_refused_and_the_rest_goes_on(folder
 
 
 def test_a_step_that_goes_otherwise_is_named(folder: Path) -> None:
-    with playing(folder, *FOREVER) as demo:
+    with start_demo(folder, *FOREVER) as demo:
         demo.until("waiting for you")
         owner = demo.owner()
         (demo.workspace.root / "tillroll" / "offers.py").write_text("THREE_FOR_TWO = frozenset()\n")
@@ -171,7 +171,7 @@ def test_a_step_that_goes_otherwise_is_named(folder: Path) -> None:
 
 
 def test_a_server_that_is_ended_meanwhile_is_an_error_with_what_to_do(folder: Path) -> None:
-    with playing(folder, *FOREVER) as demo:
+    with start_demo(folder, *FOREVER) as demo:
         demo.until("waiting for you")
         assert cpl("down", "--repo", str(demo.workspace.root)).returncode == 0
         code, complaint = demo.end()

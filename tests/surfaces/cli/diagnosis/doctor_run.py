@@ -13,19 +13,19 @@ from codeplane.surfaces.cli.discovery import find_server
 from tests.harness import Server, until
 
 
-def seen(workspace: Workspace, name: str) -> Check:
+def run_check(workspace: Workspace, name: str) -> Check:
     """One line of what it says of a workspace."""
     found = {check.name: check for check in run_checks(workspace)}[name]
     assert bool(found.fix) is (found.verdict != "ok"), found
     return found
 
 
-def until_seen(workspace: Workspace, name: str, verdict: str) -> Check:
+def wait_for_check(workspace: Workspace, name: str, verdict: str) -> Check:
     """The same once it says so: what the server finds out takes it a moment."""
     last: list[Check] = []
 
     def is_said() -> bool:
-        last[:] = [seen(workspace, name)]
+        last[:] = [run_check(workspace, name)]
         return last[0].verdict == verdict
 
     until(is_said)
@@ -33,7 +33,7 @@ def until_seen(workspace: Workspace, name: str, verdict: str) -> Check:
 
 
 @contextmanager
-def nobody() -> Iterator[int]:
+def unused_port() -> Iterator[int]:
     """A port at which nobody answers, and that nobody else can have meanwhile."""
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
@@ -45,7 +45,7 @@ def settings(**sections: dict[str, object]) -> Config:
     return Config.model_validate(sections)
 
 
-def asking(server: Server) -> ServerProbe:
+def server_probe(server: Server) -> ServerProbe:
     """The server as doctor asks it."""
     facts = find_server(server.workspace)
     assert facts is not None

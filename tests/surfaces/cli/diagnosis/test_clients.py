@@ -10,7 +10,7 @@ import pytest
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.workspace import Workspace
 from tests.interaction.requirements import requirement
-from tests.surfaces.cli.diagnosis.doctor_run import nobody, seen
+from tests.surfaces.cli.diagnosis.doctor_run import run_check, unused_port
 
 pytestmark = requirement("CLI-22")
 
@@ -31,7 +31,7 @@ def entry(home: Path, server: JsonObject) -> None:
 
 def test_one_that_starts_what_is_gone(workspace: Workspace, home: Path) -> None:
     entry(home, {"command": "/nowhere/bin/cpl", "args": ["mcp"]})
-    found = seen(workspace, "clients")
+    found = run_check(workspace, "clients")
     assert (found.verdict, found.fix) == ("warn", "cpl init")
     assert found.found == "cursor starts /nowhere/bin/cpl, which is not there"
 
@@ -41,16 +41,16 @@ def test_another_cpl_that_is_there(workspace: Workspace, home: Path) -> None:
     other.parent.mkdir()
     other.touch()
     entry(home, {"command": str(other), "args": ["mcp"]})
-    found = seen(workspace, "clients")
+    found = run_check(workspace, "clients")
     assert (found.verdict, found.found) == ("ok", "registered: none; also here: cursor")
 
 
 def test_one_that_is_sent_where_nobody_answers(workspace: Workspace, home: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as there:
         entry(home, {"url": f"http://127.0.0.1:{there.getsockname()[1]}/mcp"})
-        assert seen(workspace, "clients").verdict == "ok"
-    with nobody() as port:
+        assert run_check(workspace, "clients").verdict == "ok"
+    with unused_port() as port:
         url = f"http://127.0.0.1:{port}/mcp"
         entry(home, {"url": url})
-        found = seen(workspace, "clients")
-    assert (found.verdict, found.found) == ("warn", f"cursor is sent to {url}, where nobody answers")
+        found = run_check(workspace, "clients")
+    assert (found.verdict, found.found) == ("warn", f"cursor is sent to {url}, where no server answers")

@@ -6,7 +6,7 @@ import pytest
 
 from codeplane.kernel.workspace import Workspace
 from tests.interaction.requirements import requirement
-from tests.surfaces.cli.diagnosis.doctor_run import nobody, seen
+from tests.surfaces.cli.diagnosis.doctor_run import run_check, unused_port
 
 pytestmark = requirement("CLI-22")
 
@@ -22,11 +22,14 @@ def test_an_endpoint_that_does_not_answer(workspace: Workspace, setting: str) ->
     with socket.create_server(("127.0.0.1", 0)) as there:
         address = f"http://127.0.0.1:{there.getsockname()[1]}"
         workspace.config.write_text(_ENDPOINTS[setting].replace("ADDRESS", address))
-        assert (seen(workspace, "outside").verdict, seen(workspace, "outside").found) == ("ok", f"answers: {setting}")
-    with nobody() as port:
+        assert (run_check(workspace, "outside").verdict, run_check(workspace, "outside").found) == (
+            "ok",
+            f"answers: {setting}",
+        )
+    with unused_port() as port:
         address = f"http://127.0.0.1:{port}"
         workspace.config.write_text(_ENDPOINTS[setting].replace("ADDRESS", address))
-        found = seen(workspace, "outside")
+        found = run_check(workspace, "outside")
     assert found.verdict == "warn" and f"{setting} {address}" in found.found and setting in found.fix
 
 
@@ -36,25 +39,25 @@ def test_a_variable_that_is_not_set(workspace: Workspace, monkeypatch: pytest.Mo
         workspace.config.write_text(
             f"observe: {{otlp_endpoint: '{address}', otlp_header_variable: COLLECTOR_HEADER}}\n"
         )
-        found = seen(workspace, "outside")
+        found = run_check(workspace, "outside")
         assert found.verdict == "warn" and "names COLLECTOR_HEADER, which is not set" in found.found
         monkeypatch.setenv("COLLECTOR_HEADER", "a=b")
-        assert seen(workspace, "outside").verdict == "ok"
+        assert run_check(workspace, "outside").verdict == "ok"
 
 
 def test_a_model_that_is_not_there(workspace: Workspace) -> None:
     workspace.config.write_text("embeddings: {model: onnx, folder: /nowhere/at/all}\n")
-    found = seen(workspace, "outside")
+    found = run_check(workspace, "outside")
     assert found.verdict == "warn" and "'/nowhere/at/all' is not there" in found.found
 
 
 def test_all_that_is_wrong_is_named(workspace: Workspace) -> None:
-    with nobody() as port:
+    with unused_port() as port:
         address = f"http://127.0.0.1:{port}"
         names = ("web.search_url", "observe.otlp_endpoint")
         lines = [_ENDPOINTS[name].replace("ADDRESS", address) for name in names]
         workspace.config.write_text("\n".join([*lines, "workspaces: {roots: [/nope, .]}\n"]))
-        found = seen(workspace, "outside")
+        found = run_check(workspace, "outside")
     assert (
         found.verdict == "warn" and "workspaces.roots names /nope, " in found.found and "names ., " not in found.found
     )
@@ -62,4 +65,4 @@ def test_all_that_is_wrong_is_named(workspace: Workspace) -> None:
 
 
 def test_nothing_is_named(workspace: Workspace) -> None:
-    assert seen(workspace, "outside").found == "nothing outside is named in the settings"
+    assert run_check(workspace, "outside").found == "nothing outside is named in the settings"

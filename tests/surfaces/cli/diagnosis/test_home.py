@@ -17,14 +17,14 @@ from tests.edit.batches import Place, applying, killed
 from tests.harness import git, start
 from tests.interaction.requirements import requirement
 from tests.ledger.disks import read_only, small_disk
-from tests.surfaces.cli.diagnosis.doctor_run import seen
+from tests.surfaces.cli.diagnosis.doctor_run import run_check
 
 pytestmark = requirement("CLI-22")
 
 
 class TestHome:
     def test_one_that_is_not_there(self, repo: Path) -> None:
-        found = seen(Workspace(root=repo), "home")
+        found = run_check(Workspace(root=repo), "home")
         assert (found.verdict, found.fix) == ("warn", "cpl init")
 
     def test_nothing_is_said_of_what_would_lie_in_a_file(self, repo: Path) -> None:
@@ -34,14 +34,14 @@ class TestHome:
 
     def test_one_that_is_a_file(self, repo: Path) -> None:
         (repo / ".codeplane").touch()
-        found = seen(Workspace(root=repo), "home")
+        found = run_check(Workspace(root=repo), "home")
         assert (found.verdict, found.fix) == ("fail", f"mv {repo}/.codeplane {repo}/.codeplane.old")
 
     def test_one_that_is_read_only(self, workspace: Workspace) -> None:
         with read_only(workspace.home):
-            found = seen(workspace, "home")
+            found = run_check(workspace, "home")
         assert found.verdict == "fail" and "read-only" in found.found
-        assert seen(workspace, "home").verdict == "ok"
+        assert run_check(workspace, "home").verdict == "ok"
 
     @pytest.mark.parametrize(
         "name",
@@ -55,7 +55,7 @@ class TestHome:
             odd.unlink(missing_ok=True)
             make(odd)
             # Whoever opened a pipe here would wait for ever.
-            found = seen(workspace, "home")
+            found = run_check(workspace, "home")
             assert (found.verdict, found.fix) == ("fail", f"mv {odd} {odd}.old")
             assert found.found == f"no plain file: {name}"
             if odd.is_dir():
@@ -68,18 +68,18 @@ class TestHome:
     def test_a_disk_without_room(self, repo: Path, size: str, verdict: str, said: str) -> None:
         workspace = Workspace(root=repo)
         with small_disk(workspace.home, size):
-            found = seen(workspace, "home")
+            found = run_check(workspace, "home")
         assert found.verdict == verdict and said in found.found
 
 
 class TestOwnership:
     def test_a_home_of_ones_own(self, workspace: Workspace) -> None:
-        assert seen(workspace, "ownership").verdict == "ok"
+        assert run_check(workspace, "ownership").verdict == "ok"
 
     def test_settings_under_version_control(self, workspace: Workspace) -> None:
         workspace.config.write_text("trust: {mode: automatic}\n")
         git(workspace.root, "add", "--force", ".codeplane/config.yaml")
-        found = seen(workspace, "ownership")
+        found = run_check(workspace, "ownership")
         assert found.verdict == "fail" and "git rm -r --cached .codeplane" in found.fix
 
     @pytest.mark.parametrize(("whose", "kept"), [("yours", True), ("somebody else's", False)])
@@ -88,11 +88,11 @@ class TestOwnership:
         workspace.ledger.write_text("of the owner")
         git(workspace.root, "add", "--force", ".codeplane/config.yaml")
         git(workspace.root, "commit", "-q", "-m", "with settings")
-        (way_out,) = [part for part in seen(workspace, "ownership").fix.split("; ") if part.startswith(whose)]
+        (way_out,) = [part for part in run_check(workspace, "ownership").fix.split("; ") if part.startswith(whose)]
         command = re.search(r"git rm .*'", way_out)
         assert command is not None
         subprocess.run(command[0], shell=True, check=True, cwd=workspace.root, stdout=subprocess.DEVNULL)
-        assert seen(workspace, "ownership").verdict == "ok"
+        assert run_check(workspace, "ownership").verdict == "ok"
         assert workspace.config.exists() is kept and workspace.ledger.read_text() == "of the owner"
 
 
@@ -109,13 +109,13 @@ class TestUnfinished:
         return left
 
     def test_an_edit_that_was_killed_is_ended_by_the_next_start(self, workspace: Workspace) -> None:
-        assert seen(workspace, "unfinished").verdict == "ok"
+        assert run_check(workspace, "unfinished").verdict == "ok"
         left = self.killed(workspace)
-        found = seen(workspace, "unfinished")
+        found = run_check(workspace, "unfinished")
         assert found.verdict == "warn" and left.name in found.found and found.fix.startswith("cpl up")
         running = start(workspace.root)
         try:
-            assert seen(workspace, "unfinished").verdict == "ok"
+            assert run_check(workspace, "unfinished").verdict == "ok"
             assert (workspace.root / "new.txt").read_bytes() == b"new\n"
         finally:
             running.stop()
@@ -125,20 +125,20 @@ class TestUnfinished:
         (left / MANIFEST).write_text("{")
         running = start(workspace.root)
         try:
-            found = seen(workspace, "unfinished")
+            found = run_check(workspace, "unfinished")
         finally:
             running.stop()
         assert found.verdict == "fail" and left.name in found.found and "cpl doctor --logs" in found.fix
 
     def test_a_git_operation_that_was_killed(self, workspace: Workspace) -> None:
         (workspace.home / "git/mut_1").mkdir(parents=True)
-        found = seen(workspace, "unfinished")
+        found = run_check(workspace, "unfinished")
         assert found.verdict == "warn" and "mut_1" in found.found
 
 
 class TestAttached:
     def test_none(self, workspace: Workspace) -> None:
-        assert (seen(workspace, "attached").verdict, seen(workspace, "attached").found) == (
+        assert (run_check(workspace, "attached").verdict, run_check(workspace, "attached").found) == (
             "ok",
             "no further workspace",
         )
@@ -147,18 +147,18 @@ class TestAttached:
         folder = tmp_path / "lib"
         entries = [{"name": "lib", "root": str(folder)}, {"name": "far", "url": "https://example.org/far"}]
         workspace.attached.write_text(json.dumps({"version": 1, "workspaces": entries}))
-        found = seen(workspace, "attached")
+        found = run_check(workspace, "attached")
         assert (found.verdict, found.fix) == ("warn", "cpl call workspace.detach name=lib")
         folder.mkdir()
-        assert (seen(workspace, "attached").verdict, seen(workspace, "attached").found) == ("ok", "lib, far")
+        assert (run_check(workspace, "attached").verdict, run_check(workspace, "attached").found) == ("ok", "lib, far")
 
     @pytest.mark.parametrize("text", ["{", "[]", '{"workspaces": 3}', '{"workspaces": [1]}'])
     def test_a_list_that_cannot_be_read(self, workspace: Workspace, text: str) -> None:
         workspace.attached.write_text(text)
-        assert seen(workspace, "attached").verdict == "warn"
+        assert run_check(workspace, "attached").verdict == "warn"
 
     def test_one_that_was_set_aside(self, workspace: Workspace) -> None:
         broken = workspace.home / "workspaces.json.broken"
         broken.touch()
-        found = seen(workspace, "attached")
+        found = run_check(workspace, "attached")
         assert found.verdict == "warn" and f"rm {broken}" in found.fix

@@ -14,7 +14,7 @@ from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.diagnosis.index import judge_status
 from tests.harness import CPL, Server, git, start, until
 from tests.interaction.requirements import requirement
-from tests.surfaces.cli.diagnosis.doctor_run import nobody, seen, until_seen
+from tests.surfaces.cli.diagnosis.doctor_run import run_check, unused_port, wait_for_check
 
 pytestmark = requirement("CLI-20")
 
@@ -40,35 +40,35 @@ def indexed(repo: Path) -> Workspace:
 
 class TestOnDisk:
     def test_none_yet(self, workspace: Workspace) -> None:
-        assert seen(workspace, "index").found == "none yet; cpl up builds it"
+        assert run_check(workspace, "index").found == "none yet; cpl up builds it"
 
     @pytest.mark.parametrize("name", ["index.db", "facts.db"])
     def test_a_damaged_or_an_old_one_is_made_again_by_the_next_start(self, indexed: Workspace, name: str) -> None:
-        assert seen(indexed, "index").verdict == "ok"
+        assert run_check(indexed, "index").verdict == "ok"
         file = indexed.home / name
         with closing(sqlite3.connect(file)) as connection:
             connection.execute("PRAGMA user_version=1")
-        found = seen(indexed, "index")
+        found = run_check(indexed, "index")
         assert found.verdict == "warn" and f"{name}: of another CodePlane (schema 1" in found.found
         assert found.fix == "cpl up makes it again"
         file.write_bytes(b"no database at all, but long enough to look like one" * 100)
-        found = seen(indexed, "index")
+        found = run_check(indexed, "index")
         assert found.verdict == "warn" and f"{name}: damaged" in found.found
         with served(indexed.root):
-            assert seen(indexed, "index").verdict == "ok"
+            assert run_check(indexed, "index").verdict == "ok"
 
 
 class TestServed:
     def test_one_that_follows(self, repo: Path) -> None:
         with served(repo) as running:
             until(lambda: _watching(running))
-            found = seen(running.workspace, "index")
+            found = run_check(running.workspace, "index")
             assert found.verdict == "ok" and found.found.startswith("epoch ") and found.found.endswith(", 1 file")
 
     def test_watching_that_is_switched_off(self, workspace: Workspace) -> None:
         workspace.config.write_text("index: {watch: false}\n")
         with served(workspace.root) as running:
-            found = seen(running.workspace, "index")
+            found = run_check(running.workspace, "index")
         assert found.verdict == "warn" and "the disk is not watched" in found.found
         assert found.fix.startswith("set index.watch: true")
 
@@ -79,7 +79,7 @@ class TestServed:
             pytest.skip("no namespace of one's own can be had here, so nothing is proved")
         with served(workspace.root, wrapped=wrapped) as running:
             until(lambda: "the disk is not watched" in running.workspace.log.read_text())
-            found = seen(running.workspace, "index")
+            found = run_check(running.workspace, "index")
         assert found.verdict == "warn" and "the disk is not watched" in found.found
         assert "fs.inotify.max_user_watches" in found.fix
 
@@ -91,19 +91,19 @@ class TestServed:
         (workspace.root / "closed.txt").chmod(0)
         with served(workspace.root, wrapped=wrapped) as running:
             until(lambda: _watching(running))
-            found = seen(running.workspace, "index")
+            found = run_check(running.workspace, "index")
         assert found.verdict == "warn" and found.found.endswith("1 cannot be read") and "chmod u+r" in found.fix
 
     def test_a_model_that_does_not_answer(self, workspace: Workspace) -> None:
-        with nobody() as port:
+        with unused_port() as port:
             workspace.config.write_text(
                 "embeddings: {model: endpoint, endpoint_model: m, dimensions: 8,"
                 f" base_url: 'http://127.0.0.1:{port}/v1'}}\n"
             )
             with served(workspace.root) as running:
-                until(lambda: "nothing is found by meaning" in seen(running.workspace, "index").found)
-                found = seen(running.workspace, "index")
-                told = seen(running.workspace, "outside")
+                until(lambda: "nothing is found by meaning" in run_check(running.workspace, "index").found)
+                found = run_check(running.workspace, "index")
+                told = run_check(running.workspace, "outside")
         assert found.verdict == "warn"
         assert told.verdict == "warn" and "embeddings.base_url" in told.found
 
@@ -118,7 +118,7 @@ class TestServed:
         shutil.rmtree(workspace.home)
         running = start(workspace.root)
         try:
-            found = until_seen(running.workspace, "index", "fail")
+            found = wait_for_check(running.workspace, "index", "fail")
         finally:
             running.stop()
         assert "it cannot be built: git ls-files failed" in found.found

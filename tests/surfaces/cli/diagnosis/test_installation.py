@@ -10,7 +10,7 @@ import pytest
 from codeplane.kernel.workspace import Workspace
 from tests.harness import CPL
 from tests.interaction.requirements import requirement
-from tests.surfaces.cli.diagnosis.doctor_run import seen
+from tests.surfaces.cli.diagnosis.doctor_run import run_check
 
 pytestmark = requirement("CLI-20")
 
@@ -27,7 +27,7 @@ def program(folder: Path, name: str, script: str) -> Path:
 def test_no_git(workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "bin").mkdir()
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    found = seen(workspace, "git")
+    found = run_check(workspace, "git")
     assert (found.verdict, found.found, found.fix) == ("fail", "not found", "apt-get install git")
 
 
@@ -45,7 +45,7 @@ def test_a_git_that_is_old_or_broken(
 ) -> None:
     folder = program(tmp_path / "bin", "git", script)
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
-    found = seen(workspace, "git")
+    found = run_check(workspace, "git")
     assert found.verdict == verdict and said in found.found
 
 
@@ -54,7 +54,7 @@ def test_no_bubblewrap(workspace: Workspace, tmp_path: Path, monkeypatch: pytest
     folder.mkdir()
     (folder / "git").symlink_to(str(shutil.which("git")))
     monkeypatch.setenv("PATH", str(folder))
-    found = seen(workspace, "sandbox")
+    found = run_check(workspace, "sandbox")
     assert found.verdict == "warn" and "not installed" in found.found
     assert found.fix.startswith("apt-get install bubblewrap")
 
@@ -74,25 +74,25 @@ def test_runners_that_are_missing_are_named(workspace: Workspace) -> None:
     web.mkdir()
     (web / "package.json").write_text('{"scripts": {"test": "vitest run"}, "devDependencies": {"vitest": "^3"}}')
     (web / "cart.test.ts").write_text("import { test } from 'vitest'\n")
-    found = seen(workspace, "tests")
+    found = run_check(workspace, "tests")
     assert (found.verdict, found.fix) == ("warn", "cd web && npm install")
     assert found.found.startswith("Test runner 'vitest' not found in PATH (for web)")
     (web / "node_modules").mkdir()
     program(web / "node_modules/.bin", "vitest", "")
     (workspace.root / ".gitignore").write_text("node_modules/\n")
-    found = seen(workspace, "tests")
+    found = run_check(workspace, "tests")
     assert found.verdict == "ok" and "vitest for web: web/node_modules/.bin/vitest" in found.found
 
 
 def test_a_runner_that_nobody_knows(workspace: Workspace) -> None:
     workspace.config.write_text("tests: {runners: {python: pytset}}\n")
-    found = seen(workspace, "tests")
+    found = run_check(workspace, "tests")
     assert found.verdict == "fail" and "tests.runners names 'pytset' for python" in found.found
     assert "did you mean pytest?" in found.found
 
 
 def test_a_linter_that_is_not_there(workspace: Workspace) -> None:
     workspace.config.write_text("tests: {lint: [[git, diff, --check], [ruffx, check]]}\n")
-    found = seen(workspace, "tests")
+    found = run_check(workspace, "tests")
     assert (found.verdict, found.found) == ("warn", "tests.lint names 'ruffx', which is not found")
-    assert found.fix == "install the linter, or mend tests.lint"
+    assert found.fix == "install the linter, or fix tests.lint"

@@ -1,27 +1,30 @@
-"""Questions that wait, actions nobody knows the end of, and tasks that may do no more."""
+"""Questions that wait, actions whose outcome is unknown, and tasks that have used up their limits."""
 
 from pathlib import Path
 
 import pytest
 
 from codeplane.kernel.workspace import Workspace
-from tests.browser.proposing import propose
+from tests.browser.proposal import propose
 from tests.harness import Server, start, until
 from tests.interaction.requirements import requirement
-from tests.surfaces.cli.diagnosis.doctor_run import seen, until_seen
+from tests.surfaces.cli.diagnosis.doctor_run import run_check, wait_for_check
 
 pytestmark = requirement("CLI-22")
 
 
 def test_questions_are_counted(server: Server) -> None:
-    assert (seen(server.workspace, "waiting").verdict, seen(server.workspace, "waiting").found) == ("ok", "nothing")
+    assert (run_check(server.workspace, "waiting").verdict, run_check(server.workspace, "waiting").found) == (
+        "ok",
+        "nothing",
+    )
     propose(server, "echo hello")
-    found = seen(server.workspace, "waiting")
+    found = run_check(server.workspace, "waiting")
     assert (found.verdict, found.found) == ("ok", "1 question waits for you: cpl approvals")
 
 
 def test_without_a_server_nobody_knows(workspace: Workspace) -> None:
-    assert seen(workspace, "waiting").found == "not known without a server"
+    assert run_check(workspace, "waiting").found == "not known without a server"
 
 
 def test_an_action_that_was_cut_off(repo: Path) -> None:
@@ -36,10 +39,10 @@ def test_an_action_that_was_cut_off(repo: Path) -> None:
         running.kill()
     running = start(repo)
     try:
-        found = until_seen(running.workspace, "waiting", "warn")
+        found = wait_for_check(running.workspace, "waiting", "warn")
     finally:
         running.stop()
-    assert found.verdict == "warn" and "nobody knows whether they happened" in found.found
+    assert found.verdict == "warn" and "their outcome is unknown" in found.found
     assert f"cpl approvals show {action}" in found.fix
 
 
@@ -48,7 +51,7 @@ def test_a_task_that_has_used_up_its_limits(server: Server) -> None:
     assert isinstance(made, dict)
     edit = {"path": "new.txt", "content": "new\n"}
     assert "error" not in server.call("write_files", edits=[edit], session_id=made["session_id"])
-    found = seen(server.workspace, "waiting")
+    found = run_check(server.workspace, "waiting")
     assert found.verdict == "warn" and "used up its limits" in found.found and "session.configure" in found.fix
 
 

@@ -5,7 +5,7 @@ import pytest
 from codeplane.kernel.workspace import Workspace
 from tests.harness import Server
 from tests.interaction.requirements import requirement
-from tests.surfaces.cli.diagnosis.doctor_run import seen
+from tests.surfaces.cli.diagnosis.doctor_run import run_check
 
 pytestmark = requirement("CLI-20")
 
@@ -20,22 +20,25 @@ pytestmark = requirement("CLI-20")
 def test_rules_that_cannot_be_used_are_named(workspace: Workspace, text: str) -> None:
     workspace.policy.mkdir()
     (workspace.policy / "mine.rego").write_text(text)
-    found = seen(workspace, "policy")
-    assert found.verdict == "fail" and "mine.rego" in found.found and found.fix == "mend it; cpl policy check"
+    found = run_check(workspace, "policy")
+    assert found.verdict == "fail" and "mine.rego" in found.found and found.fix == "fix it; then: cpl policy check"
 
 
 def test_without_any_the_shipped_ones_hold(workspace: Workspace) -> None:
-    assert (seen(workspace, "policy").verdict, seen(workspace, "policy").found) == ("ok", "the shipped rules alone")
+    assert (run_check(workspace, "policy").verdict, run_check(workspace, "policy").found) == (
+        "ok",
+        "the shipped rules alone",
+    )
 
 
 def test_a_server_keeps_the_last_that_could_be_used(server: Server) -> None:
     server.workspace.policy.mkdir()
     mine = server.workspace.policy / "mine.rego"
     mine.write_text("package codeplane.policy\n\ndeny contains {\n")
-    found = seen(server.workspace, "policy")
+    found = run_check(server.workspace, "policy")
     assert found.verdict == "fail" and "mine.rego:" in found.found and "stays in force" in found.found
     mine.write_text('package codeplane.policy\n\ndeny contains "x" if input.risk == "HIGH"\n')
-    assert (seen(server.workspace, "policy").verdict, seen(server.workspace, "policy").found) == (
+    assert (run_check(server.workspace, "policy").verdict, run_check(server.workspace, "policy").found) == (
         "ok",
         "1 of your own: mine.rego",
     )

@@ -19,7 +19,7 @@ from codeplane.surfaces.cli.discovery import find_server
 from tests.harness import Server, cpl, make_repo, start, until
 from tests.interaction.requirements import requirement
 from tests.ledger.disks import small_disk
-from tests.surfaces.cli.diagnosis.doctor_run import asking, seen
+from tests.surfaces.cli.diagnosis.doctor_run import run_check, server_probe
 from tests.surfaces.http.wire import call, send
 from tests.test_faults import fill
 
@@ -27,15 +27,15 @@ pytestmark = requirement("CLI-24")
 
 
 def test_none(workspace: Workspace) -> None:
-    found = seen(workspace, "server")
+    found = run_check(workspace, "server")
     assert (found.verdict, found.found, found.fix) == ("warn", "not running", "cpl up")
 
 
 def test_one_that_was_killed(server: Server) -> None:
     server.kill()
-    found = seen(server.workspace, "server")
+    found = run_check(server.workspace, "server")
     assert found.verdict == "warn" and found.fix == "cpl up"
-    assert found.found == f"not running; the last one (pid {server.process.pid}) ended without a goodbye"
+    assert found.found == f"not running; the last one (pid {server.process.pid}) ended without shutting down"
 
 
 def test_one_that_hangs_is_told_by_its_number_and_ends_nothing(server: Server) -> None:
@@ -66,20 +66,20 @@ def test_one_that_hangs_while_it_is_asked_is_asked_once(workspace: Workspace, se
         os.kill(server.process.pid, signal.SIGCONT)
     # It would answer now, and is not asked: whoever hangs once would hold up every check.
     assert looked_at(server.workspace, served).verdict == "fail"
-    assert looked_at(server.workspace, asking(server)).verdict == "ok"
+    assert looked_at(server.workspace, server_probe(server)).verdict == "ok"
 
 
 def test_a_process_that_has_the_repository(workspace: Workspace) -> None:
     lock = FileLock(workspace.lock)
     lock.acquire()
     try:
-        found = seen(workspace, "server")
+        found = run_check(workspace, "server")
         status = cpl("status", cwd=workspace.root)
     finally:
         lock.release()
     assert status.returncode == 3 and f"pid {os.getpid()} has this repository" in status.stdout
     assert found.verdict == "warn" and f"pid {os.getpid()} has this repository" in found.found
-    assert seen(workspace, "server").found == "not running"
+    assert run_check(workspace, "server").found == "not running"
 
 
 def test_one_whose_address_was_deleted_writes_it_down_again(server: Server) -> None:
@@ -88,7 +88,7 @@ def test_one_whose_address_was_deleted_writes_it_down_again(server: Server) -> N
     done = cpl("up", "-d", cwd=server.repo)
     assert done.returncode == 0 and f"pid {server.process.pid}, already running" in done.stdout
     until(server.workspace.port.exists)
-    assert seen(server.workspace, "server").verdict == "ok"
+    assert run_check(server.workspace, "server").verdict == "ok"
     assert cpl("status", cwd=server.repo).returncode == 0
     # The one that was started in vain would come up once this one has ended.
     assert until(lambda: not _starting(server.repo))
@@ -107,7 +107,7 @@ def _starting(repo: Path) -> bool:
 def test_one_of_another_version(server: Server) -> None:
     written = server.workspace.server
     written.write_text(json.dumps({**json.loads(written.read_text()), "version": "0.0.1"}))
-    found = seen(server.workspace, "server")
+    found = run_check(server.workspace, "server")
     assert (found.verdict, found.found) == ("warn", f"runs 0.0.1, this is {__version__}")
     assert found.fix == "cpl down && cpl up"
 
@@ -134,10 +134,10 @@ def test_what_it_says_of_a_token_that_is_gone_mends_it(repo: Path, left: bytes |
         if left is not None:
             workspace.owner_token.write_bytes(left)
             workspace.owner_token.chmod(0o600)
-        found = seen(workspace, "server")
+        found = run_check(workspace, "server")
         assert (found.verdict, found.fix) == ("fail", "cpl down && cpl up -d")
         assert cpl("down", cwd=repo).returncode == cpl("up", "-d", cwd=repo).returncode == 0
-        assert seen(workspace, "server").verdict == seen(workspace, "secrets").verdict == "ok"
+        assert run_check(workspace, "server").verdict == run_check(workspace, "secrets").verdict == "ok"
         # Nothing is replaced in silence.
         assert ("token was made anew" in workspace.log.read_text()) is (left is not None)
     finally:
@@ -172,20 +172,23 @@ class TestPorts:
         with socket.create_server(("127.0.0.1", 0)) as taken:
             port = taken.getsockname()[1]
             workspace.config.write_text(text.format(port=port))
-            found = seen(workspace, "ports")
+            found = run_check(workspace, "ports")
         assert found.verdict == "fail" and f"{setting} {port} is taken" in found.found
         assert f"--set {setting}=0" in found.fix
 
     def test_a_port_for_tls_that_nobody_wants(self, workspace: Workspace) -> None:
         with socket.create_server(("127.0.0.1", 0)) as taken:
             workspace.config.write_text(f"server: {{tls_port: {taken.getsockname()[1]}}}")
-            assert seen(workspace, "ports").verdict == "ok"
+            assert run_check(workspace, "ports").verdict == "ok"
 
     @pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.5", "box.local"])
     def test_an_address_that_may_not_be_served(self, workspace: Workspace, host: str) -> None:
         workspace.config.write_text(f"server: {{host: {host}}}")
-        found = seen(workspace, "ports")
+        found = run_check(workspace, "ports")
         assert found.verdict == "fail" and "server.host" in f"{found.found} {found.fix}"
 
     def test_any_port_will_do(self, workspace: Workspace) -> None:
-        assert (seen(workspace, "ports").verdict, seen(workspace, "ports").found) == ("ok", "any that is free")
+        assert (run_check(workspace, "ports").verdict, run_check(workspace, "ports").found) == (
+            "ok",
+            "any that is free",
+        )

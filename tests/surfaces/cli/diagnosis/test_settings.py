@@ -8,7 +8,7 @@ from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.diagnosis.settings import names
 from tests.harness import Server, cpl
 from tests.interaction.requirements import requirement
-from tests.surfaces.cli.diagnosis.doctor_run import asking, seen, settings
+from tests.surfaces.cli.diagnosis.doctor_run import run_check, server_probe, settings
 
 pytestmark = requirement("CLI-20")
 
@@ -22,16 +22,16 @@ pytestmark = requirement("CLI-20")
     ],
 )
 def test_broken_settings_are_named_with_their_place(workspace: Workspace, text: str, said: str) -> None:
-    assert (seen(workspace, "settings").verdict, seen(workspace, "settings").found) == ("ok", "defaults")
+    assert (run_check(workspace, "settings").verdict, run_check(workspace, "settings").found) == ("ok", "defaults")
     workspace.config.write_text(text)
-    found = seen(workspace, "settings")
+    found = run_check(workspace, "settings")
     assert found.verdict == "fail" and said in found.found
 
 
 def test_settings_that_the_server_has_not_read(server: Server) -> None:
-    assert seen(server.workspace, "settings").verdict == "ok"
+    assert run_check(server.workspace, "settings").verdict == "ok"
     server.workspace.config.write_text("limits: {max_mutations: 7}\n")
-    found = seen(server.workspace, "settings")
+    found = run_check(server.workspace, "settings")
     assert found.verdict == "warn" and "not in force until a restart: limits.max_mutations" in found.found
     assert found.fix == "cpl down && cpl up"
 
@@ -46,15 +46,15 @@ class TestNames:
     )
     def test_what_is_not_there_is_named(self, workspace: Workspace, text: str, said: str, fix: str) -> None:
         workspace.config.write_text(text)
-        found = seen(workspace, "names")
+        found = run_check(workspace, "names")
         assert found.verdict == "fail" and said in found.found and fix in found.fix
 
     def test_what_is(self, workspace: Workspace) -> None:
         workspace.config.write_text("trust: {allow: [ledger.retain]}\nmcp: {toolset: 'core,git'}\n")
-        assert seen(workspace, "names").verdict == "ok"
+        assert run_check(workspace, "names").verdict == "ok"
 
     def test_a_server_is_asked_where_there_is_one(self, codeplane_server: Server) -> None:
-        served, workspace = asking(codeplane_server), codeplane_server.workspace
+        served, workspace = server_probe(codeplane_server), codeplane_server.workspace
         assert names(workspace, settings(trust={"allow": ("ledger.retian",)}), served).verdict == "fail"
         assert names(workspace, settings(trust={"allow": ("ledger.retain",)}), served).verdict == "ok"
 
@@ -64,7 +64,7 @@ def test_what_starts_a_server_anew_leaves_it_in_the_background(repo: Path) -> No
     try:
         workspace = Workspace(root=repo.resolve())
         workspace.config.write_text("limits: {max_mutations: 7}\n")
-        assert seen(workspace, "settings").fix == "cpl down && cpl up -d"
+        assert run_check(workspace, "settings").fix == "cpl down && cpl up -d"
     finally:
         assert cpl("down", cwd=repo).returncode == 0
 
@@ -74,7 +74,7 @@ def test_what_starts_a_server_anew_leaves_it_in_the_background(repo: Path) -> No
     [("contexts: 3\n", "contexts.yaml:1"), ("version: 99\n", "version 99"), ("contexts: [\n", "not YAML")],
 )
 def test_contexts_that_cannot_be_heeded(workspace: Workspace, text: str, said: str) -> None:
-    assert seen(workspace, "contexts").verdict == "ok"
+    assert run_check(workspace, "contexts").verdict == "ok"
     (workspace.home / "contexts.yaml").write_text(text)
-    found = seen(workspace, "contexts")
+    found = run_check(workspace, "contexts")
     assert found.verdict == "warn" and said in found.found

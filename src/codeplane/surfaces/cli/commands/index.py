@@ -13,7 +13,7 @@ from codeplane.surfaces.cli.commands.call import show
 from codeplane.surfaces.cli.output import JsonOption, RepoOption, report_errors, resolve_workspace
 from codeplane.surfaces.cli.owner_client import open_owner_client
 
-index = typer.Typer(help="Carry an index to a fresh clone, or make it anew.", no_args_is_help=True)
+index = typer.Typer(help="Export an index to a fresh clone, or rebuild it.", no_args_is_help=True)
 
 
 @index.command()

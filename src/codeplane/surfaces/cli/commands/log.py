@@ -35,7 +35,7 @@ def log(
     types: Annotated[list[str] | None, typer.Option("--type", help="Only this type; can be repeated.")] = None,
     after: Annotated[int | None, typer.Option("--after", help="Only events after this position.")] = None,
     limit: Annotated[
-        int | None, typer.Option("--limit", "-n", min=1, help="At most this many, the newest; 50 unless told.")
+        int | None, typer.Option("--limit", "-n", min=1, help="At most this many, the newest; 50 by default.")
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="All events.")] = False,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Keep printing events as they happen.")] = False,

@@ -74,7 +74,7 @@ class Player:
         self.screen.note(f"waiting for you: {self.person.inbox} (answers itself in {self.answer_after:g} s)")
         await asyncio.wait([calling], timeout=self.answer_after)
         if not calling.done() and await asyncio.to_thread(self.person.approve, action):
-            self.screen.note("nobody decided, so the demo did, with the owner's token")
+            self.screen.note("nobody decided, so the demo approved it with the owner's token")
         return action
 
     def _check(self, number: int, step: Step, answer: ToolAnswer, *, asked: bool) -> None:

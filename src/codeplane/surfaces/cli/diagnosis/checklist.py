@@ -82,5 +82,5 @@ def _run_check(name: str, look: Look) -> Check:
     except CodePlaneError as error:
         return fail(name, error.message, error.hint)
     except Exception as error:  # whatever it was, the other checks are wanted all the more
-        message = f"it could not be looked at: {type(error).__name__}: {error}"
+        message = f"the check failed: {type(error).__name__}: {error}"
         return fail(name, message, "a bug in CodePlane: please report it with cpl doctor --logs")

@@ -38,7 +38,7 @@ def _find_problem(change: "RegistrationChange") -> str | None:
         return f"{change.client} starts {missing[0]}, which is not there"
     for match in _SENT.finditer(text):
         if not _answers(int(match[1])):
-            return f"{change.client} is sent to {match[0]}, where nobody answers"
+            return f"{change.client} is sent to {match[0]}, where no server answers"
     return None
 
 

@@ -51,7 +51,7 @@ def _problems(config: "Config", facts: ServerFacts | None) -> Iterator[tuple[str
 def _folders(workspace: Workspace, config: "Config") -> Iterator[tuple[str, str]]:
     for root in config.workspaces.roots:
         if not (workspace.root / Path(root).expanduser()).is_dir():
-            yield f"workspaces.roots names {root}, which is no folder", "change workspaces.roots"
+            yield f"workspaces.roots names {root}, which is not a folder", "change workspaces.roots"
 
 
 def _addresses(config: "Config") -> tuple[tuple[str, str], ...]:

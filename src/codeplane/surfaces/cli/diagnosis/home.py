@@ -60,9 +60,9 @@ def unfinished(workspace: Workspace, facts: ServerFacts | None) -> Check:
         return ok("unfinished", "no change is half made")
     names = ", ".join(place.name for place in left[:3]) + (" and more" if len(left) > 3 else "")
     if facts is None:
-        return warn("unfinished", f"under way when the last run ended: {names}", "cpl up completes or takes it back")
-    message = f"could neither be completed nor taken back: {names}"
-    return fail("unfinished", message, f"cpl doctor --logs says why; mend that, then {restart_command(facts)}")
+        return warn("unfinished", f"in progress when the last run ended: {names}", "cpl up completes or undoes it")
+    message = f"could neither be completed nor undone: {names}"
+    return fail("unfinished", message, f"cpl doctor --logs says why; fix that, then {restart_command(facts)}")
 
 
 def attached(workspace: Workspace, facts: ServerFacts | None) -> Check:
@@ -71,7 +71,7 @@ def attached(workspace: Workspace, facts: ServerFacts | None) -> Check:
     if broken.exists():
         return warn("attached", f"{broken} could not be read", f"attach them again, then rm {broken}")
     if workspace.attached.exists() and not workspace.attached.is_file():
-        return warn("attached", f"{workspace.attached} is no plain file", "see home")
+        return warn("attached", f"{workspace.attached} is not a regular file", "see home")
     try:
         entries = json.loads(workspace.attached.read_bytes())["workspaces"]
         roots = {str(entry["name"]): entry.get("root") for entry in entries}

@@ -35,7 +35,7 @@ def index(workspace: Workspace, config: "Config", served: ServerProbe | None) ->
 def judge_status(state: JsonObject, *, head: JsonValue, watch: bool, again: str = "cpl down && cpl up") -> Check:
     """Return the check for the index part of `status`."""
     if not state.get("healthy"):
-        return fail("index", f"it cannot be built: {state.get('state')}", "mend what is said there; it is tried again")
+        return fail("index", f"it cannot be built: {state.get('state')}", "fix the cause; it is tried again")
     if not state.get("version"):
         return warn("index", "the first one is being built", "wait; cpl status shows how far it is")
     summary = f"epoch {state['version']}, {counted(int(str(state['file_count'])), 'file')}"
@@ -46,7 +46,7 @@ def judge_status(state: JsonObject, *, head: JsonValue, watch: bool, again: str 
     vectors = symbols.get("vectors")
     if isinstance(vectors, dict) and vectors.get("failure"):
         message = f"{summary}; nothing is found by meaning: {vectors['failure']}"
-        return warn("index", message, "mend what is said there; other modes of search work")
+        return warn("index", message, "fix the cause; other modes of search work")
     if not state.get("watching"):
         first = _WATCHES if watch else "set index.watch: true"
         return warn("index", f"{summary}; the disk is not watched: every answer walks it", f"{first}, then {again}")

@@ -71,7 +71,7 @@ def runners(workspace: Workspace, config: "Config") -> Check:
     from codeplane.testing.doctor import missing_linters, runner_states, unknown_runners
 
     if unknown := unknown_runners(config.tests):
-        return fail("tests", "; ".join(unknown), "mend tests.runners, or give a command under tests.custom")
+        return fail("tests", "; ".join(unknown), "fix tests.runners, or set a command under tests.custom")
     try:
         listing = list_files(workspace.root, GitCli, include=IncludeRules(config.index.include))
     except (NotFound, StorageFailed) as error:
@@ -80,7 +80,7 @@ def runners(workspace: Workspace, config: "Config") -> Check:
     linters = missing_linters(workspace.root, config.tests, os.environ)
     missing = [state for state in states if state.problem]
     if missing or linters:
-        fixes = [*(state.fix for state in missing), *(["install the linter, or mend tests.lint"] if linters else [])]
+        fixes = [*(state.fix for state in missing), *(["install the linter, or fix tests.lint"] if linters else [])]
         found = [*missing, *linters, *(state for state in states if not state.problem)]
         return warn("tests", "; ".join(map(str, found)), "; ".join(dict.fromkeys(fixes)))
     return ok("tests", "; ".join(map(str, states)) or "no tests and no test runner's settings found")

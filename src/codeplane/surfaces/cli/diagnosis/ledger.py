@@ -21,13 +21,13 @@ def ledger(workspace: Workspace, served: ServerProbe | None) -> Check:
         if not workspace.ledger.exists() or (workspace.ledger.is_file() and not workspace.ledger.stat().st_size):
             return _missing_ledger(workspace)
         if not workspace.ledger.is_file():
-            return fail("ledger", f"{workspace.ledger} is no plain file", "see home")
+            return fail("ledger", f"{workspace.ledger} is not a regular file", "see home")
         from codeplane.ledger.salvage import examine
 
         return ok("ledger", examine(workspace.ledger))
     if problem := _misplaced(served):
         return fail(
-            "ledger", problem, f"{restart_command(served.facts)} goes on with what is there, or with an empty one"
+            "ledger", problem, f"{restart_command(served.facts)} goes on with the ledger on disk, or with an empty one"
         )
     try:
         envelope = served.envelope("ledger.verify", {}, patience_sec=_VERIFY_SEC)

@@ -19,7 +19,7 @@ def pending_work(served: ServerProbe | None) -> Check:
     listed = served.result_of("approval.list", {"status": "APPROVED", "limit": _PAGE})
     unknown = [item for item in _items(listed) if item.get("outcome_unknown") and _is_recent(item)]
     if unknown:
-        message = f"{len(unknown)} approved actions were interrupted, and nobody knows whether they happened"
+        message = f"{len(unknown)} approved actions were interrupted, and their outcome is unknown"
         fix = f"cpl approvals show {unknown[0]['action_id']}; look at the repository; they are not run again"
         return warn("waiting", message, fix)
     if (used := served.metric(_BUDGET)) is not None and used >= 1:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from codeplane.kernel.config import Config
 
 _SETTLED_SEC = 15.0
-_FIX = "mend it; cpl policy check"
+_FIX = "fix it; then: cpl policy check"
 
 
 def policy(workspace: Workspace, config: "Config", served: ServerProbe | None) -> Check:

@@ -30,7 +30,7 @@ def repository(workspace: Workspace) -> Check:
     if opened.head_is_detached:
         summary += ", on no branch"
     if opened.is_shallow:
-        return warn("repository", f"{summary}; a shallow clone: older history is not there", "git fetch --unshallow")
+        return warn("repository", f"{summary}; a shallow clone: older history is missing", "git fetch --unshallow")
     return ok("repository", summary)
 
 
@@ -45,7 +45,7 @@ def worktree(workspace: Workspace) -> Check:
         return ok("worktree", "no git here")
     lock = folder / "index.lock"
     if lock.exists():
-        message = f"{lock} is there: another git is at work, or was killed"
+        message = f"{lock} exists: another git is running, or was killed"
         return warn("worktree", message, f"when no git runs: rm {lock}")
     if (state := state_in(folder)) != "none":
         step = progress_in(folder)
@@ -65,7 +65,7 @@ def hooks(workspace: Workspace) -> Check:
     named = next((entry.value for entry in opened.config if entry.name == "core.hookspath"), None)
     folder = workspace.root / Path(named).expanduser() if named else common_dir(Path(opened.path)) / "hooks"
     if named and not folder.is_dir():
-        message = f"core.hooksPath names {named}, which is not there: no hook runs"
+        message = f"core.hooksPath names {named}, which does not exist: no hook runs"
         return warn("hooks", message, "git config --unset core.hooksPath, or make the folder")
     try:
         there = [path for path in sorted(folder.iterdir()) if path.suffix != ".sample" and path.is_file()]

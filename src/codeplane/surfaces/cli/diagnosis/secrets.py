@@ -39,7 +39,7 @@ def secrets(workspace: Workspace) -> Check:
     foreign = [path for path in there if path.stat().st_uid != os.getuid()]
     if foreign:
         message = ", ".join(path.name for path in foreign)
-        return fail("secrets", f"somebody else owns {message}", f"chown {os.getuid()} {' '.join(map(str, foreign))}")
+        return fail("secrets", f"another user owns {message}", f"chown {os.getuid()} {' '.join(map(str, foreign))}")
     closed = [path for path in there if stat.S_IMODE(path.stat().st_mode) == _CLOSED]
     return _unreadable(closed, workspace) or ok(
         "secrets", f"{counted(len(there), 'file')}, yours alone" if there else "none yet"
@@ -87,7 +87,7 @@ def certificate(workspace: Workspace, config: "Config", facts: ServerFacts | Non
     days = (certificate_file.not_valid_after_utc - datetime.now(UTC)).days
     ends = f"{certificate_file.not_valid_after_utc:%Y-%m-%d}"
     if days < 0:
-        return fail("tls", f"the certificate ended {ends}", renew)
+        return fail("tls", f"the certificate expired {ends}", renew)
     if not own and (problem := _unfit(workspace, config)):
         return fail("tls", problem, "set server.tls_key and server.tls_client_ca to files that fit")
     # Our own certificate is renewed at the next start.

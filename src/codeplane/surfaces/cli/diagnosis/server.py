@@ -83,7 +83,7 @@ def _left_by(workspace: Workspace) -> str:
         pid = int(json.loads(workspace.server.read_bytes())["pid"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return ""
-    return f"; the last one (pid {pid}) ended without a goodbye"
+    return f"; the last one (pid {pid}) ended without shutting down"
 
 
 def _fix_for_error(error: CodePlaneError, facts: ServerFacts) -> str:

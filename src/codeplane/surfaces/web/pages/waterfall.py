@@ -39,7 +39,7 @@ _WORDS = {
     "action.approved": ("approved", "good"),
     "action.rejected": ("rejected", "bad"),
     "action.executed": ("settled as executed", ""),
-    "action.interrupted": ("interrupted: nobody knows whether it happened", "bad"),
+    "action.interrupted": ("interrupted: its outcome is unknown", "bad"),
     "action.expiring": ("about to expire", "waiting"),
     "policy.decided": ("the policy asks", ""),
     "call.started": ("started", ""),
@@ -74,7 +74,7 @@ def event_steps(events: list[JsonObject]) -> list[Step]:
             text, tone = (f"ended, and found: {failure}", "bad") if failure and status == "ok" else (text, tone)
         waits = status == "APPROVAL_PENDING"
         if waits:
-            text, tone = "the caller was told that it waits for a person", "waiting"
+            text, tone = "the caller got the answer that it waits for a person", "waiting"
         by = get_text(event, "payload", "by").replace("owner:owner", "the owner")
         reason = get_text(event, "payload", "reason") or (
             "" if waits else get_text(event, "payload", "error", "message")

@@ -11,7 +11,7 @@ from codeplane.kernel.json import JsonObject
 from tests.harness import Server
 from tests.interaction.requirements import requirement
 from tests.surfaces.connect.buf_curl import FORMS, BufCurl
-from tests.surfaces.connect.outside import buf, needed, node
+from tests.surfaces.connect.npm_clients import buf, node, require_npm_clients
 
 pytestmark = requirement("RPC-01")
 
@@ -20,7 +20,7 @@ SCENARIO = Path(__file__).resolve().parent / "scenario.mjs"
 
 @pytest.fixture(autouse=True)
 def _installed() -> None:
-    needed()
+    require_npm_clients()
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -104,7 +104,7 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the JavaScript that buf makes of the protos."""
     folder = tmp_path_factory.mktemp("node")
     (folder / "package.json").write_text('{"type": "module"}')
-    needed()
+    require_npm_clients()
     done = buf("generate", "--template", "buf.gen.yaml", "--output", str(folder))
     assert done.returncode == 0, done.stderr
     return folder

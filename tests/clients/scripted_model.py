@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from .node import RUN_SECONDS, command, environment, run
-from .served import Served
+from .running_server import RunningServer
 
 SERVER: Final = "codeplane"
 QUIET: Final = {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1"}
@@ -70,7 +70,7 @@ def tool(name: str) -> str:
 
 
 def claude(
-    model: ScriptedModel, served: Served, home: Path, prompt: str, *, transport: str, tools: Sequence[str]
+    model: ScriptedModel, served: RunningServer, home: Path, prompt: str, *, transport: str, tools: Sequence[str]
 ) -> str:
     """What Claude Code answers to a prompt, with our tools alone."""
     program, *arguments = served.stdio

@@ -1,6 +1,6 @@
 """Clients that are not ours: buf and Connect for Node, pinned by `npm/package-lock.json`.
 
-`python -m tests.surfaces.connect.outside` checks the protos with buf, and says so where npm cannot bring it.
+`python -m tests.surfaces.connect.npm_clients` checks the protos with buf, and says so where npm cannot bring it.
 """
 
 import os
@@ -31,7 +31,7 @@ def buf(*arguments: str, cwd: Path = ROOT, seconds: float = 60) -> "subprocess.C
     )
 
 
-def buf_running(*arguments: str) -> "subprocess.Popen[str]":
+def start_buf(*arguments: str) -> "subprocess.Popen[str]":
     """buf in a session of its own, for what is read while it runs; it starts a process that does not end with it."""
     pipe = subprocess.PIPE
     return subprocess.Popen(
@@ -58,7 +58,7 @@ def node(script: Path, *arguments: str, cwd: Path, seconds: float = 60) -> "subp
     return subprocess.run([NODE, copied, *arguments], cwd=cwd, capture_output=True, text=True, timeout=seconds)
 
 
-def needed() -> None:
+def require_npm_clients() -> None:
     """Skip the test, and say so, where the outside clients cannot be had."""
     try:
         installed(HERE)

@@ -13,7 +13,7 @@ ASKED: Final = "git_status"
 NOWHERE: Final = "http://127.0.0.1:9/mcp"
 
 
-class Served(Protocol):
+class RunningServer(Protocol):
     """A running CodePlane, as the `codeplane_server` and `fixture_server` fixtures give it."""
 
     @property

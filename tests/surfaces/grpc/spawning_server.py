@@ -1,4 +1,4 @@
-"""A CodePlane that calls itself over gRPC while it starts programs: `python -m tests.surfaces.grpc.busy --repo DIR`.
+"""A CodePlane that calls itself over gRPC while it starts programs: run as a module with `--repo DIR`.
 
 It prints how the programs ended.
 """
@@ -21,7 +21,7 @@ PROGRAMS, AT_ONCE, CALLERS = 200, 4, 3
 SETTINGS = ("embeddings.model=none", "index.watch=false", "server.port=0")
 
 
-async def ended(port: int) -> Counter[int]:
+async def exit_statuses(port: int) -> Counter[int]:
     """The exit statuses of programs that were started while calls were under way."""
     # Only now: the server has imported it in its own way.
     from grpc import aio
@@ -61,7 +61,7 @@ async def serve(workspace: Workspace) -> None:
     waiting: set[asyncio.Future[None] | asyncio.Future[int]] = {running, port}
     await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
     assert port.done(), running.result()
-    codes = await ended(await port)
+    codes = await exit_statuses(await port)
     print(dumps({str(code): count for code, count in codes.items()}), flush=True)
     running.cancel()
     await asyncio.wait({running})
