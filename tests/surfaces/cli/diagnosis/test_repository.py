@@ -108,7 +108,7 @@ class TestHooks:
     def test_a_folder_that_is_not_there(self, workspace: Workspace) -> None:
         git(workspace.root, "config", "core.hooksPath", ".husky")
         found = run_check(workspace, "hooks")
-        assert found.verdict == "warn" and "names .husky, which is not there" in found.found
+        assert found.verdict == "warn" and "names .husky, which does not exist" in found.found
 
 
 def test_files_in_lfs_without_its_program(
