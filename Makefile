@@ -3,8 +3,8 @@ PYTHON ?= python3
 REPO ?= .
 VENV := .venv
 BIN := $(VENV)/bin
-# How many tests run side by side.
-WORKERS ?= 2
+# How many tests run side by side: one more than two cores, since tests wait for a third of their time.
+WORKERS ?= 3
 PYTEST := -n $(WORKERS) --dist worksteal -o verbosity_subtests=1
 
 .PHONY: install dev up down test coverage browser pictures check protos bench soak docs dist lock clean

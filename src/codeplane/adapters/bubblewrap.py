@@ -107,7 +107,7 @@ class Bubblewrap:
     ) -> None:
         self._home = home
         self._secrets = secrets
-        # Whoever has the secret of a registered client answers for a person.
+        # The secret of a registered client answers for a person.
         registered = client_secrets(environment, home)
         self._hidden = (*hidden, *dict.fromkeys((registered, registered.resolve())))
         self._cache = cache

@@ -18,7 +18,7 @@ from codeplane.kernel.workspace import OWN_FOLDER, client_secrets, install_recor
 _PROBE_SEC = 20.0
 # One operation asks git many things, each of which may run a filter.
 _WALKED_SEC = 1.0
-# Whoever starts it as root keeps what files of others take, and nothing that takes an enclosure apart.
+# Root keeps the capabilities that files of others need, and none that could undo the sandbox.
 _OF_ROOT = ("CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID", "CAP_SETUID", "CAP_SETGID")
 # What root could change the whole machine by, inside a namespace or not.
 _KERNEL = ("/proc/sys", "/proc/sysrq-trigger")
@@ -179,7 +179,7 @@ def _caches(own: Path, cache: Path) -> list[str]:
         own.mkdir(parents=True, exist_ok=True)
         cache.mkdir(exist_ok=True)
     except OSError:
-        # Whoever has no home has no cache.
+        # Without a home there is no cache.
         return []
     words = ["--bind", str(own), str(cache)]
     for name, folder in _VARIABLES.items():

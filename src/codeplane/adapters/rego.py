@@ -97,7 +97,7 @@ class RegoProgram:
                 if answer is not None:
                     return _value(answer)
             if question is None:
-                # Whoever has just been ended may be compiled again in more than the time for one question.
+                # A worker that was just ended may take longer than one question to compile again.
                 thread = _Aside(partial(self._evaluate, document, patience_sec=self._compile_sec))
             else:
                 thread = _Aside(partial(self._conclude_and_release, question))
@@ -279,7 +279,7 @@ class _Aside:
             settle = partial(self._done.set_result, self._work())
         except Exception as error:
             settle = partial(self._done.set_exception, error)
-        # Whoever asked may be gone, and the loop with it.
+        # The caller may be gone, and its loop with it.
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(lambda: None if self._done.done() else settle())
 

@@ -75,7 +75,7 @@ class ParseJob:
         self._ended = threading.Event()
         self._crew = WorkQueue(most)
         self._threads: list[threading.Thread] = []
-        # A single batch, as an edit has, is parsed by whoever takes it: a thread would only be waited for.
+        # A single batch, as an edit has, is parsed by its caller: a thread would only be waited for.
         self._here = False
 
     def add(self, batches: Sequence[Batch], *, more: bool) -> None:

@@ -159,7 +159,7 @@ def parse_batch(batch: Batch, vocabulary: Vocabulary) -> list[ParseResult]:
     with file:
         results: list[ParseResult] = []
         for source in batch.sources:
-            # Not mapped: whoever reads a map of what was cut off meanwhile is killed, and the file is blamed for it.
+            # Not mapped: reading a map of a file truncated meanwhile kills the process, and the file is blamed.
             text = os.pread(file.fileno(), source.length, source.offset)
             if len(text) != source.length:
                 return []

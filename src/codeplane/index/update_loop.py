@@ -351,7 +351,7 @@ class UpdateLoop:
         if self._filling is not None:
             await asyncio.wait({self._filling})
         files = ((file.path, file.digest) for file in snapshot.texts if languages().of(file.path) is not None)
-        # Whoever asks for what cannot be read is told of it.
+        # A caller that asks for what cannot be read gets the error.
         with suppress(sqlite3.Error, StorageFailed):
             await asyncio.to_thread(self._follower.facts.warm, files, stop=lambda: self._closing)
 

@@ -37,7 +37,7 @@ class Bounds(Result):
 
 
 class Witness(Result):
-    """Structured evidence for whoever decides."""
+    """Structured evidence for a decision."""
 
     bounds: Bounds
     facts: tuple[WitnessFact, ...] = ()

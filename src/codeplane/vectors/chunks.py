@@ -90,7 +90,7 @@ def _cuts(places: list[int], ranges: list[tuple[int, int]], length: int) -> list
     """Chunk starts before small ones are merged."""
     begins = [start for start, _ in ranges]
     cuts: list[int] = []
-    # A stack and not recursion: nesting is as deep as whoever wrote the file likes.
+    # A stack and not recursion: nesting can be arbitrarily deep.
     stack = [_Part(0, len(places) - 1, 0, len(ranges), False)]
     while stack:
         part = stack.pop()

@@ -42,7 +42,7 @@ class Extractor:
     """Reads files of one language; not for several threads at once."""
 
     def __init__(self, language: Language) -> None:
-        # Loading a grammar is paid by whoever parses, not by whoever imports the tables.
+        # Grammars load slowly: only a parse pays for it, not an import of the tables.
         from tree_sitter_language_pack import get_language
 
         self._language = language

@@ -117,7 +117,7 @@ class Contract:
     nullable_types: bool = False
     """`T ?` takes whatever `T` takes."""
     nullable_results: bool = False
-    """A result of `T` satisfies whoever expected `T ?`."""
+    """A result of `T` satisfies callers that expect `T ?`."""
     self_modes: tuple[str, ...] = ()
     """What a method does to what it is called on, from least to most."""
     array_varargs: bool = False

@@ -101,7 +101,7 @@ class Assignments:
                 return None
             path, there, at = place
             if path != bound.file and any(isinstance(one, Outside) for one in found):
-                # What others make has no members of ours, whoever else puts something there.
+                # Foreign values have no members of ours, whatever else is assigned there.
                 break
             end = at + len(bound.name.encode())
             if says_nothing(self._world.text(path), end):

@@ -32,7 +32,7 @@ def _is_keyword(node: tree_sitter.Node | None) -> bool:
 
 @cache
 def _grammar(name: str) -> tree_sitter.Language:
-    # Loading a grammar is paid by whoever needs it.
+    # Grammars load slowly, so only on use.
     from tree_sitter_language_pack import get_language
 
     return get_language(name)  # type: ignore[arg-type]  # the names are in our table, and tested

@@ -12,7 +12,7 @@ _INNER = frozenset({"function", "lambda"})
 _WRAPPED = frozenset(
     {"contextmanager", "asynccontextmanager", "fixture", "coroutine", "inlineCallbacks", "hookimpl", "contextmethod"}
 )
-# What a generator is, too: whoever was promised one of these has it either way.
+# Types that a generator has, too: callers that expect one of these are satisfied either way.
 _PROMISED = frozenset({"Iterator", "Iterable", "AsyncIterator", "AsyncIterable"})
 
 

@@ -231,7 +231,7 @@ def _any(tokens: Sequence[str]) -> list[str]:
 
 def _bases(tokens: Sequence[str], rules: Contract) -> list[str]:
     if rules.structural and "implements" in tokens:
-        # Whoever has the members is one, whatever is said.
+        # Anything with the members is one, declared or not.
         cut = list(tokens).index("implements")
         return [*_bases(tokens[:cut], rules), *(f"implements {base}" for base in _bases(tokens[cut + 1 :], rules))]
     bases: list[str] = []

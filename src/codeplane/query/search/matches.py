@@ -58,6 +58,6 @@ class MatchList:
     partial: str | None = None
     # How many files were too far behind the best to be listed, in words.
     weaker: str | None = None
-    # What is not among the places though whoever asks may look for it there.
+    # What is missing from the places though the caller may look for it there.
     aside: str | None = None
     missing: frozenset[str] = field(default_factory=frozenset)

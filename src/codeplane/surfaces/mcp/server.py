@@ -109,7 +109,7 @@ class McpSurface:
             return
 
         async def free_before_answer(message: Message) -> None:
-            # Whoever has the answer may use its id again at once.
+            # A client that has the answer may use its id again at once.
             if message["type"] == "http.response.body" and is_answer(message.get("body", b"")):
                 self._ids.end_exchange(key)
             await send(message)

@@ -50,7 +50,7 @@ def log(
         "types": types or None,
     }
     wanted: JsonObject = {name: value for name, value in chosen.items() if value is not None}
-    # Whoever names a position goes on from there, and wants all that follows.
+    # A named position means: everything from there on.
     most = limit or (None if everything or after is not None else _DEFAULT)
     with open_owner_client(resolve_workspace(repo)) as client:
         reading = _EventReader(client, wanted, as_json=as_json)
