@@ -1,1 +1,1 @@
-"""What a name means: through scopes, imports, exports and classes, each hop explicit in the syntax."""
+"""Resolves names through scopes, imports, exports and classes, by steps that are explicit in the syntax."""

@@ -1,12 +1,12 @@
-"""Finds the places of a text that assign to a member or a variable."""
+"""Finds the places in a text that assign to a member or a variable."""
 
 import re
 from collections.abc import Iterator
 
 _WORD = re.compile(rb"[\w$\x80-\xff]")
-# The same, for one byte at a time.
+# The same as a lookup table by byte.
 _IN_WORD = bytes(_WORD.match(bytes([one])) is not None for one in range(256))
-# What stands before a name that is a part of another one, or a member.
+# Bytes before a name that make it a member, or a part of another name.
 _BEFORE_OTHER = bytes(inside or one == ord(".") for one, inside in enumerate(_IN_WORD))
 _NOTHING = re.compile(rb"[ \t]*(?::[^=\n]{1,200})?=[ \t]*(?:None|null|undefined)[ \t]*(?:[;#\r\n]|$)")
 _GIVEN = re.compile(rb"\s*(?:\*\*|//|>>>?|<<|&&|\|\||\?\?|[-+*/%@&|^])?=(?![=>])|[ \t]*(?:\+\+|--)")
@@ -17,21 +17,21 @@ _LOOP = re.compile(rb"\bfor[ \t]+[\w\x80-\xff.,* \t()\[\]]+$")
 _BEFORE_IN = re.compile(rb"[\w\x80-\xff.,* \t()\[\]]*?\bin\b")
 _TARGETS = re.compile(rb"[ \t]*[\w\x80-\xff.,* \t()\[\]]*")
 _GOES_ON = frozenset(b".(")
-# Without one of these before it, only what follows a member can make it a target.
 _IN_GLOBALS = re.compile(
     rb"globals\(\)\s*(?:\[\s*(?:[\"']([\w\x80-\xff]+)[\"']|[^\[\]\n]{1,200})\s*\]\s*=(?!=)|\.update\(|\|=)"
 )
+# Unless one of these comes before a member, only the text after the member can make it a target.
 _MAKING = (b"as ", b"for ", b"as\t", b"for\t", b"++", b"--")
 _TO_EQUALS = re.compile(rb"[ \t]*[,)\]][\w\x80-\xff.,* \t()\[\]]*=(?!=)")
 
 
 def says_nothing(text: bytes, end: int) -> bool:
-    """Whether what a name is given there is nothing: that has no members."""
+    """Whether the name that ends there is assigned None, null or undefined, which have no members."""
     return _NOTHING.match(text, end) is not None
 
 
 def members_given(text: bytes, name: str) -> Iterator[int]:
-    """The places where something's member of a name is assigned."""
+    """Yield the places where a member of the given name is assigned."""
     wanted = b"." + name.encode()
     at = text.find(wanted)
     while at >= 0:
@@ -42,8 +42,8 @@ def members_given(text: bytes, name: str) -> Iterator[int]:
 
 
 def set_by_name(text: bytes, name: str) -> Iterator[int]:
-    """The places where a member is named in quotes to be set: nothing says what it is given there."""
-    # Finding bytes is many times faster than a pattern that looks behind itself.
+    """Yield the places where `setattr` sets a member by its quoted name; the value there is unknown."""
+    # `bytes.find` is many times faster than a pattern with a lookbehind.
     at = text.find(b"setattr(")
     if at < 0:
         return
@@ -56,7 +56,7 @@ def set_by_name(text: bytes, name: str) -> Iterator[int]:
 
 
 def sets_globals(text: bytes, name: str) -> bool:
-    """Whether a module's variables are set by their names in quotes, or by names that are not written."""
+    """Whether `globals()` is used to set a variable by its quoted name, or variables by computed names."""
     at = text.find(b"globals()")
     while at >= 0:
         found = _IN_GLOBALS.match(text, at)
@@ -67,7 +67,7 @@ def sets_globals(text: bytes, name: str) -> bool:
 
 
 def names_given(text: bytes, name: str) -> Iterator[int]:
-    """The places where a plain name is assigned."""
+    """Yield the places where a plain name is assigned."""
     wanted, last = name.encode(), len(text)
     at = text.find(wanted)
     while at >= 0:
@@ -81,7 +81,7 @@ def names_given(text: bytes, name: str) -> Iterator[int]:
 def _is_target(text: bytes, dot: int, end: int) -> bool:
     before = text[text.rfind(b"\n", 0, dot) + 1 : dot]
     if end < len(text) and text[end] in _GOES_ON:
-        # Most members are called or read further; a line that makes a target of such a one is rare.
+        # Most members are called or have a member read from them; a line that makes such a member a target is rare.
         for making in _MAKING:
             if making in before:
                 break
@@ -90,7 +90,7 @@ def _is_target(text: bytes, dot: int, end: int) -> bool:
     if _GIVEN.match(text, end):
         return True
     if _SAID.match(text, end):
-        # A bare annotation; what follows `if` or stands in a dictionary is none.
+        # A bare annotation; a colon after `if` or in a dictionary is not one.
         return _CHAIN.fullmatch(before) is not None or _AS.search(before) is not None
     if _AS.search(before) or before.lstrip().startswith((b"++", b"--")):
         return True
@@ -100,7 +100,7 @@ def _is_target(text: bytes, dot: int, end: int) -> bool:
 
 
 def _is_listed(text: bytes, at: int, end: int) -> bool:
-    """Whether a place is one of several targets: `a, b.c = …`; what is called or indexed there is none."""
+    """Whether a place is one of several targets, as in `a, b.c = …`; a name inside a call or an index is not."""
     before = text[text.rfind(b"\n", 0, at) + 1 : at]
     if not _TO_EQUALS.match(text, end) or not _TARGETS.fullmatch(before):
         return False

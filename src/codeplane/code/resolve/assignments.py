@@ -1,4 +1,4 @@
-"""What a member or variable is by all that gives it a value, wherever that is written."""
+"""Finds what a member or variable holds, from all its assignments in all files."""
 
 import re
 from collections.abc import Iterator
@@ -14,19 +14,19 @@ from codeplane.index.path_kinds import is_test
 
 _FUNCTIONS = frozenset({"function", "method"})
 _FIELDS = frozenset({"field", "property"})
-# A name that more classes have is not followed into all of them.
+# Look at no more than this many definitions of a name.
 _MAX_DEFINERS = 400
 _FILLING = re.compile(
     rb"\bsetattr\(\s*self\s*,\s*[\w\x80-\xff]+\s*,|\bself\.__dict__\s*(?:\.update\(|\[[^\]\n]*\]\s*=(?!=)|=(?!=)|\|=)"
     rb"|\bvars\(\s*self\s*\)\s*(?:\[[^\]\n]*\]\s*=(?!=)|\.update\()"
 )
-# One of these is in whatever that matches.
+# Every match of `_FILLING` contains one of these.
 _FILLED_BY = (b"setattr(", b"self.__dict__", b"vars(")
 _ENUM = re.compile(rb"\b(?:Enum|IntEnum|StrEnum|Flag|IntFlag)\b")
 
 
 class Reading(Protocol):
-    """What resolution says of a place, for as much as is asked here."""
+    """The part of the resolver that is used here."""
 
     def definitions(self, bound: Bound) -> list[tuple[int, Definition]]: ...
 
@@ -35,35 +35,35 @@ class Reading(Protocol):
     def is_descriptor(self, of: Bound) -> bool: ...
 
     def owner_at(self, path: str, facts: Facts, offset: int) -> Entity | None:
-        """What the member at a place is a member of."""
+        """Return what the member at a place is a member of."""
         ...
 
     def given_at(self, path: str, facts: Facts, end: int) -> Entity | None:
-        """What the name that ends at a place is given there."""
+        """Return the value that the name ending at a place gets there."""
         ...
 
 
 class Assignments:
-    """Answers within one world; what it found is kept for its length."""
+    """Finds the values of members and variables within one world, and caches the results."""
 
     def __init__(self, world: World, reading: Reading) -> None:
         self._world = world
         self._reading = reading
         self._known: dict[Bound, Entity | None] = {}
         self._filled: dict[Bound, bool] = {}
-        # Whose member is assigned is told by the nearest evidence: asking for all of it there would never end.
+        # The owner of an assigned member is found by the nearest evidence: using all evidence there would never end.
         self.judging = 0
 
     def member(self, bound: Bound) -> Entity | None:
-        """What all assignments to a class's member agree on; one that cannot be read may say anything."""
+        """Return what all assignments to a class's member agree on; None if one cannot be read: it may be anything."""
         if bound not in self._known:
-            # What leads back to itself says nothing.
+            # A member that depends on itself is unknown.
             self._known[bound] = None
             self._known[bound] = self._agreed(bound)
         return self._known[bound]
 
     def is_replaced(self, bound: Bound) -> bool:
-        """Whether something else is put where a class has a method."""
+        """Whether an assignment replaces a method of a class."""
         facts = self._world.facts(bound.file)
         of = facts.scopes[bound.scope].definition if facts is not None else -1
         if facts is None or of < 0:
@@ -77,7 +77,7 @@ class Assignments:
         return False
 
     def to_module(self, bound: Bound) -> Iterator[Entity | None]:
-        """What other files give a module's variable."""
+        """Yield what other files assign to a module's variable."""
         own = self._world.facts(bound.file)
         family = LANGUAGES[own.language].family_name if own is not None else ""
         for path, facts, at in self._members(bound.name, family):
@@ -101,7 +101,7 @@ class Assignments:
                 return None
             path, there, at = place
             if path != bound.file and any(isinstance(one, Outside) for one in found):
-                # Foreign values have no members of ours, whatever else is assigned there.
+                # Values from outside have none of our members, whatever else is assigned there.
                 break
             end = at + len(bound.name.encode())
             if says_nothing(self._world.text(path), end):
@@ -113,21 +113,21 @@ class Assignments:
         return found.pop() if found else None
 
     def _is_filled(self, of: Bound) -> bool:
-        """Whether a class of Python puts members into its instances by names that are not written."""
+        """Whether a Python class sets members of its instances by names that the code does not spell out."""
         facts = self._world.facts(of.file)
         if facts is None or not LANGUAGES[facts.language].classes.rebindable:
             return False
         if of not in self._filled:
             text = self._world.text(of.file)
             spans = [(one.start, one.end) for _, one in self._reading.definitions(of)]
-            # Finding bytes is many times faster than a pattern of several.
+            # `bytes.find` is many times faster than a pattern with alternatives.
             spans = [span for span in spans if any(text.find(word, *span) >= 0 for word in _FILLED_BY)]
             found = (match.start() for span in spans for match in _FILLING.finditer(text, *span))
             self._filled[of] = any(not facts.in_text(at) for at in found)
         return self._filled[of]
 
     def _is_wrapped(self, given: Entity, owner: Bound) -> bool:
-        """Whether reading a member gives something else than what was put there."""
+        """Whether reading a member gives something other than the value assigned to it."""
         if not isinstance(given, Instance):
             return False
         spans = [one.bases for _, one in self._reading.definitions(owner) if one.bases is not None]
@@ -135,7 +135,7 @@ class Assignments:
         return self._reading.is_descriptor(given.of) or any(_ENUM.search(text, *span) for span in spans)
 
     def _declared(self, bound: Bound, facts: Facts) -> tuple[Entity | None] | None:
-        """What the class says its member is, where it says so: that speaks for all assignments."""
+        """Return the declared type of a member, which overrides all assignments; None if it is not declared."""
         text, length = self._world.text(bound.file), len(bound.name.encode())
         places = [at for at in self._own(bound, facts) if says_type(text, at + length)]
         if not places:
@@ -150,7 +150,7 @@ class Assignments:
         return list(dict.fromkeys([*found, *fields]))
 
     def _all(self, bound: Bound, facts: Facts, owner: Bound) -> Iterator[tuple[str, Facts, int] | None]:
-        """Every place that gives the member a value, None for what cannot be told; the nearest first."""
+        """Yield every place that gives the member a value, the nearest first, and None for a value that is unknown."""
         for at in self._own(bound, facts):
             yield bound.file, facts, at
         yield from self._redeclared(bound, owner)
@@ -165,7 +165,7 @@ class Assignments:
                 yield path, there, at
 
     def _redeclared(self, bound: Bound, owner: Bound) -> Iterator[tuple[str, Facts, int] | None]:
-        """What bases and subclasses say in their bodies."""
+        """Yield the places where bases and subclasses define the member in their bodies."""
         listed, all_of_them = self._world.named(bound.name, limit=_MAX_DEFINERS)
         if not all_of_them:
             yield None
@@ -186,7 +186,7 @@ class Assignments:
                 yield None if one.kind in _FUNCTIONS else (path, facts, one.name_at)
 
     def _is_kept_to_itself(self, owner: Bound) -> bool:
-        """Whether only a class's own file gets hold of its instances: those of a test are made by what runs it."""
+        """Whether only its own file can use instances of a class: the test runner makes those of a test class."""
         if not is_test(owner.file) or len(self._world.holding(owner.name)) > 1:
             return False
         if owner.name.startswith("Test"):
@@ -202,7 +202,7 @@ class Assignments:
         return other in self._reading.line_of(one)[0] or one in self._reading.line_of(other)[0]
 
     def _members(self, name: str, family: str, first: str = "") -> Iterator[tuple[str, Facts, int]]:
-        """The places in code where a member of a name is assigned."""
+        """Yield the places in code where a member of the given name is assigned."""
         for path, places in self._world.giving(name, family, first=first):
             facts = self._world.facts(path)
             if facts is None:

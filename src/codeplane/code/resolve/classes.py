@@ -1,4 +1,4 @@
-"""Classes: what they build on, in which order members are looked up, and which member a name is."""
+"""Resolves classes: their bases, the order in which members are looked up, and the member that a name means."""
 
 import re
 
@@ -26,13 +26,13 @@ VARIABLES = frozenset({"variable", "constant"})
 _HERITAGE = re.compile(rb"[^={]{0,200}=\s*class\b[^{]{0,200}\bextends\b")
 _MAX_BASES = 60
 _DEFINED, _IMPORTED = REASONS.index("DEF_IN_SCOPE"), REASONS.index("IMPORT_ALIAS")
-# Bases of others that bring no members anyone names.
+# Bases from outside whose members are not used by name.
 _EMPTY = frozenset({"Generic", "Protocol", "ABC"})
 _EMPTY_IN = frozenset({"typing", "typing_extensions", "abc"})
 
 
 class Classes(Names):
-    """What is known of classes within one world."""
+    """Resolves classes and their members within one world."""
 
     def __init__(self, world: World) -> None:
         super().__init__(world)
@@ -45,9 +45,9 @@ class Classes(Names):
         self._intercepted: dict[Bound, bool] = {}
 
     def member(self, of: Bound, name: str, *, skip_own: bool = False, side: Side = "") -> tuple[Bound | None, bool]:
-        """The member a class has under a name, by its bases in their order; False when an unseen base may hide it.
+        """Return the member of a class or its bases, in lookup order, and False if an unseen base may hide it.
 
-        Of a class and its instances, `side` says whose member it is, where these are two things.
+        `side` says whether it is a member of the class or of its instances, in languages that separate them.
         """
         key = (of, name, skip_own, side)
         held = self._members.get(key)
@@ -71,7 +71,7 @@ class Classes(Names):
                 if definition.kind in CLASSES:
                     found = Bound(one.file, body, name)
                     if not LANGUAGES[facts.language].classes.static_members:
-                        # With one base nothing stands between a class and it, unless a subclass puts it there.
+                        # With one base, nothing comes between a class and that base unless a subclass puts it there.
                         near = not skip_own or len(self._bases(of)) == 1
                         seen = whole or one == of or (near and one in self._before_unseen(of))
                         return found, seen and not self._is_twice(one) and not self._is_intercepted(of)
@@ -80,25 +80,25 @@ class Classes(Names):
                     if lacks and facts.scopes[body].kind == "class":
                         continue
                     if ways != {"assigned"}:
-                        # Of a static and another member with one name this may be either.
+                        # If a static member and another one share the name, this may be either.
                         return found, (bool(side) or len(ways) < 2) and (whole or one == of)
-                    # What is assigned to `this` is declared by a base, if one does.
+                    # A member assigned to `this` is the one that a base declares, if there is one.
                     assigned = assigned or found
                     continue
                 if definition.kind in NAMESPACES:
                     return Bound(one.file, body, name), True
                 if facts.scopes[body].kind == "object":
-                    # Anyone may put another member there.
+                    # Any code may put another member there.
                     return Bound(one.file, body, name), False
         return assigned, whole
 
     def has_both(self, member: Bound) -> bool:
-        """Whether a class of JavaScript has a static member and another one under one name."""
+        """Whether a JavaScript class has both a static member and another one of the same name."""
         facts = self._world.facts(member.file)
         return facts is not None and LANGUAGES[facts.language].classes.static_members and len(self._ways(member)) > 1
 
     def _ways(self, member: Bound) -> set[str]:
-        """How a class of JavaScript comes to a member: by assignment, statically, or as any."""
+        """Return how a JavaScript class gets a member: by assignment, as a static one, or by a plain declaration."""
         facts, text = self._world.facts(member.file), self._world.text(member.file)
         found = set()
         for _, one in self.definitions(member):
@@ -110,7 +110,7 @@ class Classes(Names):
         return found - {"assigned"} or found or {"declared"}
 
     def line_of(self, of: Bound) -> tuple[tuple[Bound, ...], bool]:
-        """A class and its bases in the order members are looked up, and whether all of them are known."""
+        """Return a class and its bases in the order members are looked up, and whether all of them are known."""
         held = self._lines.get(of)
         if held is not None:
             return held
@@ -129,13 +129,13 @@ class Classes(Names):
             direct.append(classes[0])
             lines.append(list(line))
         self._underway -= 1
-        # One base's line is the order already.
+        # The order of a single base needs no merge.
         merged = [of, *(lines[0] if len(lines) == 1 else _merged([*lines, direct]))][:_MAX_BASES]
         self._lines[of] = (tuple(dict.fromkeys(merged)), whole)
         return self._lines[of]
 
     def _before_unseen(self, of: Bound) -> frozenset[Bound]:
-        """The classes whose members certainly come before those of bases that cannot be read."""
+        """Return the classes whose members certainly come before those of bases that cannot be read."""
         held = self._prefixes.get(of)
         if held is not None:
             return held
@@ -153,7 +153,7 @@ class Classes(Names):
         return self._prefixes[of]
 
     def enclosing_class(self, path: str, facts: Facts, offset: int) -> Bound | None:
-        """The class whose body a place is in."""
+        """Return the class whose body contains a place."""
         scope = facts.scope_at(offset)
         while scope > 0:
             one = facts.scopes[scope]
@@ -167,7 +167,7 @@ class Classes(Names):
         return None
 
     def packages_below(self, of: Bound) -> frozenset[str]:
-        """The packages of others that a class builds on, or says it implements something of."""
+        """Return the outside packages from which a class inherits or implements something."""
         bases = (base for one in self.line_of(of)[0] for base in self._bases(one, implemented=True))
         return frozenset(package_of(one.source) for base in bases for one in base if isinstance(one, Outside))
 
@@ -182,12 +182,12 @@ class Classes(Names):
         return self.meaning(member) if member is not None else ()
 
     def _makes(self, of: Bound) -> bool:
-        """Whether calling a name makes an instance of the class it names: an interface is made by something else."""
+        """Whether calling a name makes an instance of its class; an interface is instantiated by something else."""
         kinds = {one.kind for _, one in self.definitions(of)}
         return bool(kinds & CLASSES) and kinds.isdisjoint({"interface"} | VARIABLES)
 
     def _is_twice(self, of: Bound) -> bool:
-        """Whether a class is written more than once, so that it is one of them."""
+        """Whether a class is defined more than once, so that its name may mean any of the definitions."""
         definitions = self.definitions(of)
         if len(definitions) < 2:
             return False
@@ -195,7 +195,7 @@ class Classes(Names):
         return facts is not None and LANGUAGES[facts.language].classes.rebindable
 
     def is_replaced(self, of: Bound) -> bool:
-        """Whether a class's name may stand for something else: assigned to again, or decorated by who knows what."""
+        """Whether a class's name may mean something else: it is assigned again, or a decorator may replace it."""
         held = self._replaced.get(of)
         if held is None:
             held = self._replaced[of] = self._is_replaced(of)
@@ -222,7 +222,7 @@ class Classes(Names):
         return False
 
     def is_handed_another(self, path: str, facts: Facts, index: int) -> bool:
-        """Whether a decorator of this repository may call a method on something else than its class's instances."""
+        """Whether a decorator in this repository may call a method on something other than instances of its class."""
         held = self._handed.get((path, index))
         if held is None:
             held = self._handed[path, index] = self._is_handed(path, facts, index)
@@ -242,7 +242,7 @@ class Classes(Names):
         return False
 
     def _decorator(self, path: str, facts: Facts, name: str, at: int) -> Entity | None:
-        """What a decorator is, by its dotted name."""
+        """Return what the dotted name of a decorator refers to."""
         names = name.split(".")
         current = self._one(self._lexical(path, facts, at, names[0]).entities)
         for part in names[1:]:
@@ -250,7 +250,7 @@ class Classes(Names):
         return current
 
     def _keeps(self, path: str, facts: Facts, name: str, at: int) -> bool:
-        """Whether a decorator gives back the class it is put on."""
+        """Whether a decorator returns the class that it decorates."""
         current = self._decorator(path, facts, name, at)
         if not isinstance(current, Bound):
             return is_known_to_keep(name)
@@ -259,24 +259,24 @@ class Classes(Names):
         return there is not None and all_give_back(there, self._world.text(current.file), functions)
 
     def _is_intercepted(self, of: Bound) -> bool:
-        """Whether a class decides itself what reading any of its members gives."""
+        """Whether a class itself decides what reading any of its members returns."""
         held = self._intercepted.get(of)
         if held is None:
             held = self._intercepted[of] = any(self._has(one, "__getattribute__") for one in self.line_of(of)[0])
         return held
 
     def _has(self, of: Bound, name: str) -> bool:
-        """Whether a class itself says what one of its members is."""
+        """Whether a class itself, not a base, binds a member."""
         facts = self._world.facts(of.file)
         bodies = [facts.body_of.get(index, -1) for index, _ in self.definitions(of)] if facts is not None else []
         return facts is not None and any(facts.rows(body, name) for body in bodies)
 
     def is_descriptor(self, of: Bound) -> bool:
-        """Whether an instance that is a class's member gives something else when it is read."""
+        """Whether an instance of a class returns something else when it is read as a member of another class."""
         return any(self._has(one, "__get__") for one in self.line_of(of)[0])
 
     def makes_others(self, of: Bound) -> bool:
-        """Whether calling a class may give what is no instance of it: by `__new__`, or by its metaclass."""
+        """Whether calling a class may return something other than its instance, by `__new__` or by its metaclass."""
         held = self._others.get(of)
         if held is None:
             self._others[of] = False
@@ -303,7 +303,7 @@ class Classes(Names):
         return any(self._overrides_making(one, "__call__") for one in self.line_of(meta)[0])
 
     def _overrides_making(self, of: Bound, name: str) -> bool:
-        """Whether a class has a way of its own to make instances, which may give anything."""
+        """Whether a class overrides how instances are made, so that the result may be anything."""
         facts = self._world.facts(of.file)
         if facts is None:
             return False
@@ -319,7 +319,7 @@ class Classes(Names):
 
     @staticmethod
     def _one(entities: tuple[Entity, ...]) -> Entity | None:
-        """The only thing meant, or None."""
+        """Return the only entity, or None if there is not exactly one."""
         return entities[0] if len(entities) == 1 else None
 
     def _is_class(self, bound: Bound) -> bool:
@@ -356,7 +356,7 @@ class Classes(Names):
 
 
 def _merged(lines: list[list[Bound]]) -> list[Bound]:
-    """The order of Python's classes; where they disagree, the order they are written in."""
+    """Merge lookup orders of bases as Python does; where they conflict, keep the order in which they are written."""
     lines = [list(line) for line in lines if line]
     found: list[Bound] = []
     while lines and len(found) < _MAX_BASES:

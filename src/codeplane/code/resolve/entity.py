@@ -1,4 +1,4 @@
-"""What a name can stand for; made and compared by the thousand, so not by dataclasses, which take six times as long."""
+"""Entities that a name can refer to; thousands are made and compared, for which dataclasses take six times as long."""
 
 from msgspec import Struct
 
@@ -10,7 +10,7 @@ class Module(Struct, frozen=True, gc=False):
 
 
 class Bound(Struct, frozen=True, gc=False):
-    """A name bound in a scope of a file: all definitions and assignments there that share it are one symbol."""
+    """A name bound in a scope of a file: all its definitions and assignments there are one symbol."""
 
     file: str
     scope: int
@@ -18,13 +18,13 @@ class Bound(Struct, frozen=True, gc=False):
 
 
 class Instance(Struct, frozen=True, gc=False):
-    """A value made by a class of this repository."""
+    """An instance of a class in this repository."""
 
     of: Bound
 
 
 class Outside(Struct, frozen=True, gc=False):
-    """Something that is certainly not of this repository."""
+    """Something that is certainly not from this repository."""
 
     source: str
 

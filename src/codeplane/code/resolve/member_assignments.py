@@ -1,4 +1,4 @@
-"""Where members are assigned in the files of a repository, cached from one answer to the next."""
+"""Caches the places where members are assigned in the files of a repository, from one answer to the next."""
 
 from collections.abc import Callable, Iterator
 
@@ -6,17 +6,17 @@ from codeplane.code.resolve.assignment_places import members_given, set_by_name
 from codeplane.index.snapshot import IndexedFile
 from codeplane.kernel.bounded_cache import BoundedCache
 
-# Names in files: beyond so many, those that were asked for longest ago are forgotten.
+# The most pairs of a name and a file to cache; beyond that, the least recently used are dropped.
 _MOST = 100_000
 
 Places = tuple[int, ...]
 
 
 class MemberAssignments:
-    """The places by name and file, found when first asked for, as long as a file is what it was.
+    """Finds the places by name and file on first use, and caches them until the file changes.
 
-    A popular name, as `objects` in Django, comes up in answers about many others, several times in each, and is in most
-    of the files. Any thread may ask.
+    A popular name, such as `objects` in Django, is in most files, and comes up several times in each answer about many
+    other names. Any thread may use this.
     """
 
     def __init__(self, *, most: int = _MOST) -> None:
@@ -25,7 +25,7 @@ class MemberAssignments:
         self._without: set[str] = set()
 
     def places(self, name: str, known: IndexedFile, text: Callable[[], bytes]) -> Places:
-        """The places of a file where something's member of a name is assigned, or set by its name in quotes."""
+        """Return the places in a file where a member of the given name is assigned, or set by its quoted name."""
         found = self._held.get((name, known.path))
         if found is not None and found[0] is known:
             return found[1]
@@ -35,7 +35,7 @@ class MemberAssignments:
         return places
 
     def _set_by_name(self, text: bytes, name: str, digest: str) -> Iterator[int]:
-        """The places in quotes; most texts have none of any name, and are not looked through for each."""
+        """Yield the places in quotes; most texts have none for any name, and are not searched again for each."""
         if digest in self._without:
             return
         if b"setattr(" in text:

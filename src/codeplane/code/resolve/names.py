@@ -1,4 +1,4 @@
-"""What names mean through scopes, imports and exports; classes and their members build on it."""
+"""Resolves names through scopes, imports and exports; the resolution of classes and members builds on it."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -16,7 +16,7 @@ from codeplane.code.resolve.world import World
 _IMPORT, _GLOBAL, _NONLOCAL = (REASONS.index(one) for one in ("IMPORT_ALIAS", "GLOBAL", "NONLOCAL"))
 _WHOLE = frozenset({"js_require"})
 _MAX_HOPS = 30
-# What is in these runs when they are called.
+# Code in these scopes runs when they are called.
 _LATER = frozenset({"function", "lambda"})
 _TYPES = frozenset({"type", "interface"})
 _ASKED = re.compile(rb"\btypeof\s+\Z")
@@ -24,10 +24,11 @@ _VALUES = frozenset({"constant", "field", "property", "variable"})
 
 
 class Meaning(Struct, frozen=True, kw_only=True, gc=False):
-    """What a name at a place stands for; `certain` says that nothing unseen could make it something else.
+    """What a name at a place refers to; `certain` means that nothing unseen can make it something else.
 
-    `own` is the binding of this file that brings it, when there is one: an import's, for example. `side` says whether a
-    member was asked of a class or of an instance, where these are two things and nothing else is in doubt.
+    `own` is the binding in this file that brings it, if there is one: that of an import, for example. `side` says
+    whether a member was read from a class or from an instance, if the language separates them and nothing else is in
+    doubt.
     """
 
     entities: tuple[Entity, ...]
@@ -38,18 +39,18 @@ class Meaning(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Names:
-    """Answers within one world; what it found is kept for its length."""
+    """Resolves names within one world, and caches the results."""
 
     def __init__(self, world: World) -> None:
         self._world = world
         self._exports: dict[tuple[str, str], tuple[Entity, ...]] = {}
         self._meanings: dict[Bound, tuple[Entity, ...]] = {}
         self._plain: dict[tuple[str, int, str], Meaning] = {}
-        # While an answer that may lead back to itself is looked for, what is found on the way may lack something.
+        # While a lookup that may lead back to itself is running, results found on the way may be incomplete.
         self._underway = 0
 
     def lexical(self, path: str, facts: Facts, offset: int, name: str) -> Bound | None:
-        """The binding a plain name refers to, by scopes alone."""
+        """Return the binding that a plain name refers to, by scopes alone."""
         return self._bound(path, facts, self._read_in(path, facts, offset, name), name)
 
     def _bound(self, path: str, facts: Facts, first: int, name: str) -> Bound | None:
@@ -67,10 +68,10 @@ class Names:
         return None
 
     def _read_in(self, path: str, facts: Facts, offset: int, name: str) -> int:
-        """The scope in which a plain name at a place is looked for first."""
+        """Return the scope in which the lookup of a plain name at a place begins."""
         scope = facts.scope_at(offset)
         if (outer := facts.outer_start(offset)) >= 0:
-            # Scopes that start in that stretch, such as a comprehension that another one goes through, come first.
+            # Scopes that start in that stretch come first, such as a comprehension that another one iterates over.
             while scope > 0 and facts.scopes[scope].start >= outer:
                 if facts.rows(scope, name):
                     return scope
@@ -80,11 +81,11 @@ class Names:
         if rules.type_queries:
             return self._typed_in(path, facts, scope, offset, name)
         in_class = rules.reads_module_early and facts.scopes[scope].kind == "class"
-        # Before a class has a name of its own, the module's is read, whatever stands between.
+        # Before a class binds a name of its own, the module's is read, whatever scopes are in between.
         return 0 if in_class and self._is_too_early(path, facts, scope, offset, name) else scope
 
     def _typed_in(self, path: str, facts: Facts, scope: int, offset: int, name: str) -> int:
-        """`typeof name` asks for a value: a scope that has only a type of that name is passed over."""
+        """Return the scope to begin in; `typeof name` needs a value, so skip scopes with only a type of that name."""
         if not _ASKED.search(self._world.text(path), max(0, offset - 12), offset):
             return scope
         first, at = scope, scope
@@ -97,13 +98,13 @@ class Names:
         return first
 
     def _are_types(self, path: str, facts: Facts, scope: int, name: str, rows: Sequence[int]) -> bool:
-        """Whether a scope has nothing of a name that could be a value."""
+        """Whether a scope binds a name to nothing that could be a value."""
         defined = (facts.definitions[one] for one in facts.defining(scope, name))
         types = {one.name_at for one in defined if one.kind in _TYPES}
         return all(facts.bind_at(row) in types for row in rows)
 
     def _is_too_early(self, path: str, facts: Facts, scope: int, offset: int, name: str) -> bool:
-        """Whether a class reads a name before it binds it: above that, or in the very value, as in `x = x`."""
+        """Whether a class reads a name before it binds it: above the binding, or in its value, as in `x = x`."""
         rows = facts.rows(scope, name)
         if not rows:
             return False
@@ -114,7 +115,7 @@ class Names:
         return any(one.name_at == first and one.kind in _VALUES and offset < one.end for one in defined)
 
     def meaning(self, bound: Bound) -> tuple[Entity, ...]:
-        """What a binding stands for: itself, or what its imports bring."""
+        """Return what a binding refers to: itself, or what its imports bring."""
         held = self._meanings.get(bound)
         if held is None:
             held = self._meant(bound)
@@ -137,7 +138,7 @@ class Names:
         return _unique(found)
 
     def imported(self, path: str, facts: Facts, one: Import) -> tuple[Entity, ...]:
-        """What an import brings."""
+        """Return what an import brings."""
         modules = self._world.modules(facts)
         if modules is None:
             return ()
@@ -152,7 +153,7 @@ class Names:
         return _unique(entity for place in places for entity in self.export(place, one.imported))
 
     def export(self, module: str, name: str, hops: int = _MAX_HOPS) -> tuple[Entity, ...]:
-        """What a module gives under a name."""
+        """Return what a module exports under a name."""
         key = (module, name)
         if key in self._exports:
             return self._exports[key]
@@ -164,7 +165,7 @@ class Names:
         return found
 
     def definitions(self, bound: Bound) -> list[tuple[int, Definition]]:
-        """The definitions that share a binding."""
+        """Return the definitions that share a binding, each with its index."""
         facts = self._world.facts(bound.file)
         if facts is None:
             return []
@@ -194,18 +195,18 @@ class Names:
         return Meaning(entities=found, certain=len(found) == 1, how="name")
 
     def _in_package(self, path: str, facts: Facts, name: str) -> tuple[Entity, ...]:
-        """What the other files of a package define under a name, where they share their names."""
+        """Return what the other files of a package define under a name, if files of a package share their names."""
         modules = self._world.modules(facts)
         beside = modules.beside(path) if modules is not None else ()
         return self._top_level(beside, name) if beside else ()
 
     def are_linked(self, one: Bound, other: Bound) -> bool:
-        """Whether top-level names of two files may be one symbol, in a language that links them."""
+        """Whether top-level names in two files may be one symbol, in a language that links them."""
         beside = self._world.beside(one.file)
         return not beside or other.file in beside
 
     def _top_level(self, paths: Iterable[str], name: str) -> tuple[Entity, ...]:
-        """The definitions of a name at the top of some files; what a file imports is its own."""
+        """Return the definitions of a name at the top of some files, without imports, which are private to a file."""
         found: list[Entity] = []
         holding = set(self._world.holding(name))
         for path in paths:
@@ -216,7 +217,7 @@ class Names:
         return tuple(found)
 
     def _before_own(self, path: str, facts: Facts, offset: int, name: str) -> Meaning | None:
-        """What a name means that a star brings and the module binds as well; None where its own binding holds."""
+        """Return the meaning of a name that both `import *` and the module bind; None if the module's binding holds."""
         own = self._bound(path, facts, self._read_in(path, facts, offset, name), name)
         if own is None or own.scope != 0:
             return None
@@ -238,7 +239,7 @@ class Names:
         return Meaning(entities=_unique([*self.meaning(own), *found]), certain=False, how="star")
 
     def guesses(self, path: str, facts: Facts, one: Import) -> bool:
-        """Whether the module of an import may be another: there are several, or it was found by its name alone."""
+        """Whether an import may mean another module: there are several, or it was found by its name alone."""
         modules = self._world.modules(facts)
         return modules is not None and modules.is_guess(one.source, path)
 
@@ -248,7 +249,7 @@ class Names:
         return any(self.guesses(bound.file, facts, one) for one in brought)
 
     def _passed_on(self, path: str, facts: Facts, one: Export) -> Meaning:
-        """What a name in a list of exports stands for."""
+        """Return what a name in a list of exports refers to."""
         if not one.source:
             own = Bound(path, 0, one.local)
             found = self.meaning(own)
@@ -263,7 +264,7 @@ class Names:
         return Meaning(entities=found, certain=len(found) == 1, how="export")
 
     def _whole(self, place: str, kind: str) -> tuple[Entity, ...]:
-        """What taking a whole module brings: the module, or the one thing it says it is."""
+        """Return what importing a whole module brings: the module, or the one value that it exports as a whole."""
         facts = self._world.facts(place) if kind in _WHOLE else None
         given = given_whole(facts) if facts is not None else None
         found = self.meaning(Bound(place, 0, given.local)) if given is not None else ()
@@ -282,7 +283,7 @@ class Names:
             return self._declared_export(module, facts, name, hops)
         if facts.rows(0, name):
             found = self.meaning(Bound(module, 0, name))
-            # `from . import name` in a package may bring the very module of that name.
+            # `from . import name` in a package may import the submodule of that name.
             return found or self._submodule(module, name)
         return self._by_star(module, facts, name, hops) or self._submodule(module, name)
 
@@ -297,7 +298,7 @@ class Names:
                 for place in modules.find(one.source, module) if modules else ():
                     found += [Module(place)] if one.local == "*" else self.export(place, one.local, hops - 1)
             elif one.name == name:
-                # `exports.name = function …` is the only binding there is.
+                # `exports.name = function …` is the only binding of the name.
                 found += self.meaning(Bound(module, 0, one.local or (name if one.evidence == "commonjs" else "")))
         if not found and name != "default":
             for place in stars:
@@ -305,7 +306,7 @@ class Names:
         return _unique(found)
 
     def _by_star(self, path: str, facts: Facts, name: str, hops: int) -> tuple[Entity, ...]:
-        """What a name that is not bound here may come from: the modules everything is taken from."""
+        """Return what a name that is not bound here may mean, by the modules from which everything is imported."""
         modules = self._world.modules(facts)
         if not facts.star or modules is None or hops == 0:
             return ()
@@ -325,7 +326,7 @@ class Names:
 
 
 def gives_by_star(facts: Facts, name: str) -> bool:
-    """Whether a module's `*` includes a name."""
+    """Whether `import *` from a module includes a name."""
     listed = {one.name for one in facts.exports if one.evidence == "all"}
     return name in listed if listed else not name.startswith("_")
 

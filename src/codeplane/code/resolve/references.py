@@ -1,4 +1,4 @@
-"""All places that may refer to a definition, each with how sure that is."""
+"""Finds all places that may refer to a definition, and how certain each of them is."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,14 +26,14 @@ from codeplane.index.fact_store import FactStore
 Role = Literal["DEFINITION", "REFERENCE", "IMPORT", "EXPORT"]
 _WORD = bytes(one >= 128 or chr(one).isalnum() or chr(one) in "_$" for one in range(256))
 _LONG_TEXT = 400
-# So many places are looked at one by one before an array is faster.
+# With more places than this, an array is faster than checking them one by one.
 _FEW = 20
 _TEXT_OPENS = re.compile(rb"/[*/]|#|[A-Za-z]{0,2}[\"']")
 _ROLES: dict[str, Role] = {"import": "IMPORT", "export": "EXPORT"}
-# Scopes whose names are reached from outside by the name of what they belong to.
+# Scopes whose names are reached from outside through the name of their owner.
 _OPEN = frozenset({"enum", "interface", "namespace", "object", "struct", "trait"})
 _REACHED = frozenset({"field", "method", "property"})
-# Scopes of JavaScript in which a member is something of its own wherever it is written.
+# JavaScript scopes in which every member is a symbol of its own, wherever it is written.
 _DECLARING = frozenset({"class", "interface", "type"})
 _EMBEDDABLE = frozenset({"interface", "struct", "type"})
 _MARKS = re.compile(rb"\b(?:(?:ref|mut)\s+)+\Z")
@@ -41,7 +41,7 @@ _SIGNS = "#@?!"
 
 
 class Reference(Struct, frozen=True, kw_only=True, gc=False):
-    """An occurrence of a name and how it relates to the definition asked about."""
+    """An occurrence of a name, and how it relates to the definition that is searched for."""
 
     path: str
     offset: int
@@ -49,9 +49,9 @@ class Reference(Struct, frozen=True, kw_only=True, gc=False):
     role: Role
     receiver: str
     side: Side = ""
-    """Of a class or of its instances, where that is certain and a language keeps them apart."""
+    """Whether it is a member of a class or of its instances, if that is certain and the language separates them."""
     likely: bool = True
-    """False for a member of an unknown receiver where a module's name is asked about: the receiver is hardly one."""
+    """False for a member of an unknown receiver in a search for a module's name: the receiver is hardly a module."""
 
 
 def references(
@@ -63,18 +63,18 @@ def references(
     receivers: bool = True,
     resolver: Resolver | None = None,
 ) -> Iterator[Reference]:
-    """Every occurrence of the name that is, or may be, a reference to one of these bindings; in the order of files.
+    """Yield every occurrence of the name that is or may be a reference to one of these bindings, in the order of files.
 
-    The bindings share their name: together they are what an ambiguous question asks for. `keep` says which files are
-    looked at; without `receivers` what stands before a member is not written out, which takes a fifth of the time.
-    A `resolver` of the same world brings what it found already.
+    The bindings have the same name: together they are what an ambiguous question asks for. `keep` selects the files to
+    search. Without `receivers`, the text before a member is not recorded, which takes a fifth of the time. A `resolver`
+    of the same world can be passed to reuse its results.
     """
     resolver = resolver or Resolver(world)
     asked = _Asked.of(world, wanted, resolver)
     if not asked.bounds:
         return
     name = asked.bounds[0].name
-    # Signs are no part of the words that files are found by.
+    # The words by which files are found do not include signs.
     word = name.strip(_SIGNS) or name
     paths = sorted({one.file for one in asked.bounds}) if asked.local else [path for path, _ in store.files_with(word)]
     for path in paths:
@@ -104,25 +104,25 @@ def references(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Asked:
-    """What references are looked for, and what kind of names these are."""
+    """The bindings whose references are searched for, and what kinds of names they are."""
 
     bounds: tuple[Bound, ...]
     by_file: Mapping[str, Sequence[Bound]]
-    """The bindings of each file: a popular name has hundreds, a file a few of them."""
+    """The bindings by file: a popular name has hundreds, but a file has only a few of them."""
     among: frozenset[Bound]
     groups: frozenset[str]
     member: bool
     plain: bool
     local: bool
     shaped: bool
-    """Whether one is of an object or class: whatever a type declares by that name may be what gives it its shape."""
+    """Whether one is a member of an object or class, whose shape may come from any type that declares the name."""
     embedded: bool
-    """Whether one is a type of Go, which gives its name to the fields that embed it."""
+    """Whether one is a Go type, which gives its name to the fields that embed it."""
     packages: Callable[[], frozenset[str]]
-    """Of others, that the classes asked about build on: what is typed by those may be one of these."""
+    """The outside packages that the searched classes build on: a value typed by one may be of such a class."""
 
     def may_be_in(self, path: str) -> bool:
-        """Whether a file's name allows that it speaks of these: facts of other languages need not be unpacked."""
+        """Whether a file's name allows references to these, so that facts of other languages need not be unpacked."""
         language = languages().of(path)
         return language is None or language.group in self.groups
 
@@ -138,7 +138,7 @@ class _Asked:
                     members.add(one)
                     shaped = shaped or facts.scopes[one.scope].kind not in ("interface", "type")
         plain = [one for one in bounds if one not in members]
-        # A macro has a name that no scope binds.
+        # No scope binds the name of a macro.
         unbound = {one for one in plain if (facts := world.facts(one.file)) and not facts.rows(one.scope, one.name)}
         by_file: dict[str, list[Bound]] = {}
         for one in bounds:
@@ -162,11 +162,11 @@ class _Asked:
 
 
 def _is_member(world: World, resolver: Resolver, facts: Facts, one: Bound) -> bool:
-    """Whether a name is reached through what it belongs to: a class, or an object, be it one that a function gives."""
+    """Whether a name is reached through its owner: a class or an object, which may be one that a function returns."""
     kind = facts.scopes[one.scope].kind
     bound = bool(facts.rows(one.scope, one.name))
     if kind in world.language(facts).methods_in or kind in _OPEN:
-        # What is bound in a type is its parameter.
+        # A name bound in a type is a type parameter.
         return kind != "type" or not bound
     return not bound and any(definition.kind in _REACHED for _, definition in resolver.definitions(one))
 
@@ -181,8 +181,8 @@ def _packages(world: World, resolver: Resolver, member: Bound) -> frozenset[str]
 
 
 def occurrences(text: bytes, name: str) -> list[int]:
-    """Where a name stands as a whole word."""
-    # Finding bytes is many times faster than a pattern that looks behind itself.
+    """Return the places where a name occurs as a whole word."""
+    # `bytes.find` is many times faster than a pattern with a lookbehind.
     wanted = name.encode()
     length, end = len(wanted), len(text)
     found = []
@@ -195,7 +195,7 @@ def occurrences(text: bytes, name: str) -> list[int]:
 
 
 def unsigned(sign: str, text: bytes, name: str, offsets: list[int]) -> list[int]:
-    """The places of a name without those that a sign before makes another one's: `#name` of a class, `@name`."""
+    """Return the places of a name without those where a sign makes it another name: `#name` of a class, `@name`."""
     if not sign or name.startswith(sign):
         return offsets
     mark = sign.encode()
@@ -203,7 +203,7 @@ def unsigned(sign: str, text: bytes, name: str, offsets: list[int]) -> list[int]
 
 
 def _in_code(facts: Facts, offsets: list[int]) -> list[int]:
-    """The places that are not inside strings and comments."""
+    """Return the places that are not inside strings and comments."""
     if len(offsets) <= _FEW:
         return [at for at in offsets if not facts.in_text(at)]
     texts = facts.texts
@@ -216,7 +216,7 @@ def _in_code(facts: Facts, offsets: list[int]) -> list[int]:
 
 
 def _doubted(facts: Facts, text: bytes, offsets: list[int]) -> frozenset[int]:
-    """The places in text that may be code: after a syntax error a quote can seem to open where it closes."""
+    """Return the places in text that may be code: after a syntax error, a closing quote can seem to open a string."""
     long = facts.texts[facts.texts[:, 1] - facts.texts[:, 0] > _LONG_TEXT]
     spans = [(start, end) for start, end in long.tolist() if not _TEXT_OPENS.match(text, start)]
     return frozenset(one for one in offsets if any(start <= one < end for start, end in spans))
@@ -234,7 +234,7 @@ def _judged(
         tier = _tier_in_object(resolver, text, facts, path, offset, asked, tier)
     implicit = tier == "UNKNOWN" and meaning.how == "name" and not asked.plain and not language.explicit_members
     if implicit and resolver.defined_at(path, facts, offset) is not None:
-        # A member that another type defines; whether types share it is asked elsewhere.
+        # Another type defines this member; whether types share it is decided elsewhere.
         return None
     if tier is None and meaning.own is not None:
         tier = _tier_beside(language, resolver, text, facts, offset, asked, meaning.own)
@@ -253,9 +253,9 @@ def _judged(
 def _tier_beside(
     language: Language, resolver: Resolver, text: bytes, facts: Facts, offset: int, asked: _Asked, own: Bound
 ) -> Tier | None:
-    """The tier of a place that a binding of its file explains, where that need not be another symbol.
+    """Return the tier of a place that a binding in its own file explains, if that may still be the same symbol.
 
-    A prototype and its definition are bound in two files; and a call may pass over the variable of its name.
+    A prototype and its definition are bound in two files, and a call may skip the variable of the same name.
     """
     if asked.local:
         return None
@@ -265,10 +265,10 @@ def _tier_beside(
     end = offset + len(own.name.encode())
     marks = _MARKS.search(text, max(0, offset - _FEW), offset)
     if language.names.shorthand_fields and asked.member and is_short(text, marks.start() if marks else offset, end):
-        # `P { count }` is a field and a variable at once.
+        # `P { count }` is both a field and a variable.
         return "UNKNOWN"
     if language.names.constant_patterns and own.scope != 0 and own.name[:1].isupper():
-        # A pattern seems to bind what it only compares with.
+        # A pattern that only compares with a constant looks as if it binds that name.
         return "UNKNOWN"
     called = text[end : end + _FEW].lstrip()[:1] == b"("
     if language.calls_apart and called and asked.member:
@@ -278,7 +278,7 @@ def _tier_beside(
 
 
 def _is_declared(resolver: Resolver, facts: Facts, path: str, offset: int) -> bool:
-    """Whether a class or type says here that it has a member: one of its own, then."""
+    """Whether a class or type declares a member here, which is then its own."""
     defined = resolver.defined_at(path, facts, offset)
     return defined is not None and facts.scopes[defined.scope].kind in _DECLARING
 
@@ -286,7 +286,7 @@ def _is_declared(resolver: Resolver, facts: Facts, path: str, offset: int) -> bo
 def _tier_in_object(
     resolver: Resolver, text: bytes, facts: Facts, path: str, offset: int, asked: _Asked, tier: Tier | None
 ) -> Tier | None:
-    """The same where a plain name may be a member's: a method of an object, or `{ name }`, which is both."""
+    """Adjust the tier where a plain name may be a member: a method of an object, or `{ name }`, which is both."""
     defined = resolver.defined_at(path, facts, offset)
     if defined is not None and offset not in _places(resolver, path, facts, defined):
         inside = facts.scopes[defined.scope].kind in _DECLARING
@@ -299,18 +299,18 @@ def _tier_in_object(
 
 
 def _defining(resolver: Resolver, facts: Facts, of: Bound) -> Iterator[int]:
-    """The places of a file where a binding of it is made."""
+    """Yield the places in a file that make one of its bindings."""
     rows = facts.rows(of.scope, of.name)
     for row in rows:
         yield facts.bind_at(row)
-    # Beside a binding, what the name alone does not reach is something else: a method of an object, say.
+    # If the name is bound, a definition that it alone does not reach is something else, such as an object's method.
     if not rows or facts.scopes[of.scope].kind in _DECLARING:
         for index in facts.defining(of.scope, of.name):
             yield facts.definitions[index].name_at
 
 
 def _augments(facts: Facts, one: Definition) -> bool:
-    """Whether a definition stands in `declare module "…"`, which adds to what another file says."""
+    """Whether a definition is in a `declare module "…"`, which adds to the declarations of another file."""
     of = facts.scopes[one.scope].definition
     return of >= 0 and facts.definitions[of].kind == "module"
 
@@ -320,9 +320,9 @@ def _places(resolver: Resolver, path: str, facts: Facts, of: Definition) -> list
 
 
 def _tier(meaning: Meaning, path: str, asked: _Asked, *, implicit: bool) -> Tier | None:
-    """How sure a place refers to what is asked for; None when it certainly means something else.
+    """Return how certain it is that a place refers to a searched binding; None if it certainly means something else.
 
-    `implicit` says that the language reaches members by their bare names: an inherited one, or one that is imported.
+    `implicit` means that the language reaches inherited and imported members by their bare names.
     """
     meant = [one for one in (*meaning.entities, meaning.own) if isinstance(one, Bound) and one in asked.among]
     if meant:
@@ -339,5 +339,5 @@ def _tier(meaning: Meaning, path: str, asked: _Asked, *, implicit: bool) -> Tier
         return None
     if meaning.how == "member":
         return "ANCHORED" if asked.member else "UNKNOWN"
-    # A name that nothing here binds, or an import whose module cannot be found.
+    # Nothing here binds the name, or the module of its import cannot be found.
     return "UNKNOWN" if asked.plain or (asked.member and implicit) else None

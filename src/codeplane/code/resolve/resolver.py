@@ -1,4 +1,4 @@
-"""From a name at a place to what it means; nothing is guessed, and what is not certain says so."""
+"""Resolves a name at a place to its meaning, without guessing; a result that is not certain is marked so."""
 
 import re
 from collections.abc import Mapping
@@ -20,12 +20,12 @@ from codeplane.code.resolve.world import World
 _PARAM, _IMPORT = REASONS.index("PARAM"), REASONS.index("IMPORT_ALIAS")
 _BEHIND = re.compile(rb"\s*\(\s*([\w\x80-\xff.]+(?:\([^)]*\))?)")
 
-# What decides whose member a chain ends in: the scope it is read in, its names, and the binding that reaches it.
+# The owner of a chain's last member depends on these: its scope, its names, and the binding that reaches it.
 _Chain = tuple[int, bool, tuple[tuple[str, bool], ...], int]
 
 
 class Resolver(RustPaths):
-    """Answers within one world; what it found is kept for its length."""
+    """Resolves names and members within one world, and caches the results."""
 
     def __init__(self, world: World) -> None:
         super().__init__(world)
@@ -35,7 +35,7 @@ class Resolver(RustPaths):
         self._assignments = Assignments(world, self)
 
     def at(self, path: str, offset: int, name: str) -> Meaning:
-        """What the name at a place of a file means."""
+        """Return the meaning of the name at a place in a file."""
         facts = self._world.facts(path)
         assert facts is not None
         index = facts.imported_at.get(offset)
@@ -67,19 +67,19 @@ class Resolver(RustPaths):
         return self._member(path, facts, steps, offset, name)
 
     def defined_at(self, path: str, facts: Facts, offset: int) -> Definition | None:
-        """The definition whose name stands at a place."""
+        """Return the definition whose name is at a place."""
         defined = self._defined.get(path)
         if defined is None:
             defined = self._defined[path] = {one.name_at: one for one in facts.definitions}
         return defined.get(offset)
 
     def owner_at(self, path: str, facts: Facts, offset: int) -> Entity | None:
-        """What the member at a place is a member of, as far as that is known."""
+        """Return what the member at a place is a member of, if that is known."""
         steps = receiver(self._world.text(path), offset, facts.in_text)
         return self._owner(path, facts, steps, offset)[0] if steps else None
 
     def may_be_module(self, path: str, facts: Facts, offset: int) -> bool:
-        """Whether the receiver of a member begins with an import that brings a module, or nobody knows what."""
+        """Whether the receiver of a member begins with an import of a module, or of something unknown."""
         steps = receiver(self._world.text(path), offset, facts.in_text)
         own = self.lexical(path, facts, steps[0].at, steps[0].name) if steps else None
         rows = facts.rows(own.scope, own.name) if own is not None else ()
@@ -104,7 +104,7 @@ class Resolver(RustPaths):
         member, whole = self.member(of, name, skip_own=skip_own, side=side)
         if member is None:
             return Meaning(entities=(), certain=whole, how="member")
-        # Which of two it is stands in no binding: who asks about one of them compares the sides.
+        # A binding does not say which of the two it is: a caller that asks about one of them compares the sides.
         certain = whole and not (side and self.has_both(member))
         return Meaning(entities=(member,), certain=certain, how="member", side=side if whole else "")
 
@@ -112,7 +112,7 @@ class Resolver(RustPaths):
         first = steps[0].at
         scope = facts.scope_at(first)
         reached = self._reaching(path, facts, scope, steps[0])
-        # In a class's body `this` is the class or an instance, field by field; `super` may be given a class.
+        # In a class body, `this` is the class or an instance, depending on the field; `super` may be passed a class.
         own = facts.scopes[scope].kind == "class" and steps[0].name in ("this", "super")
         which = -2 - first if own or (steps[0].name == "super" and steps[0].called) else reached
         key = (scope, facts.in_outer(first), tuple((step.name, step.called) for step in steps), which)
@@ -128,7 +128,7 @@ class Resolver(RustPaths):
         return found
 
     def _is_narrowed(self, path: str, facts: Facts, steps: tuple[Step, ...], owner: Entity) -> bool:
-        """Whether the text asks about a receiver, so that it may be something else where it is used."""
+        """Whether code tests what a receiver is, so that it may be something else where it is used."""
         scope = facts.scopes[facts.scope_at(steps[0].at)]
         if scope.kind != "function" or any(step.called for step in steps):
             return False
@@ -145,7 +145,7 @@ class Resolver(RustPaths):
         return False
 
     def _reaching(self, path: str, facts: Facts, scope: int, first: Step) -> int:
-        """The one of several bindings in a scope that reaches a use, or -1 where that is not certain."""
+        """Return which of several bindings in a scope reaches a use, or -1 if that is not certain."""
         if not LANGUAGES[facts.language].names.flow_sensitive:
             return -1
         rows = facts.rows(scope, first.name)
@@ -184,12 +184,12 @@ class Resolver(RustPaths):
         return current, False
 
     def _begins_at(self, path: str, called: Step, of: Bound | Instance) -> bool:
-        """Whether `super(…)` looks behind the class it stands in, not behind another one that it names."""
+        """Whether `super(…)` starts after the class that contains it, not after another class that it names."""
         named = _BEHIND.match(self._world.text(path), called.at + len(called.name))
         return named is None or not isinstance(of, Bound) or named[1].decode() in (of.name, "__class__")
 
     def _of_this(self, path: str, facts: Facts, offset: int) -> Bound | Instance | None:
-        """What `this` is at a place: an instance of the class around, or the class itself where that is static."""
+        """Return what `this` is at a place: an instance of the enclosing class, or the class itself in static code."""
         text = self._world.text(path)
         scope = class_of_this(facts, text, offset)
         if scope < 0 or facts.scopes[scope].definition < 0:
@@ -218,7 +218,7 @@ class Resolver(RustPaths):
         return self._made_by_class(entity) or self._returned(entity, called=True)
 
     def _made_by_class(self, bound: Bound) -> Entity | None:
-        """What calling the first parameter of a class method makes."""
+        """Return what calling the first parameter of a class method makes."""
         facts = self._world.facts(bound.file)
         rows = facts.rows(bound.scope, bound.name) if facts is not None else ()
         if facts is None or len(rows) != 1 or facts.bind_reason(rows[0]) != _PARAM:

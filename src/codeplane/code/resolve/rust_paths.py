@@ -1,4 +1,4 @@
-"""Paths of Rust: what stands before `::`, and what the name behind it means."""
+"""Resolves Rust paths: the names before `::`, and the meaning of the name after it."""
 
 import re
 from abc import ABC
@@ -15,9 +15,10 @@ _MAX_NAMED = 2_000
 
 
 def path_before(text: bytes, offset: int) -> tuple[tuple[str, int], ...] | None:
-    """The names of a path before a place (`a::B::` before `new`), each with where it stands.
+    """Return the names of a path before a place (`a::B::` before `new`), each with its offset.
 
-    Empty where no `::` stands before it, None where the path begins with what is not read: `<T as U>::`, `Vec::<T>::`.
+    Empty if there is no `::` before the place; None if the path begins with something that is not read, as in
+    `<T as U>::` or `Vec::<T>::`.
     """
     found: list[tuple[str, int]] = []
     at = offset
@@ -35,7 +36,7 @@ def path_before(text: bytes, offset: int) -> tuple[tuple[str, int], ...] | None:
 
 
 def _inline_modules(facts: Facts, offset: int) -> int:
-    """How many modules that are written in the file a place is in."""
+    """Return how many inline modules of the file a place is nested in."""
     scope, found = facts.scope_at(offset), 0
     while scope > 0:
         found += facts.scopes[scope].kind == "namespace"
@@ -44,12 +45,12 @@ def _inline_modules(facts: Facts, offset: int) -> int:
 
 
 class RustPaths(Values, ABC):
-    """Follows paths through modules, crates and types."""
+    """Follows Rust paths through modules, crates and types."""
 
     def _at_path(
         self, path: str, facts: Facts, parts: tuple[tuple[str, int], ...] | None, offset: int, name: str
     ) -> Meaning:
-        """What the last name of a path of Rust means: of a module, a crate of others, or a type."""
+        """Return the meaning of the last name of a Rust path, in a module, an outside crate or a type."""
         unknown = Meaning(entities=(), certain=False, how="member")
         found = self._before_colons(path, facts, parts) if parts else ()
         if len(found) != 1:
@@ -74,7 +75,7 @@ class RustPaths(Values, ABC):
             above = 0 if first == "self" else depth
             inside = 0 if first == "crate" else _inline_modules(facts, at)
             if above < inside:
-                # A module that is written inside this file.
+                # An inline module of this file.
                 return ()
             source = "crate" if first == "crate" else "::".join(["super"] * (above - inside)) or "self"
             found = modules.find(source, path) if modules else ()
@@ -103,7 +104,7 @@ class RustPaths(Values, ABC):
         return tuple(map(Module, child)) or tuple(map(self._as_module, self.export(entity.path, name)))
 
     def _as_module(self, entity: Entity) -> Entity:
-        """The file that `mod name;` brings, for the binding it makes."""
+        """Return the file that `mod name;` loads, if the entity is the binding it makes; otherwise the entity."""
         if not isinstance(entity, Bound) or not any(one.kind == "module" for _, one in self.definitions(entity)):
             return entity
         facts = self._world.facts(entity.file)
@@ -112,7 +113,7 @@ class RustPaths(Values, ABC):
         return Module(found[0]) if len(found) == 1 else entity
 
     def _implementing(self, path: str, facts: Facts, offset: int) -> Bound | None:
-        """The type whose `impl` block, or whose own body, a place is in."""
+        """Return the type whose `impl` block or own body contains a place."""
         scope = facts.scope_at(offset)
         while scope > 0 and facts.scopes[scope].kind not in ("class", "enum"):
             scope = facts.scopes[scope].parent
@@ -123,7 +124,7 @@ class RustPaths(Values, ABC):
         return None
 
     def _of_type(self, of: Bound, name: str) -> Meaning:
-        """The member a type of Rust has under a name, by the blocks that implement it in any file."""
+        """Return the member that a Rust type has under a name, from its `impl` blocks in any file."""
         unknown = Meaning(entities=(), certain=False, how="member")
         kinds = {one.kind for _, one in self.definitions(of)}
         if not kinds or not kinds <= {"struct", "enum", "union", "trait"}:
@@ -145,5 +146,5 @@ class RustPaths(Values, ABC):
             return Meaning(
                 entities=tuple(found), certain=whole and len(found) == 1 and "trait" not in kinds, how="member"
             )
-        # What no block of the type has comes from a trait, be it one of others.
+        # A member that no `impl` block of the type has comes from a trait, which may be from outside.
         return unknown if in_trait or not whole else Meaning(entities=(of,), certain=True, how="member")

@@ -1,4 +1,4 @@
-"""Words that are keywords at some places and names at others: `from` in JavaScript, `match` in Python."""
+"""Soft keywords, which are keywords in some places and names in others: `from` in JavaScript, `match` in Python."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -9,10 +9,10 @@ from codeplane.code.languages.language import Language
 
 
 def names_alone(language: Language, text: bytes, name: str, offsets: Sequence[int]) -> list[int]:
-    """The places of a word at which it is a name; where it can be a keyword, syntax tells."""
+    """Return the places where a word is a name; if it can be a keyword, parse the text to find out."""
     if not offsets or name not in language.soft_keywords:
         return list(offsets)
-    # A parser is not for several threads at once, and one costs next to nothing.
+    # A parser cannot be shared between threads, and costs next to nothing to make.
     repair = language.source_repair
     readable = repair.before_parsing(text) if repair is not None else text
     root = tree_sitter.Parser(_grammar(language.grammar)).parse(readable).root_node
@@ -21,7 +21,7 @@ def names_alone(language: Language, text: bytes, name: str, offsets: Sequence[in
 
 
 def _is_keyword(node: tree_sitter.Node | None) -> bool:
-    """Whether a word stands for itself; some grammars write a name as an identifier that holds the word."""
+    """Whether a word is a keyword; some grammars represent a name as an identifier that contains the word."""
     if node is None or node.is_named or node.child_count:
         return False
     around = node.parent
@@ -32,7 +32,7 @@ def _is_keyword(node: tree_sitter.Node | None) -> bool:
 
 @cache
 def _grammar(name: str) -> tree_sitter.Language:
-    # Grammars load slowly, so only on use.
+    # Load a grammar only when it is used, because that is slow.
     from tree_sitter_language_pack import get_language
 
     return get_language(name)  # type: ignore[arg-type]  # the names are in our table, and tested

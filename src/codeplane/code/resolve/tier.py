@@ -1,8 +1,8 @@
-"""How sure it is that a place means a symbol."""
+"""How certain it is that a place refers to a symbol."""
 
 from typing import Literal
 
 Tier = Literal["PROVEN", "STRONG", "ANCHORED", "UNKNOWN"]
 TIERS: tuple[Tier, ...] = ("PROVEN", "STRONG", "ANCHORED", "UNKNOWN")
-# Sure enough to be changed without a question.
+# Certain enough to change without asking.
 SURE: frozenset[Tier] = frozenset({"PROVEN", "STRONG"})

@@ -1,4 +1,4 @@
-"""What names hold: the class that bindings, annotations, and what makes or returns a value agree on."""
+"""Finds what names hold: the class on which bindings, annotations, constructor calls and return types agree."""
 
 import re
 from abc import ABC, abstractmethod
@@ -28,12 +28,12 @@ _STATIC = re.compile(rb"[ \t]*=[ \t]*staticmethod\b")
 _FUNCTIONS = frozenset({"function", "method"})
 _FIELDS = frozenset({"field", "property"})
 _FURTHER_OUT = frozenset({REASONS.index("GLOBAL"), REASONS.index("NONLOCAL")})
-# A method that more classes have is not followed into all of them.
+# Look at no more than this many definitions of a method's name.
 _MAX_HEIRS = 400
 
 
 class Values(Classes, ABC):
-    """What is known of values within one world; whose member a chain ends in is told by who reads chains."""
+    """Resolves values within one world; a subclass that reads chains implements `_owner`."""
 
     _assignments: Assignments
 
@@ -47,10 +47,10 @@ class Values(Classes, ABC):
 
     @abstractmethod
     def _owner(self, path: str, facts: Facts, steps: tuple[Step, ...], offset: int) -> tuple[Entity | None, bool]:
-        """What a chain of names is, and whether its own members are passed over."""
+        """Return what a chain of names is, and whether its own members are skipped."""
 
     def value(self, entity: Entity) -> Entity | None:
-        """What an entity is when its members are asked for: a class, a module, or an instance of a known class."""
+        """Return what an entity is when its members are read: a class, a module, or an instance of a known class."""
         if not isinstance(entity, Bound):
             return entity
         if entity in self._values:
@@ -64,7 +64,7 @@ class Values(Classes, ABC):
         return found
 
     def given_at(self, path: str, facts: Facts, end: int) -> Entity | None:
-        """What the name that ends at a place is given there: by its type, or by what is made or copied."""
+        """Return what the name that ends at a place holds there, by its type or by the value that is made or copied."""
         text = self._world.text(path)
         return (
             self._declared_here(path, facts, text, end)
@@ -76,7 +76,7 @@ class Values(Classes, ABC):
         return other in self.line_of(one)[0] or one in self.line_of(other)[0]
 
     def _returned(self, of: Bound, *, called: bool, awaited: bool = False) -> Entity | None:
-        """What calling a function gives, or reading a property, by what all its definitions say."""
+        """Return what calling a function or reading a property gives, if all its definitions agree."""
         facts, definitions = self._world.facts(of.file), [one for _, one in self.definitions(of)]
         if facts is None or not LANGUAGES[facts.language].names.follows_values:
             return None
@@ -88,7 +88,7 @@ class Values(Classes, ABC):
             if one.kind not in _FUNCTIONS or is_generator(facts, text, index):
                 return None
             if is_property(text, one) is called:
-                # A setter is no reading; a property that is called gives what its value gives.
+                # A setter does not read the property; calling a property calls its value.
                 if called or len(definitions) == 1:
                     return None
                 continue
@@ -98,7 +98,7 @@ class Values(Classes, ABC):
         return None if isinstance(given, Instance) and self._gives_others(of, facts, given.of) else given
 
     def _gives_others(self, of: Bound, facts: Facts, given: Bound) -> bool:
-        """Whether a method is overridden by one that returns something else than it says itself."""
+        """Whether a method is overridden by one that returns something other than the method itself declares."""
         if facts.scopes[of.scope].kind != "class":
             return False
         held = self._overridden.get(of)
@@ -107,7 +107,7 @@ class Values(Classes, ABC):
         return held
 
     def _given_by_heirs(self, of: Bound, facts: Facts) -> Iterator[Bound]:
-        """The classes that overriding methods say they return, or are seen to make."""
+        """Yield the classes that overriding methods declare as their return type, or visibly make and return."""
         owner = facts.definitions[facts.scopes[of.scope].definition]
         above = Bound(of.file, owner.scope, owner.name)
         for path, position in self._world.named(of.name, limit=_MAX_HEIRS)[0]:
@@ -135,7 +135,7 @@ class Values(Classes, ABC):
                     yield found.of
 
     def is_rebound(self, of: Bound, facts: Facts) -> bool:
-        """Whether a function's name is given something else anywhere: what it says then holds no longer."""
+        """Whether a function's name is assigned something else anywhere, so that its declaration no longer holds."""
         rows = facts.rows(of.scope, of.name)
         if any(facts.bind_reason(row) != _DEFINED for row in rows) or self._set_elsewhere(of, facts):
             return True
@@ -144,7 +144,7 @@ class Values(Classes, ABC):
         return of.scope == 0 and any(True for _ in self._assignments.to_module(of))
 
     def _typed(self, bound: Bound, only: int = -1) -> Entity | None:
-        """The class a variable's own bindings name, or one of them: by self, an annotation, or what it is given."""
+        """Return the class that all bindings of a variable name, or the one at `only`: by self, annotation or value."""
         facts = self._world.facts(bound.file)
         if facts is None or (bound, only) in self._typing:
             return None
@@ -177,10 +177,10 @@ class Values(Classes, ABC):
                 continue
             end = at + len(bound.name.encode())
             if reason == _PARAM and text[at - 1 : at] == b"*":
-                # The type is that of what it holds.
+                # The annotation is the type of its items.
                 return None
             if reason == _PARAM and rules.untyped and not says_type(text, end):
-                # A default says what may be given, not what is.
+                # A default says what may be passed, not what is passed.
                 return None
             if not says_nothing(text, end) or says_type(text, end):
                 found.add(self.given_at(bound.file, facts, end))
@@ -193,7 +193,7 @@ class Values(Classes, ABC):
         return found.pop() if len(found) == 1 else None
 
     def _set_elsewhere(self, bound: Bound, facts: Facts) -> list[tuple[int, int]]:
-        """Where other scopes of a file give a variable a value: by `global` and `nonlocal`, or just so."""
+        """Return where other scopes of a file assign a variable: by `global` and `nonlocal`, or by plain assignment."""
         how = LANGUAGES[facts.language].names.outer_assignment
         if how == "plain":
             here = [facts.bind_at(row) for row in facts.rows(bound.scope, bound.name)]
@@ -211,7 +211,7 @@ class Values(Classes, ABC):
         return found
 
     def _given_plainly(self, path: str, facts: Facts, name: str) -> Mapping[Bound | None, Sequence[int]]:
-        """The places of a file of JavaScript that give a plain name a value, by what it is bound to there."""
+        """Return the places in a JavaScript file that assign to a plain name, grouped by its binding there."""
         held = self._plainly_given.get((path, name))
         if held is None:
             held = self._plainly_given[path, name] = {}
@@ -221,7 +221,7 @@ class Values(Classes, ABC):
         return held
 
     def _reaching_out(self, path: str, facts: Facts, name: str) -> Sequence[tuple[int, Sequence[int]]]:
-        """The scopes of a file that say `global` or `nonlocal` of a name, with its rows there."""
+        """Return the scopes of a file that declare a name `global` or `nonlocal`, with its rows there."""
         held = self._outward.get((path, name))
         if held is None:
             scopes = facts.rows_by_scope(name).items()
@@ -230,7 +230,7 @@ class Values(Classes, ABC):
         return held
 
     def _declared_here(self, path: str, facts: Facts, text: bytes, end: int) -> Entity | None:
-        """What one binding of JavaScript says: the type written there, or the class that makes it."""
+        """Return what one JavaScript binding holds: the type written there, or the class that it instantiates."""
         written = declared_type(text, end)
         made = None if written or says_type(text, end) else constructed(text, end)
         chain = written or made
@@ -238,7 +238,7 @@ class Values(Classes, ABC):
         return None if made and not self._gives(named, made[0]) else named
 
     def _given_here(self, path: str, facts: Facts, text: bytes, end: int) -> Entity | None:
-        """What one binding of Python says: its annotation, or else a base's; a call, or a copy of something known."""
+        """Return what one Python binding holds, by its annotation, or else by a call or a copy of something known."""
         inside = facts.scope_at(end - 1)
         if facts.scopes[inside].kind != "lambda":
             written = annotated(text, end)
@@ -258,13 +258,13 @@ class Values(Classes, ABC):
             return self._awaited(path, facts, steps) if made is not None else None
         given, passed_over = self._owner(path, facts, steps, chain[1])
         if isinstance(given, Outside):
-            # What a value of others holds or gives may be ours; what their modules make is theirs.
+            # What an outside value holds or returns may be ours; what an outside module makes is not.
             root = self._one(self._lexical(path, facts, steps[0].at, steps[0].name).entities)
             return given if isinstance(root, Outside) else None
         return given if isinstance(given, Instance) and not passed_over else None
 
     def _awaited(self, path: str, facts: Facts, steps: tuple[Step, ...]) -> Entity | None:
-        """What awaiting a call gives, by what the function that is called says it returns."""
+        """Return what awaiting a call gives, by the declared return type of the called function."""
         last = steps[-1]
         if len(steps) > 1:
             owner, passed_over = self._owner(path, facts, steps[:-1], last.at)
@@ -275,7 +275,7 @@ class Values(Classes, ABC):
         return given if isinstance(given, Instance) else None
 
     def _gives(self, named: Entity | None, written: bytes) -> bool:
-        """Whether calling what a chain of names ends in certainly gives one of its own."""
+        """Whether calling the last name of a chain certainly gives its instance, or a value of its outside package."""
         if isinstance(named, Outside):
             return gives_its_own(named.source, written.decode("utf-8", "replace").rpartition(".")[2].strip())
         return not isinstance(named, Instance) or self._makes(named.of)
@@ -306,7 +306,7 @@ class Values(Classes, ABC):
         return not above or not self.is_handed_another(bound.file, facts, scope.definition)
 
     def _made_static(self, facts: Facts, bound: Bound) -> bool:
-        """Whether a class makes a method static after it was written: `name = staticmethod(name)`."""
+        """Whether a class makes a method static after its definition: `name = staticmethod(name)`."""
         method = facts.definitions[facts.scopes[bound.scope].definition]
         text, length = self._world.text(bound.file), len(method.name.encode())
         rows = facts.rows(method.scope, method.name)
@@ -314,7 +314,7 @@ class Values(Classes, ABC):
         return any(_STATIC.match(text, end) for end in ends)
 
     def _holds(self, bound: Bound) -> bool:
-        """Whether a name's members are written out where it is bound: a namespace's, an object's."""
+        """Whether the members of a name are written where it is bound, as in a namespace or an object."""
         facts = self._world.facts(bound.file)
         if facts is None:
             return False

@@ -1,4 +1,4 @@
-"""The repository as resolution sees it: one snapshot's texts, facts and modules."""
+"""The repository as the resolver sees it: the texts, facts and modules of one snapshot."""
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ from codeplane.index.snapshot import IndexedFile, Snapshot
 
 @dataclass(slots=True, kw_only=True)
 class _Giving:
-    """The files that hold a name, in their order, and what was found in those that were looked at so far."""
+    """The files that contain a name, in order, and the places found in those searched so far."""
 
     paths: list[str]
     looked_at: int = 0
@@ -30,7 +30,7 @@ class _Giving:
 
 
 class World:
-    """What one answer is resolved against; everything asked for is kept for its length."""
+    """The repository against which one answer is resolved; caches everything it reads."""
 
     def __init__(self, snapshot: Snapshot, store: FactStore, shared: "SharedModules") -> None:
         self.snapshot = snapshot
@@ -43,7 +43,7 @@ class World:
         self.missing: set[str] = set()
 
     def facts(self, path: str) -> Facts | None:
-        """A file's facts, or None where there are none; what is still to come is remembered as missing."""
+        """Return a file's facts, or None if there are none; record the file as missing if they are still to come."""
         try:
             return self._facts[path]
         except KeyError:
@@ -55,20 +55,21 @@ class World:
             return found
 
     def text(self, path: str) -> bytes:
-        """A file's bytes."""
+        """Return a file's bytes."""
         found = self._texts.get(path)
         if found is None:
             found = self._texts[path] = self.snapshot.text(self.snapshot.files[path])
         return found
 
     def members_given(self, path: str, name: str) -> Sequence[int]:
-        """The places of a file where something's member of a name is given a value."""
+        """Return the places in a file where a member of the given name is assigned."""
         return self._shared.given.places(name, self.snapshot.files[path], lambda: self.text(path))
 
     def giving(self, name: str, family: str, *, first: str = "") -> Iterator[tuple[str, Sequence[int]]]:
-        """The files of a family that give a member of a name a value, with the places; one of them first.
+        """Yield the files of a language family that assign a member of the given name, with the places; `first` first.
 
-        Most that hold a popular name do not, and are asked about it again and again: they are passed over once.
+        Most files that contain a popular name do not assign it, and it is looked up again and again: each such file is
+        searched only once.
         """
         held = self._giving.get((name, family))
         if held is None:
@@ -91,7 +92,7 @@ class World:
                 held.found.append((path, places))
 
     def holding(self, name: str) -> list[str]:
-        """The files of this world in which an identifier occurs."""
+        """Return the files of this world in which an identifier occurs."""
         there = self._holding.get(name)
         if there is None:
             listed = (path for path, _ in self._store.files_with(name))
@@ -101,44 +102,44 @@ class World:
         return there
 
     def named(self, name: str, *, limit: int) -> tuple[list[tuple[str, int]], bool]:
-        """The definitions of a name, each by its file and the position there; and whether these are all."""
+        """Return the definitions of a name, each as its file and the position there, and whether these are all."""
         listed = self._store.named(name, limit=limit)
         files = self.snapshot.files
         there = (one for one in listed if one.file in files and files[one.file].digest == one.digest)
         return [(one.file, one.position) for one in there], len(listed) < limit
 
     def language(self, facts: Facts) -> Language:
-        """The table of a file's language."""
+        """Return the table of a file's language."""
         return LANGUAGES[facts.language]
 
     def modules(self, facts: Facts) -> Modules | None:
-        """How modules are found in a file's language, where that is known."""
+        """Return the modules of a file's language, or None if it is not known how to find them."""
         return self._shared.of_family(LANGUAGES[facts.language].family, self.snapshot)
 
     def beside(self, path: str) -> Sequence[str]:
-        """The files that share their outermost names with a file; none where files do not."""
+        """Return the files that share their top-level names with a file; empty if files of its language do not."""
         language = languages().of(path)
         modules = self._shared.of_family(language.family, self.snapshot) if language is not None else None
         return modules.beside(path) if modules is not None else ()
 
     def go(self) -> GoPackages:
-        """Go's packages."""
+        """Return Go's packages."""
         return self._shared.go(self.snapshot)
 
     def python(self) -> PythonModules:
-        """Python's modules."""
+        """Return Python's modules."""
         return self._shared.python(self.snapshot)
 
 
 class SharedModules:
-    """The modules of the newest snapshot asked about, kept while they stay the same; and where members are set."""
+    """Caches the modules of the newest snapshot while they stay the same, and the places where members are assigned."""
 
     def __init__(self) -> None:
         self.given = MemberAssignments()
         self._modules: dict[str, tuple[Mapping[str, IndexedFile], Modules]] = {}
 
     def of_family(self, family: str | None, snapshot: Snapshot) -> Modules | None:
-        """The modules of a family of languages; None for one that has none."""
+        """Return the modules of a language family; None for one that has none."""
         layout = MODULE_LAYOUTS.get(family) if family is not None else None
         if layout is None or family is None:
             return None
@@ -146,24 +147,24 @@ class SharedModules:
         if held is None or held[0] is not snapshot.files:
             same = held is not None and _same(held[0], snapshot.files, layout)
             modules = held[1] if held is not None and same else _found(layout, snapshot)
-            # Noted for the next caller: to compare all paths takes longer than most questions about a module.
+            # Remember this for the next caller: comparing all paths takes longer than most questions about a module.
             held = self._modules[family] = (snapshot.files, modules)
         return held[1]
 
     def python(self, snapshot: Snapshot) -> PythonModules:
-        """Python's modules."""
+        """Return Python's modules."""
         modules = self.of_family(PYTHON.family, snapshot)
         assert isinstance(modules, PythonModules)
         return modules
 
     def javascript(self, snapshot: Snapshot) -> JavaScriptModules:
-        """JavaScript's modules."""
+        """Return JavaScript's modules."""
         modules = self.of_family(JAVASCRIPT.family, snapshot)
         assert isinstance(modules, JavaScriptModules)
         return modules
 
     def go(self, snapshot: Snapshot) -> GoPackages:
-        """Go's packages."""
+        """Return Go's packages."""
         modules = self.of_family(GO.family, snapshot)
         assert isinstance(modules, GoPackages)
         return modules
@@ -179,7 +180,7 @@ def _found(layout: ModuleLayout, snapshot: Snapshot) -> Modules:
 
 
 def _same(before: Mapping[str, IndexedFile], now: Mapping[str, IndexedFile], layout: ModuleLayout) -> bool:
-    """Whether the paths are the same, and so are the contents that decide."""
+    """Whether the paths are the same, and also the contents that decide what modules there are."""
     if layout.manifests is None or before.keys() != now.keys():
         return False
     return all(before[path].digest == now[path].digest for path in layout.manifests(before))
