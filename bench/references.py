@@ -21,9 +21,9 @@ from pathlib import Path
 import xxhash
 
 from bench.measure import Sample, Stopwatch, machine, table
+from codeplane.code.entity import Bound
 from codeplane.code.languages.registry import languages
 from codeplane.code.model import Facts
-from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.references import occurrences, references
 from codeplane.code.resolve.tier import TIERS
 from codeplane.code.resolve.world import SharedModules, World

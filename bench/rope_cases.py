@@ -26,7 +26,7 @@ from pathlib import Path
 
 from bench.measure import machine, table
 from bench.memory_index import memory_index
-from codeplane.code.resolve.entity import Module
+from codeplane.code.entity import Module
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import SharedModules, World
 from codeplane.index.fact_store import FactStore

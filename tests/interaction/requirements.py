@@ -535,6 +535,11 @@ REQUIREMENTS = (
         promise="references say by which other names their target is known, whose uses are not among them",
     ),
     Requirement(
+        id="RES-50",
+        source="design §6",
+        promise="a member of a language with declared types is that of the type its receiver is declared with",
+    ),
+    Requirement(
         id="RES-41",
         source="002 §7.6",
         promise="what is kept from one answer to the next holds only while the files it speaks of are the same",

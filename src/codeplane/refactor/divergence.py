@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from codeplane.code.resolve.entity import Bound, Module
+from codeplane.code.entity import Bound, Module
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import World
 from codeplane.index.contexts.router import Router

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from codeplane.code.resolve.entity import Bound
+from codeplane.code.entity import Bound
 from codeplane.code.resolve.tier import SURE
 from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.code.resolve.entity import Module
+from codeplane.code.entity import Module
 from codeplane.code.resolve.resolver import Resolver
 from tests.code.resolve.written import written
 from tests.interaction.requirements import requirement

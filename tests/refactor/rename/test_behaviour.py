@@ -6,7 +6,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from codeplane.code.resolve.entity import Bound
+from codeplane.code.entity import Bound
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.query.search.symbols import Target
 from tests.interaction.requirements import requirement

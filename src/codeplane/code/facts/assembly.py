@@ -126,8 +126,13 @@ class Assembly:
                     for scope in nodes:
                         start, end = scope.start_byte, scope.end_byte
                         # What stands before the name of a method with a receiver is that receiver, bound inside.
-                        if start <= draft.name_at < end and "receiver" not in draft.captures:
-                            start = draft.name_end
+                        if start <= draft.name_at < end:
+                            if "receiver" not in draft.captures:
+                                start = draft.name_end
+                            elif self._language.receiver_scopes:
+                                scopes.append((start, end, "class", -1))
+                                # Of two scopes with the same bounds only one is kept.
+                                start += 1
                         scopes.append((start, end, kind[6:], index))
 
     def _named(self, start: int, end: int) -> tuple[int, int]:

@@ -53,6 +53,8 @@ class Language:
     """Scopes whose definitions are reached through their owner alone, never by their bare name."""
     hidden_from_functions: frozenset[str] = frozenset()
     """Scopes whose names nested functions do not see."""
+    receiver_scopes: bool = False
+    """A method that names its receiver stands outside of its type, in a scope of its own like a body of the type."""
     members: tuple[str, ...] = (".",)
     """What stands between a receiver and its member."""
     identifier: str = r"[^\W\d]\w*"

@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator
 from typing import Protocol
 
+from codeplane.code.entity import Bound, Entity, Instance, Module, Outside
 from codeplane.code.languages.expression import says_type
 from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.model import Definition, Facts
 from codeplane.code.resolve.assignment_places import says_nothing
-from codeplane.code.resolve.entity import Bound, Entity, Instance, Module, Outside
 from codeplane.code.resolve.world import World
 from codeplane.index.path_kinds import is_test
 

@@ -2,8 +2,9 @@
 
 import re
 
+from codeplane.code.entity import Bound, Entity, Instance, Module, Outside, Side
 from codeplane.code.languages.expression import chains, extended
-from codeplane.code.languages.javascript.this_binding import Side, in_static, is_static
+from codeplane.code.languages.javascript.this_binding import in_static, is_static
 from codeplane.code.languages.outside_packages import package_of
 from codeplane.code.languages.python.class_creation import (
     all_give_back,
@@ -16,7 +17,6 @@ from codeplane.code.languages.python.decorators import hands_another
 from codeplane.code.languages.python.evidence import decorators
 from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.model import REASONS, Facts
-from codeplane.code.resolve.entity import Bound, Entity, Instance, Module, Outside
 from codeplane.code.resolve.names import Names
 from codeplane.code.resolve.world import World
 
@@ -244,7 +244,7 @@ class Classes(Names):
     def _decorator(self, path: str, facts: Facts, name: str, at: int) -> Entity | None:
         """Return what the dotted name of a decorator refers to."""
         names = name.split(".")
-        current = self._one(self._lexical(path, facts, at, names[0]).entities)
+        current = self._one(self.plain(path, facts, at, names[0]).entities)
         for part in names[1:]:
             current = self._one(self._step(current, part)) if isinstance(current, Module) else current
         return current
@@ -294,7 +294,7 @@ class Classes(Names):
             if named is None:
                 continue
             name, at = named
-            meant = self._one(self._lexical(of.file, facts, at, name).entities) if name else None
+            meant = self._one(self.plain(of.file, facts, at, name).entities) if name else None
             if not name or (isinstance(meant, Bound) and self._meta_makes(meant)):
                 return True
         return False
@@ -343,7 +343,7 @@ class Classes(Names):
                         continue
                     written, at = chain
                     names = [part.strip() for part in written.decode("utf-8", "replace").split(".")]
-                    entities = self._lexical(of.file, facts, at, names[0]).entities
+                    entities = self.plain(of.file, facts, at, names[0]).entities
                     current = self._one(entities)
                     for name in names[1:]:
                         current = self._one(self._step(current, name))

@@ -3,14 +3,11 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from msgspec import Struct
-
+from codeplane.code.entity import Bound, Entity, Meaning, Module, Outside
 from codeplane.code.languages.javascript.exports import given_whole
-from codeplane.code.languages.javascript.this_binding import Side
 from codeplane.code.languages.modules import is_package
 from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.model import REASONS, Definition, Export, Facts, Import
-from codeplane.code.resolve.entity import Bound, Entity, Module, Outside
 from codeplane.code.resolve.world import World
 
 _IMPORT, _GLOBAL, _NONLOCAL = (REASONS.index(one) for one in ("IMPORT_ALIAS", "GLOBAL", "NONLOCAL"))
@@ -21,21 +18,6 @@ _LATER = frozenset({"function", "lambda"})
 _TYPES = frozenset({"type", "interface"})
 _ASKED = re.compile(rb"\btypeof\s+\Z")
 _VALUES = frozenset({"constant", "field", "property", "variable"})
-
-
-class Meaning(Struct, frozen=True, kw_only=True, gc=False):
-    """What a name at a place refers to; `certain` means that nothing unseen can make it something else.
-
-    `own` is the binding in this file that brings it, if there is one: that of an import, for example. `side` says
-    whether a member was read from a class or from an instance, if the language separates them and nothing else is in
-    doubt.
-    """
-
-    entities: tuple[Entity, ...]
-    certain: bool
-    how: str
-    own: Bound | None = None
-    side: Side = ""
 
 
 class Names:
@@ -172,7 +154,8 @@ class Names:
         there = facts.defining(bound.scope, bound.name)
         return [(index, facts.definitions[index]) for index in there]
 
-    def _lexical(self, path: str, facts: Facts, offset: int, name: str) -> Meaning:
+    def plain(self, path: str, facts: Facts, offset: int, name: str) -> Meaning:
+        """Return what a plain name at a place means by scopes, imports and packages."""
         if facts.star and LANGUAGES[facts.language].names.binds_stars:
             brought = self._before_own(path, facts, offset, name)
             if brought is not None:

@@ -9,14 +9,12 @@ from typing import Literal
 import numpy as np
 from msgspec import Struct
 
+from codeplane.code.entity import Bound, Meaning, Outside, Side
 from codeplane.code.languages.expression import is_short, shape
-from codeplane.code.languages.javascript.this_binding import Side
 from codeplane.code.languages.language import Language
 from codeplane.code.languages.outside_packages import package_of
 from codeplane.code.languages.registry import LANGUAGES, languages
 from codeplane.code.model import Definition, Facts
-from codeplane.code.resolve.entity import Bound, Outside
-from codeplane.code.resolve.names import Meaning
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.soft_keywords import names_alone
 from codeplane.code.resolve.tier import Tier
@@ -260,6 +258,8 @@ def _tier_beside(
     if asked.local:
         return None
     outermost = language.linked and facts.scopes[own.scope].kind in ("file", "namespace")
+    # Where members are never reached by their bare name, a top-level name is none of them.
+    outermost = outermost and (asked.plain or not language.explicit_members)
     if outermost and all(one.file != own.file and resolver.are_linked(one, own) for one in asked.bounds):
         return "ANCHORED"
     end = offset + len(own.name.encode())

@@ -1,24 +1,30 @@
 """Resolves a name at a place to its meaning, without guessing; a result that is not certain is marked so."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from codeplane.code.entity import Bound, Entity, Instance, Meaning, Module, Outside, Side
 from codeplane.code.languages.expression import Step, is_reached, receiver
 from codeplane.code.languages.javascript.exports import exported_places
-from codeplane.code.languages.javascript.this_binding import Side, class_of_this, in_static
+from codeplane.code.languages.javascript.this_binding import class_of_this, in_static
+from codeplane.code.languages.member_resolver import MemberResolver, Relatives
+from codeplane.code.languages.member_resolvers import MEMBER_RESOLVERS
+from codeplane.code.languages.modules import Modules
 from codeplane.code.languages.outside_packages import gives_its_own
 from codeplane.code.languages.python.evidence import binding_before, decorators, module_before
 from codeplane.code.languages.python.narrowing import narrowings
 from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.model import REASONS, Definition, Export, Facts
 from codeplane.code.resolve.assignments import Assignments
-from codeplane.code.resolve.entity import Bound, Entity, Instance, Module, Outside
-from codeplane.code.resolve.names import Meaning
 from codeplane.code.resolve.rust_paths import RustPaths, path_before
+from codeplane.code.resolve.syntax_trees import SyntaxTrees
 from codeplane.code.resolve.world import World
 
 _PARAM, _IMPORT = REASONS.index("PARAM"), REASONS.index("IMPORT_ALIAS")
 _BEHIND = re.compile(rb"\s*\(\s*([\w\x80-\xff.]+(?:\([^)]*\))?)")
+
+_UNKNOWN = Meaning(entities=(), certain=False, how="name")
+_MAX_NAMED = 5_000
 
 # The owner of a chain's last member depends on these: its scope, its names, and the binding that reaches it.
 _Chain = tuple[int, bool, tuple[tuple[str, bool], ...], int]
@@ -33,6 +39,8 @@ class Resolver(RustPaths):
         self._given: dict[str, Mapping[int, Export]] = {}
         self._owners: dict[str, dict[_Chain, tuple[Entity | None, bool]]] = {}
         self._assignments = Assignments(world, self)
+        self.syntax = SyntaxTrees(world)
+        self._member_resolvers: dict[str, MemberResolver] = {}
 
     def at(self, path: str, offset: int, name: str) -> Meaning:
         """Return the meaning of the name at a place in a file."""
@@ -55,16 +63,35 @@ class Resolver(RustPaths):
                 given = self._given[path] = exported_places(facts, text)
             if offset in given:
                 return self._passed_on(path, facts, given[offset])
+        typed = self._members_of(facts)
+        if typed is not None and (found_by_type := typed.meaning(path, facts, offset, name)) is not None:
+            return found_by_type
         if facts.is_label(offset):
             return Meaning(entities=(), certain=False, how="label")
         if rules.module_paths and (parts := path_before(text, offset)) != ():
             return self._at_path(path, facts, parts, offset, name)
         steps = receiver(text, offset, facts.in_text)
         if steps == () and not is_reached(rules.unfollowed_operators, text, offset):
-            return self._lexical(path, facts, offset, name)
+            return self.plain(path, facts, offset, name)
         if not steps:
             return Meaning(entities=(), certain=False, how="member")
         return self._member(path, facts, steps, offset, name)
+
+    def relatives(self, member: Bound) -> Relatives | None:
+        """Return the members that are renamed with one; None if the language does not resolve members by types."""
+        facts = self._world.facts(member.file)
+        typed = self._members_of(facts) if facts is not None else None
+        return typed.relatives(member) if typed is not None else None
+
+    def _members_of(self, facts: Facts) -> MemberResolver | None:
+        family = LANGUAGES[facts.language].family
+        make = MEMBER_RESOLVERS.get(family) if family is not None else None
+        if make is None or family is None:
+            return None
+        found = self._member_resolvers.get(family)
+        if found is None:
+            found = self._member_resolvers[family] = make(_View(self._world, self))
+        return found
 
     def defined_at(self, path: str, facts: Facts, offset: int) -> Definition | None:
         """Return the definition whose name is at a place."""
@@ -172,7 +199,7 @@ class Resolver(RustPaths):
             steps = steps[1:] if first.name == "module" else steps
             current = Module(path)
         else:
-            meant = self._lexical(path, facts, first.at, first.name)
+            meant = self.plain(path, facts, first.at, first.name)
             current = self._one(meant.entities) if meant.certain else None
         if reached >= 0 and not first.called and isinstance(current, Bound) and current.file == path:
             current = self._typed(current, reached) if not self._is_class(current) else self.value(current)
@@ -229,3 +256,30 @@ class Resolver(RustPaths):
         above = decorators(self._world.text(bound.file), facts.definitions[scope.definition])
         of = self.enclosing_class(bound.file, facts, at) if b"classmethod" in above else None
         return Instance(of) if of is not None and not self.makes_others(of) else None
+
+
+class _View:
+    """The repository as resolvers of members see it."""
+
+    def __init__(self, world: World, resolver: Resolver) -> None:
+        self._world = world
+        self._resolver = resolver
+        self.facts = world.facts
+        self.text = world.text
+        self.node = resolver.syntax.node
+        self.exported = resolver.export
+        self.definitions = resolver.definitions
+
+    def plain(self, path: str, offset: int, name: str) -> Meaning:
+        """Return what a plain name at a place means by scopes, imports and packages."""
+        facts = self._world.facts(path)
+        return self._resolver.plain(path, facts, offset, name) if facts is not None else _UNKNOWN
+
+    def named(self, name: str) -> tuple[Sequence[tuple[str, int]], bool]:
+        """Return every definition of a name (file and index), and whether these are all."""
+        return self._world.named(name, limit=_MAX_NAMED)
+
+    def modules(self, path: str) -> Modules | None:
+        """Return the modules of the language of a file."""
+        facts = self._world.facts(path)
+        return self._world.modules(facts) if facts is not None else None

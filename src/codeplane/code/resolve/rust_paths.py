@@ -3,10 +3,9 @@
 import re
 from abc import ABC
 
+from codeplane.code.entity import Bound, Entity, Meaning, Module, Outside
 from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.model import Facts
-from codeplane.code.resolve.entity import Bound, Entity, Module, Outside
-from codeplane.code.resolve.names import Meaning
 from codeplane.code.resolve.values import Values
 
 _PART = re.compile(rb"([A-Za-z_\x80-\xff][\w\x80-\xff]*)[ \t\r\n]*\Z")
@@ -84,7 +83,7 @@ class RustPaths(Values, ABC):
             around = self._implementing(path, facts, at)
             current = (around,) if around is not None else ()
         else:
-            meant = self._lexical(path, facts, at, first)
+            meant = self.plain(path, facts, at, first)
             current = tuple(self._as_module(one) for one in meant.entities)
             if not current and modules is not None and meant.own is None:
                 current = (Outside(first),) if modules.outside(first) else tuple(map(Module, modules.find(first, path)))

@@ -4,6 +4,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 
+from codeplane.code.entity import Bound, Entity, Instance, Outside
 from codeplane.code.languages.expression import (
     Step,
     annotated,
@@ -20,7 +21,6 @@ from codeplane.code.model import NO_TARGET, REASONS, Facts
 from codeplane.code.resolve.assignment_places import names_given, says_nothing, sets_globals
 from codeplane.code.resolve.assignments import Assignments
 from codeplane.code.resolve.classes import NAMESPACES, VARIABLES, Classes
-from codeplane.code.resolve.entity import Bound, Entity, Instance, Outside
 from codeplane.code.resolve.world import World
 
 _PARAM, _DEFINED = REASONS.index("PARAM"), REASONS.index("DEF_IN_SCOPE")
@@ -259,7 +259,7 @@ class Values(Classes, ABC):
         given, passed_over = self._owner(path, facts, steps, chain[1])
         if isinstance(given, Outside):
             # What an outside value holds or returns may be ours; what an outside module makes is not.
-            root = self._one(self._lexical(path, facts, steps[0].at, steps[0].name).entities)
+            root = self._one(self.plain(path, facts, steps[0].at, steps[0].name).entities)
             return given if isinstance(root, Outside) else None
         return given if isinstance(given, Instance) and not passed_over else None
 
@@ -270,7 +270,7 @@ class Values(Classes, ABC):
             owner, passed_over = self._owner(path, facts, steps[:-1], last.at)
             called = self._one(self._step(owner, last.name)) if owner is not None and not passed_over else None
         else:
-            called = self._one(self._lexical(path, facts, last.at, last.name).entities)
+            called = self._one(self.plain(path, facts, last.at, last.name).entities)
         given = self._returned(called, called=True, awaited=True) if isinstance(called, Bound) else None
         return given if isinstance(given, Instance) else None
 
@@ -283,7 +283,7 @@ class Values(Classes, ABC):
     def _class_named(self, path: str, facts: Facts, chain: tuple[bytes, int]) -> Entity | None:
         written, at = chain
         names = [part.strip() for part in written.decode("utf-8", "replace").split(".")]
-        current = self._one(self._lexical(path, facts, at, names[0]).entities)
+        current = self._one(self.plain(path, facts, at, names[0]).entities)
         for name in names[1:]:
             current = self._one(self._step(current, name))
         if isinstance(current, Outside):

@@ -7,9 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 
+from codeplane.code.entity import Bound, Meaning
 from codeplane.code.model import Facts
-from codeplane.code.resolve.entity import Bound
-from codeplane.code.resolve.names import Meaning
 from codeplane.code.resolve.references import references
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.tier import TIERS

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from pydantic import Field
 
+from codeplane.code.entity import Bound
 from codeplane.code.model import Definition, Facts
-from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.references import Reference, references
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.tier import SURE, TIERS

@@ -10,8 +10,8 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from codeplane.code.entity import Bound
 from codeplane.code.model import NO_TARGET, REASONS, Definition, Facts
-from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.references import Reference, references
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.tier import SURE, Tier

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
+from codeplane.code.entity import Bound
 from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.model import Facts
-from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore

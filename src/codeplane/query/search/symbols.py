@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from codeplane.code.languages.javascript.this_binding import Side, side_of
+from codeplane.code.entity import Bound, Side
+from codeplane.code.languages.javascript.this_binding import side_of
 from codeplane.code.model import Definition
-from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.references import occurrences
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import World

@@ -4,8 +4,8 @@ import re
 import time
 from collections.abc import Sequence
 
+from codeplane.code.entity import Module
 from codeplane.code.languages.registry import languages
-from codeplane.code.resolve.entity import Module
 from codeplane.code.resolve.references import Reference
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import World

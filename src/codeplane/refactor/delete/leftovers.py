@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from codeplane.code.entity import Bound
 from codeplane.code.languages.expression import receiver
 from codeplane.code.model import Facts
-from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.references import Reference, occurrences
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.tier import SURE

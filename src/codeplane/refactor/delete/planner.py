@@ -5,8 +5,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from codeplane.code.entity import Bound
 from codeplane.code.model import Facts
-from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.references import Reference, references
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.tier import TIERS

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
+from codeplane.code.entity import Bound, Entity, Instance, Module, Outside
 from codeplane.code.resolve.classes import CLASSES
-from codeplane.code.resolve.entity import Bound, Entity, Instance, Module, Outside
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore

@@ -5,8 +5,8 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from codeplane.code.entity import Bound
 from codeplane.code.languages.registry import languages
-from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore, Symbol
 from codeplane.index.path_kinds import is_copy

@@ -3,9 +3,9 @@
 import re
 from dataclasses import dataclass, field
 
+from codeplane.code.entity import Bound, Entity, Module
 from codeplane.code.languages.expression import receiver
 from codeplane.code.model import REASONS, Facts, Import
-from codeplane.code.resolve.entity import Bound, Entity, Module
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import World
 from codeplane.kernel.errors import NameTaken, NotRefactorable

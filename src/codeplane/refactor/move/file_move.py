@@ -6,9 +6,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
+from codeplane.code.entity import Module
 from codeplane.code.languages.javascript.modules import JavaScriptModules
 from codeplane.code.languages.registry import languages
-from codeplane.code.resolve.entity import Module
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.tier import SURE
 from codeplane.code.resolve.world import World

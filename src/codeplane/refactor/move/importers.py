@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from codeplane.code.entity import Bound, Module
 from codeplane.code.languages.expression import Step, receiver
 from codeplane.code.model import REASONS, Facts, Import
-from codeplane.code.resolve.entity import Bound, Module
 from codeplane.code.resolve.names import gives_by_star
 from codeplane.code.resolve.references import Reference, occurrences
 from codeplane.code.resolve.resolver import Resolver

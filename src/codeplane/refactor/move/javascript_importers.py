@@ -2,11 +2,11 @@
 
 import re
 
+from codeplane.code.entity import Bound
 from codeplane.code.languages.expression import receiver
 from codeplane.code.languages.javascript.modules import JavaScriptModules
 from codeplane.code.languages.registry import languages
 from codeplane.code.model import Facts
-from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.references import occurrences
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import World

@@ -6,12 +6,12 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from codeplane.code.entity import Bound
 from codeplane.code.languages.expression import receiver
 from codeplane.code.languages.javascript.config import joined
 from codeplane.code.languages.javascript.modules import JavaScriptModules
 from codeplane.code.languages.registry import languages
 from codeplane.code.model import REASONS, Facts
-from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.references import occurrences
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.tier import Tier

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from codeplane.code.entity import Module
 from codeplane.code.languages.python.evidence import module_before
 from codeplane.code.model import Facts
-from codeplane.code.resolve.entity import Module
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import World
 

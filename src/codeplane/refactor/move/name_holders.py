@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Literal
 
-from codeplane.code.resolve.entity import Module
+from codeplane.code.entity import Module
 from codeplane.code.resolve.names import gives_by_star
 from codeplane.refactor.move.load_simulation import LoadSimulation
 from codeplane.refactor.move.planned_world import PlannedWorld

@@ -2,7 +2,7 @@
 
 import re
 
-from codeplane.code.resolve.entity import Module
+from codeplane.code.entity import Module
 from codeplane.code.resolve.references import occurrences
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import World

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from codeplane.code.entity import Bound
 from codeplane.code.languages.expression import receiver
 from codeplane.code.model import REASONS, Facts
-from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.references import occurrences, references
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import World

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from codeplane.code.entity import Bound
 from codeplane.code.model import REASONS, Facts
-from codeplane.code.resolve.entity import Bound
 from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import NotRefactorable
 from codeplane.refactor.move.span import is_alone, line_start

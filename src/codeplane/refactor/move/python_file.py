@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from codeplane.code.entity import Bound, Entity, Module
 from codeplane.code.languages.expression import receiver
 from codeplane.code.model import Facts, Import
-from codeplane.code.resolve.entity import Bound, Entity, Module
 from codeplane.code.resolve.references import occurrences
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.tier import Tier

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, field
 
+from codeplane.code.entity import Bound, Module
 from codeplane.code.languages.expression import receiver
 from codeplane.code.model import Facts
-from codeplane.code.resolve.entity import Bound, Module
 from codeplane.code.resolve.references import occurrences
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.tier import Tier

@@ -5,9 +5,9 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from codeplane.code.entity import Bound, Module
 from codeplane.code.languages.expression import receiver
 from codeplane.code.model import REASONS, Facts
-from codeplane.code.resolve.entity import Bound, Module
 from codeplane.code.resolve.names import gives_by_star
 from codeplane.code.resolve.references import Reference, occurrences, references
 from codeplane.code.resolve.resolver import Resolver

@@ -2,11 +2,11 @@
 
 import re
 
+from codeplane.code.entity import Bound
 from codeplane.code.languages.expression import receiver
 from codeplane.code.languages.javascript.exports import exported_places
 from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.model import REASONS, Export, Facts
-from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import World
 from codeplane.index.files.paths import shown

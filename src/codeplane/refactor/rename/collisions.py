@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
+from codeplane.code.entity import Bound, Module
 from codeplane.code.languages.expression import receiver
 from codeplane.code.model import Facts
-from codeplane.code.resolve.entity import Bound, Module
 from codeplane.code.resolve.tier import SURE
 from codeplane.kernel.errors import NameTaken
 from codeplane.kernel.json import JsonValue

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from codeplane.code.entity import Bound
 from codeplane.code.languages.python.evidence import decorators, is_property
 from codeplane.code.languages.registry import LANGUAGES
-from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.tier import SURE
 from codeplane.index.files.paths import shown
 from codeplane.index.path_kinds import is_copy, is_test

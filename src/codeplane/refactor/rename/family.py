@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from codeplane.code.languages.javascript.this_binding import Side, side_of
+from codeplane.code.entity import Bound, Side
+from codeplane.code.languages.javascript.this_binding import side_of
 from codeplane.code.languages.registry import LANGUAGES
-from codeplane.code.resolve.entity import Bound
 from codeplane.refactor.rename.new_name import is_mangled
 from codeplane.refactor.rename.protocols import structural_relative
 from codeplane.refactor.rename.rename_context import RenameContext

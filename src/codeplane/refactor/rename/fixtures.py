@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from codeplane.code.entity import Bound
 from codeplane.code.model import REASONS, Facts
-from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.references import references
 from codeplane.refactor.draft import Edit
 from codeplane.refactor.rename.rename_context import RenameContext

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from codeplane.code.resolve.entity import Bound
+from codeplane.code.entity import Bound
 from codeplane.refactor.draft import Edit
 from codeplane.refactor.rename.rename_context import RenameContext
 

@@ -3,11 +3,10 @@
 import re
 from collections.abc import Iterator
 
+from codeplane.code.entity import Bound, Entity, Instance, Meaning, Module, Outside
 from codeplane.code.languages.expression import receiver
 from codeplane.code.languages.python.evidence import binding_before, decorators
 from codeplane.code.model import Facts
-from codeplane.code.resolve.entity import Bound, Entity, Instance, Module, Outside
-from codeplane.code.resolve.names import Meaning
 from codeplane.code.resolve.tier import SURE, Tier
 from codeplane.refactor.draft import Edit
 from codeplane.refactor.rename.calls import Call, call_at, calls_naming

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from codeplane.code.entity import Bound, Instance
 from codeplane.code.model import Facts
-from codeplane.code.resolve.entity import Bound, Instance
 from codeplane.code.resolve.tier import Tier
 from codeplane.refactor.draft import Edit
 from codeplane.refactor.rename.new_name import is_mangled

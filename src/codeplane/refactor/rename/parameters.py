@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
+from codeplane.code.entity import Bound
 from codeplane.code.model import REASONS
-from codeplane.code.resolve.entity import Bound
 from codeplane.kernel.errors import NotRefactorable
 from codeplane.query.search.symbols import Target
 from codeplane.refactor.rename.family import Family, family_of

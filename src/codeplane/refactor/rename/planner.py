@@ -1,8 +1,9 @@
 """Planning of renames: every place with its certainty, refused if the new name has another meaning."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
-from codeplane.code.resolve.entity import Bound
+from codeplane.code.entity import Bound
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.tier import SURE, TIERS
 from codeplane.code.resolve.world import World
@@ -24,7 +25,6 @@ from codeplane.refactor.rename.relatives import relative_edits
 from codeplane.refactor.rename.rename_context import RenameContext
 from codeplane.refactor.rename.strings import string_edits
 from codeplane.refactor.rename.subject import subject_of
-from codeplane.refactor.rename.syntax_trees import SyntaxTrees
 
 _MOST = 50
 _MAX_PLACES = 100_000
@@ -44,9 +44,12 @@ def plan_rename(
         subject=subject,
         new=new_name,
         deadline=deadline,
-        syntax=SyntaxTrees(world),
         most=most,
     )
+    if (relatives := context.relatives) is not None and relatives.members:
+        # The compiler holds them to one name.
+        context.subject = replace(subject, bounds=tuple(dict.fromkeys([*subject.bounds, *relatives.members])))
+        subject = context.subject
     family = family_of(context)
     edits = _edits(context, subject.bounds)
     _refuse_mangling(context, edits)

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 
+from codeplane.code.entity import Bound
 from codeplane.code.model import REASONS, Facts
-from codeplane.code.resolve.entity import Bound
 from codeplane.refactor.rename.rename_context import RenameContext
 
 _PARAMETER = REASONS.index("PARAM")

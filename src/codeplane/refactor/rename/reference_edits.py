@@ -6,10 +6,10 @@ from itertools import groupby
 
 from msgspec import structs
 
-from codeplane.code.languages.javascript.this_binding import Side, side_of
+from codeplane.code.entity import Bound, Side
+from codeplane.code.languages.javascript.this_binding import side_of
 from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.model import REASONS, Facts
-from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.references import Reference, occurrences, references
 from codeplane.code.resolve.tier import SURE
 from codeplane.index.path_kinds import is_copy
@@ -18,8 +18,8 @@ from codeplane.refactor.draft import Edit
 from codeplane.refactor.rename.keyword_arguments import is_other_field
 from codeplane.refactor.rename.new_name import is_mangled
 from codeplane.refactor.rename.rename_context import RenameContext
+from codeplane.refactor.rename.shorthand import import_under_new_name, is_shorthand
 from codeplane.refactor.rename.spelling import Spelling
-from codeplane.refactor.rename.syntax_trees import import_under_new_name, is_shorthand
 
 _IMPORT = REASONS.index("IMPORT_ALIAS")
 _WHY = {

@@ -6,9 +6,9 @@ Bases are compared by their names alone, so what is found is proposed and never 
 import re
 from collections.abc import Iterator
 
+from codeplane.code.entity import Bound
 from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.model import Definition, Facts
-from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.references import references
 from codeplane.refactor.draft import Danger, Edit
 from codeplane.refactor.rename.rename_context import RenameContext
@@ -24,7 +24,8 @@ _WHY = "a member of that name in a type that may share it by inheritance"
 
 def relative_edits(context: RenameContext) -> Iterator[Edit]:
     """Yield an uncertain edit for every use of a member that may override the subject, or be overridden by it."""
-    bounds = list(dict.fromkeys(_relatives(context)))
+    known = context.relatives
+    bounds = list(known.possible) if known is not None else list(dict.fromkeys(_relatives(context)))
     for reference in references(context.world, context.store, bounds, receivers=False) if bounds else ():
         yield Edit(
             path=reference.path,
@@ -45,12 +46,16 @@ def foreign_bases(context: RenameContext) -> Iterator[Danger]:
     text = context.world.text(context.subject.bound.file)
     danger = ""
     language = LANGUAGES[facts.language]
-    if one.name in language.classes.library_methods:
+    known = context.relatives
+    if known is not None and known.outside:
+        danger = f"{one.name} belongs to {known.outside}, which is not here"
+    elif one.name in language.classes.library_methods:
         danger = f"{language.title}'s own packages may call {one.name}"
     elif language.classes.traits and (trait := _trait(facts, text, one)) and not _is_here(context, trait):
         danger = f"{one.name} is a method of the trait {trait}, which is not here"
     elif (
-        context.subject.language.bare_members
+        known is None
+        and context.subject.language.bare_members
         and _OVERRIDES.search(text, one.start, _head_end(text, one))
         and not any(True for _ in _relatives(context))
     ):

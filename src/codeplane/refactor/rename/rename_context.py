@@ -4,16 +4,18 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from codeplane.code.languages.javascript.this_binding import Side, side_of
+from codeplane.code.entity import Side
+from codeplane.code.languages.javascript.this_binding import side_of
+from codeplane.code.languages.member_resolver import Relatives
 from codeplane.code.model import Facts
 from codeplane.code.resolve.references import occurrences, unsigned
 from codeplane.code.resolve.resolver import Resolver
+from codeplane.code.resolve.syntax_trees import SyntaxTrees
 from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore
 from codeplane.index.files.paths import shown
 from codeplane.index.path_kinds import is_copy
 from codeplane.refactor.rename.subject import Subject, is_generated
-from codeplane.refactor.rename.syntax_trees import SyntaxTrees
 
 
 @dataclass(slots=True, kw_only=True)
@@ -26,7 +28,6 @@ class RenameContext:
     subject: Subject
     new: str
     deadline: float
-    syntax: SyntaxTrees
     most: int
     cut: list[str] = field(default_factory=list)
     looked_at: set[str] = field(default_factory=set)
@@ -39,6 +40,16 @@ class RenameContext:
     def name(self) -> str:
         """The present name."""
         return self.subject.name
+
+    @property
+    def relatives(self) -> Relatives | None:
+        """The members that keep one name with the subject; None if its language does not say by types."""
+        return self.resolver.relatives(self.subject.bounds[0]) if self.subject.sort == "member" else None
+
+    @property
+    def syntax(self) -> SyntaxTrees:
+        """The syntax trees of files."""
+        return self.resolver.syntax
 
     @property
     def length(self) -> int:

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
+from codeplane.code.entity import Bound, Module
 from codeplane.code.languages.expression import receiver
 from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.model import REASONS, Facts
-from codeplane.code.resolve.entity import Bound, Module
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import World
 

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
+from codeplane.code.entity import Bound, Outside
 from codeplane.code.model import REASONS, Facts
-from codeplane.code.resolve.entity import Bound, Outside
 from codeplane.refactor.rename.rename_context import RenameContext
 
 _PARAM = REASONS.index("PARAM")

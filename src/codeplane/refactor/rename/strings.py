@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from codeplane.code.entity import Bound, Entity
 from codeplane.code.model import Facts
-from codeplane.code.resolve.entity import Bound, Entity
 from codeplane.code.resolve.tier import Tier
 from codeplane.refactor.draft import Edit
 from codeplane.refactor.rename.rename_context import RenameContext

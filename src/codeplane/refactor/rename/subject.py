@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from codeplane.code.entity import Bound
 from codeplane.code.languages.language import Language
 from codeplane.code.languages.python.evidence import decorators
 from codeplane.code.model import REASONS, Definition, Facts
-from codeplane.code.resolve.entity import Bound
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import World
 from codeplane.index.files.paths import shown

@@ -19,6 +19,7 @@ GO = Language(
     variables_in=frozenset({"file"}),
     methods_in=frozenset({"class"}),
     members_in=frozenset({"class"}),
+    receiver_scopes=True,
     explicit_members=True,
     reserved=GO_RESERVED,
     names=NameRules(folder_packages=True),

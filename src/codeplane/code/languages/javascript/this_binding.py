@@ -1,13 +1,11 @@
 """Which class `this` belongs to at a place, and whether a member is static."""
 
 import re
-from typing import Literal
 
+from codeplane.code.entity import Side
 from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.model import Definition, Facts, Scope
 
-# A class's own members, or those of its instances; nothing where a language does not keep them apart.
-Side = Literal["", "static", "instance"]
 _STATIC = re.compile(rb"\bstatic\b")
 _BLOCK = re.compile(rb"static\s*\{")
 _FUNCTION = re.compile(rb"(?:(?:export|default|async)\s+)*function\b")

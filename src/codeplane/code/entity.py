@@ -1,6 +1,11 @@
 """Entities that a name can refer to; thousands are made and compared, for which dataclasses take six times as long."""
 
+from typing import Literal
+
 from msgspec import Struct
+
+# A class's own members, or those of its instances; empty where a language does not separate them.
+Side = Literal["", "static", "instance"]
 
 
 class Module(Struct, frozen=True, gc=False):
@@ -30,3 +35,18 @@ class Outside(Struct, frozen=True, gc=False):
 
 
 Entity = Module | Bound | Instance | Outside
+
+
+class Meaning(Struct, frozen=True, kw_only=True, gc=False):
+    """What a name at a place refers to; `certain` means that nothing unseen can make it something else.
+
+    `own` is the binding in this file that brings it, if there is one: that of an import, for example. `side` says
+    whether a member was read from a class or from an instance, if the language separates them and nothing else is in
+    doubt.
+    """
+
+    entities: tuple[Entity, ...]
+    certain: bool
+    how: str
+    own: Bound | None = None
+    side: Side = ""

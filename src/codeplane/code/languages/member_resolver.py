@@ -1,0 +1,72 @@
+"""How a language that declares its types resolves members: by the type of what they are read from."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import tree_sitter
+
+from codeplane.code.entity import Bound, Entity, Meaning
+from codeplane.code.languages.modules import Modules
+from codeplane.code.model import Definition, Facts
+
+
+class CodeView(Protocol):
+    """What a resolver of members may ask about the repository."""
+
+    def facts(self, path: str) -> Facts | None:
+        """Return a file's facts, or None if it has none."""
+
+    def text(self, path: str) -> bytes:
+        """Return a file's bytes."""
+
+    def node(self, path: str, start: int, end: int) -> tree_sitter.Node | None:
+        """Return the smallest syntax node around a span of a file."""
+
+    def plain(self, path: str, offset: int, name: str) -> Meaning:
+        """Return what a plain name at a place means by scopes, imports and packages."""
+
+    def exported(self, place: str, name: str) -> tuple[Entity, ...]:
+        """Return what a module or package gives under a name."""
+
+    def definitions(self, bound: Bound) -> Sequence[tuple[int, Definition]]:
+        """Return the definitions that share a binding, each with its index in the facts of its file."""
+
+    def named(self, name: str) -> tuple[Sequence[tuple[str, int]], bool]:
+        """Return every definition of a name (file and index), and whether these are all."""
+
+    def modules(self, path: str) -> Modules | None:
+        """Return the modules of the language of a file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relatives:
+    """The members that have to keep one name with a member: what it overrides or implements, and what overrides it.
+
+    `members` are certain, `possible` may belong to them, and `outside` says in a few words which type that is not in
+    the repository asks for the name; it is empty if none does.
+    """
+
+    members: tuple[Bound, ...] = ()
+    possible: tuple[Bound, ...] = ()
+    outside: str = ""
+
+
+class MemberResolver(ABC):
+    """Resolves the members of one family of languages; made for one answer, so that it may cache."""
+
+    def __init__(self, view: CodeView) -> None:
+        self._view = view
+
+    @abstractmethod
+    def meaning(self, path: str, facts: Facts, offset: int, name: str) -> Meaning | None:
+        """Return what the name at a place means; None if the general rules for names decide.
+
+        A member whose owner is certain is `Meaning(entities=(bound,), certain=True, how="member")`. One of a type that
+        is not in the repository has `Outside` as its entity. One that is not known has no entities and is not certain.
+        """
+
+    @abstractmethod
+    def relatives(self, member: Bound) -> Relatives:
+        """Return the members that are renamed with one."""

@@ -1,0 +1,10 @@
+"""The families whose members are resolved by declared types, and what resolves them."""
+
+from collections.abc import Callable, Mapping
+
+from codeplane.code.languages.go.members import GoMembers
+from codeplane.code.languages.member_resolver import CodeView, MemberResolver
+
+MEMBER_RESOLVERS: Mapping[str, Callable[[CodeView], MemberResolver]] = {
+    "go": GoMembers,
+}

@@ -1,0 +1,67 @@
+"""Fields and methods of Go, followed by the declared types of what they are read from."""
+
+from pathlib import Path
+
+from tests.code.resolve.written import written
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("RES-50")
+
+SHOP = {
+    "go.mod": "module example.com/shop\n\ngo 1.19\n",
+    "cart.go": (
+        "package shop\n"
+        "type Base struct{ id int }\n"
+        'func (b *Base) Label() string { return "b" }\n'
+        "type Cart struct {\n"
+        "\t*Base\n"
+        "\titems []Item\n"
+        "\ttotal int\n"
+        "}\n"
+        "func NewCart() (*Cart, error) { return &Cart{total: 1}, nil }\n"
+        "func (c *Cart) Add(i Item) { c.items = append(c.items, i); c.total += i.Price() }\n"
+        "type Item struct{ price int }\n"
+        "func (i Item) Price() int { return i.price }\n"
+        "func (i Other) Price() int { return 2 }\n"
+        "type Other struct{}\n"
+    ),
+    "use.go": (
+        "package shop\n"
+        "func use(unknown interface{ Price() int }) int {\n"
+        "\tc, _ := NewCart()\n"
+        "\tc.Add(Item{price: 3})\n"
+        "\tfor _, it := range c.items { c.total += it.Price() }\n"
+        "\to := Other{}\n"
+        "\tlist := []Item{{price: 1}}\n"
+        "\tprices := map[int]int{price: 2}\n"
+        "\treturn o.Price() + list[0].Price() + len(c.Label()) + unknown.Price() + prices[1]\n"
+        "}\n"
+        "var price = 1\n"
+    ),
+}
+
+
+def test_a_method_is_that_of_its_receivers_type(tmp_path: Path) -> None:
+    with written(tmp_path / "repo", SHOP) as repo:
+        assert repo.uses("Item.Price") == {
+            "cart.go:10:73": "STRONG",
+            "cart.go:12:15": "PROVEN",
+            "use.go:5:45": "STRONG",
+            "use.go:9:29": "STRONG",
+            "use.go:9:64": "ANCHORED",
+        }
+
+
+def test_a_field_is_found_in_literals_that_leave_out_their_type(tmp_path: Path) -> None:
+    with written(tmp_path / "repo", SHOP) as repo:
+        assert repo.uses("Item.price") == {
+            "cart.go:11:19": "PROVEN",
+            "cart.go:12:38": "STRONG",
+            "use.go:4:13": "STRONG",
+            "use.go:7:18": "STRONG",
+        }
+
+
+def test_an_embedded_type_gives_its_methods(tmp_path: Path) -> None:
+    with written(tmp_path / "repo", SHOP) as repo:
+        assert repo.uses("Base.Label") == {"cart.go:3:16": "PROVEN", "use.go:9:45": "STRONG"}
