@@ -1,8 +1,11 @@
 """The rooms of the house: every package stands in the one order of knowledge, and nothing is excepted from it."""
 
 import tomllib
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
+import grimp
 import pytest
 
 from tests.interaction.requirements import requirement
@@ -49,3 +52,35 @@ def test_a_room_that_is_nowhere_is_noticed(tmp_path: Path, name: str) -> None:
 
 def test_nothing_is_excepted() -> None:
     assert not [one["name"] for one in CONTRACTS if one.get("ignore_imports")]
+
+
+def cycle(graph: grimp.ImportGraph) -> list[str]:
+    """Modules that import each other in a circle, also where only types are imported; none when there is no circle."""
+    imports = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+    try:
+        TopologicalSorter(imports).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def test_no_module_imports_itself_through_others() -> None:
+    assert cycle(grimp.build_graph("codeplane", cache_dir=None)) == []
+
+
+@pytest.fixture
+def looped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A package of two modules that know each other, of which one imports nothing but types."""
+    package = tmp_path / "looped_rooms"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "left.py").write_text("import looped_rooms.right\n")
+    (package / "right.py").write_text(
+        "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    import looped_rooms.left\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    yield package.name
+
+
+def test_a_circle_of_modules_is_noticed(looped: str) -> None:
+    assert set(cycle(grimp.build_graph(looped, cache_dir=None))) == {"looped_rooms.left", "looped_rooms.right"}

@@ -241,7 +241,7 @@ def _prepare() -> None:
     from typer import main as typer_main
 
     from codeplane.kernel.catalogue import definitions_on
-    from codeplane.kernel.operation import Operation
+    from codeplane.kernel.operation import OperationMark
     from codeplane.surfaces.cli.commands import app
     from codeplane.vectors.static_vectors import load_wordllama
 
@@ -249,7 +249,7 @@ def _prepare() -> None:
     typer_main.get_command(app)
     modules = [module for name, module in sys.modules.items() if name.startswith("codeplane.")]
     for kind in {value for module in modules for value in vars(module).values() if isinstance(value, type)}:
-        if any(Operation.MARK in vars(value) for value in vars(kind).values() if isinstance(value, FunctionType)):
+        if any(OperationMark.MARK in vars(value) for value in vars(kind).values() if isinstance(value, FunctionType)):
             definitions_on(kind)
     load_wordllama()
 

@@ -23,11 +23,10 @@ from codeplane.git.write.reversal import GitReversal
 from codeplane.git.write.writer import Writer
 from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.actor import Actor, ActorKind, Caller
-from codeplane.kernel.call import Call
+from codeplane.kernel.call import Call, Operation
 from codeplane.kernel.clock import Clock, SystemClock
 from codeplane.kernel.config import GitConfig
-from codeplane.kernel.operation import Operation
-from codeplane.kernel.ports import EventLog
+from codeplane.kernel.event_log import EventLog
 from codeplane.trust.protected_paths import refuse_protected
 from tests.git.random_repository import RandomRepository, environment
 

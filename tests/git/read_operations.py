@@ -11,8 +11,8 @@ from codeplane.kernel.call import Call
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.clock import SystemClock
 from codeplane.kernel.cursor import Cursors
+from codeplane.kernel.event_log import EventLog
 from codeplane.kernel.operation import Result
-from codeplane.kernel.ports import EventLog
 from tests.git.random_repository import environment
 
 

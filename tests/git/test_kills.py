@@ -12,7 +12,7 @@ from codeplane.git.write.call_endings import CallEndings
 from codeplane.git.write.pending_mutations import PendingMutations
 from codeplane.git.write.submodules import SubmoduleAddRequest, SubmoduleWrites
 from codeplane.git.write.worktrees import WorktreeAddRequest, WorktreeWrites
-from codeplane.kernel.ports import EventLog
+from codeplane.kernel.event_log import EventLog
 from tests.edit.batches import killed, quick_folder
 from tests.edit.test_recovery_events import recorded
 from tests.git.desk import RepositoryState, call, copied, repository_state, run, simple

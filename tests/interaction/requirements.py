@@ -616,7 +616,8 @@ REQUIREMENTS = (
     Requirement(
         id="HSE-01",
         source="design §3",
-        promise="every package stands in one order of knowledge without exceptions, and calls are followed through it",
+        promise="every package stands in one order of knowledge without exceptions, no module imports itself through "
+        "others, and calls are followed through it",
     ),
     Requirement(
         id="HSE-03",

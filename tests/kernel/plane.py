@@ -18,9 +18,9 @@ from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import ERRORS, NotFound
 from codeplane.kernel.event import Event
+from codeplane.kernel.event_log import EventQuery
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.operation import Assessment, Budget, Preview, Request, Result, Risk, assesses, operation, previews
-from codeplane.kernel.ports import EventQuery
 from codeplane.kernel.workspace import Workspace
 from codeplane.wiring.app import Plane, load_workspace_config, running
 

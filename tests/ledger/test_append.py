@@ -17,8 +17,8 @@ from codeplane.kernel.errors import (
     TooLarge,
 )
 from codeplane.kernel.event import ContentTrust, Correlation, Draft, Source
+from codeplane.kernel.event_log import EventQuery
 from codeplane.kernel.ids import uuid7
-from codeplane.kernel.ports import EventQuery
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import run
 from tests.ledger.logs import Brittle, Counts, Hold, n, open_log, opened, rows

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from codeplane.kernel.errors import LedgerCorrupt, SchemaTooNew, StorageFailed, StorageFull, StorageReadOnly
-from codeplane.kernel.ports import EventQuery, PayloadCondition
+from codeplane.kernel.event_log import EventQuery, PayloadCondition
 from codeplane.ledger import database
 from codeplane.ledger.database import MIGRATIONS, SCHEMA_VERSION, open_reader, open_writer, translate
 from codeplane.ledger.salvage import examine

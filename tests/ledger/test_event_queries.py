@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codeplane.kernel.event import Correlation, Draft, Event
+from codeplane.kernel.event_log import EventQuery, PayloadCondition
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.ports import EventQuery, PayloadCondition
 from codeplane.ledger.event_queries import find_events
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import run

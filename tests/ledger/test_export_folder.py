@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from codeplane.kernel.event import Event
+from codeplane.kernel.event_log import EventQuery
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.ports import EventQuery
 from codeplane.ledger.export_folder import ExportFolder
 from codeplane.ledger.models import ExportResult
 from tests.interaction.requirements import requirement

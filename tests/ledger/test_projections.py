@@ -11,7 +11,7 @@ from codeplane.kernel.clock import SystemClock
 from codeplane.kernel.config import RetentionConfig
 from codeplane.kernel.errors import Internal
 from codeplane.kernel.event import Event
-from codeplane.kernel.ports import EventQuery
+from codeplane.kernel.event_log import EventQuery
 from codeplane.ledger import snapshots
 from codeplane.ledger.database import open_writer
 from codeplane.ledger.projection import Projector, Tables, differences, rebuild

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codeplane.kernel.config import RetentionConfig
-from codeplane.kernel.ports import EventQuery
+from codeplane.kernel.event_log import EventQuery
 from codeplane.ledger import retention as module
 from codeplane.ledger.log import SqliteLog
 from codeplane.ledger.projection import RETENTION_APPLIED, differences

@@ -9,7 +9,7 @@ from codeplane.kernel.clock import SystemClock
 from codeplane.kernel.config import RetentionConfig
 from codeplane.kernel.errors import LedgerCorrupt
 from codeplane.kernel.event import Event, Gap
-from codeplane.kernel.ports import EventQuery
+from codeplane.kernel.event_log import EventQuery
 from codeplane.ledger.projection import differences
 from codeplane.ledger.retention import Retention
 from codeplane.ledger.salvage import examine, salvage

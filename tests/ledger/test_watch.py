@@ -10,7 +10,7 @@ import pytest
 from codeplane.kernel.config import RetentionConfig
 from codeplane.kernel.errors import InvalidArgument, ShuttingDown, StreamGap
 from codeplane.kernel.event import Draft, Event, Gap, Heartbeat
-from codeplane.kernel.ports import EventQuery
+from codeplane.kernel.event_log import EventQuery
 from codeplane.ledger.log import SqliteLog, WatchTimer
 from codeplane.ledger.retention import Retention
 from tests.interaction.requirements import requirement

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codeplane.kernel.event import Correlation, Draft
+from codeplane.kernel.event_log import EventQuery, PayloadCondition
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.ports import EventQuery, PayloadCondition
 from codeplane.observe.dashboard.empty_ranges import EmptyRanges
 from tests.interaction.requirements import requirement
 from tests.ledger.logs import opened

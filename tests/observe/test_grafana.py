@@ -8,8 +8,8 @@ from typing import cast
 import pytest
 import yaml
 
+from codeplane.kernel.event_log import EventLog
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.ports import EventLog
 from codeplane.kernel.redaction import Redactor
 from codeplane.observe.index_metrics import IndexMetrics, ReconcileTimes
 from codeplane.observe.ledger_metrics import LedgerMetrics

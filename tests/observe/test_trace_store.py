@@ -10,7 +10,7 @@ from codeplane.kernel.call import Call
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import CursorInvalid, NotFound
-from codeplane.kernel.ports import EventLog
+from codeplane.kernel.event_log import EventLog
 from codeplane.kernel.redaction import Redactor
 from codeplane.kernel.trace import Trace
 from codeplane.observe.trace_operations import (

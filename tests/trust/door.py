@@ -15,9 +15,10 @@ from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.event import Event
+from codeplane.kernel.event_log import EventQuery
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.operation import Assessment, Result
-from codeplane.kernel.ports import Decision, EventQuery, Question, Verdict
+from codeplane.kernel.ports import Decision, Question, Verdict
 from codeplane.kernel.stages.ports import StagePorts
 from codeplane.ledger.log import SqliteLog
 from codeplane.trust.idempotency import IdempotencyKeys, IdempotencyTable

@@ -13,8 +13,8 @@ from codeplane.edit.journal_recovery import RecoveredMutation
 from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import SequenceConflict
 from codeplane.kernel.event import Draft
+from codeplane.kernel.event_log import EventLog, EventQuery
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.ports import EventLog, EventQuery
 
 _LOOKED_AT = 1000
 _PAGE, _PAGES = 1000, 20

@@ -23,9 +23,9 @@ from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import CodePlaneError, IndexNotReady
 from codeplane.kernel.event import Draft
+from codeplane.kernel.event_log import EventLog
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Budget, Result, Risk, operation
-from codeplane.kernel.ports import EventLog
 from codeplane.kernel.workspace_request import WorkspaceRequest
 
 STREAM = "index"

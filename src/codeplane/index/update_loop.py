@@ -20,8 +20,8 @@ from codeplane.index.vector_index import VectorIndex
 from codeplane.kernel.counted import ARE, counted
 from codeplane.kernel.errors import IndexNotReady, StorageFailed
 from codeplane.kernel.event import Draft
+from codeplane.kernel.event_log import EventLog
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.ports import EventLog
 
 _RETRY_SEC = 5.0
 _AGAIN_SEC = 0.5

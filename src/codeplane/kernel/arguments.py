@@ -12,9 +12,10 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
+from codeplane.kernel.call import Operation
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.kernel.json import JsonObject, JsonValue, canonical
-from codeplane.kernel.operation import Operation, Request
+from codeplane.kernel.operation import Request
 
 _MAX_NAME = 100
 _SERIES = re.compile(r"^(?:Tuple|List|Set|Frozenset)(?= should have)")

@@ -1,19 +1,20 @@
-"""One invocation of an operation, as its handler sees it."""
+"""An operation ready to be called, and one call of it as its handler sees it."""
 
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, Protocol, TypeAlias
+
+from pydantic import ValidationError
 
 from codeplane.kernel.actor import Actor, Caller, Progress
+from codeplane.kernel.errors import CodePlaneError, ResultGone
 from codeplane.kernel.event import Correlation, Draft
+from codeplane.kernel.event_log import EventLog
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.operation import Assessment, Operation, Request
+from codeplane.kernel.operation import Assessment, OperationMark, Preview, Request, Result, Risk
 from codeplane.kernel.redaction import MARK
 from codeplane.kernel.secret_values import Spans, spliced
-
-if TYPE_CHECKING:
-    from codeplane.kernel.ports import EventLog, Task
 
 LEFT_OUT = "what looks like a secret is left out of this answer"
 
@@ -47,6 +48,85 @@ class Failure:
         return cls(kind=type(error).__name__, trace="".join(traceback.format_tb(error.__traceback__)))
 
 
+Handler: TypeAlias = "Callable[[Call, Request], Awaitable[Result] | AsyncIterator[Result]]"
+Assess: TypeAlias = "Callable[[Call | None, Request], Assessment]"
+Foresee: TypeAlias = "Callable[[Call | None, Request], Iterable[str]]"
+PreviewMaker: TypeAlias = "Callable[[Call, Request], Awaitable[Preview]]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """An operation ready to be called, with everything derived from its one definition."""
+
+    mark: OperationMark
+    summary: str
+    description: str
+    request: type[Request]
+    result: type[Result]
+    streaming: bool
+    handler: Handler
+    assess: "Assess | None"
+    preview: "PreviewMaker | None"
+    foresee: "Foresee | None" = None
+
+    @property
+    def name(self) -> str:
+        """The dotted name, as in `git.status`."""
+        return self.mark.name
+
+    @property
+    def tool(self) -> str:
+        """The name as an MCP tool."""
+        return self.mark.name.replace(".", "_")
+
+    @property
+    def mutates(self) -> bool:
+        """Whether a call can change anything, so that its intent is durable before it runs."""
+        return self.mark.risk is not Risk.READ
+
+    @property
+    def journaled(self) -> bool:
+        """Whether all that it changes goes through the edit journal or the record of git's changes, so that those know
+        what became of a call that was cut off."""
+        return self.mutates and self.mark.capability == "write_files"
+
+    def assessment(self, request: Request, call: "Call | None" = None) -> Assessment:
+        """What this call would do; the operation's own risk where it has nothing finer to say."""
+        if self.assess is None:
+            return Assessment(risk=self.mark.risk)
+        return self.assess(call, request)
+
+    def expected_paths(self, request: Request) -> tuple[str, ...]:
+        """The files that this call will touch, as far as that is known before; blocks."""
+        if self.foresee is None:
+            return ()
+        try:
+            return tuple(dict.fromkeys(path.rstrip("/") for path in self.foresee(None, request)))
+        except CodePlaneError:
+            # The run reports what is wrong with it.
+            return ()
+
+    def remembered(self, result_json: str) -> Result:
+        """A result that was given before; ResultGone when it was written in a form that is no longer known."""
+        try:
+            return self.result.model_validate_json(result_json)
+        except ValidationError as error:
+            raise ResultGone(f"the result of {self.name} was written by another version") from error
+
+
+class Task(Protocol):
+    """The unit of work a call is counted in."""
+
+    @property
+    def task_id(self) -> str: ...
+
+    @property
+    def session_id(self) -> str: ...
+
+    @property
+    def state(self) -> str: ...
+
+
 @dataclass(slots=True, kw_only=True)
 class Call:
     """The handler's view of its own call."""
@@ -56,9 +136,9 @@ class Call:
     operation: Operation
     caller: Caller
     actor: Actor
-    task: "Task | None"
+    task: Task | None
     idempotency_key: str | None
-    log: "EventLog"
+    log: EventLog
     check_path: "Callable[[Call, str], None]"
     request: Request | None = None
     # What was decided about, by the rules and perhaps by a person.

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from codeplane.kernel.actor import Actor
-from codeplane.kernel.call import Call
+from codeplane.kernel.call import Call, Operation
 from codeplane.kernel.errors import Cancelled, CodePlaneError, DeadlineExceeded, OutcomeUnknown, TaskBudgetExceeded
 from codeplane.kernel.event import Draft, Source
 from codeplane.kernel.ids import derived_event_id, digest
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
-from codeplane.kernel.operation import Budget, Operation
+from codeplane.kernel.operation import Budget
 from codeplane.kernel.ports import Convergence
 
 CALL_STARTED = "call.started"

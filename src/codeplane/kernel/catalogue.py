@@ -7,18 +7,9 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import cast, get_args, get_origin, get_type_hints
 
+from codeplane.kernel.call import Assess, Foresee, Handler, Operation, PreviewMaker
 from codeplane.kernel.errors import OperationDisabled, UnknownOperation
-from codeplane.kernel.operation import (
-    Assess,
-    Foresee,
-    Handler,
-    Operation,
-    OperationMark,
-    PreviewMaker,
-    Request,
-    Result,
-    Risk,
-)
+from codeplane.kernel.operation import OperationMark, Request, Result, Risk
 
 _MAX_NAME = 100
 # What other programs call what an operation does.
@@ -130,7 +121,7 @@ def switched_off(name: str, setting: str) -> OperationDisabled:
 
 def _names_on(owner: type) -> Iterator[str]:
     for attribute in dir(owner):
-        mark = getattr(inspect.getattr_static(owner, attribute), Operation.MARK, None)
+        mark = getattr(inspect.getattr_static(owner, attribute), OperationMark.MARK, None)
         if isinstance(mark, OperationMark):
             yield mark.name
 
@@ -183,10 +174,14 @@ class _Definition:
 def definitions_on(owner: type) -> tuple[_Definition, ...]:
     """What a class says of its operations."""
     marked: list[tuple[OperationMark, str]] = []
-    judges: dict[str, dict[str, _Method]] = {Operation.ASSESSES: {}, Operation.PREVIEWS: {}, Operation.FORESEES: {}}
+    judges: dict[str, dict[str, _Method]] = {
+        OperationMark.ASSESSES: {},
+        OperationMark.PREVIEWS: {},
+        OperationMark.FORESEES: {},
+    }
     for attribute in dir(owner):
         function = inspect.getattr_static(owner, attribute)
-        if isinstance(mark := getattr(function, Operation.MARK, None), OperationMark):
+        if isinstance(mark := getattr(function, OperationMark.MARK, None), OperationMark):
             marked.append((mark, attribute))
         for kind, methods in judges.items():
             if isinstance(name := getattr(function, kind, None), str):
@@ -214,9 +209,9 @@ def _definition(
         request=request,
         result=result,
         streaming=streaming,
-        assess=judges[Operation.ASSESSES].get(mark.name),
-        preview=judges[Operation.PREVIEWS].get(mark.name),
-        foresee=judges[Operation.FORESEES].get(mark.name),
+        assess=judges[OperationMark.ASSESSES].get(mark.name),
+        preview=judges[OperationMark.PREVIEWS].get(mark.name),
+        foresee=judges[OperationMark.FORESEES].get(mark.name),
     )
 
 

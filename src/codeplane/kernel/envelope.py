@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
+from codeplane.kernel.call import Operation
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.json import JsonObject, dumps
-from codeplane.kernel.operation import Operation, Result
+from codeplane.kernel.operation import Result
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,19 +1,15 @@
-"""What an operation is: one typed thing the plane can do, defined once and projected everywhere."""
+"""How an operation is declared: one typed thing the plane can do, defined once and projected everywhere."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, TypeVar
+from typing import ClassVar, Literal, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, ValidationError
+from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from codeplane.kernel.errors import CodePlaneError, ResultGone
 from codeplane.kernel.json import dumps
-
-if TYPE_CHECKING:
-    from codeplane.kernel.call import Call
 
 
 class Risk(StrEnum):
@@ -129,12 +125,6 @@ class Preview:
     pins: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
-Handler: TypeAlias = "Callable[[Call, Request], Awaitable[Result] | AsyncIterator[Result]]"
-Assess: TypeAlias = "Callable[[Call | None, Request], Assessment]"
-Foresee: TypeAlias = "Callable[[Call | None, Request], Iterable[str]]"
-PreviewMaker: TypeAlias = "Callable[[Call, Request], Awaitable[Preview]]"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationMark:
     """The metadata `@operation` leaves on a method."""
@@ -149,70 +139,11 @@ class OperationMark:
     # For people alone, whatever others hold or are granted.
     people: bool = False
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Operation:
-    """An operation ready to be called, with everything derived from its one definition."""
-
-    mark: OperationMark
-    summary: str
-    description: str
-    request: type[Request]
-    result: type[Result]
-    streaming: bool
-    handler: Handler
-    assess: "Assess | None"
-    preview: "PreviewMaker | None"
-    foresee: "Foresee | None" = None
-
+    # What the decorators set on methods.
     MARK: ClassVar[str] = "__codeplane_operation__"
     ASSESSES: ClassVar[str] = "__codeplane_assesses__"
     PREVIEWS: ClassVar[str] = "__codeplane_previews__"
     FORESEES: ClassVar[str] = "__codeplane_foresees__"
-
-    @property
-    def name(self) -> str:
-        """The dotted name, as in `git.status`."""
-        return self.mark.name
-
-    @property
-    def tool(self) -> str:
-        """The name as an MCP tool."""
-        return self.mark.name.replace(".", "_")
-
-    @property
-    def mutates(self) -> bool:
-        """Whether a call can change anything, so that its intent is durable before it runs."""
-        return self.mark.risk is not Risk.READ
-
-    @property
-    def journaled(self) -> bool:
-        """Whether all that it changes goes through the edit journal or the record of git's changes, so that those know
-        what became of a call that was cut off."""
-        return self.mutates and self.mark.capability == "write_files"
-
-    def assessment(self, request: Request, call: "Call | None" = None) -> Assessment:
-        """What this call would do; the operation's own risk where it has nothing finer to say."""
-        if self.assess is None:
-            return Assessment(risk=self.mark.risk)
-        return self.assess(call, request)
-
-    def expected_paths(self, request: Request) -> tuple[str, ...]:
-        """The files that this call will touch, as far as that is known before; blocks."""
-        if self.foresee is None:
-            return ()
-        try:
-            return tuple(dict.fromkeys(path.rstrip("/") for path in self.foresee(None, request)))
-        except CodePlaneError:
-            # The run reports what is wrong with it.
-            return ()
-
-    def remembered(self, result_json: str) -> Result:
-        """A result that was given before; ResultGone when it was written in a form that is no longer known."""
-        try:
-            return self.result.model_validate_json(result_json)
-        except ValidationError as error:
-            raise ResultGone(f"the result of {self.name} was written by another version") from error
 
 
 F = TypeVar("F", bound=Callable[..., object])
@@ -240,22 +171,22 @@ def operation(
         deprecated=deprecated,
         people=people,
     )
-    return _attach(Operation.MARK, mark)
+    return _attach(OperationMark.MARK, mark)
 
 
 def assesses(name: str) -> Callable[[F], F]:
     """Mark the method that judges the named operation before it is authorised: the request, or the call and it."""
-    return _attach(Operation.ASSESSES, name)
+    return _attach(OperationMark.ASSESSES, name)
 
 
 def foresees(name: str) -> Callable[[F], F]:
     """Mark the method that tells which files the named operation will come upon: rules about them speak first."""
-    return _attach(Operation.FORESEES, name)
+    return _attach(OperationMark.FORESEES, name)
 
 
 def previews(name: str) -> Callable[[F], F]:
     """Mark the method that renders what a person is shown before deciding: of the request, or of the call and it."""
-    return _attach(Operation.PREVIEWS, name)
+    return _attach(OperationMark.PREVIEWS, name)
 
 
 def _attach(attribute: str, value: object) -> Callable[[F], F]:

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
+from codeplane.kernel.call import Operation
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
-from codeplane.kernel.operation import Operation, Preview
+from codeplane.kernel.operation import Preview
 
 _MAX_SUMMARY = 200
 _MAX_WORD = 80

@@ -2,8 +2,8 @@
 
 from typing import cast
 
+from codeplane.kernel.call import Operation
 from codeplane.kernel.json import JsonObject, JsonValue
-from codeplane.kernel.operation import Operation
 
 IDEMPOTENCY_KEY = "idempotency_key"
 _BOUNDS = frozenset({"maxLength", "minLength", "maxItems"})

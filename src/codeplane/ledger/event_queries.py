@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from codeplane.kernel.call_record import task_stream
 from codeplane.kernel.event import Event, Gap
-from codeplane.kernel.ports import EventQuery
+from codeplane.kernel.event_log import EventQuery
 from codeplane.ledger.database import last_position
 from codeplane.ledger.rows import COLUMNS, Cell, Row, from_row
 

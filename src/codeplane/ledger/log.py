@@ -20,9 +20,9 @@ from codeplane.kernel.errors import (
     TooLarge,
 )
 from codeplane.kernel.event import Appended, Draft, Event, Gap, Heartbeat
+from codeplane.kernel.event_log import EventQuery
 from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonObject, dumps
-from codeplane.kernel.ports import EventQuery
 from codeplane.kernel.redaction import Redactor
 from codeplane.kernel.trace import span
 from codeplane.ledger import blobs

@@ -5,10 +5,10 @@ from typing import Annotated
 from pydantic import Field
 
 from codeplane.kernel.counted import counted
+from codeplane.kernel.event_log import EventQuery
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.operation import Request, Result
 from codeplane.kernel.page import PageRequest, Pagination
-from codeplane.kernel.ports import EventQuery
 
 
 class EventFilter(Request):

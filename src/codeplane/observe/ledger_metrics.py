@@ -7,7 +7,7 @@ from prometheus_client.registry import Collector
 
 from codeplane.kernel.call_record import refusal_status
 from codeplane.kernel.event import Event
-from codeplane.kernel.ports import EventLog, EventQuery
+from codeplane.kernel.event_log import EventLog, EventQuery
 
 _PAGE = 1000
 _MOST_PAGES = 20

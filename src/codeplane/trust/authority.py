@@ -6,11 +6,11 @@ from typing import Protocol
 
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.arguments import understood
-from codeplane.kernel.call import Call
+from codeplane.kernel.call import Call, Operation
 from codeplane.kernel.config import TrustConfig
 from codeplane.kernel.errors import CapabilityDenied, PolicyDenied
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.operation import Assessment, Operation, Request, Result
+from codeplane.kernel.operation import Assessment, Request, Result
 from codeplane.kernel.ports import Decision, Verdict
 from codeplane.kernel.workspace_request import WorkspaceRequest
 from codeplane.trust.capabilities.grant import Grant, TokenRights

@@ -16,8 +16,9 @@ from codeplane.kernel.errors import (
     ResultGone,
 )
 from codeplane.kernel.event import Draft, Event, Source
+from codeplane.kernel.event_log import EventQuery
 from codeplane.kernel.json import JsonValue, dumps
-from codeplane.kernel.ports import EventQuery, Ledger, StoredOutcome
+from codeplane.kernel.ports import Ledger, StoredOutcome
 from codeplane.ledger.projection import RETENTION_APPLIED, Tables
 
 _MAX_PATHS = 20

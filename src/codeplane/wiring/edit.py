@@ -44,7 +44,7 @@ from codeplane.index.parser_pool import ParserPool
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.config import TestsConfig
 from codeplane.kernel.errors import CodePlaneError, GitRefused, NotGit
-from codeplane.kernel.ports import EventLog
+from codeplane.kernel.event_log import EventLog
 from codeplane.query.knowledge import Knowledge
 from codeplane.refactor.scip.store import ScipStore
 from codeplane.testing.checkpoint.checkpoint import CheckpointOperations

@@ -6,9 +6,10 @@ from collections.abc import Awaitable, Callable, Collection
 from codeplane.kernel.call_record import CALL_FINISHED, CALL_STARTED, recovered_payload, task_stream, with_action
 from codeplane.kernel.errors import CodePlaneError, Interrupted, OutcomeUnknown
 from codeplane.kernel.event import Correlation, Draft
+from codeplane.kernel.event_log import EventQuery
 from codeplane.kernel.ids import derived_event_id
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.ports import Ending, EventQuery, Ledger
+from codeplane.kernel.ports import Ending, Ledger
 from codeplane.work.task import TaskState
 
 _BATCH = 500

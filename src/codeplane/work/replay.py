@@ -12,10 +12,11 @@ from codeplane.kernel.call_record import CALL_FINISHED
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import InvalidArgument, NotFound
 from codeplane.kernel.event import Event
+from codeplane.kernel.event_log import EventLog, EventQuery
 from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
 from codeplane.kernel.operation import Request, Result, Risk, operation
-from codeplane.kernel.ports import EventLog, EventQuery, RepoState
+from codeplane.kernel.ports import RepoState
 
 _MAX_CALLS = 200
 _READ = 1000

@@ -5,15 +5,17 @@ from dataclasses import dataclass
 
 from codeplane.kernel.actor import Actor, ActorKind, Caller
 from codeplane.kernel.bounded_cache import BoundedCache
+from codeplane.kernel.call import Task
 from codeplane.kernel.call_record import task_stream
 from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.config import SessionConfig, TaskLimits
 from codeplane.kernel.errors import Overloaded, SessionClosed, SessionNotFound, TaskBudgetExceeded
 from codeplane.kernel.event import Correlation, Draft
+from codeplane.kernel.event_log import EventLog
 from codeplane.kernel.ids import new_id
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Budget
-from codeplane.kernel.ports import CallReport, Convergence, EventLog, RepoState, Task, TaskObserver
+from codeplane.kernel.ports import CallReport, Convergence, RepoState, TaskObserver
 from codeplane.work.limits import limits_to_json, raised_limits
 from codeplane.work.task import LiveTask, TaskState
 

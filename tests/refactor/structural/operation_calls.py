@@ -13,8 +13,8 @@ from codeplane.kernel.actor import Actor, ActorKind, Caller
 from codeplane.kernel.call import Call
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.clock import SystemClock
+from codeplane.kernel.event_log import EventLog
 from codeplane.kernel.operation import Result
-from codeplane.kernel.ports import EventLog
 from codeplane.query.knowledge import Knowledge
 from tests.code.resolve.written import Written, written
 

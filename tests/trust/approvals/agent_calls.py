@@ -8,8 +8,8 @@ from pathlib import Path
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.event import Event
+from codeplane.kernel.event_log import EventQuery
 from codeplane.kernel.json import JsonObject, JsonValue
-from codeplane.kernel.ports import EventQuery
 from codeplane.wiring.app import Plane
 from tests.kernel.plane import AGENT, OWNER, FixtureOps, plane
 

@@ -8,13 +8,13 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from codeplane.kernel.actor import Actor
-from codeplane.kernel.call import Call
+from codeplane.kernel.call import Call, Operation
 from codeplane.kernel.config import RetentionConfig, TrustConfig
 from codeplane.kernel.errors import CapabilityDenied, GrantNotFound, Overloaded, PathDenied
 from codeplane.kernel.event import Correlation, Draft
 from codeplane.kernel.ids import new_id
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.operation import Assessment, Budget, Operation, OperationMark, Request, Risk
+from codeplane.kernel.operation import Assessment, Budget, OperationMark, Request, Risk
 from codeplane.ledger.retention import Retention
 from codeplane.trust.capabilities.grant import CAPABILITIES, Grant, GrantContext, Holder, TokenRights
 from codeplane.trust.capabilities.grants import MAX_LIVE_PER_AGENT

@@ -8,9 +8,9 @@ from pydantic import ValidationError
 from codeplane.kernel.actor import Actor
 from codeplane.kernel.config import TrustConfig
 from codeplane.kernel.errors import CapabilityDenied, GrantNotFound, InvalidArgument, PolicyDenied
+from codeplane.kernel.event_log import EventQuery
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Preview, Risk
-from codeplane.kernel.ports import EventQuery
 from codeplane.trust.capabilities.grant import TokenRights
 from codeplane.trust.capabilities.models import AskRequest, GrantList, GrantRequest, GrantView
 from tests.interaction.requirements import requirement

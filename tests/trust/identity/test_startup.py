@@ -4,8 +4,8 @@ from pathlib import Path
 
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.event import Event
+from codeplane.kernel.event_log import EventQuery
 from codeplane.kernel.json import JsonValue
-from codeplane.kernel.ports import EventQuery
 from codeplane.wiring.app import Plane
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import OWNER, FixtureOps, ManualClock, plane

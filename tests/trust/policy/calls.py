@@ -7,8 +7,8 @@ from pathlib import Path
 from codeplane.adapters.rego import Rego
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.config import PolicyConfig
+from codeplane.kernel.event_log import EventLog
 from codeplane.kernel.json import JsonObject, JsonValue
-from codeplane.kernel.ports import EventLog
 from codeplane.trust.policy.policy import Policy
 from tests.kernel.plane import ManualClock
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from codeplane.kernel.actor import Caller, Progress
 from codeplane.kernel.event import Event
-from codeplane.kernel.ports import EventQuery
+from codeplane.kernel.event_log import EventQuery
 from codeplane.trust.shell.command_run import RunLimits
 from codeplane.trust.shell.models import OutputResult
 from codeplane.trust.shell.sandbox import MARK

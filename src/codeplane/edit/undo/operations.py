@@ -21,9 +21,9 @@ from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.counted import counted
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import CannotUndo, CodePlaneError
+from codeplane.kernel.event_log import EventQuery
 from codeplane.kernel.operation import Assessment, Budget, Preview, Request, Result, Risk, assesses, operation, previews
 from codeplane.kernel.page import PageRequest, Pagination
-from codeplane.kernel.ports import EventQuery
 from codeplane.kernel.secret_files import NOTHING_SHOWN, SecretRules
 
 _NAMED = 20

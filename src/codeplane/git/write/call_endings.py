@@ -8,7 +8,8 @@ from codeplane.edit.history.mutation_store import MutationStore
 from codeplane.edit.journal_recovery import RecoveredMutation
 from codeplane.git.write.pending_mutations import CallNote
 from codeplane.index.files.paths import shown
-from codeplane.kernel.ports import Ending, EventLog, EventQuery
+from codeplane.kernel.event_log import EventLog, EventQuery
+from codeplane.kernel.ports import Ending
 
 _LOOKED_AT = 1000
 _MAX_PATHS = 100

@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Awaitable
 from typing import cast
 
-from codeplane.kernel.call import Call
+from codeplane.kernel.call import Call, Handler
 from codeplane.kernel.errors import NotFound
-from codeplane.kernel.operation import Handler, Request, Result
+from codeplane.kernel.operation import Request, Result
 
 _PATIENCE_SEC = 10.0
 

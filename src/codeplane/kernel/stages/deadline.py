@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from codeplane.kernel.call import Operation
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.errors import DeadlineExceeded
-from codeplane.kernel.operation import Operation
 from codeplane.kernel.stages.progress import Received
 
 

@@ -6,11 +6,11 @@ from functools import partial
 from typing import ClassVar
 
 from codeplane.kernel.actor import Actor, Caller
-from codeplane.kernel.call import Call
+from codeplane.kernel.call import Call, Operation, Task
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.errors import SessionClosed, SessionNotFound
-from codeplane.kernel.operation import Operation
-from codeplane.kernel.ports import Authority, EventLog, Identity, Task, Tasks
+from codeplane.kernel.event_log import EventLog
+from codeplane.kernel.ports import Authority, Identity, Tasks
 from codeplane.kernel.result_redaction import ResultRedaction
 from codeplane.kernel.stages.idempotency import KeyClaims
 from codeplane.kernel.stages.progress import Identified, Received, Validated

@@ -6,17 +6,8 @@ from dataclasses import dataclass, field
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.errors import NotFound
-from codeplane.kernel.ports import (
-    Approver,
-    Authority,
-    Blobs,
-    EventLog,
-    Idempotency,
-    Identity,
-    Observer,
-    RepositoryState,
-    Tasks,
-)
+from codeplane.kernel.event_log import EventLog
+from codeplane.kernel.ports import Approver, Authority, Blobs, Idempotency, Identity, Observer, RepositoryState, Tasks
 from codeplane.kernel.redaction import Redactor
 from codeplane.kernel.trace import Tracer
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from codeplane.kernel.actor import Actor, ActorKind, Caller
-from codeplane.kernel.call import Call
+from codeplane.kernel.call import Call, Operation, Task
 from codeplane.kernel.errors import PolicyDenied
 from codeplane.kernel.json import JsonObject, JsonValue
-from codeplane.kernel.operation import Assessment, Budget, Operation, Request, Risk
-from codeplane.kernel.ports import Claim, Convergence, Decision, StoredOutcome, Task, Verdict
+from codeplane.kernel.operation import Assessment, Budget, Request, Risk
+from codeplane.kernel.ports import Claim, Convergence, Decision, StoredOutcome, Verdict
 from codeplane.kernel.trace import Trace
 
 NOBODY = Actor(kind=ActorKind.SYSTEM, actor_id="unidentified")

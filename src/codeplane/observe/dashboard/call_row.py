@@ -7,10 +7,10 @@ from pydantic import Field
 from codeplane.kernel.call_record import CALL_FINISHED, CALL_REFUSED, CALL_REPLAYED, CALL_STARTED
 from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.event import Event
+from codeplane.kernel.event_log import PayloadCondition
 from codeplane.kernel.failure import REFUSED, failure_in_words, is_failure
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
 from codeplane.kernel.operation import Request, Result
-from codeplane.kernel.ports import PayloadCondition
 
 _SHOWN = 160
 # Words that have to be in an event's payload; a row can say "and 3 more" though its event does not.

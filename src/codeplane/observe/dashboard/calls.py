@@ -13,12 +13,13 @@ from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import StreamGap
 from codeplane.kernel.event import Event, Gap, Heartbeat
+from codeplane.kernel.event_log import EventQuery, PayloadCondition
 from codeplane.kernel.failure import REFUSED, failure_in_words
 from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonValue, canonical
 from codeplane.kernel.operation import Result, Risk, operation
 from codeplane.kernel.page import PageRequest, Pagination
-from codeplane.kernel.ports import EventQuery, Ledger, PayloadCondition, StreamObserver
+from codeplane.kernel.ports import Ledger, StreamObserver
 from codeplane.observe.dashboard.call_row import (
     ACTIONS,
     CALLS,

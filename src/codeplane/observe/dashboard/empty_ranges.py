@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from codeplane.kernel.event import Event
-from codeplane.kernel.ports import EventQuery, Ledger
+from codeplane.kernel.event_log import EventQuery
+from codeplane.kernel.ports import Ledger
 
 # Shorter ranges are not worth a query of their own, and the oldest are forgotten.
 _MIN_LENGTH, _MAX_RANGES = 500, 40

@@ -12,10 +12,11 @@ from codeplane.kernel.clock import SECOND_NS, Clock, rfc3339
 from codeplane.kernel.counted import counted
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import NotFound
+from codeplane.kernel.event_log import EventQuery
 from codeplane.kernel.failure import NOT_FAILED
 from codeplane.kernel.operation import Request, Result, Risk, operation
 from codeplane.kernel.page import PageRequest, Pagination
-from codeplane.kernel.ports import EventQuery, Ledger
+from codeplane.kernel.ports import Ledger
 from codeplane.observe.dashboard.call_row import summarise_arguments
 
 # The failed rows of `operations`.

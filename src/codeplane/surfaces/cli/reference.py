@@ -12,10 +12,10 @@ from pathlib import Path
 import typer
 
 from codeplane.kernel.arguments import usage
+from codeplane.kernel.call import Operation
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.config import Config, Section
 from codeplane.kernel.errors import ERRORS
-from codeplane.kernel.operation import Operation
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.commands import app
 from codeplane.surfaces.cli.shim import USAGE

@@ -4,11 +4,12 @@ from collections.abc import Iterable
 
 import mcp_types as types
 
+from codeplane.kernel.call import Operation
 from codeplane.kernel.catalogue import Catalogue, switched_off
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import CodePlaneError, InvalidArgument, OperationDisabled, UnknownOperation
 from codeplane.kernel.json import JsonObject, JsonValue, dumps, is_text
-from codeplane.kernel.operation import Operation, Risk
+from codeplane.kernel.operation import Risk
 from codeplane.kernel.schema import input_schema, output_schema
 
 META_KEY = "codeplane/meta"

@@ -20,10 +20,10 @@ from codeplane.kernel.call import Call
 from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import FileChanged, InvalidArgument, PathDenied, RefNotFound
 from codeplane.kernel.event import Event
+from codeplane.kernel.event_log import EventQuery
 from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Assessment, Budget, Preview, Result, Risk, assesses, operation, previews
-from codeplane.kernel.ports import EventQuery
 from codeplane.kernel.workspace_request import WorkspaceRequest
 from codeplane.testing.checkpoint.baseline_result import BaselineResult
 from codeplane.testing.checkpoint.diff_summary import Since, summarise_diff

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Literal, TypeGuard, get_args
 
 from codeplane.kernel.actor import Actor
+from codeplane.kernel.call import Operation
 from codeplane.kernel.clock import SECOND_NS
 from codeplane.kernel.config import Capability
 from codeplane.kernel.counted import counted
-from codeplane.kernel.operation import Operation
 
 ApprovalMode = Literal["automatic", "trust", "always"]
 

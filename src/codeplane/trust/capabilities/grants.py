@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 from codeplane.disk.git_folders import GitFolders
 from codeplane.kernel.actor import Actor, ActorKind
+from codeplane.kernel.call import Operation
 from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.config import TrustConfig
 from codeplane.kernel.errors import CapabilityDenied, GrantNotFound, Overloaded, PathDenied
 from codeplane.kernel.event import Correlation, Draft, Source
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.operation import Assessment, Operation
+from codeplane.kernel.operation import Assessment
 from codeplane.kernel.ports import Ledger
 from codeplane.kernel.short_ids import match_id
 from codeplane.trust.capabilities.grant import CAPABILITIES, Grant, GrantContext, Holder, TokenRights

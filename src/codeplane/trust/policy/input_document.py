@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from codeplane.kernel.actor import Actor
-from codeplane.kernel.call import Call
+from codeplane.kernel.call import Call, Operation
 from codeplane.kernel.json import JsonObject, JsonValue
-from codeplane.kernel.operation import Assessment, Operation
+from codeplane.kernel.operation import Assessment
 from codeplane.trust.policy.rego_source import CUT
 
 T = TypeVar("T")

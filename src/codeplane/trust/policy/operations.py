@@ -6,12 +6,12 @@ from dataclasses import replace
 
 from codeplane.kernel.actor import Actor, ActorKind
 from codeplane.kernel.arguments import parse, understood
-from codeplane.kernel.call import Call
+from codeplane.kernel.call import Call, Operation
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.config import TrustConfig
 from codeplane.kernel.errors import CodePlaneError, PathDenied, PolicyDenied, PolicyInvalid
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.operation import Assessment, Operation, Risk, operation
+from codeplane.kernel.operation import Assessment, Risk, operation
 from codeplane.kernel.ports import Decision
 from codeplane.trust.people import is_person
 from codeplane.trust.policy.engine import Engine

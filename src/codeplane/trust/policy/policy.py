@@ -12,8 +12,9 @@ from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.config import PolicyConfig
 from codeplane.kernel.errors import CodePlaneError, PolicyInvalid
 from codeplane.kernel.event import Draft, Source
+from codeplane.kernel.event_log import EventLog
 from codeplane.kernel.json import JsonObject, dumps
-from codeplane.kernel.ports import Decision, EventLog, Verdict
+from codeplane.kernel.ports import Decision, Verdict
 from codeplane.kernel.trace import span
 from codeplane.trust.policy.engine import Engine
 from codeplane.trust.policy.folder import PolicyFolder

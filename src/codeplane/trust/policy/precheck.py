@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 from codeplane.kernel.actor import Actor
+from codeplane.kernel.call import Operation
 from codeplane.kernel.errors import CapabilityDenied, PathDenied, PolicyDenied
-from codeplane.kernel.operation import Assessment, Operation
+from codeplane.kernel.operation import Assessment
 from codeplane.kernel.ports import Decision, Verdict
 from codeplane.trust.capabilities.grants import Grants
 from codeplane.trust.people import require_person

@@ -9,8 +9,9 @@ from codeplane.kernel.call_record import task_stream
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.errors import GitBusy
 from codeplane.kernel.event import ContentTrust, Draft, Source
+from codeplane.kernel.event_log import EventLog
 from codeplane.kernel.online_runs import OnlineRuns
-from codeplane.kernel.ports import EventLog, ProjectionStore
+from codeplane.kernel.ports import ProjectionStore
 from codeplane.trust.identity.identities import device_of, has_own_token
 from codeplane.trust.people import is_person
 from codeplane.trust.untrusted.table import CLEARED, COLUMNS, MARKED, SESSION, STREAM, Mark

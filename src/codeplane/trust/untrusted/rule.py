@@ -4,8 +4,9 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 
+from codeplane.kernel.call import Operation
 from codeplane.kernel.clock import rfc3339
-from codeplane.kernel.operation import Assessment, Operation, Risk
+from codeplane.kernel.operation import Assessment, Risk
 from codeplane.kernel.ports import Decision, Verdict
 from codeplane.trust.untrusted.table import Mark
 

@@ -1,0 +1,79 @@
+"""The log that all planes write to, and what is asked of it."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from codeplane.kernel.event import Appended, Draft, Event, Gap, Heartbeat
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PayloadCondition:
+    """A payload field has a value, or starts with it where the value ends in *; with `other`, it has another value.
+
+    Events without the field match either way. With `other`, so do events that have the field `or_has` or, with
+    `or_session`, a session.
+    """
+
+    field: str
+    value: str
+    other: bool = False
+    or_has: str = ""
+    or_session: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventQuery:
+    """Which events of the whole log are wanted.
+
+    `words`: lower-case words that must all occur in the payload. `quiet`: sessions of which only events that changed
+    something are wanted.
+    """
+
+    after: int = 0
+    until: int | None = None
+    limit: int = 1000
+    stream: str | None = None
+    types: tuple[str, ...] = ()
+    task_id: str | None = None
+    session_id: str | None = None
+    call_id: str | None = None
+    actor: str | None = None
+    conditions: tuple[PayloadCondition, ...] = ()
+    words: tuple[str, ...] = ()
+    quiet: tuple[str, ...] = ()
+    newest: bool = False
+
+
+class EventLog(Protocol):
+    """The one ordered, durable log."""
+
+    async def append(self, drafts: Sequence[Draft], *, expect: Mapping[str, int] | None = None) -> Appended:
+        """Append all or none and return when durable; `expect` names the last sequence each stream must have."""
+        ...
+
+    def append_soon(self, drafts: Sequence[Draft]) -> bool:
+        """Append without waiting; False when the queue is full and the caller has to wait with `append`."""
+        ...
+
+    async def read(self, *, stream: str, after: int = 0, limit: int = 1000) -> list[Event]:
+        """Events of one stream after a sequence, oldest first; raises StreamGap when some of them are gone."""
+        ...
+
+    async def flush(self) -> None:
+        """Return when everything appended so far can be read."""
+        ...
+
+    async def query(self, query: EventQuery) -> list[Event]:
+        """Events of the whole log that fit, in the order of their positions."""
+        ...
+
+    def watch(
+        self, *, streams: Mapping[str, int], heartbeat_sec: float = 15.0
+    ) -> AsyncIterator[Event | Heartbeat | Gap]:
+        """Events of the streams after the given sequences, and then as they happen."""
+        ...
+
+    def follow(self, query: EventQuery, *, heartbeat_sec: float = 15.0) -> AsyncIterator[Event | Heartbeat | Gap]:
+        """Events of the whole log that fit, after a position, and then as they happen."""
+        ...
