@@ -11,10 +11,10 @@ class RegoUndefined(RegoFailed):
     """The policy's result is undefined."""
 
 
-def parse_answer(said: str | bytes) -> object:
+def parse_answer(output: str | bytes) -> object:
     """Return the single value of an answer, or raise RegoFailed."""
     try:
-        found = json.loads(said)["expressions"]
+        found = json.loads(output)["expressions"]
     except (ValueError, KeyError, TypeError) as error:
         # An error inside a function comes as text that is not JSON, with a success status.
         raise RegoFailed("it ended without an answer") from error

@@ -104,12 +104,12 @@ class RegoBundle:
         try:
             if not rego_output_ok(impl):
                 raise RegoFailed(self._failure(_errors(Node(rego_output_node(impl)))))
-            said: str = rego_output_string(impl)
+            output: str = rego_output_string(impl)
         finally:
             rego_free_output(impl)
-        if said == "undefined":
+        if output == "undefined":
             raise RegoUndefined("it does not say anything about this")
-        return said
+        return output
 
     def _failure(self, errors: str) -> str:
         """Return the runtime error, with its position or value."""

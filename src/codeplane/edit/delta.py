@@ -31,7 +31,7 @@ class TextRange(Result):
 
 
 class TextEdit(Result):
-    """Lines that others took the place of; `cut` when the new text is longer than is told here."""
+    """Lines that others took the place of; `cut` when the new text is longer than what is shown here."""
 
     range: TextRange
     new_text: str

@@ -37,12 +37,12 @@ class DerivedIndex:
     """Facts and full text of the published snapshots; its methods block and run off the event loop."""
 
     def __init__(
-        self, *, facts: FactStore, text: FullText, parsers: ParserPool, told: Callable[[Progress], None]
+        self, *, facts: FactStore, text: FullText, parsers: ParserPool, on_progress: Callable[[Progress], None]
     ) -> None:
         self.facts = facts
         self.text = text
         self.parsers = parsers
-        self._told = told
+        self._on_progress = on_progress
         self._lock = threading.Lock()
         self._digests: dict[str, str] | None = None
         self._fed: dict[str, str] | None = None
@@ -106,11 +106,11 @@ class DerivedIndex:
                 self.facts.put((), removed=gone, epoch=snapshot.epoch)
                 for path in gone:
                     del digests[path]
-            early, begun = self._early.taken(snapshot)
+            early, early_paths = self._early.taken(snapshot)
             pending = ParsePlan.of(snapshot, self._pending(snapshot, touched.texts), early)
             ready = self._ready(pending, first=len(early))
             further = [source for source in pending.sources[len(early) :] if source.key not in ready]
-            with closing(self.parsers.begin(snapshot.content_file, further, after=begun)) as parsing:
+            with closing(self.parsers.begin(snapshot.content_file, further, after=early_paths)) as parsing:
                 feeding = TextFeed.of(snapshot, self._fed, self.facts, self.text, touched)
                 # The workers parse by now; what needs no parsing is fed meanwhile.
                 waiting = {known.path for known in pending.files}
@@ -199,7 +199,7 @@ class DerivedIndex:
                 sec=time.monotonic() - started,
                 throttled=self.parsers.throttled,
             )
-            self._told(self.progress)
+            self._on_progress(self.progress)
             if asked():
                 return False
         # What got no answer, because its content was replaced or its worker killed, is asked for again.

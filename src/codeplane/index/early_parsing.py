@@ -27,7 +27,7 @@ class EarlyParsing:
         # Files are read in one thread and followed in another.
         self._lock = threading.RLock()
         self._content: ContentFile | None = None
-        self._begun: list[IndexedFile] = []
+        self._started: list[IndexedFile] = []
         self._group: list[IndexedFile] = []
         self._size = self._grouped = 0
         self._parsing: ParseJob | None = None
@@ -52,9 +52,9 @@ class EarlyParsing:
         if self._grouped >= _GROUP_BYTES:
             content.flush()
             spoken = [languages().of(file.path) for file in self._group]
-            sources = sources_of(self._group, spoken, first=len(self._begun))
+            sources = sources_of(self._group, spoken, first=len(self._started))
             self._parsing = self._parsers.begin(content.path, sources, after=self._parsing, more=True)
-            self._begun += self._group
+            self._started += self._group
             self._size += self._grouped
             self._group, self._grouped = [], 0
 
@@ -64,13 +64,13 @@ class EarlyParsing:
             return self._given(snapshot)
 
     def _given(self, snapshot: Snapshot) -> tuple[Sequence[IndexedFile], ParseJob | None]:
-        content, begun, parsing = self._content, self._begun, self._parsing
+        content, started, parsing = self._content, self._started, self._parsing
         same = content is not None and content.path == snapshot.content_file
-        if not same or any(snapshot.files.get(known.path) is not known for known in begun):
+        if not same or any(snapshot.files.get(known.path) is not known for known in started):
             self.close()
             return (), None
         self._forget()
-        return begun, parsing
+        return started, parsing
 
     def close(self) -> None:
         """Cancel the job."""
@@ -81,7 +81,7 @@ class EarlyParsing:
 
     def _forget(self) -> None:
         self._content, self._parsing = None, None
-        self._begun, self._group = [], []
+        self._started, self._group = [], []
         self._size = self._grouped = 0
 
 

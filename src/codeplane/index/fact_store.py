@@ -124,8 +124,8 @@ class FactStore:
                 "SELECT CASE facts WHEN x'' THEN '' ELSE problem END AS why, COUNT(*)"
                 " FROM parsed WHERE problem != '' GROUP BY why"
             ):
-                for name, told in _PROBLEMS.items():
-                    if bool(problem) == bool(told) and told in problem:
+                for name, marker in _PROBLEMS.items():
+                    if bool(problem) == bool(marker) and marker in problem:
                         held[name] = held.get(name, 0) + count
             self._problems = (version, held)
         return held

@@ -177,9 +177,9 @@ class IndexService:
 
     def state(self, call: Call) -> JsonObject:
         """The index in the form of `status`."""
-        return self.told()
+        return self.describe()
 
-    def told(self) -> JsonObject:
+    def describe(self) -> JsonObject:
         """The state of the index outside a call."""
         snapshot, last = self._indexer.snapshot, self._indexer.last_reconcile
         if snapshot is None:

@@ -177,7 +177,7 @@ class UpdateLoop:
         newest, longest = self._newest(), min(self._wait_sec, _FILL_SEC)
         self._vectors_wanted.set()
         if newest is not None:
-            # They are begun once the facts are there.
+            # They start once the facts are there.
             with suppress(TimeoutError):
                 async with asyncio.timeout(longest), self._caught_up:
                     await self._caught_up.wait_for(lambda: self._followed >= newest.epoch)
@@ -287,11 +287,11 @@ class UpdateLoop:
     def _parsed(self, epoch: int) -> None:
         """Announce that an epoch's facts are complete; called from the update's thread."""
 
-        def told() -> None:
+        def notify() -> None:
             self._notifying = asyncio.create_task(self._reached(epoch))
 
         if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(told)
+            self._loop.call_soon_threadsafe(notify)
 
     async def _reached(self, epoch: int) -> None:
         async with self._caught_up:
@@ -312,7 +312,7 @@ class UpdateLoop:
             apart.shutdown(wait=False)
 
     async def _fill_all(self, vectors: VectorIndex, apart: ThreadPoolExecutor) -> None:
-        filled, told = None, vectors.remade
+        filled, reason = None, vectors.remade
         loop = asyncio.get_running_loop()
         while not self._closing and (snapshot := self._newest()) is not None and snapshot.epoch != filled:
             if await self._paused() or await self._mend():
@@ -329,9 +329,9 @@ class UpdateLoop:
                 return
             filled, self._filled_sec = snapshot.epoch, time.monotonic()
             self._settle(snapshot)
-            if vectors.remade != told:
-                told = vectors.remade
-                self._log_note("vectors are made again", {"reason": told})
+            if vectors.remade != reason:
+                reason = vectors.remade
+                self._log_note("vectors are made again", {"reason": reason})
 
     async def _paused(self) -> bool:
         """Pause between fills unless vectors are wanted; return whether it paused."""

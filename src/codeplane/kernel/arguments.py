@@ -153,7 +153,7 @@ def _kinds(annotation: object) -> set[object]:
 def _explain(operation: Operation, error: ValidationError) -> InvalidArgument:
     problems: list[JsonValue] = []
     texts: list[str] = []
-    for item in _told(error)[:8]:
+    for item in _problems(error)[:8]:
         where = ".".join(str(part) for part in item["loc"])[:_MAX_NAME] or "arguments"
         if item["type"] == "extra_forbidden" and len(item["loc"]) == 1:
             text = f"unknown argument {where!r}; {_advice(where, operation.request)}"
@@ -182,7 +182,7 @@ def _advice(name: str, model: type[Request]) -> str:
     return f"did you mean {near[0]!r}?" if near else f"it takes {', '.join(fields) or 'no arguments'}"
 
 
-def _told(error: ValidationError) -> list[ErrorDetails]:
+def _problems(error: ValidationError) -> list[ErrorDetails]:
     """What is wrong; that a list is too short for those of its items that are wrong follows from them."""
     items = error.errors(include_url=False, include_context=False)
     within = {item["loc"][:depth] for item in items for depth in range(len(item["loc"]))}

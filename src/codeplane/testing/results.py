@@ -208,7 +208,7 @@ class RunResult(Result):
         return is_whole and not self.failures and not self.progress.failed
 
     def showing(self, tests: Collection[str]) -> "RunResult":
-        """The same with these failures alone told in full, and nothing of what is new or fixed since the last run."""
+        """The same with only these failures in full, and nothing of what is new or fixed since the last run."""
         failures = tuple(failure for failure in self.failures if failure.test in tests)
         summary = self.summary.model_copy(update={"new_failures": (), "first_runs": (), "fixed": ()})
         more = max(0, len(tests) - len(failures))

@@ -115,7 +115,7 @@ class VectorTable:
             self._connection.executemany(
                 "INSERT INTO vectors VALUES (?, ?, ?, ?, ?, ?)",
                 (
-                    (entry.number, _kept(digest), entry.first, entry.rows, packed, entry.sum)
+                    (entry.number, _stored(digest), entry.first, entry.rows, packed, entry.sum)
                     for digest, (entry, packed) in entries.items()
                 ),
             )
@@ -179,7 +179,7 @@ class VectorTable:
         return connection
 
 
-def _kept(digest: str) -> bytes | str:
+def _stored(digest: str) -> bytes | str:
     """A digest as bytes if it is hexadecimal, else unchanged."""
     try:
         raw = bytes.fromhex(digest)

@@ -206,7 +206,7 @@ def _index(
         fresh=lambda indexer: SnapshotSource(
             indexer=indexer, clock=foundation.clock, verify_after_sec=config.verify_after_sec
         ),
-        follower=lambda told: DerivedIndex(
+        follower=lambda on_progress: DerivedIndex(
             facts=FactStore(home / "facts.db"),
             text=FullText(home / "tantivy"),
             parsers=ParserPool(
@@ -214,7 +214,7 @@ def _index(
                 memory_bytes=config.memory_mb * 1024 * 1024,
                 workers=foundation.workers,
             ),
-            told=told,
+            on_progress=on_progress,
         ),
         vectors=_vectors(home, foundation.config.embeddings),
         watcher=Watcher(root) if config.watch else None,
@@ -264,7 +264,7 @@ class RepositoryWiring(PlaneWiring):
             problems=index.problems,
             collectors=(
                 IndexMetrics(
-                    state=index.told,
+                    state=index.describe,
                     head=foundation.repo.head,
                     clock=foundation.clock,
                     reconciles=foundation.reconciles,

@@ -45,9 +45,9 @@ class UndoPreview:
         )
 
     def _files(self, versions: Sequence[FileVersions]) -> Iterator[str]:
-        withheld, room = HiddenPaths(self._root, self._secrets), _MAX_DIFFS
+        hidden_paths, room = HiddenPaths(self._root, self._secrets), _MAX_DIFFS
         for version in versions:
-            hidden = any(withheld.covers(path) for path in (version.path, version.old_path) if path)
+            hidden = any(hidden_paths.covers(path) for path in (version.path, version.old_path) if path)
             file = file_change(version, hidden=hidden, room=room)
             room -= len(file.diff)
             yield file.text()

@@ -113,10 +113,10 @@ class ShowOperations:
         )
 
     def _files(self, versions: list[FileVersions]) -> tuple[FileSide, ...]:
-        withheld, room = HiddenPaths(self._root, self._secrets), _MAX_IN_ALL
+        hidden_paths, room = HiddenPaths(self._root, self._secrets), _MAX_IN_ALL
         files: list[FileSide] = []
         for version in versions:
-            hidden = any(withheld.covers(path) for path in (version.path, version.old_path) if path)
+            hidden = any(hidden_paths.covers(path) for path in (version.path, version.old_path) if path)
             file = file_change(version, hidden=hidden, room=room)
             room -= len(file.diff)
             files.append(file)

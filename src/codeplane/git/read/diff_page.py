@@ -127,14 +127,14 @@ def diff_stats(files: Sequence[FilePatch]) -> Stats:
     )
 
 
-def diff_page(files: Sequence[FilePatch], withheld: HiddenPaths, *, at: dict[str, int] | None) -> DiffPage:
+def diff_page(files: Sequence[FilePatch], hidden_paths: HiddenPaths, *, at: dict[str, int] | None) -> DiffPage:
     """Take the files from `at` on that fit on a page; a file that does not fit continues on the next page."""
     first, line = (at["file"], at["line"]) if at else (0, 0)
     left = MAX_BYTES
     chosen: list[DiffFile] = []
     for number in range(first, len(files)):
         file = files[number]
-        if withheld.covers(file.path) or (file.old_path is not None and withheld.covers(file.old_path)):
+        if hidden_paths.covers(file.path) or (file.old_path is not None and hidden_paths.covers(file.old_path)):
             chosen.append(_file(file, [], "content left out by the rules for secrets or by .cplignore"))
         else:
             hunks, taken, left = _fitting(file.hunks, line, left - 2 * len(file.path) - 40)

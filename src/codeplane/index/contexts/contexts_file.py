@@ -194,9 +194,9 @@ def _last(node: yaml.Node) -> yaml.Node:
 
 
 def _block(contexts: Iterable[Context]) -> str:
-    # A family that is looked for everywhere and found nowhere tells nobody anything.
-    told = [each for each in contexts if each.tier or each.status != "empty" or each.id != f"{each.family}:."]
-    rows = [_row(each) for each in sorted(told, key=lambda each: (each.family or "", each.root))]
+    # A family that is looked for everywhere and found nowhere says nothing.
+    listed = [each for each in contexts if each.tier or each.status != "empty" or each.id != f"{each.family}:."]
+    rows = [_row(each) for each in sorted(listed, key=lambda each: (each.family or "", each.root))]
     sizes = accumulate(len(str(row).encode()) for row in rows)
     fitting = sum(size < _LISTED_BYTES for size in islice(sizes, LISTED))
     if len(rows) > fitting:

@@ -58,16 +58,16 @@ class IgnoreRules:
         left_out = {path for path in listed if covers(path) or spec.match_file(as_text(path))}
         return [path for path in listed if path not in left_out], sorted(left_out)
 
-    def refusal(self, path: str, *, said: str = "") -> PathDenied | None:
+    def refusal(self, path: str, *, display: str = "") -> PathDenied | None:
         """The error for reading or writing an excluded path, or None; `name` is its name in the message."""
-        said = said or shown(path)
+        display = display or shown(path)
         if self._secrets.covers(path):
             return PathDenied(
-                f"{said} holds secrets by its name or another one, so it is not shown or changed",
+                f"{display} holds secrets by its name or another one, so it is not shown or changed",
                 hint=f'the owner can show it: index.secrets: ["{shown(path)}"] in .codeplane/config.yaml',
             )
         if self._tracked.match_file(as_text(path)):
-            return PathDenied(f"{said} is left out by {_OWN}", hint=f"the owner can un-ignore it in {_OWN}")
+            return PathDenied(f"{display} is left out by {_OWN}", hint=f"the owner can un-ignore it in {_OWN}")
         return None
 
 

@@ -57,12 +57,12 @@ def list_files(
         tracked, untracked, ignored, apart = (
             [path for path in paths if not gits.cover(path)] for paths in (tracked, untracked, ignored, apart)
         )
-    kept, withheld = rules.kept(tracked, tracked=True)
+    kept, hidden = rules.kept(tracked, tracked=True)
     extra, noise = rules.kept(untracked, tracked=False)
     brought = include.below(root, [*ignored, *noise]) if include else ()
     named = {path for path in brought if not rules.is_withheld(path) and not gits.cover(path)}
     included = set(sorted(named)[:MAX_INCLUDED])
-    ruled_out = {*ignored, *withheld, *noise} - included
+    ruled_out = {*ignored, *hidden, *noise} - included
     secret = set(filter(secrets.covers, ruled_out))
     left_out = {
         "ignored": ruled_out - secret,
@@ -84,7 +84,7 @@ def _from_git(root: Path, git_at: GitAt, *, prefix: str) -> tuple[list[str], lis
     tracked: list[str] = []
     named = [prefix + path for path in git.untracked()]
     untracked = [path for path in named if not path.endswith("/")]
-    # Git does not look into a repository that lies inside and is no submodule; neither do we, but it is said.
+    # Git does not look into a repository that lies inside and is no submodule; neither do we, but the answer names it.
     apart = [path for path in named if path.endswith("/")]
     ignored = [prefix + path for path in git.ignored() if not path.startswith(".codeplane/")]
     for path, mode in git.tracked():

@@ -77,7 +77,7 @@ class StructuralChange(Result):
             name = f"{self.old_name} → {name}"
         if self.old_path:
             name += f" (from {self.old_path})"
-        yield f"{'  ' * depth}{mark} {where}{word}{self.kind} {name}{self._said}"
+        yield f"{'  ' * depth}{mark} {where}{word}{self.kind} {name}{self._notes}"
         for change in self.nested_changes or ():
             yield from change.lines(depth + 1)
 
@@ -86,7 +86,7 @@ class StructuralChange(Result):
         return self.delta_tags == ("members_changed",)
 
     @property
-    def _said(self) -> str:
+    def _notes(self) -> str:
         reasons = f": {'; '.join(self.why)}" if self.why else ""
         details = []
         if self.lines_changed:

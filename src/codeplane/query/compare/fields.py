@@ -80,7 +80,7 @@ def judge_order(verdict: Verdict, old: Outline, old_place: int, new: Outline, ne
     before, after = _placed(old, old_place), _placed(new, new_place)
     named = [name for name in before if name in _named(new, new_place)]
     if named:
-        # Each of them says what it said; the class says it of all of them.
+        # Each field is declared as before; only the class declares them together.
         verdict.add(f"{', '.join(named[:5])} {'is' if len(named) == 1 else 'are'} keyword-only now", breaks=True)
     stayed = [name for name in after if name in before]
     order = [name for name in before if name in after]

@@ -113,7 +113,7 @@ class CompareOperations:
         changes = await asyncio.to_thread(lambda: tuple(rendering.change(change) for change in shown))
         others = tuple(render_file(change) for change in compared.others[:_OTHERS]) if not request.cursor else ()
         todo = hint(compared.changes, compared.impacts)
-        head = f"{compared.base.said} → {compared.target.said}"
+        head = f"{compared.base.label} → {compared.target.label}"
         summary_line = summary(compared.changes, compared.files + len(compared.others))
         broken = breaking_summary(compared.changes)
         notes = list(compared.notes)
@@ -125,8 +125,8 @@ class CompareOperations:
             summary=summary_line,
             breaking_summary=broken,
             files_analyzed=compared.files,
-            base=compared.base.said,
-            target=compared.target.said,
+            base=compared.base.label,
+            target=compared.target.label,
             structural_changes=changes[: request.limit] if is_markdown else changes,
             non_structural_changes=others,
             non_structural_count=len(compared.others),

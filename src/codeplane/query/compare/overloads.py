@@ -68,7 +68,7 @@ def _one(family: Sequence[Change], sides: Sides) -> Change:
     tags: list[str] = []
     breaking = False
     for change in family:
-        reasons, breaks = _told(change)
+        reasons, breaks = _judge(change)
         why += [reason for reason in reasons if reason not in why]
         tags += [tag for tag in change.tags if tag not in tags and tag not in ("symbol_added", "symbol_removed")]
         breaking = breaking or breaks
@@ -85,7 +85,7 @@ def _one(family: Sequence[Change], sides: Sides) -> Change:
     return replace(shown, breaking=breaking, why=tuple(why), keeps_calls=keeps_calls, tags=tags, lines=lines, risk=risk)
 
 
-def _told(change: Change) -> tuple[tuple[str, ...], bool]:
+def _judge(change: Change) -> tuple[tuple[str, ...], bool]:
     """The reasons of one family member, and whether they break users."""
     pair = change.pair
     if pair.old is not None and pair.new is not None:

@@ -113,11 +113,11 @@ def _grouped(parts: Sequence[Sequence[str]]) -> tuple[Parameter, ...]:
     kind = ""
     for part in reversed(parts):
         if not named:
-            said, name = list(part), ""
+            words, name = list(part), ""
         else:
-            said, name = list(part[1:]), part[0]
-        kind = " ".join(said) or kind
-        found.append(Parameter(name=name, type=kind, how="rest" if said[:1] == ["..."] else "positional"))
+            words, name = list(part[1:]), part[0]
+        kind = " ".join(words) or kind
+        found.append(Parameter(name=name, type=kind, how="rest" if words[:1] == ["..."] else "positional"))
     return tuple(reversed(found))
 
 

@@ -64,7 +64,7 @@ def template_from(text: bytes, definition: Definition) -> int:
 
 
 def start_of(rules: Contract, text: bytes, definition: Definition) -> int:
-    """Where what is said of a definition begins, also where the grammar knows a value by its name alone."""
+    """Where the documentation of a definition begins, also where the grammar knows a value by its name alone."""
     if not rules.bare_values or definition.start != definition.name_at:
         return definition.start
     return max(text.rfind(sign, 0, definition.start) for sign in (b"\n", b";", b"{")) + 1

@@ -22,14 +22,14 @@ class GitState:
     """A commit, or the state before the first."""
 
     commit: str | None
-    said: str
+    label: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkTree:
     """The work tree."""
 
-    said: str = "working tree"
+    label: str = "working tree"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +37,7 @@ class EpochState:
     """An epoch of the index."""
 
     epoch: int
-    said: str
+    label: str
 
 
 State = GitState | WorkTree | EpochState
@@ -57,7 +57,7 @@ def epoch_of(name: str, *, first: int, last: int) -> EpochState:
     if not first <= number <= last:
         kept = f"epoch:{first} to epoch:{last}" if first <= last else "none yet"
         raise NotFound(f"epoch {number} is not kept", hint=f"kept: {kept}; git refs reach further back")
-    return EpochState(epoch=number, said=f"epoch {number}")
+    return EpochState(epoch=number, label=f"epoch {number}")
 
 
 async def states(reading: GitReader, base: str, target: str | None) -> tuple[GitState, GitState | WorkTree]:
@@ -81,7 +81,7 @@ async def states(reading: GitReader, base: str, target: str | None) -> tuple[Git
         return _named(left, base_commit), _named(right, target_commit)
     if base == "HEAD" and target is None:
         head = await reading.head()
-        return _named(base, head) if head else GitState(commit=None, said="nothing: no commits yet"), WorkTree()
+        return _named(base, head) if head else GitState(commit=None, label="nothing: no commits yet"), WorkTree()
     base_commit = await _commit(reading, base)
     if target is None:
         return _named(base, base_commit), WorkTree()
@@ -105,4 +105,4 @@ async def _commit(reading: GitReader, name: str) -> str:
 
 def _named(name: str, commit: str) -> GitState:
     short = commit[:_SHORT]
-    return GitState(commit=commit, said=short if commit.startswith(name) else f"{name} ({short})")
+    return GitState(commit=commit, label=short if commit.startswith(name) else f"{name} ({short})")

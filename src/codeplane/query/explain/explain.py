@@ -216,10 +216,10 @@ def _explained(world: World, store: FactStore, target: Target) -> tuple[Explanat
 
 def _doc(facts: Facts, text: bytes, definition: Definition) -> str | None:
     """The documentation of a definition; of overloads, the last that has any."""
-    said = doc(facts, text, definition)
+    documentation = doc(facts, text, definition)
     for index in reversed(facts.declared.get((definition.scope, definition.name), [])):
-        said = said or doc(facts, text, facts.definitions[index])
-    return said or None
+        documentation = documentation or doc(facts, text, facts.definitions[index])
+    return documentation or None
 
 
 def _first_place(facts: Facts | None, bound: Bound) -> int:

@@ -51,7 +51,7 @@ class EntryPoint(Result):
 def entry_points(world: World, store: FactStore) -> tuple[list[EntryPoint], int]:
     """The first entry points, manifests first, then nearest to the root; and their total.
 
-    Of the first scripts it is told where their function is and how that begins.
+    The first scripts come with the place and the first lines of their function.
     """
     snapshot = world.snapshot
     scripts = list(_scripts(snapshot))

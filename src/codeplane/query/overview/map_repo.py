@@ -95,10 +95,10 @@ class MapResult(Result):
         if self.continued and self.structure is not None:
             end = f"[{counted(self.structure.left_out, 'path')} left of the tree; epoch {self.epoch}]"
             return "\n".join([*(node.line() for node in self.structure.tree), end]) + self.pagination.line()
-        # A cursor is long: it is said to those who ask for the tree by itself.
-        return self._said() + (self.pagination.line() if self.languages is None else "")
+        # A cursor is long: only a caller who asks for the tree alone gets one.
+        return self._text() + (self.pagination.line() if self.languages is None else "")
 
-    def _said(self) -> str:
+    def _text(self) -> str:
         return "\n".join([*self.head(), *(file.text() for file in self.map), self._end()])
 
     def head(self) -> list[str]:
@@ -211,7 +211,7 @@ class MapOperations:
             symbols = most_used(snapshot, self._knowledge.store, graph, request.limit)
             return MostUsed(symbols=symbols, code_files=graph.parsed, cut=graph.cut, epoch=snapshot.epoch)
 
-        read = await read_consistently(self._knowledge, look, lambda told: [symbol.path for symbol in told.symbols])
+        read = await read_consistently(self._knowledge, look, lambda found: [symbol.path for symbol in found.symbols])
         return read.answer.model_copy(update={"partial": read.partial})
 
     @operation("folder.make_up", risk=Risk.READ)
@@ -246,7 +246,7 @@ class MapOperations:
         )
         return _Mapped(
             result=result.model_copy(update={"map": tuple(chosen.values())}),
-            # What is told of a function that is started has to be as it is, too.
+            # The function that starts a program has to be current, too.
             paths=(
                 *chosen,
                 *snapshot.files.keys() & {entry_point.defined_in for entry_point in result.entry_points or ()},

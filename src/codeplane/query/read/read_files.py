@@ -246,7 +246,7 @@ class ReadOperations:
         rules = IgnoreRules.of(self._root, self._secrets)
         # Under both names: a link must not make readable what the rules keep out.
         for name in (path, file.relative_to(self._root).as_posix()):
-            if (denied := rules.refusal(name, said=shown(path))) is not None:
+            if (denied := rules.refusal(name, display=shown(path))) is not None:
                 raise denied
         if bytes_left <= 0 or lines_left <= 0:
             return _failed(shown(path), "not read: the answer is full; ask for it alone")

@@ -31,8 +31,8 @@ class Needles:
             self._known = [(0, 0, -1)] * len(self._needles)
         best = -1
         for index, needle in enumerate(self._needles):
-            begun, ended, at = self._known[index]
-            if not (begun <= start and (start <= at or (at < 0 and end <= ended))):
+            first, ended, at = self._known[index]
+            if not (first <= start and (start <= at or (at < 0 and end <= ended))):
                 at = find(content, needle, start, end)
                 self._known[index] = (start, end, at)
             if at >= 0 and at + len(needle) <= end and (best < 0 or at < best):

@@ -261,10 +261,10 @@ def reasons(full_text: FullText, question: str, paths: Sequence[str]) -> dict[st
         for hit in full_text.search([Term(field="names", word=name, flat=True)], limit=20):
             if hit.path in defines:
                 defines[hit.path].append(name)
-    return {path: tuple(_said(path, defines[path], evidence)) for path in paths}
+    return {path: tuple(_reasons(path, defines[path], evidence)) for path in paths}
 
 
-def _said(path: str, defines: Sequence[str], evidence: Evidence) -> Iterator[str]:
+def _reasons(path: str, defines: Sequence[str], evidence: Evidence) -> Iterator[str]:
     if set(evidence.mentioned) & set(path_names(path)):
         yield "mentioned"
     if defines:

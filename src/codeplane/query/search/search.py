@@ -96,8 +96,8 @@ class SearchOperations:
                 asked, answer = ranking, second
             elif named is not None:
                 call.warn(named)
-        if resumed is None and (told := on_kinds(asked.mode, request.kinds)):
-            call.warn(told)
+        if resumed is None and (note := on_kinds(asked.mode, request.kinds)):
+            call.warn(note)
         if resumed is None and answer.found is not None and answer.found.aside:
             call.warn(answer.found.aside)
         if not answer.total and asked.mode in _OF_NAMES and not (answer.found and answer.found.of):

@@ -147,7 +147,7 @@ class ScipOperations:
         file = inside(self._root, name)
         rules = IgnoreRules.of(self._root, self._secrets)
         for one in (name, file.relative_to(self._root).as_posix()):
-            if (denied := rules.refusal(one, said=shown(name))) is not None:
+            if (denied := rules.refusal(one, display=shown(name))) is not None:
                 raise denied
         found = file.lstat()
         if not stat.S_ISREG(found.st_mode):

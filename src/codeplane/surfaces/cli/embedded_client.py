@@ -71,7 +71,7 @@ class EmbeddedClient:
 
     async def _index_state(self) -> JsonObject:
         self._plane.index.start()
-        return self._plane.index.told()
+        return self._plane.index.describe()
 
     async def _call(self, operation: str, arguments: JsonObject, text: bool) -> str:
         from codeplane.kernel.actor import Caller

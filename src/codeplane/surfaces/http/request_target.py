@@ -10,7 +10,7 @@ _ENDS = re.compile(rb"[/?#]")
 class TargetHostProtocol(HttpToolsProtocol):
     """Treats the host of an absolute request target as a second Host header.
 
-    Who is meant is said by the target then, and not by the header: where both say the same there is one Host, else two,
+    The target names the host then, not the header: where both say the same there is one Host, else two,
     and a check of the Hosts refuses that.
     """
 

@@ -55,7 +55,7 @@ class LiveUpdates:
             return _message("changed", event=kind, position=event.get("position"))
 
         # A page that does not know its place in the log may have missed something before it got here. What happens
-        # while it looks again is told too: its place is from before it was told to look.
+        # while it looks again gets it too: its position is from before it was asked to look.
         first = _refresh_on_reconnect(request) if knew else _message("changed", event="approvals", position=after)
         return self._stream(request, request.stream("ledger.watch", arguments), shown, first)
 

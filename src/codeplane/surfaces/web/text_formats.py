@@ -68,7 +68,7 @@ def format_time(at: str | None) -> Markup:
     """Return a <time> element, which the browser shows in its own zone."""
     if not at:
         return Markup("–")
-    return Markup('<time datetime="{at}" title="{at}">{said}</time>').format(at=at[:23] + "Z", said=at[11:19])
+    return Markup('<time datetime="{at}" title="{at}">{text}</time>').format(at=at[:23] + "Z", text=at[11:19])
 
 
 def format_relative_time(at: str | None) -> Markup:
@@ -78,7 +78,7 @@ def format_relative_time(at: str | None) -> Markup:
     then = datetime.fromisoformat(at[:19]).replace(tzinfo=UTC)
     seconds = (datetime.now(UTC) - then).total_seconds()
     text = f"{format_long_duration(seconds)} ago" if seconds >= 0 else f"in {format_long_duration(-seconds)}"
-    return Markup('<time datetime="{at}" data-ago title="{at}">{said}</time>').format(at=at[:23] + "Z", said=text)
+    return Markup('<time datetime="{at}" data-ago title="{at}">{text}</time>').format(at=at[:23] + "Z", text=text)
 
 
 def mark_matches(snippet: str, spans: JsonValue) -> Markup:

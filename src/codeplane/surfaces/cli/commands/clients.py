@@ -37,7 +37,7 @@ def allow(
     """Let a person answer in a client: for outward calls, and for changes in mode `always`.
 
     Never about shell commands, what destroys work or history, more rights, or outward calls after untrusted content.
-    The secret is kept in your own configuration folder; whoever can read it there can answer for you.
+    The secret is kept in your own configuration folder; anybody who can read it there can answer for you.
     """
     workspace = resolve_workspace(repo)
     secret = ClientSecret.of(workspace, name)

@@ -36,9 +36,9 @@ def run_demo(*, open_browser: bool, pace: float, answer_after: float | None, kee
         try:
             with serve_sample(overrides, ending, keep=keep) as stage:
                 ending.run(_play(recording, stage, screen, tempo, patience=patience, open_browser=open_browser))
-        except Interrupted as told:
-            print(f"ended early: {told}", file=sys.stderr)
-            return told.exit_code
+        except Interrupted as interrupted:
+            print(f"ended early: {interrupted}", file=sys.stderr)
+            return interrupted.exit_code
         except ServerUnreachable as error:
             if stage is None:
                 raise

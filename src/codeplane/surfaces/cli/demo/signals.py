@@ -23,7 +23,7 @@ class SignalGuard:
     """Records signals while entered, so that a server that is starting is not orphaned."""
 
     def __init__(self) -> None:
-        self._told: int | None = None
+        self._received: int | None = None
         self._playing: tuple[asyncio.AbstractEventLoop, asyncio.Task[object]] | None = None
         self._before: dict[signal.Signals, signal._HANDLER] = {}
 
@@ -39,8 +39,8 @@ class SignalGuard:
 
     def check(self) -> None:
         """Raise Interrupted if a signal was received."""
-        if self._told is not None:
-            raise Interrupted(self._told)
+        if self._received is not None:
+            raise Interrupted(self._received)
 
     def run(self, playing: Coroutine[object, object, T]) -> T:
         """Run a coroutine until it is done or a signal comes."""
@@ -48,7 +48,7 @@ class SignalGuard:
         async def watched() -> T:
             task = asyncio.ensure_future(playing)
             self._playing = (asyncio.get_running_loop(), task)
-            if self._told is not None:
+            if self._received is not None:
                 task.cancel()
             return await task
 
@@ -62,7 +62,7 @@ class SignalGuard:
             self._playing = None
 
     def _note(self, number: int, _frame: FrameType | None) -> None:
-        self._told = number
+        self._received = number
         if self._playing is not None:
             loop, task = self._playing
             loop.call_soon_threadsafe(task.cancel)

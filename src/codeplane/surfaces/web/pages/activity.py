@@ -88,7 +88,7 @@ async def show(request: PageRequest) -> Response:
     bars, answer = await _load_trace(request, [get_text(event, "call_id") for event in ends])
     return request.render(
         "call.html",
-        title=next((said for event in (last, *events) if (said := get_text(event, "payload", "operation"))), "Call"),
+        title=next((text for event in (last, *events) if (text := get_text(event, "payload", "operation"))), "Call"),
         running=not ends,
         failed=is_failure(
             get_text(last, "payload", "status") or "running", get_text(last, "payload", "failure_class") or None
@@ -102,7 +102,7 @@ async def show(request: PageRequest) -> Response:
         bars=bars,
         answer=answer,
         answer_is_cut=len(answer) >= KEPT_ANSWER,
-        command=next((said for event in events if (said := get_text(event, "payload", "display_command"))), ""),
+        command=next((text for event in events if (text := get_text(event, "payload", "display_command"))), ""),
         output=_output(events),
         events=events,
         cut=len(events) >= _EVENTS,
