@@ -32,16 +32,16 @@ class Cost:
 
 def by_shell(task: Task, root: Path) -> Cost:
     """The task as commands of a shell."""
-    said: list[str] = []
+    output: list[str] = []
     place = {"path": "", "line": "1"}
     for step in task.shell:
         for name, value in place.items():
             step = step.replace(f"{{{name}}}", value)
         done = subprocess.run(["sh", "-c", step], cwd=root, capture_output=True)
-        said.append((done.stdout + done.stderr).decode(errors="replace"))
-        if found := _HIT.search(said[-1]):
+        output.append((done.stdout + done.stderr).decode(errors="replace"))
+        if found := _HIT.search(output[-1]):
             place |= {name: value for name, value in found.groupdict().items() if value}
-    return _cost(task, said)
+    return _cost(task, output)
 
 
 def by_tools(task: Task, served: Served) -> Cost:
@@ -62,10 +62,10 @@ def _called(served: Served, call: Call) -> str:
     return served.text(name, **arguments)
 
 
-def _cost(task: Task, said: Sequence[str]) -> Cost:
-    whole = "\n".join(said)
+def _cost(task: Task, output: Sequence[str]) -> Cost:
+    whole = "\n".join(output)
     missing = tuple(fact for fact in task.facts if fact not in whole)
-    return Cost(calls=len(said), size=sum(len(one.encode()) for one in said), missing=missing)
+    return Cost(calls=len(output), size=sum(len(one.encode()) for one in output), missing=missing)
 
 
 def measure(tasks: Sequence[Task], served: Served) -> bool:

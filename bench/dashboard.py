@@ -101,9 +101,11 @@ def ledger(root: Path, *, events: int, pending: int) -> Path:
     for left in (made, made.with_name("making.db-wal"), made.with_name("making.db-shm")):
         left.unlink(missing_ok=True)
     began, cpu = time.perf_counter(), time.process_time()
-    told = asyncio.run(tell(made, events=events, pending=pending))
+    reported = asyncio.run(tell(made, events=events, pending=pending))
     made.replace(path)
-    print(f"made {told:,} events in {time.perf_counter() - began:.0f} s, {time.process_time() - cpu:.0f} CPU seconds")
+    print(
+        f"made {reported:,} events in {time.perf_counter() - began:.0f} s, {time.process_time() - cpu:.0f} CPU seconds"
+    )
     return path
 
 
@@ -258,7 +260,7 @@ def ready(port: int) -> bool:
 
 def started(root: Path, rounds: int) -> str:
     """How long `cpl up` takes until it is ready, on this ledger and on an empty one."""
-    told = []
+    reported = []
     with tempfile.TemporaryDirectory(prefix="codeplane-bench-") as name:
         empty = repository(Path(name))
         for what, where in (("this ledger", root), ("an empty one", empty)):
@@ -270,8 +272,8 @@ def started(root: Path, rounds: int) -> str:
                         time.sleep(0.01)
                     walls.append(time.perf_counter() - began)
                     cpus.append(served.cpu())
-            told.append(f"{what} {median(walls):.2f} s ({median(cpus):.2f} CPU seconds)")
-    return ", ".join(told)
+            reported.append(f"{what} {median(walls):.2f} s ({median(cpus):.2f} CPU seconds)")
+    return ", ".join(reported)
 
 
 def percentile(values: Sequence[float], percent: int) -> float:

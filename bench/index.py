@@ -148,9 +148,9 @@ def measure(name: str, corpus: Corpus, folder: Path, found: Semble | None, *, ai
     print(f"aims: {answering.rate:.1f} MB/s, {without:.1f} from when the server was ready (aim >= {aim})")
     for peer in others:
         if found is not None and peer.what == found.says:
-            said = f"{answering.rate / peer.rate:.1f} x by wall, {answering.cpu_rate / peer.cpu_rate:.1f} x by CPU"
+            output = f"{answering.rate / peer.rate:.1f} x by wall, {answering.cpu_rate / peer.cpu_rate:.1f} x by CPU"
             vectors = f"{whole.rate / peer.rate:.1f} x and {whole.cpu_rate / peer.cpu_rate:.1f} x with all vectors"
-            print(f"      against semble {said} (aim >= {SEMBLE_AIM}); {vectors}")
+            print(f"      against semble {output} (aim >= {SEMBLE_AIM}); {vectors}")
     print(f"      on disk {whole.disk / whole.size:.2f} x the source (aim <= {DISK_AIM})")
     print(
         f"      peak {answering.peak_mb:.0f} MB, with vectors {whole.peak_mb:.0f} (aim <= {MEMORY_AIM_MB:.0f})",

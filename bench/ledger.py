@@ -166,8 +166,8 @@ def show_steps(found: Mapping[int, Mapping[str, Sample]], chosen: Mapping[str, s
 def show_syncs(runs: Runs, chosen: Mapping[str, str]) -> None:
     """How often each system waits for the disk."""
     counts = {system: runs.syncs(system, variant) for system, variant in chosen.items()}
-    said = [f"{system} {found:.2f}" for system, found in counts.items() if found is not None]
-    print(f"\nsyncs a step at {ANCHOR} callers: {', '.join(said) or 'strace is not installed: not counted'}")
+    output = [f"{system} {found:.2f}" for system, found in counts.items() if found is not None]
+    print(f"\nsyncs a step at {ANCHOR} callers: {', '.join(output) or 'strace is not installed: not counted'}")
 
 
 def show_aims(found: Mapping[int, Mapping[str, Sample]], event_us: float) -> None:

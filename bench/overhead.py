@@ -159,8 +159,8 @@ async def measure(folder: Path, *, calls: int, rounds: int) -> None:
     worst = max(spent_us - handler for way, spent_us in whole.items() if way != "rpc") / 1000
     print(f"  an MCP call, the slowest way: {worst:.2f} ms (aim <= {CALL_AIM_MS})")
     for kind in ("read", "write"):
-        said = alone[f"bench.{kind}, {_CONCURRENT} at once"].caller_us / 1000
-        print(f"  the conveyor, a {kind}: {said:.2f} ms (aim <= {CONVEYOR_AIM_MS})")
+        output = alone[f"bench.{kind}, {_CONCURRENT} at once"].caller_us / 1000
+        print(f"  the conveyor, a {kind}: {output:.2f} ms (aim <= {CONVEYOR_AIM_MS})")
 
 
 def main() -> None:

@@ -68,14 +68,14 @@ class Score:
     matched: int = 0
     matched_right: int = 0
 
-    def note(self, asked: Asked, told: Mapping[str, set[Place]], matched: set[Place]) -> None:
+    def note(self, asked: Asked, answer: Mapping[str, set[Place]], matched: set[Place]) -> None:
         """Count one symbol's answer."""
         self.symbols += 1
         self.certain += len(asked.certain)
-        for tier, places in told.items():
+        for tier, places in answer.items():
             self.found[tier] += len(places - asked.disputed)
             self.right[tier] += len(places & asked.certain)
-        sure = set().union(*(told[tier] for tier in _SURE)) - asked.disputed
+        sure = set().union(*(answer[tier] for tier in _SURE)) - asked.disputed
         self.exact += sure == asked.certain - asked.disputed
         self.matched += len(matched - asked.disputed)
         self.matched_right += len(matched & asked.certain)
@@ -251,17 +251,17 @@ def scored(snapshot: Snapshot, store: FactStore, asked: Sequence[Asked], *, verb
             began = time.perf_counter_ns()
             found = list(references(world, store, [bound])) if bound is not None else []
             latencies.append(time.perf_counter_ns() - began)
-            told: dict[str, set[Place]] = {tier: set() for tier in TIERS}
+            answer: dict[str, set[Place]] = {tier: set() for tier in TIERS}
             for reference in found:
-                told[reference.tier].add(lines[reference.path].place(reference.path, reference.offset))
+                answer[reference.tier].add(lines[reference.path].place(reference.path, reference.offset))
             began = time.perf_counter_ns()
             matched = matched_names(snapshot, store, one.name, lines)
             peer_ns.append(time.perf_counter_ns() - began)
             for kind in (one.kind, "all"):
                 scores[kind].unknown += bound is None
-                scores[kind].note(one, told, matched)
+                scores[kind].note(one, answer, matched)
             if verbose:
-                _tell(one, told, known=bound is not None)
+                _tell(one, answer, known=bound is not None)
     ours, peer = Sample.of(watch, latencies), Sample.of(watch, peer_ns)
     heads = ["kind", "symbols", "certain", "precision", "recall", "+proposed", "exact", *TIERS, "name: prec.", "recall"]
     print(table(heads, [scores[kind].row(kind) for kind in sorted(scores, key=lambda one: (one == "all", one))]))
@@ -271,10 +271,10 @@ def scored(snapshot: Snapshot, store: FactStore, asked: Sequence[Asked], *, verb
     )
 
 
-def _tell(one: Asked, told: Mapping[str, set[Place]], *, known: bool) -> None:
-    sure = told["PROVEN"] | told["STRONG"]
+def _tell(one: Asked, answer: Mapping[str, set[Place]], *, known: bool) -> None:
+    sure = answer["PROVEN"] | answer["STRONG"]
     wrong = sorted(sure - one.certain - one.disputed)
-    proposed = told["ANCHORED"] | told["UNKNOWN"]
+    proposed = answer["ANCHORED"] | answer["UNKNOWN"]
     missed = sorted(one.certain - sure)
     if wrong or missed or not known:
         print(f"{one.kind} {one.qualname} {one.file}:{one.line + 1}:{one.column + 1}{'' if known else ' NOT KNOWN'}")

@@ -194,14 +194,14 @@ class Peer:
             self._told(_WARM_SEC)
         began = time.perf_counter()
         self._ask(asked, warming=False)
-        told = self._told(2 * self._limit)
+        reported = self._told(2 * self._limit)
         seconds = time.perf_counter() - began
-        if told is None:
+        if reported is None:
             self.close()
             return Answer(failed="out of time", seconds=seconds)
-        if "failed" in told:
-            return Answer(failed=str(told["failed"]), seconds=seconds)
-        places = told["places"]
+        if "failed" in reported:
+            return Answer(failed=str(reported["failed"]), seconds=seconds)
+        places = reported["places"]
         assert isinstance(places, list)
         return Answer(applied=frozenset((str(path), int(at), int(on)) for path, at, on in places), seconds=seconds)
 
@@ -239,27 +239,27 @@ def scored(
         if time.monotonic() - began > seconds:
             break
         reached += 1
-        told = answer.answer(one)
+        reported = answer.answer(one)
         for kind in (one.kind, "all"):
-            scores[kind].note(one, told)
+            scores[kind].note(one, reported)
         if verbose:
-            _tell(name, one, told)
+            _tell(name, one, reported)
     if reached < len(asked):
         print(f"{name}: {reached} of {len(asked)} symbols in {seconds:.0f} s")
     return [scores[kind].row(name, kind) for kind in sorted(scores, key=lambda one: (one == "all", one))]
 
 
-def _tell(tool: str, one: Asked, told: Answer) -> None:
-    wrong = sorted(told.applied - one.certain - one.disputed)
-    missed = sorted(one.certain - told.applied)
-    if not (wrong or missed or told.failed):
+def _tell(tool: str, one: Asked, reported: Answer) -> None:
+    wrong = sorted(reported.applied - one.certain - one.disputed)
+    missed = sorted(one.certain - reported.applied)
+    if not (wrong or missed or reported.failed):
         return
     place = f"{one.file}:{one.line + 1}:{one.column + 1}"
-    print(f"{tool} {one.kind} {one.qualname} {place} {'(choice)' if told.choice else ''}{told.failed}")
+    print(f"{tool} {one.kind} {one.qualname} {place} {'(choice)' if reported.choice else ''}{reported.failed}")
     for path, line, column in wrong[:6]:
         print(f"    wrong    {path}:{line + 1}:{column + 1}")
-    for path, line, column in () if told.failed else missed[:6]:
-        how = "proposed" if (path, line, column) in told.proposed else "missed  "
+    for path, line, column in () if reported.failed else missed[:6]:
+        how = "proposed" if (path, line, column) in reported.proposed else "missed  "
         print(f"    {how} {path}:{line + 1}:{column + 1}")
 
 

@@ -151,13 +151,13 @@ async def judged(
     lost = sorted(baseline - now.passed)
     if not lost and not now.broken:
         return "green", ""
-    said = {name: now.failed.get(name, now.broken) for name in lost} or {"": now.broken}
+    output = {name: now.failed.get(name, now.broken) for name in lost} or {"": now.broken}
     old = re.compile(rf"\b{re.escape(one.name)}\b")
-    errors = {name: _ERROR.findall(text) or [text] for name, text in said.items()}
+    errors = {name: _ERROR.findall(text) or [text] for name, text in output.items()}
     mistaken = [name for name, lines in errors.items() if any(f"attribute '{new_name}'" in line for line in lines)]
     missed = [name for name, lines in errors.items() if any(old.search(line) for line in lines)]
     # What fails for neither name fails because something before it did.
-    wrong = mistaken or ([] if missed else list(said))
+    wrong = mistaken or ([] if missed else list(output))
     word = "wrong" if wrong else "said" if made else "unsaid"
     first = (wrong or missed)[0]
     return word, f"{len(lost)} tests fail, as {first}: {errors[first][0].strip()[:160]}"
@@ -217,10 +217,10 @@ async def measured(root: Path, python: str, count: int, seed: int, *, verbose: b
         for one in chosen:
             if sum(tally.values()) - tally["refused"] >= count:
                 break
-            word, said = await judged(ask, root, python, baseline, one, f"{one.name}_renamed")
+            word, output = await judged(ask, root, python, baseline, one, f"{one.name}_renamed")
             tally[word] += 1
             if verbose or word not in ("green", "refused"):
-                print(f"{word:22} {one.kind:10} {one.name:28} {one.place}  {said}", flush=True)
+                print(f"{word:22} {one.kind:10} {one.name:28} {one.place}  {output}", flush=True)
     return tally
 
 

@@ -199,11 +199,11 @@ def main() -> None:
         parsed(root, options.home or Path(folder)) as (snapshot, store),
     ):
         for number, one in enumerate(sampled(snapshot, store, options.count, options.seed)):
-            told = _told(snapshot, store, servers, one)
-            if told is None:
+            reported = _told(snapshot, store, servers, one)
+            if reported is None:
                 written["without an answer"] += 1
                 continue
-            certain, disputed, line, column = told
+            certain, disputed, line, column = reported
             row = {
                 "id": number,
                 "kind": one.kind,

@@ -193,8 +193,8 @@ def judged(case: Case, home: Path) -> Outcome:
         try:
             draft = planned(world, store, case)
         except (CodePlaneError, LookupError) as error:
-            told = getattr(error, "message", str(error))
-            return Outcome(verdict="exact" if case.refused else "refused", why=f"{type(error).__name__}: {told}")
+            answer = getattr(error, "message", str(error))
+            return Outcome(verdict="exact" if case.refused else "refused", why=f"{type(error).__name__}: {answer}")
         ms = (time.perf_counter() - began) * 1000
     if case.refused:
         return Outcome(verdict="different", why="rope refuses, we plan", ms=ms)
@@ -245,8 +245,10 @@ def _meant(text: str, path: str) -> str:
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     unused = sorted(whole for name, whole in names.items() if name not in used)
     whole = [_WrittenOut(names).visit(one) for one in tree.body if not isinstance(one, ast.Import | ast.ImportFrom)]
-    said = [one.string for one in tokenize.generate_tokens(io.StringIO(text).readline) if one.type == tokenize.COMMENT]
-    return "\n".join([*unused, *said, *sorted(ast.unparse(one) for one in whole)])
+    printed = [
+        one.string for one in tokenize.generate_tokens(io.StringIO(text).readline) if one.type == tokenize.COMMENT
+    ]
+    return "\n".join([*unused, *printed, *sorted(ast.unparse(one) for one in whole)])
 
 
 class _WrittenOut(ast.NodeTransformer):
@@ -273,7 +275,7 @@ def main() -> None:
         found = cases(asked.cases) if asked.cases else recorded(folder)
         print(f"{len(found)} cases; {machine(folder)}")
         counts: dict[str, Counter[str]] = {}
-        told: list[tuple[Case, Outcome]] = []
+        answer: list[tuple[Case, Outcome]] = []
         latencies: list[float] = []
         for index, case in enumerate(found):
             home = folder / str(index)
@@ -283,7 +285,7 @@ def main() -> None:
             for kind in (case.kind, "all"):
                 counts.setdefault(kind, Counter())[outcome.verdict] += 1
             if outcome.verdict != "exact":
-                told.append((case, outcome))
+                answer.append((case, outcome))
     verdicts = ["exact", "same", "proposed", "refused", "not offered", "different", "broken"]
     rows = []
     for kind in sorted(counts, key=lambda one: (one == "all", one)):
@@ -292,7 +294,7 @@ def main() -> None:
         rows.append([kind, str(total), *(str(counts[kind][one]) for one in verdicts), f"{passed / total:.3f}"])
     print(table(["kind", "cases", *verdicts, "passed"], rows))
     print(f"a plan takes {sorted(latencies)[len(latencies) // 2]:.1f} ms in the middle")
-    for case, outcome in told:
+    for case, outcome in answer:
         if asked.verbose or outcome.verdict not in ("same", "not offered"):
             reason = next((why for words, why in _REASONS.items() if words in case.test), "")
             print(f"{outcome.verdict:11} {case.kind:11} {case.test}: {reason or 'no reason is known'}")

@@ -73,7 +73,7 @@ def questions(root: Path, count: int) -> Questions:
     for path, content in texts(root):
         if Path(path).suffix in _CODE:
             names.update(name.decode() for name in _DEFINED.findall(content))
-            sentences.update(said.decode() for said in _SENTENCE.findall(content))
+            sentences.update(output.decode() for output in _SENTENCE.findall(content))
     chance = random.Random(0)
     drawn = [tuple(chance.sample(sorted(some), min(count, len(some)))) for some in (names, sentences)]
     return Questions(names=drawn[0], sentences=drawn[1])
@@ -179,8 +179,8 @@ def same_lines(served: Served, corpus: Corpus, asked: Sequence[str], mode: str) 
     same = compared = 0
     for query in asked:
         option = ["-F"] if mode == "literal" else []
-        said = ran(_ripgrep(query if option else f"(?-u){query}", *option), corpus.root).said.splitlines()
-        theirs = {tuple(line.removeprefix("./").split(":", 2)[:2]) for line in said}
+        output = ran(_ripgrep(query if option else f"(?-u){query}", *option), corpus.root).said.splitlines()
+        theirs = {tuple(line.removeprefix("./").split(":", 2)[:2]) for line in output}
         if len(theirs) > _COMPARED:
             continue
         found = served.result("search", query=query, mode=mode, limit=_COMPARED)["results"]

@@ -92,8 +92,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--labels-only", action="store_true", help="only the changes with known labels")
     asked = parser.parse_args(arguments)
     print(machine(Path.cwd()))
-    for said, edits in (("written with the rules", mutations()), ("written from the languages", labelled_edits())):
-        print(f"\nedits {said}:")
+    for output, edits in (("written with the rules", mutations()), ("written from the languages", labelled_edits())):
+        print(f"\nedits {output}:")
         labelled(edits)
     if asked.labels_only:
         return
@@ -112,9 +112,9 @@ def labelled(edits: Iterable[Mutation]) -> None:
     started = time.process_time()
     wrong = []
     for one in edits:
-        told = is_breaking(one)
-        counts.setdefault(one.language, Counter())[one.breaking, told] += 1
-        if told != one.breaking:
+        answer = is_breaking(one)
+        counts.setdefault(one.language, Counter())[one.breaking, answer] += 1
+        if answer != one.breaking:
             wrong.append(f"{one.language}: {one.what}: {'breaking' if one.breaking else 'harmless'} by its label")
     took = time.process_time() - started
     print(f"{'language':<12}{'changes':>8}{'breaking':>9}{'precision':>10}{'recall':>8}{'accuracy':>9}")
@@ -231,8 +231,8 @@ def by_codeplane(root: Path, package: str) -> Told:
         if one.breaking and (name := _dotted(one)).startswith(f"{package}.")
     }
     kinds = Counter(one.change for one in every)
-    said = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
-    return Told(found=found, wall=wall, cpu=cpu, said=f"CodePlane: {files} files that differ: {said}")
+    output = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
+    return Told(found=found, wall=wall, cpu=cpu, said=f"CodePlane: {files} files that differ: {output}")
 
 
 def _dotted(change: Change) -> str:
@@ -259,8 +259,8 @@ def compare(ours: Told, theirs: Told, *, verbose: bool) -> None:
     modules = {name for name in only_theirs - repeated if any(one.startswith(f"{name}.") for one in ours.found)}
     print(f"\n{ours.said}\n{theirs.said}\n")
     print(f"{'':<12}{'breaking':>9}{'alone':>7}{'wall s':>9}{'CPU s':>8}")
-    for name, told, alone in (("CodePlane", ours, only_ours), ("griffe", theirs, only_theirs)):
-        print(f"{name:<12}{len(told.found):>9}{len(alone):>7}{told.wall:>9.1f}{told.cpu:>8.1f}")
+    for name, answer, alone in (("CodePlane", ours, only_ours), ("griffe", theirs, only_theirs)):
+        print(f"{name:<12}{len(answer.found):>9}{len(alone):>7}{answer.wall:>9.1f}{answer.cpu:>8.1f}")
     print(f"both: {len(both)}; of what griffe alone names, {len(repeated)} repeat a name we tell of once (inherited),")
     print(f"{len(modules)} are modules whose names we list; left: {len(only_theirs - repeated - modules)}")
     print(f"CPU ratio, griffe to CodePlane: {theirs.cpu / max(ours.cpu, 0.001):.2f}")

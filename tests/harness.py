@@ -141,9 +141,9 @@ def start(
     process = spawn(command, environ)
     line = _first_line(process)
     if not line:
-        said = process.stderr.read().decode() if process.stderr else ""
+        output = process.stderr.read().decode() if process.stderr else ""
         process.wait(timeout=PATIENCE_SEC)
-        raise RuntimeError(f"the server did not start: {said}")
+        raise RuntimeError(f"the server did not start: {output}")
     # Its log would fill the pipe; nobody reads it from here on.
     _discard(process.stderr)
     return Server(repo=repo, process=process, facts=json.loads(line), arguments=command)

@@ -29,10 +29,10 @@ def test_in_a_real_browser(tmp_path: Path, subtests: pytest.Subtests) -> None:
         warnings.warn(f"NOT TESTED: {reason}", stacklevel=1)
         pytest.skip(f"NOT TESTED: {reason}")
     report = tmp_path / "report.xml"
-    said = _run("tests/browser", "-n0", "-p", "no:cacheprovider", f"--junitxml={report}")
-    assert report.exists(), f"it ended without a report:\n{said}"
+    output = _run("tests/browser", "-n0", "-p", "no:cacheprovider", f"--junitxml={report}")
+    assert report.exists(), f"it ended without a report:\n{output}"
     cases = list(ElementTree.parse(report).iter("testcase"))
-    assert cases, f"no test was run:\n{said}"
+    assert cases, f"no test was run:\n{output}"
     for case in cases:
         with subtests.test(msg=f"{case.get('classname')}::{case.get('name')}"):
             _relay(case)

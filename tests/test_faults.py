@@ -292,9 +292,9 @@ class TestForgedFacts:
         done = cpl("up", "-d", "--json", cwd=repo)
         try:
             assert done.returncode == 0, done.stderr
-            said = json.loads(done.stdout)
-            assert said["note"] == "started"
-            assert said["pid"] != codeplane_server.process.pid
-            assert (home / "port").read_text() == f"{said['port']}\n"
+            output = json.loads(done.stdout)
+            assert output["note"] == "started"
+            assert output["pid"] != codeplane_server.process.pid
+            assert (home / "port").read_text() == f"{output['port']}\n"
         finally:
             cpl("down", cwd=repo)

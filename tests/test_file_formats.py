@@ -506,7 +506,7 @@ def test_claims_of_tokens(tmp_path: Path) -> None:
         "allowed_tools": ["search"],
         "max_agents": 2,
     }
-    said: JsonObject = {
+    printed: JsonObject = {
         "iss": "codeplane",
         "sub": "a",
         "aud": ["codeplane"],
@@ -517,8 +517,8 @@ def test_claims_of_tokens(tmp_path: Path) -> None:
         "capabilities": ["read_files"],
         "context": bounds,
     }
-    assert jwt.decode(token, options={"verify_signature": False}) == said
-    assert Claims.model_validate(said) == claims
+    assert jwt.decode(token, options={"verify_signature": False}) == printed
+    assert Claims.model_validate(printed) == claims
     issued = IssuedToken(
         token_id="tok_00001",
         agent_id="a",

@@ -136,10 +136,10 @@ def test_log_and_index_go_on(edited: Server) -> None:
     assert hit["path"] == "shop/prices.py"
     (hit,) = rows(edited, "search", "results", query="total", mode="symbol")
     assert hit["path"] == "shop/cart.py"
-    told = {str(line["event"]): str(line.get("reason")) for line in logged(edited)}
-    assert "the index was remade" not in told
+    answer = {str(line["event"]): str(line.get("reason")) for line in logged(edited)}
+    assert "the index was remade" not in answer
     # The tables of languages have changed since.
-    assert told["symbols are indexed again"].startswith("schema ")
+    assert answer["symbols are indexed again"].startswith("schema ")
 
 
 def test_a_rebase_that_was_cut_off_is_told_and_undone(rebased: Server) -> None:

@@ -216,8 +216,8 @@ class History:
         yield self._draft("call.started", again, actor, common)
         execution = new_id("exe")
         stream = f"execution/{execution}"
-        told: JsonObject = {"execution_id": execution, "display_command": "make lint", "action_id": action_id}
-        yield Draft(stream=stream, type="shell.started", payload=told, actor=actor, correlation=again,
+        answer: JsonObject = {"execution_id": execution, "display_command": "make lint", "action_id": action_id}
+        yield Draft(stream=stream, type="shell.started", payload=answer, actor=actor, correlation=again,
                     source=Source.TOOL_EXECUTOR)  # fmt: skip
         for number in range(self._random.randint(1, 12)):
             printed: JsonObject = {
@@ -317,16 +317,16 @@ async def last_hour(path: Path, calls: int = 1500) -> int:
 
 def _story(history: History, events: int, tasks: int) -> Iterator[Draft]:
     """Tasks of very different lengths until there is enough; the rare things early on."""
-    told, size, number = 0, events // tasks, 0
+    answer, size, number = 0, events // tasks, 0
     chance = random.Random(11)
-    while told < events:
+    while answer < events:
         number += 1
         if number <= 40:
             for draft in history.seldom():
-                told += 1
+                answer += 1
                 yield draft
         # A few tasks are as long as a hundred others.
         calls = size * 60 if number % 200 == 100 else chance.randint(size // 8, size // 2)
         for draft in history.task(calls):
-            told += 1
+            answer += 1
             yield draft

@@ -103,14 +103,14 @@ def ran(command: Sequence[str], folder: Path, environment: Mapping[str, str] | N
     )
     with Memory(process.pid) as watched:
         assert process.stdout is not None
-        said = process.stdout.read()
+        output = process.stdout.read()
         _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     process.stdout.close()
     if process.returncode > 1:
         raise RuntimeError(f"{command[0]} ended with {process.returncode}")
     spent = usage.ru_utime + usage.ru_stime
-    return Spent(wall=time.perf_counter() - began, cpu=spent, peak_mb=watched.peak_mb, said=said)
+    return Spent(wall=time.perf_counter() - began, cpu=spent, peak_mb=watched.peak_mb, said=output)
 
 
 def on_disk(folder: Path) -> int:

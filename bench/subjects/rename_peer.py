@@ -103,12 +103,12 @@ def main() -> None:
         asked = json.loads(line)
         signal.setitimer(signal.ITIMER_REAL, 0 if asked.get("warming") else limit)
         try:
-            told = answer(asked)
+            reported = answer(asked)
         except Exception as error:  # what a peer fails at is a figure, not the end of the run
-            told = {"failed": f"{type(error).__name__}: {error}"[:200]}
+            reported = {"failed": f"{type(error).__name__}: {error}"[:200]}
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
-        print(json.dumps(told), flush=True)
+        print(json.dumps(reported), flush=True)
 
 
 if __name__ == "__main__":

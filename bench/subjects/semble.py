@@ -29,21 +29,21 @@ class Semble:
     def index(self, root: Path) -> tuple[Spent, int, int]:
         """Index a tree: what that took, the bytes of the files it took, and those of its index."""
         kept = self.folder / "index"
-        spent, said = self._run("index", {"root": str(root), "folder": str(kept), "model": self.model})
-        return spent, int(str(said["bytes"])), on_disk(kept)
+        spent, output = self._run("index", {"root": str(root), "folder": str(kept), "model": self.model})
+        return spent, int(str(output["bytes"])), on_disk(kept)
 
     def search(self, queries: list[str]) -> list[float]:
         """Milliseconds of each query, the index being loaded."""
-        _, said = self._run("search", {"folder": str(self.folder / "index"), "queries": queries})
-        taken = said["ms"]
+        _, output = self._run("search", {"folder": str(self.folder / "index"), "queries": queries})
+        taken = output["ms"]
         assert isinstance(taken, list)
         return [float(one) for one in taken]
 
     def edit(self, root: Path, file: Path, text: str, word: str) -> float:
         """Milliseconds from an edit of a file until a word in it is found; NaN when it is not."""
         request = {"root": str(root), "file": str(file), "text": text, "word": word, "model": self.model}
-        _, said = self._run("edit", {**request, "folder": str(self.folder / "index")})
-        return float(str(said["ms"])) if said["found"] else float("nan")
+        _, output = self._run("edit", {**request, "folder": str(self.folder / "index")})
+        return float(str(output["ms"])) if output["found"] else float("nan")
 
     def _run(self, what: str, request: dict[str, object]) -> tuple[Spent, dict[str, object]]:
         models = os.environ.get("HF_HOME") or str(Path.home() / ".cache/huggingface")
@@ -51,10 +51,10 @@ class Semble:
         command = [self.python, "-I", str(_SCRIPT), what, json.dumps(request)]
         spent = ran(command, self.folder, {**os.environ, **home})
         line = next((line for line in spent.said.splitlines() if line.startswith("answer:")), "answer:null")
-        said = json.loads(line.removeprefix("answer:"))
-        if not isinstance(said, dict):
+        output = json.loads(line.removeprefix("answer:"))
+        if not isinstance(output, dict):
             raise RuntimeError(f"semble did not {what}")
-        return spent, said
+        return spent, output
 
 
 def semble(python: str, folder: Path) -> Semble | str:

@@ -68,8 +68,8 @@ def edit(request: dict[str, str]) -> dict[str, object]:
 def main(what: str, request: str) -> None:
     """Do what is asked, and print the answer behind a marker, because libraries print what they like."""
     asked = json.loads(request)
-    said = model(asked) if what == "model" else index(asked) if what == "index" else _asked(what, asked)
-    print("answer:" + json.dumps(said), flush=True)
+    output = model(asked) if what == "model" else index(asked) if what == "index" else _asked(what, asked)
+    print("answer:" + json.dumps(output), flush=True)
 
 
 def _asked(what: str, request: dict[str, str]) -> dict[str, object]:

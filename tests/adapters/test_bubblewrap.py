@@ -338,9 +338,11 @@ def test_git_works_in_a_worktree_and_a_file_that_names_another_folder_shows_noth
     run(["git", "-C", str(main), *who, "commit", "-q", "--allow-empty", "-m", "begun"])
     tree = tmp_path.resolve() / "tree"
     run(["git", "-C", str(main), *who, "worktree", "add", "-q", str(tree)])
-    said = _shell("git -c safe.directory=* log --format=%s; touch $(git rev-parse --git-dir)/x", home, Reach(root=tree))
-    assert said.stdout == "begun\n", said.stderr
-    assert "Read-only file system" in said.stderr
+    output = _shell(
+        "git -c safe.directory=* log --format=%s; touch $(git rev-parse --git-dir)/x", home, Reach(root=tree)
+    )
+    assert output.stdout == "begun\n", output.stderr
+    assert "Read-only file system" in output.stderr
     (root / ".git").rmdir()
     for named in (home / ".ssh", main / ".git" / "worktrees" / "tree"):
         (root / ".git").write_text(f"gitdir: {named}\n")

@@ -127,8 +127,8 @@ def test_a_shell_command_is_not_shown_what_an_entry_names(tmp_path: Path, named:
     )
     script = f"cat {named}; cat {tmp_path}/outside/.git; echo changed > inner/.git; echo end"
     command = sandbox.command(["/bin/sh", "-c", script], cwd=root, network=False)
-    said = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False).stdout
-    assert said == "end\n"
+    output = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False).stdout
+    assert output == "end\n"
     assert (root / "inner" / ".git").read_text().startswith("gitdir: ")
 
 

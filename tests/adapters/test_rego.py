@@ -80,10 +80,10 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("text", "said"), WRONG.values(), ids=WRONG.keys())
-def test_what_would_be_silently_undefined_is_refused_with_file_and_line(text: str, said: str) -> None:
+def test_what_would_be_silently_undefined_is_refused_with_file_and_line(text: str, output: str) -> None:
     found = problems(HEAD + text + "\n")
-    assert any(said in message for _, _, message in found), found
-    file, line, _ = next(one for one in found if said in one[2])
+    assert any(output in message for _, _, message in found), found
+    file, line, _ = next(one for one in found if output in one[2])
     assert file == "a.rego"
     assert line >= 4
 

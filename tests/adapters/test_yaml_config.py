@@ -90,8 +90,8 @@ def test_origins_say_which_source_won_and_sections_merge(desk: Desk) -> None:
     assert loaded.origins["limits.max_mutations"] == "--set"
     assert loaded.origins["trust.mode"] == "default"
     assert loaded.sources == (str(desk.user_file), str(desk.repo_file))
-    said = (*loaded.sources, "CODEPLANE__LOGGING__LEVEL", "--set limits.max_mutations")
-    assert set(loaded.given) == set(said) and desk.load().given == loaded.sources
+    output = (*loaded.sources, "CODEPLANE__LOGGING__LEVEL", "--set limits.max_mutations")
+    assert set(loaded.given) == set(output) and desk.load().given == loaded.sources
 
 
 def test_lists_replace_and_do_not_merge(desk: Desk) -> None:
@@ -205,9 +205,9 @@ def test_empty_files_and_sections_say_nothing(desk: Desk, text: str) -> None:
         ("just words\n", ":1: must be a section of `key: value` lines, not the text 'just words'"),
     ],
 )
-def test_a_wrong_setting_is_named_with_file_line_and_key(desk: Desk, text: str, said: str) -> None:
+def test_a_wrong_setting_is_named_with_file_line_and_key(desk: Desk, text: str, output: str) -> None:
     desk.repo_file.write_text(text)
-    assert f"{desk.repo_file}{said}" in desk.refused().message
+    assert f"{desk.repo_file}{output}" in desk.refused().message
 
 
 @pytest.mark.parametrize(
@@ -235,11 +235,11 @@ def test_a_wrong_setting_is_named_with_file_line_and_key(desk: Desk, text: str, 
         ("server: " + "[" * 2000, "nested too deeply"),
     ],
 )
-def test_what_is_not_plain_yaml_is_named_with_line_and_column(desk: Desk, text: str, said: str) -> None:
+def test_what_is_not_plain_yaml_is_named_with_line_and_column(desk: Desk, text: str, output: str) -> None:
     desk.repo_file.write_text(text)
     message = desk.refused().message
     assert message.startswith(str(desk.repo_file))
-    assert said in message
+    assert output in message
 
 
 def test_a_date_is_text(desk: Desk) -> None:
@@ -251,13 +251,13 @@ def test_all_problems_are_told_at_once(desk: Desk) -> None:
     desk.user_file.write_text("server:\n  prot: 1\n")
     desk.repo_file.write_text("server:\n  port: x\n")
     error = desk.refused("trust.mode=maybe", environ={"CODEPLANE__LOGING__LEVEL": "DEBUG"})
-    for said in (
+    for output in (
         f"{desk.user_file}:2: server.prot",
         f"{desk.repo_file}:2: server.port",
         "--set: trust.mode: must be one of",
         "CODEPLANE__LOGING__LEVEL: loging.level: unknown key; did you mean 'CODEPLANE__LOGGING__LEVEL'?",
     ):
-        assert said in error.message
+        assert output in error.message
     problems = error.details["problems"]
     assert isinstance(problems, list)
     assert len(problems) == 4
@@ -284,8 +284,8 @@ def test_a_wrong_value_that_is_overridden_does_no_harm_but_a_misspelt_key_does(d
         ("CODEPLANE__", "1", "CODEPLANE__: unknown key"),
     ],
 )
-def test_a_wrong_variable_is_named(desk: Desk, variable: str, value: str, said: str) -> None:
-    assert said in desk.refused(environ={variable: value}).message
+def test_a_wrong_variable_is_named(desk: Desk, variable: str, value: str, output: str) -> None:
+    assert output in desk.refused(environ={variable: value}).message
 
 
 def test_a_wrong_override_is_named(desk: Desk) -> None:

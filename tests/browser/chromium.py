@@ -79,7 +79,7 @@ def watch_page(page: "Page", server: Server) -> "Iterator[Page]":
     complaints: list[str] = []
     elsewhere: list[str] = []
     listeners: dict[str, Callable[..., None]] = {
-        "console": lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None,
+        "console": lambda output: complaints.append(output.text) if output.type in ("error", "warning") else None,
         "pageerror": lambda error: complaints.append(str(error)),
         "request": lambda asked: elsewhere.append(asked.url) if not asked.url.startswith(server.url) else None,
     }

@@ -37,8 +37,8 @@ def restarted(server: Server) -> Server | None:
 
 def followers(server: Server) -> int:
     """How many pages hold a connection, as the server's own figures say."""
-    _, said = server.request("GET", "/metrics")
-    (line,) = (one for one in said.decode().splitlines() if one.startswith('codeplane_streams_open{surface="web"}'))
+    _, output = server.request("GET", "/metrics")
+    (line,) = (one for one in output.decode().splitlines() if one.startswith('codeplane_streams_open{surface="web"}'))
     return int(float(line.split()[-1]))
 
 
@@ -158,7 +158,7 @@ def test_a_session_is_replayed_step_by_step(page: "Page", shop: Server) -> None:
     page.goto(f"{shop.url}{FOUND['replay'](shop)}")
     page.locator("#replayed .tile", has_text="Still to ask").locator(".value", has_text="0").wait_for()
     steps = page.locator(".timeline li").count()
-    counted = [int(said) for said in page.locator("#replayed .value").all_inner_texts()]
+    counted = [int(output) for output in page.locator("#replayed .value").all_inner_texts()]
     assert steps > 2 and sum(counted) == steps
 
 

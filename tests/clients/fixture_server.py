@@ -37,8 +37,8 @@ def main() -> int:
         return 1
 
     def announce(facts: JsonObject) -> None:
-        told = {name: facts[name] for name in ("url", "pid", "port", "repo", "grpc_port")}
-        print(dumps({**told, "note": "fixture"}), flush=True)
+        answer = {name: facts[name] for name in ("url", "pid", "port", "repo", "grpc_port")}
+        print(dumps({**answer, "note": "fixture"}), flush=True)
 
     async def serve() -> None:
         await Serving(

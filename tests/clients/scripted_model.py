@@ -51,14 +51,14 @@ def scripted_model(home: Path, turns: Sequence[dict[str, Any]]) -> Iterator[Scri
         limit.start()
         try:
             assert process.stdout is not None
-            said = []
+            output = []
             for line in process.stdout:
-                said.append(line)
+                output.append(line)
                 if "listening on " in line:
                     limit.cancel()
                     yield ScriptedModel(url=line.rsplit(" ", 1)[-1].strip())
                     return
-            raise AssertionError(f"aimock did not start: {''.join(said)}")
+            raise AssertionError(f"aimock did not start: {''.join(output)}")
         finally:
             limit.cancel()
             process.kill()
@@ -100,5 +100,5 @@ def claude(
         cwd=home,
     )
     assert answered.returncode == 0, answered.stdout + answered.stderr
-    said: str = json.loads(answered.stdout)["result"]
-    return said
+    output: str = json.loads(answered.stdout)["result"]
+    return output

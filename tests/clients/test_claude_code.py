@@ -52,8 +52,8 @@ def test_its_model_gets_what_the_tool_said(transport: str, codeplane_server: Run
     with scripted_model(tmp_path, TURNS) as model:
         answered = claude(model, codeplane_server, tmp_path, PROMPT, transport=transport, tools=[ASKED])
         assert answered == ANSWER
-        [told] = model.tool_results()
-        assert git(codeplane_server.repo, "rev-parse", "--short=7", "HEAD").strip() in told
+        [answer] = model.tool_results()
+        assert git(codeplane_server.repo, "rev-parse", "--short=7", "HEAD").strip() in answer
 
 
 FILES: Final = {

@@ -67,9 +67,9 @@ class Reader:
             text=True,
             timeout=_SECONDS,
         )
-        said = done.stdout + done.stderr
-        self.remember(command.shown, said)
-        return _judged(command, text, done.returncode, said)
+        output = done.stdout + done.stderr
+        self.remember(command.shown, output)
+        return _judged(command, text, done.returncode, output)
 
     def environment(self) -> dict[str, str]:
         """The reader's own: no settings of this machine's, no browser that would open."""
@@ -83,11 +83,11 @@ class Reader:
             text = pattern.sub(lambda found: self._today(found[0]), text)
         return text
 
-    def remember(self, shown: str, said: str) -> None:
+    def remember(self, shown: str, output: str) -> None:
         """What is shown stands for what was printed in its place."""
-        self.printed += said
+        self.printed += output
         for pattern in _NAMED.values():
-            pairs = zip(dict.fromkeys(pattern.findall(shown)), dict.fromkeys(pattern.findall(said)), strict=False)
+            pairs = zip(dict.fromkeys(pattern.findall(shown)), dict.fromkeys(pattern.findall(output)), strict=False)
             self.meant |= dict(pairs)
 
     def call(self, operation: str, **arguments: object) -> JsonObject:
@@ -122,9 +122,9 @@ class Reader:
             self.running.remove(process)
             if process.poll() is None:
                 process.send_signal(signal.SIGINT)
-            said = process.communicate(timeout=_SECONDS)[0]
+            output = process.communicate(timeout=_SECONDS)[0]
             if process.returncode not in (0, 130):
-                wrong.append(f"{process.args!r} ended with {process.returncode}: {said}")
+                wrong.append(f"{process.args!r} ended with {process.returncode}: {output}")
         return wrong
 
     def _today(self, shown: str) -> str:
@@ -180,11 +180,11 @@ def tidy(repo: Path, at: str) -> None:
             git(repo, "update-ref", "-d", name)
 
 
-def not_shown(shown: str, said: str) -> list[str]:
+def not_shown(shown: str, output: str) -> list[str]:
     """Lines of a shown output that were not printed, in that order; what is named by chance may be another."""
     if shown.startswith("{"):
         return []  # JSON, laid out for reading.
-    printed, missing = [line.rstrip() for line in said.splitlines()], []
+    printed, missing = [line.rstrip() for line in output.splitlines()], []
     for line in shown.splitlines():
         if line.strip() in ("", "…"):
             continue
@@ -209,13 +209,15 @@ def _pattern(line: str) -> re.Pattern[str]:
     return re.compile("".join((*parts, re.escape(line.rstrip()[at:]))))
 
 
-def _judged(command: Command, text: str, code: int, said: str) -> str | None:
+def _judged(command: Command, text: str, code: int, output: str) -> str | None:
     wanted, promised = 0, ""
     if ended := _EXIT.match(command.shown):
         wanted, promised = 1, ended[0]
     elif error := _ERROR.search(command.shown):
         wanted, promised = 1, f"({error[1]})"
-    if code != wanted or promised not in said:
-        return f"{command}\n  as {text!r}\n  exit {code}, not {wanted} {promised}:\n{said}"
-    missing = [] if command.document in OTHER_REPOSITORIES else not_shown(command.shown, said)
-    return f"{command}\n  shown, but not printed:\n" + "\n".join(missing) + f"\n  printed:\n{said}" if missing else None
+    if code != wanted or promised not in output:
+        return f"{command}\n  as {text!r}\n  exit {code}, not {wanted} {promised}:\n{output}"
+    missing = [] if command.document in OTHER_REPOSITORIES else not_shown(command.shown, output)
+    return (
+        f"{command}\n  shown, but not printed:\n" + "\n".join(missing) + f"\n  printed:\n{output}" if missing else None
+    )

@@ -110,8 +110,8 @@ def _typed(reader: Reader, commands: "Iterator[Command]") -> list[str]:
     for command in commands:
         if reason := _untold(command.text):
             warnings.warn(f"NOT RUN {command}: {reason}", stacklevel=2)
-        elif said := reader.type(command):
-            wrong.append(said)
+        elif output := reader.type(command):
+            wrong.append(output)
     return wrong
 
 

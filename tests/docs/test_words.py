@@ -79,15 +79,15 @@ def _wrong_call(words: list[str], catalogue: Catalogue) -> str | None:
 
 def test_commands_are_there_with_their_options(catalogue: Catalogue) -> None:
     parts = [(name, part.strip()) for name, word in WORDS for part in word.split("&&")]
-    told = [(name, part) for name, part in parts if part.startswith("cpl ")]
-    assert len(told) > 50
-    assert {(name, word): said for name, word in told if (said := wrong_with(word, catalogue))} == {}
+    answer = [(name, part) for name, part in parts if part.startswith("cpl ")]
+    assert len(answer) > 50
+    assert {(name, word): output for name, word in answer if (output := wrong_with(word, catalogue))} == {}
 
 
 def test_commands_in_hints_are_there(catalogue: Catalogue) -> None:
     hints = [(kind.name, found[1].strip()) for kind in ERRORS for found in _HINTED.finditer(kind.default_hint)]
     assert len(hints) > 20
-    assert {(name, line): said for name, line in hints if (said := wrong_with(line, catalogue))} == {}
+    assert {(name, line): output for name, line in hints if (output := wrong_with(line, catalogue))} == {}
 
 
 @pytest.mark.parametrize(
@@ -101,8 +101,8 @@ def test_commands_in_hints_are_there(catalogue: Catalogue) -> None:
         ("cpl mcp --toolst all", "--toolst"),
     ],
 )
-def test_what_is_misspelt_would_be_seen(catalogue: Catalogue, line: str, said: str) -> None:
-    assert said in (wrong_with(line, catalogue) or "")
+def test_what_is_misspelt_would_be_seen(catalogue: Catalogue, line: str, output: str) -> None:
+    assert output in (wrong_with(line, catalogue) or "")
 
 
 def test_settings_and_operations_are_there(catalogue: Catalogue) -> None:
@@ -137,5 +137,5 @@ def test_errors_are_there() -> None:
 
 def test_trouble_speaks_of_every_error() -> None:
     """Whatever somebody is shown can be looked up, with what to do."""
-    told = set(DOCUMENTS["docs/guides/trouble.md"].words())
-    assert {kind.name for kind in ERRORS} - told == set()
+    answer = set(DOCUMENTS["docs/guides/trouble.md"].words())
+    assert {kind.name for kind in ERRORS} - answer == set()

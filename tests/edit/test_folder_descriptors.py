@@ -137,8 +137,8 @@ def test_write_files_and_undo_through_the_door(tmp_path: Path) -> None:
     finally:
         plane.close()
     assert tree(outside) == before
-    said = json.dumps(answers)
-    assert SECRET not in said
+    output = json.dumps(answers)
+    assert SECRET not in output
     assert [answer for answer in answers if "INTERNAL" in json.dumps(answer)] == []
     assert "error" not in answers[-1] or answers[-1]["error"] is None
 

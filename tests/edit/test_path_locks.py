@@ -34,12 +34,12 @@ def test_overlapping_paths_are_refused_also_above_and_below(paths: list[str]) ->
 
 @requirement("EDT-05")
 async def test_everything_waits_for_those_who_hold_and_keeps_others_out() -> None:
-    locks, said = PathLocks(), []
+    locks, output = PathLocks(), []
     entered = asyncio.Event()
 
     async def whole() -> None:
         async with locks.hold_all():
-            said.append("whole")
+            output.append("whole")
             entered.set()
             with pytest.raises(EditOverlap), locks.hold(["b"]):
                 pass
@@ -50,11 +50,11 @@ async def test_everything_waits_for_those_who_hold_and_keeps_others_out() -> Non
     with locks.hold(["a"]):
         task = asyncio.create_task(whole())
         await asyncio.sleep(0)
-        said.append("part")
+        output.append("part")
     await task
     with locks.hold(["b"]):
-        said.append("after")
-    assert (said) == ["part", "whole", "after"]
+        output.append("after")
+    assert (output) == ["part", "whole", "after"]
 
 
 @requirement("EDT-05")

@@ -56,8 +56,8 @@ async def test_the_files_are_named_with_what_becomes_of_each_and_the_diff_is_sho
             {"path": "logo.bin", "new_path": "img/logo.bin", "action": "move"},
         )
         assert found.summary.startswith("change 5 files: ")
-        for said in ("a.py (+2 -1)", "new.py (new)", "b.py → c.py (moved)", ".gitignore (deleted)"):
-            assert said in found.summary
+        for output in ("a.py (+2 -1)", "new.py (new)", "b.py → c.py (moved)", ".gitignore (deleted)"):
+            assert output in found.summary
         assert "logo.bin → img/logo.bin (moved, binary)" in found.summary
         for line in ("-two = 2\n", "+two = 22\n", "+three = 3\n", "+n = 1\n", "rename b.py → c.py", "-out/"):
             assert line in f"{found.body}\n"

@@ -175,11 +175,13 @@ async def test_edits_of_every_kind_in_one_call_answer_with_everything_and_can_be
         ({"path": "x" * 300, "content": "x"}, "PATH_DENIED", "too long"),
     ],
 )
-def test_bad_edits_are_refused_and_nothing_is_written(plain: OpenPlane, edit: JsonObject, name: str, said: str) -> None:
+def test_bad_edits_are_refused_and_nothing_is_written(
+    plain: OpenPlane, edit: JsonObject, name: str, output: str
+) -> None:
     before = tree(plain.root)
     alone = error(plain.ask("write_files", edits=[edit]))
     assert alone["error"] == name
-    assert said in f"{alone['message']} {alone['hint']}"
+    assert output in f"{alone['message']} {alone['hint']}"
     together = error(plain.ask("write_files", edits=[{"path": "good.py", "content": "x = 1\n"}, edit]))
     assert together["error"] == name
     assert tree(plain.root) == before

@@ -334,8 +334,8 @@ def compare(kind: Callable[[Draw], Case], origin: RandomRepository, seed: int, f
     after = repository_state(repository)
     where = f"{kind.__name__} seed {seed}: {refused or ''}"
     assert after == repository_state(other), where
-    told = result is not None and result.delta.mutation_id is not None
-    if refused is not None or not told:
+    answer = result is not None and result.delta.mutation_id is not None
+    if refused is not None or not answer:
         assert result is not None or after == before, where
         shutil.rmtree(folder)
         return "refused" if refused else "done"

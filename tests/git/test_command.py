@@ -117,8 +117,8 @@ def test_outside_a_repository_folders_above_are_not_taken(tmp_path: Path) -> Non
         ("commit", "lint: too long", GitRefused),
     ],
 )
-def test_words_of_git_have_a_meaning(command: str, said: str, kind: type[Exception]) -> None:
-    assert type(git_error(command, said)) is kind
+def test_words_of_git_have_a_meaning(command: str, output: str, kind: type[Exception]) -> None:
+    assert type(git_error(command, output)) is kind
 
 
 def test_more_than_one_command_takes_is_said(tmp_path: Path) -> None:
@@ -129,11 +129,13 @@ def test_more_than_one_command_takes_is_said(tmp_path: Path) -> None:
 
 
 def test_secrets_of_addresses_are_never_told() -> None:
-    said = "fatal: unable to access 'https://user:pa:ss@w@host/x.git?token=abc': no; ssh://git@host/y ssh://u:p@host/z"
-    told = redact_urls(said)
-    assert not any(secret in told for secret in ("pa:ss", "user", "abc", "u:p"))
-    assert "ssh://git@host/y" in told
-    assert "pa:ss" not in git_error("fetch", said).message
+    output = (
+        "fatal: unable to access 'https://user:pa:ss@w@host/x.git?token=abc': no; ssh://git@host/y ssh://u:p@host/z"
+    )
+    answer = redact_urls(output)
+    assert not any(secret in answer for secret in ("pa:ss", "user", "abc", "u:p"))
+    assert "ssh://git@host/y" in answer
+    assert "pa:ss" not in git_error("fetch", output).message
 
 
 @pytest.mark.parametrize(
@@ -179,8 +181,10 @@ def test_secrets_of_addresses_are_never_told() -> None:
         ),
     ],
 )
-def test_known_refusals_say_the_argument_that_helps(said: str, kind: type[GitRefused], message: str, hint: str) -> None:
-    error = git_error("x", said)
+def test_known_refusals_say_the_argument_that_helps(
+    output: str, kind: type[GitRefused], message: str, hint: str
+) -> None:
+    error = git_error("x", output)
     assert type(error) is kind and error.message == message and hint in error.hint
 
 
@@ -194,7 +198,7 @@ def test_known_refusals_say_the_argument_that_helps(said: str, kind: type[GitRef
     ],
 )
 def test_a_git_that_ends_without_a_word_is_told_by_how_it_ended(
-    tmp_path: Path, script: str, told: str, read: str
+    tmp_path: Path, script: str, answer: str, read: str
 ) -> None:
     desk = simple(tmp_path)
     program = tmp_path / "bin" / "git"
@@ -210,7 +214,7 @@ def test_a_git_that_ends_without_a_word_is_told_by_how_it_ended(
         git.ask("status")
     with pytest.raises(GitRefused) as looked:
         run(reading.run("status"))
-    assert waited.value.message == asked.value.message == f"git status: {told}"
+    assert waited.value.message == asked.value.message == f"git status: {answer}"
     assert looked.value.message == f"git status failed: {read}"
 
 

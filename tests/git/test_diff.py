@@ -55,10 +55,10 @@ def test_the_text_is_a_patch_that_git_applies(repository: RandomRepository) -> N
     repository.path("link").symlink_to("a.txt")
     repository.commit("second")
     tree = repository.git("rev-parse", "HEAD^{tree}")
-    said = reads_text(repository, base=before, target="HEAD")
-    assert "rename from moved.txt\nrename to there.txt" in said and "new file mode 100755" in said
+    output = reads_text(repository, base=before, target="HEAD")
+    assert "rename from moved.txt\nrename to there.txt" in output and "new file mode 100755" in output
     repository.git("checkout", "--quiet", before)
-    repository.git("apply", "--index", "-", stdin=said.encode() + b"\n")
+    repository.git("apply", "--index", "-", stdin=output.encode() + b"\n")
     assert repository.git("write-tree") == tree
 
 
@@ -104,8 +104,8 @@ def test_pages_join_to_the_whole(repository: RandomRepository) -> None:
 @requirement("GIT-03")
 def test_a_line_that_is_too_long_is_cut_and_said(repository: RandomRepository) -> None:
     repository.write("a.txt", "x" * 100_000)
-    said = Reads(repository.root)("git.diff").text()
-    assert f"lines are cut at {MAX_LINE} bytes" in said and len(said) < 2 * MAX_LINE
+    output = Reads(repository.root)("git.diff").text()
+    assert f"lines are cut at {MAX_LINE} bytes" in output and len(output) < 2 * MAX_LINE
 
 
 @requirement("GIT-03")

@@ -107,4 +107,4 @@ def test_stashes_are_read_newest_first(tmp_path: Path) -> None:
         desk.made.write("a.txt", f"{number}\n")
         desk.made.git("stash", "push", "-m", f"stash {number}")
     lines = desk.made.git("stash", "list", "--format=%H %gs").decode().splitlines()
-    assert [f"{oid} {said}" for oid, said in run(take_snapshot(desk.git)).stashes] == lines
+    assert [f"{oid} {output}" for oid, output in run(take_snapshot(desk.git)).stashes] == lines

@@ -113,8 +113,8 @@ def test_a_hook_reaches_neither_the_token_nor_the_policies_nor_what_git_runs(des
     )
     desk.hook("pre-commit", "\n".join(f"({one}) 2>&1 && echo DONE {one}" for one in tries) + "\ntrue", folder)
     settings = (desk.made.root / ".git" / "config").read_bytes()
-    said = desk.commit()
-    assert SECRET not in said
+    output = desk.commit()
+    assert SECRET not in output
     assert (desk.home / "owner.token").read_text() == SECRET
     assert not (desk.home / "policy").exists()
     assert not (desk.made.root / ".git" / "hooks" / "post-merge").exists()
@@ -262,11 +262,11 @@ def test_offline_no_other_machine_and_no_program_outside_is_reached(desk: Guarde
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = str(listening.getsockname()[1])
         desk.hook("pre-commit", f"{reached.replace('PORT', port)}; ls {tmp_path} /run")
-        said = desk.commit(text="online\n")
-        assert "unreached" not in said and "beside.txt" not in said
+        output = desk.commit(text="online\n")
+        assert "unreached" not in output and "beside.txt" not in output
         desk.is_offline = True
-        said = desk.commit(text="offline\n")
-        assert "unreached" in said and "beside.txt" not in said
+        output = desk.commit(text="offline\n")
+        assert "unreached" in output and "beside.txt" not in output
         desk.is_offline = False
         assert "unreached" not in desk.commit(text="online again\n")
 
@@ -277,10 +277,10 @@ def test_offline_a_hook_does_what_hooks_do_and_says_why_it_failed(desk: Guarded)
     desk.is_offline = True
     desk.hook("pre-commit", "mktemp > name.txt && echo made > made.txt && git add made.txt")
     desk.hook("post-commit", "git log -1 --format=%B > after.txt; false")
-    said = desk.commit()
+    output = desk.commit()
     assert "made.txt" in desk.made.git("show", "--name-only", "--format=", "HEAD").decode().split()
     assert (desk.made.root / "after.txt").read_text().split() == ["x"]
-    assert "the hook post-commit had no network" in said and "the hook pre-commit" not in said
+    assert "the hook post-commit had no network" in output and "the hook pre-commit" not in output
     desk.hook("pre-commit", "echo cannot fetch; exit 7")
     with pytest.raises(GitRefused, match=r"(?s)cannot fetch.*the hook pre-commit had no network, .*untrusted content"):
         desk.commit(text="again\n")
@@ -454,8 +454,8 @@ def test_the_tokens_of_other_repositories_are_out_of_sight(
     record = InstallRecord.load(owners_home, {})
     record.with_repository(owners_home / "other", []).save()
     desk.hook("pre-commit", "cat ~/other/.codeplane/owner.token; ls -d ~/other")
-    said = desk.commit()
-    assert "cpl_of-another" not in said and str(owners_home / "other") in said
+    output = desk.commit()
+    assert "cpl_of-another" not in output and str(owners_home / "other") in output
 
 
 @pytest.mark.parametrize("place", ["evil", "worktrees/evil", "refs/modules/evil"])

@@ -72,13 +72,13 @@ def test_killed_again_in_recovery(scene: Scene) -> None:
 def test_the_outcome_is_recorded_once(scene: Scene, tmp_path: Path) -> None:
     desk = scene.killed(scene.steps.index("git reset") + 1)
     recovered = scene.recovered(desk)
-    told = [("mutation.applied", recovered[0].mutation_id)]
-    assert recorded(tmp_path, recovered, desk.mutations) == ({"mutations_applied": 1}, told)
-    assert recorded(tmp_path, [], desk.mutations) == ({}, told)
+    answer = [("mutation.applied", recovered[0].mutation_id)]
+    assert recorded(tmp_path, recovered, desk.mutations) == ({"mutations_applied": 1}, answer)
+    assert recorded(tmp_path, [], desk.mutations) == ({}, answer)
     # Killed before the log was told, the next run finds it among what is kept.
     other = tmp_path / "other"
     other.mkdir()
-    assert recorded(other, [], desk.mutations) == ({"mutations_recorded": 1}, told)
+    assert recorded(other, [], desk.mutations) == ({"mutations_recorded": 1}, answer)
 
 
 @pytest.mark.parametrize("scene", ["reset"], indirect=True)

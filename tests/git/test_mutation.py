@@ -78,28 +78,28 @@ def test_different_mutations_have_different_fingerprints(tmp_path: Path) -> None
     branches, tags, reset = Branches(desk.writer), Tags(desk.writer), Reset(desk.writer)
     found = []
 
-    def told(asked: Call) -> None:
+    def record_call(asked: Call) -> None:
         assert asked.effects is not None
         found.append(mutation_fingerprint(asked.effects))
 
     for request in (CreateBranchRequest(name="one"), CreateBranchRequest(name="two")):
         run(branches.create(asked := call(), request))
-        told(asked)
+        record_call(asked)
     run(Checkout(desk.writer).checkout(asked := call(), CheckoutRequest(ref="one")))
-    told(asked)
+    record_call(asked)
     run(tags.create(asked := call(), CreateTagRequest(name="mark")))
-    told(asked)
+    record_call(asked)
     run(tags.delete(asked := call(), DeleteTagRequest(name="mark")))
-    told(asked)
+    record_call(asked)
     for mode in ("soft", "mixed"):
         run(reset.reset(asked := call(), ResetRequest.model_validate({"ref": "HEAD~1", "mode": mode})))
-        told(asked)
+        record_call(asked)
     for _ in range(2):
         run(Staging(desk.writer).stage(asked := call(), StageRequest(paths=("b.txt",))))
-        told(asked)
+        record_call(asked)
     assert len(set(found)) == len(found)
     run(Staging(desk.writer).stage(asked := call(), StageRequest(paths=("b.txt",))))
-    told(asked)
+    record_call(asked)
     assert found[-1] == found[-2], "nothing changed, twice"
 
 

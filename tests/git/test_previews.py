@@ -60,13 +60,13 @@ def test_push_names_the_commits_and_both_ends_and_another_commit_is_another_push
     desk.made.commit("of the agent")
     first = same(shows)
     assert first.summary == f"Push refs/heads/main to origin ({tmp_path / 'far.git'})"
-    for said in (
+    for output in (
         f"refs/heads/main at {oid(desk, 'HEAD')}",
         f"last seen at {before}",
         "not forced",
         "1 commit to send",
     ):
-        assert said in first.body
+        assert output in first.body
     assert f"{oid(desk, 'HEAD')[:12]} of the agent" in first.body
     desk.made.commit("made after asking")
     second = same(shows)

@@ -50,8 +50,8 @@ def root(tmp_path: Path) -> Path:
     return made
 
 
-def commit(root: Path, said: str) -> str:
-    git(root, "commit", "--quiet", "--allow-empty", "-m", said)
+def commit(root: Path, output: str) -> str:
+    git(root, "commit", "--quiet", "--allow-empty", "-m", output)
     return git(root, "rev-parse", "HEAD").strip()
 
 

@@ -112,8 +112,8 @@ def same_status_lines(repository: RandomRepository, answer: StatusResult, mode: 
     lines = [re.sub(r"^(\?\? .*/) \(\d+ files?\)$", r"\1", line) for line in answer.text().splitlines()[1:]]
     assert sorted(lines) == sorted(expected)
     assert answer.is_clean == (not expected)
-    said = repository.git("symbolic-ref", "--short", "--quiet", "HEAD", check=False)
-    assert answer.branch == (text(said).strip() or None)
+    output = repository.git("symbolic-ref", "--short", "--quiet", "HEAD", check=False)
+    assert answer.branch == (text(output).strip() or None)
 
 
 def bodies(files: Sequence[DiffFile]) -> list[str]:

@@ -64,8 +64,8 @@ async def test_doctor_names_them_and_a_start_clears_them(tmp_path: Path) -> None
             await asyncio.to_thread(opened.secrets.walk)
         assert (await opened.conveyor.call("status", {}, OWNER)).error is None
     assert git(root, "ls-tree", "-r", "--name-only", OLD) == "notes.txt\n"
-    told = f"1794000000 {before['HEAD'].strip()} Kept before reset\n"
-    assert git(root, "log", "-1", "--format=%at %P %s", OLD) == told
+    answer = f"1794000000 {before['HEAD'].strip()} Kept before reset\n"
+    assert git(root, "log", "-1", "--format=%at %P %s", OLD) == answer
     assert all(git(root, "rev-parse", ref) == before[ref] for ref in (CLEAN, "refs/heads/mine"))
     assert "missing" not in git(root, "fsck", "--strict")
     kept = list((root / ".codeplane" / "overwritten-secrets").iterdir())

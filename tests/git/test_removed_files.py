@@ -77,7 +77,7 @@ def test_git_is_given_no_secrets_of_a_work_tree_that_goes(desk: Desk, ignored: s
     asked = call()
     done = run(writes.remove(asked, forced))
     assert not (root / "one").exists()
-    assert any("lost for good" in said and ".env" in said and ".codeplane/" in said for said in asked.warnings)
+    assert any("lost for good" in output and ".env" in output and ".codeplane/" in output for output in asked.warnings)
     assert kept_names(root) == ["work.txt"] and "lost work is kept in refs/codeplane/recovery/" in done.text()
     assert SECRET not in stored(root)
 
@@ -134,7 +134,7 @@ def test_git_is_given_no_secrets_of_a_submodule_that_goes(tmp_path: Path) -> Non
     assert any(".env, id_rsa" in effect for effect in writes.assess_remove(forced).effects)
     asked = call()
     run(writes.remove(asked, forced))
-    assert any(".env, id_rsa" in said for said in asked.warnings)
+    assert any(".env, id_rsa" in output for output in asked.warnings)
     module = desk.made.root / ".git" / "modules" / "lib"
     objects = RandomRepository(root=module)
     listed = objects.git("--work-tree=.", "cat-file", "--batch-check=%(objectname)", "--batch-all-objects").split()

@@ -240,10 +240,10 @@ def test_gitmodules_that_the_work_tree_lacks_is_read_where_git_reads_it(
 def test_a_path_without_one_name_is_refused_before_anyone_is_asked(desk: Desk, tmp_path: Path, names: str) -> None:
     library = tracking(tmp_path / "library", ".codeplane/config.yaml")
     recorded(desk, library, "".join(section(name, library) for name in names))
-    said = "2 names for the submodule sub" if names else "no name for the submodule sub"
-    with pytest.raises(GitRefused, match=said):
+    output = "2 names for the submodule sub" if names else "no name for the submodule sub"
+    with pytest.raises(GitRefused, match=output):
         SubmoduleWrites(desk.writer).assess_update(SubmoduleUpdateRequest())
-    refused(desk, GitRefused, said)
+    refused(desk, GitRefused, output)
 
 
 def test_one_without_an_address_is_refused(desk: Desk, tmp_path: Path) -> None:

@@ -205,14 +205,14 @@ async def test_refusals_say_why_and_what_to_send_instead(tmp_path: Path) -> None
             assert error is not None
             return error.message, error.hint
 
-        said, hint = await refused(path="../trees/.topic")
-        assert "'.topic' in '../trees/.topic' is hidden" in said and "does not begin with a dot" in hint
-        said, hint = await refused(path="../next")
-        assert "outside the repository" in said and "or below ../trees" in hint
+        output, hint = await refused(path="../trees/.topic")
+        assert "'.topic' in '../trees/.topic' is hidden" in output and "does not begin with a dot" in hint
+        output, hint = await refused(path="../next")
+        assert "outside the repository" in output and "or below ../trees" in hint
         assert "is the repository itself" in (await refused(path="."))[0]
         assert "through a link" in (await refused(path="out/next"))[0]
-        said, hint = await refused(path="trees/topic", branch="topic")
-        assert said == "there is a branch 'topic' already"
+        output, hint = await refused(path="trees/topic", branch="topic")
+        assert output == "there is a branch 'topic' already"
         assert hint.startswith('to check it out there, send ref="topic" and no branch')
 
 

@@ -121,7 +121,7 @@ def test_a_pass_leaves_off_for_who_brings_the_same_facts(snapshot: Snapshot, tmp
     (tmp_path / "second").mkdir()
     adopting: list[threading.Thread] = []
 
-    def told(progress: Progress) -> None:
+    def on_progress(progress: Progress) -> None:
         adopting.append(threading.Thread(target=second.adopt, args=(snapshot, iter(found))))
         adopting[-1].start()
         assert second.adopting.wait(PATIENCE_SEC)
@@ -130,7 +130,7 @@ def test_a_pass_leaves_off_for_who_brings_the_same_facts(snapshot: Snapshot, tmp
         facts=FactStore(tmp_path / "second/facts.db"),
         text=FullText(tmp_path / "second/tantivy"),
         parsers=ParserPool(processes=1, workers=KEPT_WORKERS),
-        told=told,
+        on_progress=on_progress,
     )
     assert not second.update(snapshot, newer=lambda: False)
     adopting[0].join()

@@ -95,7 +95,7 @@ def changed(archive: Path, **values: object) -> bytes:
         ("parts", "unexpected parts"),
     ],
 )
-async def test_what_is_newer_foreign_or_damaged_is_refused(root: Path, tmp_path: Path, what: str, said: str) -> None:
+async def test_what_is_newer_foreign_or_damaged_is_refused(root: Path, tmp_path: Path, what: str, output: str) -> None:
     archive = await exported(root)
     raw = archive.read_bytes()
     bad = {
@@ -110,7 +110,7 @@ async def test_what_is_newer_foreign_or_damaged_is_refused(root: Path, tmp_path:
     async with asking(root) as ask:
         refused = await ask("index.import", name=brought(root, tmp_path / "bad"))
         assert get_field(refused, "error", "error") == "ARCHIVE_REFUSED"
-        assert said in str(refused["error"])
+        assert output in str(refused["error"])
         assert result(await ask("search", query="alpha", mode="definitions"))["total"] == 1
 
 

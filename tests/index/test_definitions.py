@@ -68,8 +68,8 @@ def test_what_was_parsed_is_what_is_found(store: FactStore, path: str, language:
         assert one in store.named_any([one.name], limit=100)[one.name]
     ((number, _, _), _) = store.parsed_files()
     outlined = [(one.position, one.name, one.kind, one.path) for one in listed]
-    assert [said[1:] for said in store.outline([number], limit=100)] == outlined
-    assert [said[2] for said in store.snapshot(path, 1) or ()] == [one.path for one in listed]
+    assert [output[1:] for output in store.outline([number], limit=100)] == outlined
+    assert [output[2] for output in store.snapshot(path, 1) or ()] == [one.path for one in listed]
     store.close()
 
 

@@ -66,12 +66,12 @@ def rows(home: Path) -> dict[str, list[tuple[object, ...]]]:
     }
 
 
-def follower(home: Path, told: list[Progress] | None = None) -> DerivedIndex:
+def follower(home: Path, answer: list[Progress] | None = None) -> DerivedIndex:
     return DerivedIndex(
         facts=FactStore(home / "facts.db"),
         text=FullText(home / "tantivy"),
         parsers=ParserPool(processes=1, workers=KEPT_WORKERS),
-        told=(lambda progress: None) if told is None else told.append,
+        on_progress=(lambda progress: None) if answer is None else answer.append,
     )
 
 
@@ -164,17 +164,19 @@ def test_a_pass_that_is_overtaken_goes_on_where_it_was(tmp_path: Path) -> None:
         (root / f"m{index}.py").write_text(f"def f{index}():\n    pass\n")
     indexer = RecordingIndexer(root, tmp_path / "home")
     snapshot = indexer.start()
-    told: list[Progress] = []
-    first = follower(tmp_path / "home", told)
+    answer: list[Progress] = []
+    first = follower(tmp_path / "home", answer)
     assert not first.update(snapshot, newer=lambda: True)
     assert first.pending(snapshot) == []
     assert (
-        told[-1].files == told[-1].files_total == len(snapshot.texts) and told[-1].eta_sec == 0 and told[-1].share == 1
+        answer[-1].files == answer[-1].files_total == len(snapshot.texts)
+        and answer[-1].eta_sec == 0
+        and answer[-1].share == 1
     )
     first.close()
     # What was parsed before a stop is not parsed again.
-    second = follower(tmp_path / "home", told := [])
-    assert second.update(snapshot, newer=lambda: False) and told == []
+    second = follower(tmp_path / "home", answer := [])
+    assert second.update(snapshot, newer=lambda: False) and answer == []
     second.close()
     indexer.close()
 
@@ -186,14 +188,14 @@ def test_facts_are_told_of_before_the_full_text_is_committed(tmp_path: Path) -> 
     indexer = RecordingIndexer(root, tmp_path / "home")
     one = follower(tmp_path / "home")
     snapshot = indexer.start()
-    told: list[tuple[int, int, bool]] = []
+    answer: list[tuple[int, int, bool]] = []
 
     def parsed() -> None:
-        told.append((len(one.facts.named("good", limit=5)), one.text.count, one.text.wait(snapshot.epoch, 0)))
+        answer.append((len(one.facts.named("good", limit=5)), one.text.count, one.text.wait(snapshot.epoch, 0)))
 
-    assert not one.update(snapshot, newer=lambda: True, parsed=parsed) and told == []
+    assert not one.update(snapshot, newer=lambda: True, parsed=parsed) and answer == []
     assert one.update(snapshot, newer=lambda: False, parsed=parsed)
-    assert told == [(1, 0, False)]
+    assert answer == [(1, 0, False)]
     assert one.text.count == len(snapshot.texts) and one.text.wait(snapshot.epoch, 0)
     # An epoch of which nothing is fed is reached too; one that is to come is not.
     assert one.update(snapshot, newer=lambda: False) and not one.text.wait(snapshot.epoch + 1, 0)
@@ -332,7 +334,7 @@ def test_no_file_is_blamed_where_no_process_can_be_started(tmp_path: Path, monke
         facts=FactStore(tmp_path / "home/facts.db"),
         text=FullText(tmp_path / "home/tantivy"),
         parsers=ParserPool(processes=2),
-        told=lambda progress: None,
+        on_progress=lambda progress: None,
     )
     with monkeypatch.context() as patched:
         patched.setattr(sys, "executable", "/bin/false")

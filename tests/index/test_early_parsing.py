@@ -31,15 +31,15 @@ def root(tmp_path: Path) -> Path:
 
 @requirement("IDX-10a")
 def test_a_first_build_that_is_parsed_while_it_is_read_gives_the_same(root: Path, tmp_path: Path) -> None:
-    told: list[Progress] = []
+    answer: list[Progress] = []
     for name in ("early", "late"):
         (tmp_path / name).mkdir()
-    early, late = follower(tmp_path / "early", told), follower(tmp_path / "late")
+    early, late = follower(tmp_path / "early", answer), follower(tmp_path / "late")
     early.warm()
     first, second = RecordingIndexer(root, tmp_path / "early", early.saw), RecordingIndexer(root, tmp_path / "late")
     snapshot = first.start()
     assert early.update(snapshot, newer=lambda: False)
-    assert told[-1].files == told[-1].files_total == len(list(root.glob("*.py"))) + 1
+    assert answer[-1].files == answer[-1].files_total == len(list(root.glob("*.py"))) + 1
     assert late.update(second.start(), newer=lambda: False)
     for part in (early, late, first, second):
         part.close()
@@ -71,7 +71,7 @@ def test_a_few_files_are_parsed_by_one_process_and_many_by_all(
         facts=FactStore(home / "facts.db"),
         text=FullText(home / "tantivy"),
         parsers=ParserPool(processes=3, workers=workers),
-        told=lambda progress: None,
+        on_progress=lambda progress: None,
     )
     follows.warm()
     indexer = RecordingIndexer(make_repo(tmp_path / "small") if few else root, home, follows.saw)

@@ -35,7 +35,7 @@ def write(connection: sqlite3.Connection, files: dict[int, set[str]]) -> None:
 @given(steps=st.lists(_SAID, min_size=1, max_size=8))
 def test_files_written_again_are_found_by_what_they_say_now(steps: list[dict[int, set[str]]]) -> None:
     connection, mentions = _made(), NamePostings()
-    said: dict[int, set[str]] = {}
+    output: dict[int, set[str]] = {}
     number_of: dict[int, int] = {}
     last = 0
     for step in steps:
@@ -44,12 +44,12 @@ def test_files_written_again_are_found_by_what_they_say_now(steps: list[dict[int
             if file in number_of:
                 connection.execute("DELETE FROM parsed WHERE file_id = ?", (number_of[file],))
             last += 1
-            number_of[file], said[file], written[last] = last, names, names
+            number_of[file], output[file], written[last] = last, names, names
         write(connection, written)
         living = set(number_of.values())
         found = mentions.of(connection, "abcdefghi")
         for name, numbers in zip("abcdefghi", found, strict=True):
-            expected = {number_of[file] for file, names in said.items() if name in names}
+            expected = {number_of[file] for file, names in output.items() if name in names}
             assert set(numbers.tolist()) & living == expected
             assert len(set(numbers.tolist())) == len(numbers)
     connection.close()

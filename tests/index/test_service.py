@@ -48,8 +48,8 @@ async def test_files_with_syntax_errors_are_not_left_out(tmp_path: Path) -> None
         index = result(envelope)["index"]
         assert isinstance(index, dict)
         assert (index["skipped"], index["parse_problems"]) == ({"binary": 1}, {"with syntax errors": 1})
-        said = "; left out: 1 binary; searched, but symbols may be missing: 1 with syntax errors"
-        assert said in str(envelope["text"])
+        output = "; left out: 1 binary; searched, but symbols may be missing: 1 with syntax errors"
+        assert output in str(envelope["text"])
 
 
 @requirement("IDX-43")

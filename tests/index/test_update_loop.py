@@ -35,11 +35,11 @@ async def test_facts_are_reached_though_there_is_always_a_newer_state(tmp_path: 
     async def follow() -> tuple[int, bool]:
         async with opened(tmp_path / "ledger.db") as log:
             following = UpdateLoop(
-                follower=lambda told: DerivedIndex(
+                follower=lambda answer: DerivedIndex(
                     facts=FactStore(home / "facts.db"),
                     text=FullText(home / "tantivy"),
                     parsers=ParserPool(processes=1, workers=KEPT_WORKERS),
-                    told=told,
+                    on_progress=answer,
                 ),
                 vectors=None,
                 newest=newest,

@@ -74,11 +74,11 @@ async def test_a_large_index_is_unpacked_once_it_stands(tmp_path: Path) -> None:
     async def follow() -> int:
         async with opened(tmp_path / "ledger.db") as log:
             following = UpdateLoop(
-                follower=lambda told: DerivedIndex(
+                follower=lambda answer: DerivedIndex(
                     facts=FactStore(home / "facts.db"),
                     text=FullText(home / "tantivy"),
                     parsers=ParserPool(processes=1, workers=KEPT_WORKERS),
-                    told=told,
+                    on_progress=answer,
                 ),
                 vectors=None,
                 newest=lambda: snapshot,

@@ -115,12 +115,12 @@ REFUSED: list[tuple[str, JsonObject, list[str]]] = [
 
 @requirement("DOOR-03")
 @pytest.mark.parametrize(("arguments", "said"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
-def test_what_is_not_plain_is_refused_with_advice(arguments: JsonObject, said: list[str]) -> None:
+def test_what_is_not_plain_is_refused_with_advice(arguments: JsonObject, output: list[str]) -> None:
     with pytest.raises(InvalidArgument) as caught:
         understood(**arguments)
     error = caught.value
     assert error.message.startswith("find.things: ")
-    for part in said:
+    for part in output:
         assert part in error.message
     assert error.hint == f"send: {usage(OPERATION)}"
     problems = error.details["problems"]

@@ -19,9 +19,9 @@ pytestmark = requirement("TRUST-62")
         (2, "suffix", "2 suffixes are"),
     ],
 )
-def test_what_is_counted(number: int, noun: str, said: str) -> None:
-    assert counted(number, noun, verbs=ARE) == said
-    assert counted(number, noun) == said.rpartition(" ")[0]
+def test_what_is_counted(number: int, noun: str, output: str) -> None:
+    assert counted(number, noun, verbs=ARE) == output
+    assert counted(number, noun) == output.rpartition(" ")[0]
 
 
 def test_a_lower_bound_is_never_one() -> None:

@@ -39,9 +39,9 @@ async def test_a_stash_before_the_first_commit_is_refused_in_plain_words(tmp_pat
     git(repo, "init", "--quiet")
     (repo / "a.txt").write_text("a\n")
 
-    async def said() -> str:
+    async def refusal_text() -> str:
         async with plane(repo) as opened:
             outcome = await opened.conveyor.call("git.stash_push", {"include_untracked": True}, AGENT)
             return f"{outcome.error.name}: {outcome.error.message}" if outcome.error is not None else ""
 
-    assert (await said()).startswith("GIT_REFUSED: there is no commit yet")
+    assert (await refusal_text()).startswith("GIT_REFUSED: there is no commit yet")

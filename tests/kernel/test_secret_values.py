@@ -195,8 +195,10 @@ def test_what_a_shell_writes_is_found() -> None:
     matcher = SecretMatcher([value])
     redactor = Redactor(matcher=lambda: matcher)
     for script in ('printf %q "$1"', 'set -- "$1"; declare -p 1', "x=$1; declare -p x", "x=$1; set | grep ^x="):
-        said = subprocess.run(["bash", "-c", script, "bash", value], capture_output=True, text=True, check=False).stdout
-        assert not said or MARK in redactor.text(said, assignments=False), said
+        output = subprocess.run(
+            ["bash", "-c", script, "bash", value], capture_output=True, text=True, check=False
+        ).stdout
+        assert not output or MARK in redactor.text(output, assignments=False), output
 
 
 def _redactor(value: str) -> Redactor:
@@ -222,8 +224,8 @@ def test_a_value_that_text_was_cut_in_leaves_no_half(value: str, least: int) -> 
         assert _seen(value, f"FAILED x: {value[:size]}...\n") == f"FAILED x: {MARK}...\n"
     # What anybody could have said stays.
     words = ("hunter…", "…horse", "correct…", "correct horse", "…staple", "a hunter", "x9", "horse…correct")
-    for said in (*words, "a correct horse...", "......"):
-        assert _seen(value, said) == said
+    for output in (*words, "a correct horse...", "......"):
+        assert _seen(value, output) == output
 
 
 @given(st.integers(0, 60), st.integers(1, 9))

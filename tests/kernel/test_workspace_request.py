@@ -69,8 +69,8 @@ async def test_handler_and_judgement_are_those_of_the_workspace_named(tmp_path: 
             for name in ("place.read", "place_write"):
                 outcome = await call(name, arguments, AGENT)
                 assert outcome.result == Where(place=place)
-        told = await of_call(opened, outcome)
-        assert [one.payload["workspace"] for one in told] == ["there", "there"]
+        answer = await of_call(opened, outcome)
+        assert [one.payload["workspace"] for one in answer] == ["there", "there"]
         here = await of_call(opened, await call("place.write", {}, AGENT))
         assert all("workspace" not in one.payload for one in here)
         denied = await call("place.write", {"workspace": "guarded"}, AGENT)

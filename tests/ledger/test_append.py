@@ -234,7 +234,7 @@ async def test_whoever_did_not_wait_is_told_of_what_was_lost(tmp_path: Path) -> 
 async def test_a_commit_that_failed_is_no_commit(tmp_path: Path) -> None:
     commits: list[int] = []
     path = tmp_path / "l.db"
-    async with opened(path, projections=(Brittle(),), on_commit=lambda *told: commits.append(told[0])) as log:
+    async with opened(path, projections=(Brittle(),), on_commit=lambda *answer: commits.append(answer[0])) as log:
         for _ in range(3):
             with pytest.raises(CodePlaneError):
                 await log.append([n("a", 1, poison=True)])
@@ -244,7 +244,7 @@ async def test_a_commit_that_failed_is_no_commit(tmp_path: Path) -> None:
 async def test_whoever_is_told_of_commits_cannot_end_the_writing(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def broken(*told: object) -> None:
+    def broken(*answer: object) -> None:
         raise ValueError("a metric that broke")
 
     projections = (Counts(), Brittle())

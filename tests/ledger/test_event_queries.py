@@ -76,7 +76,7 @@ def fits(event: Event, query: EventQuery) -> bool:
         and (query.call_id is None or ids.call_id == query.call_id)
         and (query.stream is None or alike(event.stream, query.stream))
         and (query.actor is None or alike(event.actor, query.actor))
-        and all(says(event, said) for said in query.conditions)
+        and all(says(event, output) for output in query.conditions)
         and (ids.session_id not in query.quiet or event.payload.get("mutates") is not False)
         and all(word in json.dumps(event.payload, ensure_ascii=False).lower() for word in query.words)
     )

@@ -173,7 +173,7 @@ DAMAGE = {
 
 @pytest.mark.parametrize("kind", DAMAGE)
 async def test_verifying_finds_what_is_wrong(tmp_path: Path, kind: str) -> None:
-    statement, said = DAMAGE[kind]
+    statement, output = DAMAGE[kind]
 
     def change(writing: WriteTransaction) -> None:
         writing.connection.execute(statement)
@@ -187,7 +187,7 @@ async def test_verifying_finds_what_is_wrong(tmp_path: Path, kind: str) -> None:
         await opened.log.command(change)
         found = await verify(opened)
         assert not found.ok
-        assert said in found.text()
+        assert output in found.text()
 
 
 async def test_rebuilding_mends_the_tables(tmp_path: Path) -> None:

@@ -196,8 +196,8 @@ async def test_much_is_dropped_in_parts_so_that_others_can_write_between(
         clock.advance(20 * DAY)
         outcome = await Retention(log=log, config=RetentionConfig(), clock=clock).apply()
         assert outcome == {"streams": 35, "events": 35}
-        said = await log.query(EventQuery(types=(RETENTION_APPLIED,)))
-        assert [len(event.payload["streams"]) for event in said] == [10, 10, 10, 5]  # type: ignore[arg-type]  # lists
+        output = await log.query(EventQuery(types=(RETENTION_APPLIED,)))
+        assert [len(event.payload["streams"]) for event in output] == [10, 10, 10, 5]  # type: ignore[arg-type]  # lists
         assert await rows(log) == []
 
 

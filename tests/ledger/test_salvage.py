@@ -51,12 +51,12 @@ async def test_what_can_be_read_is_kept_in_unbroken_streams(tmp_path: Path) -> N
     damaged = path.read_bytes()
     with pytest.raises(LedgerCorrupt):
         examine(path)
-    said = salvage(path)
+    output = salvage(path)
     aside = tmp_path / "l.db.damaged-1"
-    assert str(aside) in said
+    assert str(aside) in output
     assert aside.read_bytes() == damaged
     kept = await sound(path)
-    assert f"{len(kept)} events kept" in said
+    assert f"{len(kept)} events kept" in output
     assert 500 < len(kept) < len(everything)
     assert all(event in everything for event in kept)
     assert [event for event in kept if event.stream == "late"] == [e for e in everything if e.stream == "late"]
@@ -166,5 +166,5 @@ async def test_when_even_the_table_cannot_be_found_the_end_is_bounded(tmp_path: 
     data = bytearray(path.read_bytes())
     data[(root - 1) * 4096 : root * 4096] = b"\xff" * 4096
     path.write_bytes(data)
-    said = salvage(path)
-    assert said.startswith("0 events kept")
+    output = salvage(path)
+    assert output.startswith("0 events kept")

@@ -201,4 +201,4 @@ def test_a_part_that_fails_is_left_out_and_said() -> None:
     bench.metrics.include(index, TraceMetrics())
     assert bench.value("codeplane_spans_dropped_total") == 0
     assert bench.value("codeplane_index_ready") is None
-    assert {said["event"] for said in bench.said()} == {"metrics could not be read"}
+    assert {output["event"] for output in bench.logged()} == {"metrics could not be read"}

@@ -300,8 +300,8 @@ def test_a_closed_stderr_is_said_once_in_the_file(file: Path) -> None:
     stderr.close()
     logs.logger("x").info("one")
     logs.logger("x").info("two")
-    said = [entry["event"] for entry in entries(file.read_text())]
-    assert said == ["log output failed", "one", "two"]
+    printed = [entry["event"] for entry in entries(file.read_text())]
+    assert printed == ["log output failed", "one", "two"]
     assert logs.dropped == 2
 
 
@@ -473,8 +473,8 @@ def test_lines_of_many_threads_stay_whole(file: Path) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    said = {(entry["thread"], entry["number"]) for entry in map(json.loads, tail(file, 1000))}
-    assert len(said) == 240
+    printed = {(entry["thread"], entry["number"]) for entry in map(json.loads, tail(file, 1000))}
+    assert len(printed) == 240
 
 
 @pytest.fixture

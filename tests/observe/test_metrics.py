@@ -67,7 +67,7 @@ class Bench:
             for sample in family.samples
         }
 
-    def said(self) -> list[dict[str, object]]:
+    def logged(self) -> list[dict[str, object]]:
         return [json.loads(line) for line in self.stderr.getvalue().splitlines()]
 
 
@@ -145,10 +145,10 @@ def test_calls_are_logged_at_debug_only() -> None:
         bench.metrics.call_finished(
             operation="git.status", status="ok", duration_ns=1_234_567, call={"request_id": "r1", "status": "stale"}
         )
-    (entry,) = loud.said()
+    (entry,) = loud.logged()
     assert (entry["event"], entry["level"], entry["request_id"]) == ("call finished", "debug", "r1")
     assert (entry["operation"], entry["status"], entry["duration_ms"]) == ("git.status", "ok", 1.235)
-    assert quiet.said() == []
+    assert quiet.logged() == []
 
 
 def break_down() -> None:
@@ -165,7 +165,7 @@ def test_a_crash_is_counted_and_logged_with_its_traceback() -> None:
         bench.metrics.call_crashed(operation="made.up", call_id="c2", error=error)
     assert bench.value("codeplane_call_crashes_total", operation="x") == 1
     assert bench.value("codeplane_call_crashes_total", operation="other") == 1
-    first = bench.said()[0]
+    first = bench.logged()[0]
     assert (first["level"], first["call_id"], first["operation"]) == ("error", "c1", "x")
     assert "in break_down" in str(first["exception"])
 
@@ -187,7 +187,7 @@ def test_a_gauge_that_cannot_be_read_is_left_out_and_said() -> None:
     bench.watch("x", running=lambda: 1 // 0)
     assert bench.value("codeplane_calls_running") is None
     assert bench.value("codeplane_sessions_open") == 4
-    assert bench.said()[0]["metric"] == "codeplane_calls_running"
+    assert bench.logged()[0]["metric"] == "codeplane_calls_running"
 
 
 def test_without_watch_there_are_no_gauges_but_it_renders() -> None:

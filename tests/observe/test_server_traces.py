@@ -74,11 +74,11 @@ def test_the_callers_trace_is_gone_on_with(codeplane_server: Server) -> None:
 def test_metrics_tell_of_it(codeplane_server: Server) -> None:
     called(codeplane_server, "search", query="example")
     text = codeplane_server.request("GET", "/metrics")[1].decode()
-    told = {line.rpartition(" ")[0]: float(line.rpartition(" ")[2]) for line in text.splitlines() if line[0] != "#"}
-    assert told['codeplane_span_seconds_count{span="index.query"}'] >= 1
-    assert told['codeplane_policy_decisions_total{verdict="allow"}'] >= 1
-    assert told["codeplane_index_ready"] == 1
-    assert told["codeplane_stream_lag_events"] == 0
+    reported = {line.rpartition(" ")[0]: float(line.rpartition(" ")[2]) for line in text.splitlines() if line[0] != "#"}
+    assert reported['codeplane_span_seconds_count{span="index.query"}'] >= 1
+    assert reported['codeplane_policy_decisions_total{verdict="allow"}'] >= 1
+    assert reported["codeplane_index_ready"] == 1
+    assert reported["codeplane_stream_lag_events"] == 0
 
 
 def answer(envelope: JsonObject) -> object:
@@ -103,8 +103,8 @@ def test_what_was_answered_is_for_the_owner_alone_and_secrets_for_nobody(codepla
 
 def test_only_who_was_cut_off_counts_as_come_back(server: Server) -> None:
     def counted(name: str) -> int:
-        said = server.request("GET", "/metrics")[1].decode()
-        (line,) = (one for one in said.splitlines() if one.startswith(f'{name}{{surface="web"}}'))
+        output = server.request("GET", "/metrics")[1].decode()
+        (line,) = (one for one in output.splitlines() if one.startswith(f'{name}{{surface="web"}}'))
         return int(float(line.split()[-1]))
 
     visitor = BrowserSession(server).sign_in()

@@ -131,11 +131,11 @@ def test_a_call_goes_on_with_its_callers_trace_and_passes_it_on() -> None:
     assert trace.trace_id == "0af7651916cd43dd8448eb211c80319c"
     assert trace.remote == Remote(trace_id=trace.trace_id, span_id="b7ad6b7169203331")
     with trace.stage("execute"), span("sandbox"):
-        told = traceparent()
+        answer = traceparent()
         inner = Trace.begin("y", clock=HandClock())
-    assert told == f"00-{trace.trace_id}-{trace.span_id(2)}-01"
+    assert answer == f"00-{trace.trace_id}-{trace.span_id(2)}-01"
     # A call within a call is one below it.
-    assert inner.remote == Remote.of(told)
+    assert inner.remote == Remote.of(answer)
     assert inner.trace_id == trace.trace_id
     assert inner.span_id(0) != trace.span_id(0)
 

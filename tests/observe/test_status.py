@@ -57,8 +57,8 @@ async def test_the_last_error(tmp_path: Path) -> None:
         assert error["at"] and error["event"]
         assert "last error: " in text and "abcdef123456" not in str(found)
     # A server that has ended left it in its log.
-    told = cpl("status", cwd=root)
-    assert told.returncode == 3 and "last error" in told.stdout
+    answer = cpl("status", cwd=root)
+    assert answer.returncode == 3 and "last error" in answer.stdout
 
 
 def test_for_people(tmp_path: Path) -> None:
@@ -66,8 +66,8 @@ def test_for_people(tmp_path: Path) -> None:
     server = start(root)
     try:
         server.call("search", query="total", mode="definitions")
-        told = cpl("status", cwd=root).stdout
-        assert "symbols, " in told and " MB, reconciled " in told and "contexts" in told
-        assert "last error" not in told
+        answer = cpl("status", cwd=root).stdout
+        assert "symbols, " in answer and " MB, reconciled " in answer and "contexts" in answer
+        assert "last error" not in answer
     finally:
         server.stop()

@@ -79,11 +79,11 @@ def test_advice_leads_to_what_means_the_same(root: Path) -> None:
     ]
 
     async def body(ask: Ask) -> None:
-        for operation, arguments, said in wrong:
+        for operation, arguments, output in wrong:
             refused = await ask(operation, **arguments)
             assert get_field(refused, "error", "error") == "INVALID_ARGUMENT", arguments
             message = str(get_field(refused, "error", "message"))
-            assert said in message and "did you mean 'context'" not in message, (arguments, message)
+            assert output in message and "did you mean 'context'" not in message, (arguments, message)
 
     with_plane(root, body)
 

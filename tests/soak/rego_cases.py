@@ -72,10 +72,10 @@ def main() -> None:
         if number < first:
             continue
         try:
-            said = outcome(case)
+            output = outcome(case)
         except Exception as error:
-            said = f"failed with {type(error).__name__}"
-        print(json.dumps([number, str(case["note"]), said]), flush=True)
+            output = f"failed with {type(error).__name__}"
+        print(json.dumps([number, str(case["note"]), output]), flush=True)
     print(json.dumps(None), flush=True)
 
 

@@ -67,8 +67,8 @@ class Witness:
 
     def _index(self, kind: str, call_id: str | None, session_id: str | None, payload: dict[str, object]) -> None:
         if kind in ("call.started", "call.finished") and call_id is not None:
-            said = kind if kind == "call.started" else f"{kind} {payload['status']}"
-            self._calls.setdefault(call_id, []).append(said)
+            output = kind if kind == "call.started" else f"{kind} {payload['status']}"
+            self._calls.setdefault(call_id, []).append(output)
             if kind == "call.started" and "idempotency_key" in payload:
                 self._keys[str(payload["idempotency_key"])] += 1
         if kind == "task.opened":

@@ -31,13 +31,13 @@ async def test_a_name_that_pytest_does_not_know_is_not_a_failed_test(tmp_path: P
     root = written(tmp_path / "repo", PYTEST)
     async with open_door(root, environment=environment()) as door:
         await door.parsed()
-        kind, said = _error(await door.ask("test.run", targets="tests/test_utils.py::test_first_pag"))
+        kind, output = _error(await door.ask("test.run", targets="tests/test_utils.py::test_first_pag"))
         assert kind == "NOT_FOUND"
-        assert "no test is called 'tests/test_utils.py::test_first_pag'" in said
-        assert "did you mean tests/test_utils.py::TestPager::test_first_page?" in said
+        assert "no test is called 'tests/test_utils.py::test_first_pag'" in output
+        assert "did you mean tests/test_utils.py::TestPager::test_first_page?" in output
         assert not door.suite.history.ran("tests/test_utils.py")
-        kind, said = _error(await door.ask("test.run", targets=["tests/test_utils.py::zzzz", "tests/test_b.py::yyy"]))
-        assert kind == "NOT_FOUND" and "nor 1 others" in said and "did you mean" not in said
+        kind, output = _error(await door.ask("test.run", targets=["tests/test_utils.py::zzzz", "tests/test_b.py::yyy"]))
+        assert kind == "NOT_FOUND" and "nor 1 others" in output and "did you mean" not in output
         whole = await door.run()
         assert whole["summary"]["fixed"] == []  # type: ignore[index,call-overload]
 
@@ -117,10 +117,10 @@ async def test_unittest_and_cargo(tmp_path: Path) -> None:
     }
     root = written(tmp_path / "repo", files)
     async with open_door(root, "tests.runners={python: unittest}", environment=environment()) as door:
-        kind, said = _error(await door.ask("test.run", targets="test_t.py::T::test_sum_s"))
-        assert kind == "NOT_FOUND" and "did you mean test_t.py::test_sums?" in said
-        kind, said = _error(await door.ask("test.run", targets="tests/outer.rs::outer_two"))
-        assert kind == "NOT_FOUND" and "did you mean tests/outer.rs::outer_one?" in said
+        kind, output = _error(await door.ask("test.run", targets="test_t.py::T::test_sum_s"))
+        assert kind == "NOT_FOUND" and "did you mean test_t.py::test_sums?" in output
+        kind, output = _error(await door.ask("test.run", targets="tests/outer.rs::outer_two"))
+        assert kind == "NOT_FOUND" and "did you mean tests/outer.rs::outer_one?" in output
         assert "no test matches 'zzzz'" in str((await door.run(pattern="zzzz"))["text"])
 
 
@@ -161,12 +161,12 @@ async def test_javascript(tmp_path: Path) -> None:
 async def test_one_test_of_a_runner_that_cannot_be_told_is_refused(tmp_path: Path) -> None:
     root = written(tmp_path / "repo", {"mix.exs": "", "test/a_test.exs": ""})
     async with open_door(root, environment=environment()) as door:
-        kind, said = _error(await door.ask("test.run", targets="test/a_test.exs::adds"))
-    assert kind == "INVALID_ARGUMENT" and "mix cannot be told to run one test" in said
+        kind, output = _error(await door.ask("test.run", targets="test/a_test.exs::adds"))
+    assert kind == "INVALID_ARGUMENT" and "mix cannot be told to run one test" in output
 
 
 async def test_what_is_near_is_listed_once(tmp_path: Path) -> None:
     root = written(tmp_path / "repo", PYTEST)
     async with open_door(root, environment=environment()) as door:
-        kind, said = _error(await door.ask("test.run", targets="tests/test_util.py"))
-    assert (kind, said.count("tests/test_utils.py")) == ("NOT_FOUND", 1), said
+        kind, output = _error(await door.ask("test.run", targets="tests/test_util.py"))
+    assert (kind, output.count("tests/test_utils.py")) == ("NOT_FOUND", 1), output

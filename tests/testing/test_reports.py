@@ -98,14 +98,14 @@ def test_mix() -> None:
 
 
 def test_mix_that_does_not_compile() -> None:
-    said = b"** (CompileError) lib/cart.ex:3: undefined function nothing/0\n    (elixir) lib/x.ex\n"
-    (found,) = parse_cases("mix", said)
+    output = b"** (CompileError) lib/cart.ex:3: undefined function nothing/0\n    (elixir) lib/x.ex\n"
+    (found,) = parse_cases("mix", output)
     assert (found.status, found.kind) == ("error", "CompileError")
 
 
 def test_cargo_that_does_not_compile() -> None:
-    said = b"   Compiling tiny v0.1.0\nerror[E0425]: cannot find value `x` in this scope\n --> src/lib.rs:2:5\n"
-    (found,) = parse_cases("cargo", said)
+    output = b"   Compiling tiny v0.1.0\nerror[E0425]: cannot find value `x` in this scope\n --> src/lib.rs:2:5\n"
+    (found,) = parse_cases("cargo", output)
     assert (found.kind, found.message) == ("BuildFailed", "cannot find value `x` in this scope")
 
 

@@ -80,11 +80,11 @@ async def test_what_runners_and_shims_say_is_understood(tmp_path: Path) -> None:
     root = written(tmp_path / "repo", FILES)
     runner = program(tmp_path / "bin/pytest", "")
     async with open_door(root, environment=path_with(tmp_path / "bin")) as door:
-        for said, (code, hint) in SAID.items():
-            program(runner, f"#!/bin/sh\necho '{said}'\nexit {code}\n")
+        for output, (code, hint) in SAID.items():
+            program(runner, f"#!/bin/sh\necho '{output}'\nexit {code}\n")
             error = (await door.ask("test.run"))["error"]
             assert isinstance(error, dict) and error["error"] == "TEST_RUNNER_FAILED", error
-            assert said in str(error["message"]) and hint in str(error["hint"]), error
+            assert output in str(error["message"]) and hint in str(error["hint"]), error
 
 
 @requirement("TST-33")
@@ -110,8 +110,8 @@ async def test_without_the_network_the_dependency_is_named(tmp_path: Path) -> No
 async def test_no_name_can_be_resolved(tmp_path: Path) -> None:
     needs("bwrap")
     root = written(tmp_path / "repo", {"Cargo.toml": CRATE, "src/lib.rs": "#[test]\nfn a() {}\n"})
-    said = "error: failed to get `serde`\\nCaused by: Could not resolve host: index.crates.io"
-    program(tmp_path / "bin/cargo", f"#!/bin/sh\nprintf '{said}\\n'\nexit 101\n")
+    output = "error: failed to get `serde`\\nCaused by: Could not resolve host: index.crates.io"
+    program(tmp_path / "bin/cargo", f"#!/bin/sh\nprintf '{output}\\n'\nexit 101\n")
     error = (await run_tests(root, path_with(tmp_path / "bin"), "tests.network=true"))["error"]
     assert isinstance(error, dict) and error["error"] == "TEST_RUNNER_FAILED", error
     assert "a name cannot be resolved: error: failed to get `serde`" in str(error["message"])
@@ -168,7 +168,7 @@ async def test_in_the_background_it_is_an_error_too(tmp_path: Path) -> None:
 @requirement("TST-33")
 async def test_a_configured_runner_that_is_missing_is_an_error(tmp_path: Path) -> None:
     root = written(tmp_path / "repo", {"lib/a.rb": "", "spec/a_test.py": "def test_a(): pass\n"})
-    for settings, code, said in (
+    for settings, code, output in (
         ("tests.runners={ruby: rspec}", "", ""),
         ("tests.runners={python: rspec}", "CONFIG_INVALID", "names 'rspec' for python, which it does not run"),
         ("tests.custom=[{pattern: 'spec/*', runner: e2e, cmd: [no-such-program]}]", "TEST_RUNNER_NOT_FOUND", "no-such"),
@@ -177,7 +177,7 @@ async def test_a_configured_runner_that_is_missing_is_an_error(tmp_path: Path) -
         error = found.get("error")
         if code:
             assert isinstance(error, dict), found
-            assert error["error"] == code and said in str(error["message"])
+            assert error["error"] == code and output in str(error["message"])
         else:
             assert error is None, found
     bare = written(tmp_path / "bare", {"readme.md": "nothing to test"})

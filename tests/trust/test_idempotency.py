@@ -117,7 +117,7 @@ async def test_a_key_of_an_older_log_is_still_its_actors(tmp_path: Path, kept: b
             "result_hash": digest(first.result_json.encode()),
         }
         ids = Correlation(call_id="call_old", task_id="task_old", session_id="sess_old")
-        told = [(CALL_STARTED, intent)] if kept else []
+        reported = [(CALL_STARTED, intent)] if kept else []
         if not kept:
             # What a snapshot has of a call whose events were dropped.
             row = "('owner','fixture.write','k',?,'call_old','ok',?,NULL,1)"
@@ -127,11 +127,11 @@ async def test_a_key_of_an_older_log_is_still_its_actors(tmp_path: Path, kept: b
             connection.commit()
             connection.close()
         else:
-            told.append((CALL_FINISHED, done))
+            reported.append((CALL_FINISHED, done))
         await opened.log.append(
             [
                 Draft(stream="task/task_old", type=kind, payload=fact, actor="agent:agent", correlation=ids)
-                for kind, fact in told
+                for kind, fact in reported
             ]
         )
         again = await opened.conveyor.call("fixture.write", KEYED, AGENT)

@@ -68,9 +68,9 @@ async def test_a_real_value_is_shown_to_who_decides_and_to_no_agent(tmp_path: Pa
             ("status", {}),
         )
         for name, arguments in reads:
-            said = await call(opened, name, **arguments)
-            told = said.to_json(with_text=True)
-            assert REAL not in told, name
+            output = await call(opened, name, **arguments)
+            answer = output.to_json(with_text=True)
+            assert REAL not in answer, name
         recorded = await opened.conveyor.call("ledger.events", {"limit": 500}, OWNER)
         assert REAL in recorded.to_json(with_text=True)
 

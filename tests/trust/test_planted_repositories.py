@@ -51,11 +51,11 @@ async def test_a_work_tree_whose_git_folder_was_replaced_is_not_entered(tmp_path
 
     async def removed() -> list[JsonValue]:
         async with plane(repo) as opened:
-            said: list[JsonValue] = []
+            output: list[JsonValue] = []
             for operation, more in (("git.worktree_open", {}), ("git.worktree_remove", {"force": True})):
                 outcome = await opened.conveyor.call(operation, {"name": "t", **more}, AGENT)
-                said.append(outcome.error.name if outcome.error is not None else None)
-            return said
+                output.append(outcome.error.name if outcome.error is not None else None)
+            return output
 
     (repo / "trees" / "t" / ".git").unlink()
     _planted(repo / "trees" / "t", mark)
@@ -79,7 +79,7 @@ async def test_a_submodule_whose_git_folder_was_replaced_is_not_entered(tmp_path
 
     async def tried() -> list[str | None]:
         async with plane(repo, "trust.mode=automatic") as opened:
-            said: list[str | None] = []
+            output: list[str | None] = []
             for operation, arguments in (
                 ("git.submodule_deinit", {"path": "sub", "force": True}),
                 ("git.submodule_deinit", {"path": "sub"}),
@@ -88,8 +88,8 @@ async def test_a_submodule_whose_git_folder_was_replaced_is_not_entered(tmp_path
                 ("git.submodule_update", {"paths": ["sub"], "recursive": True}),
             ):
                 outcome = await opened.conveyor.call(operation, arguments, AGENT)  # type: ignore[arg-type]  # JSON
-                said.append(outcome.error.name if outcome.error is not None else None)
-            return said
+                output.append(outcome.error.name if outcome.error is not None else None)
+            return output
 
     assert await tried() == ["GIT_REFUSED"] * 5
     assert not mark.exists()

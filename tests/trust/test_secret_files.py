@@ -259,9 +259,11 @@ async def test_hooks_and_commands_see_empty_files(tmp_path: Path) -> None:
         (root / "README.md").write_text("# changed\n")
         done = await _call(opened, "git.commit", message="x", paths=["README.md"])
         assert not _error(done), done
-        said = await _call(opened, "run_bash", caller=OWNER, command="cat .env config/.env.local keys/id_rsa; echo end")
-        result = said["result"]
-        assert isinstance(result, dict) and result["stdout"] == "end\n", said
+        output = await _call(
+            opened, "run_bash", caller=OWNER, command="cat .env config/.env.local keys/id_rsa; echo end"
+        )
+        result = output["result"]
+        assert isinstance(result, dict) and result["stdout"] == "end\n", output
     assert (root / "taken.txt").read_text() == ""
     assert (root / "config/.env.local").read_text() == ENV
 
@@ -284,8 +286,8 @@ async def test_the_token_of_a_work_tree_inside_that_is_served_too_is_seen_by_nob
         assert "FileNotFoundError" in str(done) and "cpl_the-inner-one" not in str(done), done
         (root / "test_probe.py").write_text(f"{probe}\n")
         assert not _error(await _call(opened, "git.commit", message="x", paths=["test_probe.py"]))
-        said = await _call(opened, "run_bash", caller=OWNER, command="cat inner/.codeplane/*; echo end")
-        assert "cpl_the-inner-one" not in str(said), said
+        output = await _call(opened, "run_bash", caller=OWNER, command="cat inner/.codeplane/*; echo end")
+        assert "cpl_the-inner-one" not in str(output), output
     assert "cpl_the-inner-one" not in (root / "taken.txt").read_text()
     assert token.read_text() == "cpl_the-inner-one"
 
@@ -300,8 +302,8 @@ async def test_the_filters_of_an_attached_folder_outside_see_no_token(tmp_path: 
         attached = await opened.conveyor.call("workspace.attach", {"path": str(other), "name": "other"}, OWNER)
         assert attached.error is None
         (other / "f.dat").write_text("2\n")
-        said = await _call(opened, "git.status", workspace="other")
-        assert "f.dat" in str(said), said
+        output = await _call(opened, "git.status", workspace="other")
+        assert "f.dat" in str(output), output
     assert "No such file" in (other / "leaked").read_text()
 
 
@@ -394,17 +396,17 @@ async def test_the_values_of_secrets_files_are_in_no_answer(tmp_path: Path) -> N
 
 async def _pages(opened: Plane, name: str, key: str, limit: int, *, caller: Caller, **arguments: JsonValue) -> str:
     """Everything that one answer after another says, but for most of the filler."""
-    said, offset = "", 0
+    output, offset = "", 0
     while True:
         answer = await _call(opened, name, caller=caller, offset=offset, limit=limit, **arguments)
         result = answer["result"]
         assert isinstance(result, dict), answer
         assert result["offset"] == offset
         page = str(result[key])
-        said += page
+        output += page
         following = result["next_offset"]
         if not isinstance(following, int) or following == offset:
-            return said
+            return output
         # Thousands of equal pages would follow, until near the end of the chunk that output is kept in.
         offset = max(following, CHUNK_BYTES - 200) if limit > 1 and page == "x" * limit else following
 
@@ -438,12 +440,12 @@ async def test_a_value_is_not_seen_in_pieces(tmp_path: Path) -> None:
             ):
                 if name == "shell.output" and limit == 1:
                     continue
-                said = await _pages(opened, name, key, limit, caller=AGENT, **named)
-                assert "[redacted]" in said, (name, limit)
-                assert not any(VALUE[at : at + 4] in said for at in range(len(VALUE) - 3)), (
+                output = await _pages(opened, name, key, limit, caller=AGENT, **named)
+                assert "[redacted]" in output, (name, limit)
+                assert not any(VALUE[at : at + 4] in output for at in range(len(VALUE) - 3)), (
                     name,
                     limit,
-                    said[:300],
+                    output[:300],
                 )
                 # To the owner it is no secret, and offsets are the same.
                 assert VALUE in await _pages(opened, name, key, limit, caller=OWNER, **named), (name, limit)
@@ -468,8 +470,8 @@ async def test_what_runs_is_watched_by_whole_lines(tmp_path: Path) -> None:
     )
     async with plane(root) as opened:
         await _call(opened, "run_bash", caller=replace(OWNER, on_progress=heard), command=command)
-        said = [one.message for one in progress]
-        assert "first" in said and VALUE[:9] not in said and VALUE[9:] not in said, said
+        output = [one.message for one in progress]
+        assert "first" in output and VALUE[:9] not in output and VALUE[9:] not in output, output
         # The end of a long output, which begins inside of a value.
         long = f"printf '{VALUE}'; head -c {16_384 - 8} /dev/zero | tr '\\0' x"
         ran = await _call(opened, "run_bash", caller=OWNER, command=long)

@@ -64,13 +64,13 @@ async def test_no_secret_gets_out(tmp_path: Path) -> None:
         assert export.error is None
         await opened.log.flush()
         kept = await opened.log.select("SELECT coalesce(group_concat(payload, char(10)), '') FROM events")
-        told = {"events": str(kept[0][0])}
+        answer = {"events": str(kept[0][0])}
         traces = await opened.conveyor.call("trace.list", {}, OWNER)
-        told["traces"] = traces.result_json
+        answer["traces"] = traces.result_json
         home = opened.workspace.home
     files = [path for path in (*home.glob("*.log*"), *home.glob("exports/**/*")) if path.is_file()]
     assert files
-    told |= {path.name: path.read_text(errors="replace") for path in files}
-    found = {(_MADE[one], place) for one in _MADE for place, text in told.items() if one in text}
+    answer |= {path.name: path.read_text(errors="replace") for path in files}
+    found = {(_MADE[one], place) for one in _MADE for place, text in answer.items() if one in text}
     found |= {(_MADE[one], f"answer of {name}") for one in _MADE for name, text in answered if one in text}
     assert found == set()

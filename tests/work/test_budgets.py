@@ -164,8 +164,8 @@ def kinds(outcome: Outcome) -> list[object]:
 @requirement("TASK-03")
 async def test_the_same_change_twice_is_a_no_op(tmp_path: Path) -> None:
     async with plane(tmp_path, operations=[FixtureOps()]) as opened:
-        said = [kinds(await call(opened, "fixture.write", {"text": text})) for text in ("x", "x", "y", "x", "x")]
-        assert said == [[], ["no_op"], [], [], ["no_op"]]
+        output = [kinds(await call(opened, "fixture.write", {"text": text})) for text in ("x", "x", "y", "x", "x")]
+        assert output == [[], ["no_op"], [], [], ["no_op"]]
         counted = await opened.log.select("SELECT mutation_count FROM tasks")
         assert counted == [(5,)]
 
@@ -208,8 +208,8 @@ async def test_errors_are_failures_with_fingerprints(tmp_path: Path) -> None:
 
 async def test_a_budget_that_is_nearly_used_is_said(tmp_path: Path) -> None:
     async with plane(tmp_path, "limits.max_mutations=10", operations=[FixtureOps()]) as opened:
-        said = [kinds(await call(opened, "fixture.write", {"text": str(number)})) for number in range(10)]
-        assert said == [[]] * 8 + [["budget"]] * 2
+        output = [kinds(await call(opened, "fixture.write", {"text": str(number)})) for number in range(10)]
+        assert output == [[]] * 8 + [["budget"]] * 2
         last = await call(opened, "fixture.write")
         assert last.meta.signals[-1] == {"kind": "budget", "budget_type": "mutation", "used": 10, "limit": 10}
         assert kinds(await call(opened, "fixture.read")) == []

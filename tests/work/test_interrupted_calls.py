@@ -60,17 +60,17 @@ class Kill:
     left: str = "old\n"
 
 
-def _write(at: str, said: str, left: str) -> Kill:
-    return Kill(at=at, operation="write_files", arguments=EDIT, said=said, left=left)
+def _write(at: str, output: str, left: str) -> Kill:
+    return Kill(at=at, operation="write_files", arguments=EDIT, said=output, left=left)
 
 
-def _commit(at: str, said: str, left: str) -> Kill:
-    return Kill(at=at, operation="git.commit", arguments={"message": "second"}, said=said, shows=_head, left=left)
+def _commit(at: str, output: str, left: str) -> Kill:
+    return Kill(at=at, operation="git.commit", arguments={"message": "second"}, said=output, shows=_head, left=left)
 
 
-def _worktree(at: str, said: str, left: str, **more: str) -> Kill:
+def _worktree(at: str, output: str, left: str, **more: str) -> Kill:
     arguments: JsonObject = {"path": "trees/one", "ref": "HEAD", **more}
-    return Kill(at=at, operation="git.worktree_add", arguments=arguments, said=said, shows=_tree_text, left=left)
+    return Kill(at=at, operation="git.worktree_add", arguments=arguments, said=output, shows=_tree_text, left=left)
 
 
 def _tree_text(repo: Path) -> str:
@@ -241,7 +241,7 @@ class JournaledOps:
 )
 @pytest.mark.parametrize("ended", ["cancelled", "out of time"])
 async def test_a_call_that_its_caller_left_is_told_by_its_key(
-    tmp_path: Path, far: str, said: str | None, ended: str
+    tmp_path: Path, far: str, output: str | None, ended: str
 ) -> None:
     name = "fixture.change" if ended == "cancelled" else "fixture.bounded"
 
@@ -263,13 +263,13 @@ async def test_a_call_that_its_caller_left_is_told_by_its_key(
             assert ("the change itself is done (mutation mut_1)" in error.message) == (far == "done")
             assert ("nothing was changed" in error.message) == (far in ("none", "not_done"))
         await opened.log.flush()
-        if said is None:
+        if output is None:
             # Nothing was done, so the same key runs it.
             await left(opened, operations)
             assert operations.times == 2
         else:
             again = await opened.conveyor.call(name, {"far": far, **_KEYED}, AGENT)
-            assert again.error is not None and again.error.name == said
+            assert again.error is not None and again.error.name == output
             assert operations.times == 1
             assert far != "done" or "is done as mut_1" in again.error.message
 

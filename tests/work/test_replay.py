@@ -46,9 +46,9 @@ async def test_what_cannot_be_asked_again_is_said(tmp_path: Path) -> None:
         first = await ask("search", query="x", limit=1)
         await ask("search", query="x", limit=1, cursor=get_field(first, "result", "pagination", "next_cursor"))
         await ask("search", query="x" * 4090)
-        told = await ask("session.replay", task_id=get_field(first, "meta", "task_id"))
-        assert get_field(told, "result", "not_asked") == 2
-        assert "cursor is gone" in str(told["text"]) and "too long to record" in str(told["text"])
+        answer = await ask("session.replay", task_id=get_field(first, "meta", "task_id"))
+        assert get_field(answer, "result", "not_asked") == 2
+        assert "cursor is gone" in str(answer["text"]) and "too long to record" in str(answer["text"])
         for arguments in ({}, {"task_id": "none such"}):
             refused = await ask("session.replay", **arguments)
             assert get_field(refused, "error", "error") in ("INVALID_ARGUMENT", "NOT_FOUND")

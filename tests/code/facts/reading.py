@@ -30,14 +30,14 @@ def exported(language: str, text: str) -> list[tuple[str, str, str, str]]:
 def bound(language: str, text: str) -> list[str]:
     """Its bindings: name, reason, and the kinds of the scopes around, innermost first."""
     facts = facts_of(language, text)
-    told = []
+    answer = []
     for name, (scope, _, reason, _) in zip(facts.bind_names, facts.binds.tolist(), strict=True):
         around = []
         while scope >= 0:
             around.append(facts.scopes[scope].kind)
             scope = facts.scopes[scope].parent
-        told.append(f"{name} {REASONS[reason]} {'<'.join(around)}")
-    return told
+        answer.append(f"{name} {REASONS[reason]} {'<'.join(around)}")
+    return answer
 
 
 def words(language: str, text: str) -> set[str]:

@@ -61,10 +61,10 @@ def test_only_names_refer(path: str, tmp_path: Path) -> None:
     plain = marked.translate(dict.fromkeys(map(ord, "«»"), ""))
     word = marked.partition("«")[2].partition("»")[0]
     expected, text = set(), marked.replace("«", "<").replace("»", ">")
-    for line, said in enumerate(text.split("\n"), start=1):
-        while (at := said.find(f"<{word}>")) >= 0:
+    for line, output in enumerate(text.split("\n"), start=1):
+        while (at := output.find(f"<{word}>")) >= 0:
             expected.add(f"{path}:{line}:{at + 1}")
-            said = said[:at] + word + said[at + len(word) + 2 :]
+            output = output[:at] + word + output[at + len(word) + 2 :]
         plain = plain.replace(f"<{word}>", word)
     with written(tmp_path / "repo", {path: plain, "x.js": "export const x = 1;\n"}) as repo:
         assert set(repo.uses(word)) == expected

@@ -70,7 +70,7 @@ def written(root: Path, files: Mapping[str, str]) -> Iterator[Written]:
         facts=FactStore(home / "facts.db"),
         text=FullText(home / "tantivy"),
         parsers=_parsers(),
-        told=lambda progress: None,
+        on_progress=lambda progress: None,
     )
     try:
         assert follower.update(snapshot, newer=lambda: False)

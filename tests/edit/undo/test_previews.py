@@ -148,9 +148,9 @@ async def test_a_rule_that_asks_about_a_file_asks_about_undoing_its_change(tmp_p
         written = action_of(await call(opened, "write_files", edits=edits))
         await decide(opened, "approval.approve", action_id=written)
         await executed(opened, written)
-        told = result(await decide(opened, "policy.explain", operation="undo"))
-        seen = told["input"]
-        assert told["verdict"] == "ask" and isinstance(seen, dict) and seen["paths"] == ["a.py"]
+        reported = result(await decide(opened, "policy.explain", operation="undo"))
+        seen = reported["input"]
+        assert reported["verdict"] == "ask" and isinstance(seen, dict) and seen["paths"] == ["a.py"]
         for name, before, after in (("undo", "x = 2\n", "x = 1\n"), ("redo", "x = 1\n", "x = 2\n")):
             action = await asked(opened, name)
             assert (root / "a.py").read_text() == before

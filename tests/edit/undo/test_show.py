@@ -112,5 +112,5 @@ def test_what_cannot_be_shown_says_why(plane: OpenPlane) -> None:
 def test_secrets_stay_secret(plane: OpenPlane) -> None:
     made = write(plane, {"path": "settings.py", "content": "KEY = 'hidden words'\n"})
     (plane.root / ".cplignore").write_text("settings.py\n")
-    told = str(plane.ask("mutation.show", mutation_id=made))
-    assert "left out by the rules" in told and "hidden words" not in told
+    answer = str(plane.ask("mutation.show", mutation_id=made))
+    assert "left out by the rules" in answer and "hidden words" not in answer

@@ -184,10 +184,10 @@ def test_a_pinned_root_without_files_is_shown_as_empty(tmp_path: Path) -> None:
         ("{version: 1}\n", "cannot be added to"),
     ],
 )
-def test_a_broken_file_is_refused_with_its_line_and_left_alone(tmp_path: Path, text: str, said: str) -> None:
+def test_a_broken_file_is_refused_with_its_line_and_left_alone(tmp_path: Path, text: str, output: str) -> None:
     file = kept(tmp_path, text)
     contexts = Tree(REPO).contexts(file)
-    assert isinstance(contexts.problem, ConfigInvalid) and said in contexts.problem.message
+    assert isinstance(contexts.problem, ConfigInvalid) and output in contexts.problem.message
     assert file.path.read_text() == text
     # The rest of the repository can be worked with meanwhile.
     assert contexts.router.assign(["core/A.java"]) == {"core/A.java": "jvm:core"}

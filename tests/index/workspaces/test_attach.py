@@ -103,8 +103,8 @@ async def test_a_restart_keeps_what_is_attached_and_a_detached_one_is_gone(main:
         assert error(await ask("search", query="return", workspace="other"))[0] == "NOT_FOUND"
         assert error(await ask("workspace.detach", name="other"))[0] == "NOT_FOUND"
         result(await ask("workspace.attach", path=str(other), name="again"))
-        name, said = error(await ask("search", query="return", workspace="other"))
-        assert (name, "there are again" in said) == ("NOT_FOUND", True)
+        name, output = error(await ask("search", query="return", workspace="other"))
+        assert (name, "there are again" in output) == ("NOT_FOUND", True)
 
     async def kept(ask: Ask) -> None:
         text(await ask("search", query="price", workspace="again"))
@@ -125,8 +125,8 @@ async def test_what_happened_is_in_the_log_with_the_workspace(main: Path, other:
             ("workspaces", "workspace.attached")
         ]
         rebuilt = await opened.conveyor.call("index.rebuild", {"workspace": "o"}, AGENT)
-        told = await of_call(opened, rebuilt)
-        assert [one.payload["workspace"] for one in told] == ["o", "o"], "intent and outcome"
+        answer = await of_call(opened, rebuilt)
+        assert [one.payload["workspace"] for one in answer] == ["o", "o"], "intent and outcome"
         published = await events(opened, "index.epoch_published")
         assert {one.stream for one in published} == {"index/o"}, "the repository itself was not asked"
 
@@ -145,9 +145,9 @@ async def test_a_folder_outside_the_roots_needs_the_owners_leave(main: Path, oth
             assert "outside workspaces.roots" in str(envelope)
         for path in ("/", "~", str(Path.home().parent)):
             envelope = await ask("workspace.attach", path=path)
-            name, said = error(envelope)
+            name, output = error(envelope)
             assert name == "PATH_DENIED", path
-            assert "far more than a project" in said and "one project's folder" in str(envelope)
+            assert "far more than a project" in output and "one project's folder" in str(envelope)
         assert text(await ask("workspace.list")) == "[no further workspaces]"
     async with asking(main, *QUIET, "trust.allow=workspace.attach") as ask:
         result(await ask("workspace.attach", path="../lib/other"))
@@ -200,8 +200,8 @@ async def test_a_folder_that_went_away_or_leads_elsewhere_is_not_read(main: Path
         result(await ask("workspace.attach", path=str(other), name="o"))
 
     async def gone(ask: Ask) -> None:
-        name, said = error(await ask("search", query="secret", workspace="o"))
-        assert (name, "gone" in said) == ("NOT_FOUND", True)
+        name, output = error(await ask("search", query="secret", workspace="o"))
+        assert (name, "gone" in output) == ("NOT_FOUND", True)
         assert "o  " in text(await ask("workspace.list"))
 
     async with asking(main, *settings(other.parent)) as ask:

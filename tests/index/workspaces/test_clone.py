@@ -75,9 +75,9 @@ async def test_a_clone_is_a_workspace_until_it_is_detached(main: Path, remote: P
 @requirement("WSP-02")
 async def test_it_is_outward_so_the_owner_has_to_allow_it(main: Path, remote: Path) -> None:
     async with asking(main, "embeddings.model=none", "approvals.wait_sec=0") as ask:
-        name, said = error(await ask("git.clone", url="https://me:hunter2@example.com/x.git"))
-        assert (name, "hunter2" in said) == ("APPROVAL_PENDING", False)
-        assert "it fetches from https://example.com/x.git" in said
+        name, output = error(await ask("git.clone", url="https://me:hunter2@example.com/x.git"))
+        assert (name, "hunter2" in output) == ("APPROVAL_PENDING", False)
+        assert "it fetches from https://example.com/x.git" in output
         assert homes(main) == []
 
 
@@ -92,8 +92,8 @@ async def test_leave_to_clone_is_no_leave_to_read_this_machine(main: Path, remot
 async def test_addresses_that_are_refused_leave_nothing(main: Path) -> None:
     async with asking(main, *QUIET) as ask:
         for url in ("ext::sh -c touch% /tmp/x", "--upload-pack=touch x", "/etc", "https://user:pa/ss@host/x", ""):
-            name, said = error(await ask("git.clone", url=url, name="x"))
-            assert (name, "pa/ss" in said) == ("INVALID_ARGUMENT", False), url
+            name, output = error(await ask("git.clone", url=url, name="x"))
+            assert (name, "pa/ss" in output) == ("INVALID_ARGUMENT", False), url
         assert homes(main) == []
 
 
@@ -105,8 +105,8 @@ async def test_names_and_branches_that_are_refused(main: Path, remote: Path) -> 
             assert error(await ask("git.clone", url=url, name=name))[0] == "INVALID_ARGUMENT", name
         for branch in ("--upload-pack=x", "a\0b", "a\nb"):
             assert error(await ask("git.clone", url=url, branch=branch))[0] == "INVALID_ARGUMENT", branch
-        name, said = error(await ask("git.clone", url=url, branch="missing"))
-        assert (name, "missing" in said) == ("REMOTE_FAILED", True)
+        name, output = error(await ask("git.clone", url=url, branch="missing"))
+        assert (name, "missing" in output) == ("REMOTE_FAILED", True)
         assert error(await ask("git.clone", url=f"file://{remote}x"))[0] == "REMOTE_FAILED"
         assert homes(main) == []
 
@@ -118,8 +118,8 @@ async def test_a_clone_over_its_size_is_removed(main: Path, tmp_path: Path) -> N
     git(source, "add", ".")
     git(source, "commit", "--quiet", "--message", "large")
     async with asking(main, *ALL, "workspaces.max_clone_mb=1") as ask:
-        name, said = error(await ask("git.clone", url=f"file://{source}"))
-        assert (name, "workspaces.max_clone_mb" in said) == ("TOO_LARGE", True)
+        name, output = error(await ask("git.clone", url=f"file://{source}"))
+        assert (name, "workspaces.max_clone_mb" in output) == ("TOO_LARGE", True)
         assert homes(main) == []
         assert result(await ask("workspace.list"))["workspaces"] == []
 
@@ -135,11 +135,11 @@ class Told:
 
 
 async def cloned(url: str, target: Path, *, submodules: bool = False, max_mb: int = 100) -> Told:
-    told = Told()
+    answer = Told()
     await GitClone(max_mb=max_mb, timeout_sec=30, outside=target.parent).clone(
-        Remote.of(url), target, branch="", recurse_submodules=submodules, fetch_lfs=False, call=told
+        Remote.of(url), target, branch="", recurse_submodules=submodules, fetch_lfs=False, call=answer
     )
-    return told
+    return answer
 
 
 @requirement("WSP-02")
@@ -158,8 +158,8 @@ async def test_its_size_is_watched_while_it_runs(tmp_path: Path) -> None:
 async def test_a_clone_that_takes_too_long_is_ended(main: Path) -> None:
     async with asking(main, *QUIET, "workspaces.clone_timeout_sec=0.5") as ask:
         with silent() as server:
-            name, said = error(await ask("git.clone", url=server.url))
-            assert (name, "clone_timeout_sec" in said) == ("DEADLINE_EXCEEDED", True)
+            name, output = error(await ask("git.clone", url=server.url))
+            assert (name, "clone_timeout_sec" in output) == ("DEADLINE_EXCEEDED", True)
             with await asyncio.to_thread(server.accepted) as connection:
                 await asyncio.to_thread(ended, connection)
         assert homes(main) == []

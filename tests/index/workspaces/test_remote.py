@@ -81,9 +81,9 @@ def test_nothing_of_a_password_is_ever_shown(user: str, password: str) -> None:
     except InvalidArgument as refused:
         assert password not in refused.message
         return
-    said = remote.redacted(f"fatal: '{remote.url}' for {user}:{password}@example.org and {password}")
+    output = remote.redacted(f"fatal: '{remote.url}' for {user}:{password}@example.org and {password}")
     assert remote.shown == "https://example.org/xyz.git"
-    left = said.replace("***", "")
+    left = output.replace("***", "")
     assert password not in left
     assert user not in left
 

@@ -7,7 +7,7 @@ from codeplane.query.compare.change import FileOutlines
 from codeplane.query.compare.comparison import Comparison
 from codeplane.query.compare.outline import Outline
 from tests.interaction.requirements import requirement
-from tests.query.compare.versions import compared, compared_files, every, outline, told
+from tests.query.compare.versions import changes_by_path, compared, compared_files, every, outline
 
 BODY = "    total = 0\n    for one in things:\n        total += one.price * one.count\n    return total\n"
 
@@ -25,8 +25,8 @@ def test_members_are_nested_in_their_class() -> None:
 @requirement("CMP-02")
 def test_what_came_or_went_with_its_class_is_told_once() -> None:
     text = "class A:\n    x = 1\n    def one(self): return 1\n"
-    assert told(compared("a.py", "", text)) == {"A": ("added", False)}
-    assert told(compared("a.py", text, "")) == {"A": ("removed", True)}
+    assert changes_by_path(compared("a.py", "", text)) == {"A": ("added", False)}
+    assert changes_by_path(compared("a.py", text, "")) == {"A": ("removed", True)}
 
 
 @requirement("CMP-02")
@@ -45,12 +45,14 @@ def test_comments_layout_and_documentation_are_no_changes() -> None:
 @requirement("CMP-02")
 def test_indentation_and_ends_of_lines_count_where_they_mean_something() -> None:
     before = "def f(a):\n    if a:\n        go()\n    return a\n"
-    assert told(compared("a.py", before, before.replace("    return", "        return"))) == {
+    assert changes_by_path(compared("a.py", before, before.replace("    return", "        return"))) == {
         "f": ("body_changed", False)
     }
     assert compared("a.py", before, before.replace("    ", "  ")) == []
     before = "export function f() {\n  return { a: 1 };\n}\n"
-    assert told(compared("a.js", before, before.replace("return {", "return\n  {"))) == {"f": ("body_changed", False)}
+    assert changes_by_path(compared("a.js", before, before.replace("return {", "return\n  {"))) == {
+        "f": ("body_changed", False)
+    }
 
 
 @settings(max_examples=40, deadline=None)
@@ -61,8 +63,8 @@ def test_lines_that_say_nothing_change_nothing(extra: list[tuple[int, str]]) -> 
         "            2,\n        ]\n\ndef two():\n    return 3"
     ).splitlines()
     changed = list(lines)
-    for at, said in sorted(extra, reverse=True):
-        changed.insert(at, said)
+    for at, output in sorted(extra, reverse=True):
+        changed.insert(at, output)
     assert compared("a.py", "\n".join(lines), "\n".join(changed)) == []
 
 
@@ -99,7 +101,7 @@ def test_of_several_with_one_signature_the_body_tells_which_was_renamed() -> Non
 def test_something_else_with_the_same_signature_is_no_rename() -> None:
     before = "def start():\n    server = make()\n    server.listen(80)\n    return server\n"
     after = "def words():\n    for line in open('x'):\n        yield from line.split()\n"
-    assert told(compared("a.py", before, after)) == {"start": ("removed", True), "words": ("added", False)}
+    assert changes_by_path(compared("a.py", before, after)) == {"start": ("removed", True), "words": ("added", False)}
     assert {one.change for one in every(compared("a.py", "A = None\n", "B = None\n"))} == {"removed", "added"}
 
 
@@ -120,7 +122,7 @@ def test_a_class_moved_and_changed() -> None:
     text = f"class A:\n    def total(self, things):\n{inner}    def b(self): return 1\n"
     after = text.replace("def b(self)", "def b(self, x)")
     (change,) = compared_files({"a.py": text}, {"b.py": after})
-    assert change.moved and told(change.nested) == {"A.b": ("signature_changed", True)}
+    assert change.moved and changes_by_path(change.nested) == {"A.b": ("signature_changed", True)}
 
 
 def test_in_one_go_package_files_do_not_matter() -> None:
@@ -149,24 +151,26 @@ def test_nobody_builds_on_tests_or_private_modules() -> None:
 
 def test_what_a_module_lists_is_what_it_gives() -> None:
     before = '__all__ = ["f"]\ndef f(): return 1\ndef g(): return 2\n'
-    assert told(compared("a.py", before, before.replace("def g(): return 2\n", ""))) == {"g": ("removed", False)}
-    changes = told(compared("a.py", before, before.replace("f(): return 1", "f(a): return 1")))
+    assert changes_by_path(compared("a.py", before, before.replace("def g(): return 2\n", ""))) == {
+        "g": ("removed", False)
+    }
+    changes = changes_by_path(compared("a.py", before, before.replace("f(): return 1", "f(a): return 1")))
     assert changes == {"f": ("signature_changed", True)}
 
 
 def test_names_that_are_passed_on() -> None:
     before, after = "from .a import f, g\n", "from .a import f\n"
-    assert told(compared("pkg/__init__.py", before, after)) == {"g": ("removed", True)}
+    assert changes_by_path(compared("pkg/__init__.py", before, after)) == {"g": ("removed", True)}
     assert compared("pkg/other.py", before, after) == []
     before = "export { a, b as c } from './x';\n"
-    assert told(compared("i.ts", before, "export { a } from './x';\n")) == {"c": ("removed", True)}
+    assert changes_by_path(compared("i.ts", before, "export { a } from './x';\n")) == {"c": ("removed", True)}
 
 
 def test_a_member_that_is_inherited_now_is_still_there() -> None:
     before = "class A:\n    pass\nclass B(A):\n    def f(self): return 1\n    def g(self): return 2\n"
     after = "class A:\n    def f(self): return 1\nclass B(A):\n    pass\n"
-    assert told(compared("a.py", before, after))["B.f"] == ("removed", False)
-    assert told(compared("a.py", before, after))["B.g"] == ("removed", True)
+    assert changes_by_path(compared("a.py", before, after))["B.f"] == ("removed", False)
+    assert changes_by_path(compared("a.py", before, after))["B.g"] == ("removed", True)
 
 
 def test_behind_overloads_the_implementation_is_nobodys_affair() -> None:
@@ -190,7 +194,7 @@ def test_a_setter_that_is_gone() -> None:
 
 def test_code_that_does_not_parse_is_compared_as_far_as_it_does() -> None:
     before = "def f(a): return 1\n\n\ndef g(): return 2\n"
-    changes = told(compared("a.py", before, "def f(a, b): return 1\n\n\ndef g(: return 2\n"))
+    changes = changes_by_path(compared("a.py", before, "def f(a, b): return 1\n\n\ndef g(: return 2\n"))
     assert changes["f"] == ("signature_changed", True)
 
 
@@ -201,7 +205,7 @@ def test_an_epoch_knows_names_and_signatures() -> None:
     assert [one.path for one in old.entities] == ["f", "A", "A.m"]
     new = Outline.of_rows("a.py", "python", [("function", "f", "f", "xx", 1), ("class", "A", "A", "", 3)])
     changes = Comparison([FileOutlines(old=old, new=new)]).changes
-    assert told(changes) == {"f": ("signature_changed", True), "A.m": ("removed", True)}
+    assert changes_by_path(changes) == {"f": ("signature_changed", True), "A.m": ("removed", True)}
     assert {one.risk for one in every(changes) if one.change == "signature_changed"} == {"unknown"}
 
 

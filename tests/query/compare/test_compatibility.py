@@ -3,7 +3,7 @@
 import pytest
 
 from tests.interaction.requirements import requirement
-from tests.query.compare.versions import compared, compared_files, every, told
+from tests.query.compare.versions import changes_by_path, compared, compared_files, every
 
 pytestmark = requirement("CMP-11")
 
@@ -26,12 +26,12 @@ def test_an_import_is_not_passed_on(path: str, line: str) -> None:
     after = "export function f() { return 1; }\n"
     assert compared(path, f"{line}\n{after}", after) == []
     gone = compared(path, f"export function x() {{ return 1; }}\n{after}", f'import {{ x }} from "./x";\n{after}')
-    assert told(gone) == {"x": ("removed", True)}
+    assert changes_by_path(gone) == {"x": ("removed", True)}
 
 
 def test_an_import_that_is_exported_is_passed_on() -> None:
     before = 'import { x } from "./x";\nexport { x };\nexport const y = 1;\n'
-    assert told(compared("a.ts", before, "export const y = 1;\n")) == {"x": ("removed", True)}
+    assert changes_by_path(compared("a.ts", before, "export const y = 1;\n")) == {"x": ("removed", True)}
     kept = 'export { x } from "./z";\nexport const y = 1;\n'
     assert not any(one.breaking for one in every(compared("a.ts", before, kept)))
 
@@ -66,12 +66,14 @@ CLASSES = {
 @pytest.mark.parametrize("text", CLASSES.values(), ids=CLASSES.keys())
 def test_fields_that_have_to_be_given(text: str) -> None:
     with_default, without = text.format(" = 1"), text.format("")
-    assert told(compared("a.py", with_default, without)) == {"A.y": ("signature_changed", True)}
-    assert told(compared("a.py", without, with_default)) == {"A.y": ("signature_changed", False)}
+    assert changes_by_path(compared("a.py", with_default, without)) == {"A.y": ("signature_changed", True)}
+    assert changes_by_path(compared("a.py", without, with_default)) == {"A.y": ("signature_changed", False)}
     # A tuple is also taken apart, by however many it has.
     is_tuple = "NamedTuple" in text
-    assert told(compared("a.py", with_default, with_default + "    z: int = 2\n")) == {"A.z": ("added", is_tuple)}
-    assert told(compared("a.py", without, without + "    z: int\n")) == {"A.z": ("added", True)}
+    assert changes_by_path(compared("a.py", with_default, with_default + "    z: int = 2\n")) == {
+        "A.z": ("added", is_tuple)
+    }
+    assert changes_by_path(compared("a.py", without, without + "    z: int\n")) == {"A.z": ("added", True)}
 
 
 @pytest.mark.parametrize(
@@ -96,37 +98,43 @@ def test_fields_that_say_more(line: str, breaks: bool) -> None:
 
 def test_fields_by_calls_alone() -> None:
     text = "@attr.s\nclass A:\n    x = attr.ib()\n    y = attr.ib({})\n"
-    assert told(compared("a.py", text.format("default=1"), text.format(""))) == {"A.y": ("signature_changed", True)}
-    assert told(compared("a.py", text.format(""), text.format("") + "    z = attr.ib()\n")) == {"A.z": ("added", True)}
+    assert changes_by_path(compared("a.py", text.format("default=1"), text.format(""))) == {
+        "A.y": ("signature_changed", True)
+    }
+    assert changes_by_path(compared("a.py", text.format(""), text.format("") + "    z = attr.ib()\n")) == {
+        "A.z": ("added", True)
+    }
 
 
 def test_keys_that_may_be_missing() -> None:
     text = "class A(TypedDict{}):\n    x: int\n"
-    assert told(compared("a.py", text.format(""), text.format("") + "    y: int\n")) == {"A.y": ("added", True)}
+    assert changes_by_path(compared("a.py", text.format(""), text.format("") + "    y: int\n")) == {
+        "A.y": ("added", True)
+    }
     loose = text.format(", total=False")
-    assert told(compared("a.py", loose, loose + "    y: int\n")) == {"A.y": ("added", False)}
+    assert changes_by_path(compared("a.py", loose, loose + "    y: int\n")) == {"A.y": ("added", False)}
     assert not compared("a.py", text.format(""), text.format("") + "    y: NotRequired[int]\n")[0].is_broken
 
 
 def test_fields_in_another_order() -> None:
     text = "@dataclass{}\nclass A:\n    x: int = 1\n{}    y: int = 2\n"
     added = compared("a.py", text.format("", ""), text.format("", "    z: int = 3\n"))
-    assert told(added) == {"A": ("signature_changed", True), "A.z": ("added", False)}
+    assert changes_by_path(added) == {"A": ("signature_changed", True), "A.z": ("added", False)}
     named = "(kw_only=True)"
-    assert told(compared("a.py", text.format(named, ""), text.format(named, "    z: int = 3\n"))) == {
+    assert changes_by_path(compared("a.py", text.format(named, ""), text.format(named, "    z: int = 3\n"))) == {
         "A.z": ("added", False)
     }
     swapped = "@dataclass\nclass A:\n    y: int = 2\n    x: int = 1\n"
-    assert told(compared("a.py", text.format("", ""), swapped)) == {"A": ("signature_changed", True)}
+    assert changes_by_path(compared("a.py", text.format("", ""), swapped)) == {"A": ("signature_changed", True)}
     plain = "class A:\n    x: int = 1\n    y: int = 2\n"
     assert compared("a.py", plain, "class A:\n    y: int = 2\n    x: int = 1\n") == []
 
 
 def test_members_of_an_interface_that_have_to_be_there() -> None:
     text = "export interface A { x: string; y?: number }\n"
-    assert told(compared("a.ts", text, text.replace("y?", "y"))) == {"A.y": ("signature_changed", True)}
-    assert told(compared("a.ts", text, text.replace("}", "; z?: string }"))) == {"A.z": ("added", False)}
-    assert told(compared("a.ts", text, text.replace("}", "; z: string }"))) == {"A.z": ("added", True)}
+    assert changes_by_path(compared("a.ts", text, text.replace("y?", "y"))) == {"A.y": ("signature_changed", True)}
+    assert changes_by_path(compared("a.ts", text, text.replace("}", "; z?: string }"))) == {"A.z": ("added", False)}
+    assert changes_by_path(compared("a.ts", text, text.replace("}", "; z: string }"))) == {"A.z": ("added", True)}
 
 
 @pytest.mark.parametrize("text", [OVERLOADED, SCRIPTED], ids=["python", "typescript"])
@@ -154,7 +162,9 @@ def test_an_overload_more_or_less() -> None:
 
 def test_a_method_of_another_class_is_no_overload() -> None:
     text = "class A:\n    def f(self): return 1\n    x = 1\nclass B:\n    def f(self): return 2\n"
-    assert told(compared("a.py", text, text.replace("    def f(self): return 1\n", ""))) == {"A.f": ("removed", True)}
+    assert changes_by_path(compared("a.py", text, text.replace("    def f(self): return 1\n", ""))) == {
+        "A.f": ("removed", True)
+    }
 
 
 @pytest.mark.parametrize(
@@ -239,4 +249,4 @@ def test_a_name_that_a_package_still_gives_away_is_not_gone() -> None:
         "shop/_api.py": "def get(a):\n    return [a, a]\n",
         "shop/_more.py": "def put(a):\n    return {a: a}\n",
     }
-    assert told(compared_files(before, after)) == {"put": ("moved", False)}
+    assert changes_by_path(compared_files(before, after)) == {"put": ("moved", False)}

@@ -10,8 +10,8 @@ from tests.interaction.requirements import requirement
 from tests.query.compare.versions import outline
 
 
-def read(said: str, shape: Shape) -> tuple[Parameter, ...]:
-    return parameters(said.split(), shape)
+def read(output: str, shape: Shape) -> tuple[Parameter, ...]:
+    return parameters(output.split(), shape)
 
 
 @requirement("CMP-02")

@@ -199,7 +199,7 @@ def test_epochs_and_those_that_are_not_kept(root: Path) -> None:
         assert "epochs keep names and signatures" in str(answer["text"])
         part = await ask("semantic_diff", base=f"epoch:{first}", target=f"epoch:{last - 1}", paths=["shop/*.py"])
         assert list(named(part)) == ["parse"]
-        for asked, said in (
+        for asked, output in (
             ({"base": "epoch:9999"}, f"kept: epoch:{first} to epoch:{last}"),
             ({"base": "epoch:x"}, "epoch:12"),
             ({"base": f"epoch:{first}", "target": "HEAD"}, "base=epoch:N"),
@@ -207,7 +207,7 @@ def test_epochs_and_those_that_are_not_kept(root: Path) -> None:
             ({"base": f"epoch:{first}", "paths": ["nowhere"]}, "list_dir"),
         ):
             error = (await ask("semantic_diff", **asked))["error"]
-            assert isinstance(error, dict) and said in str(error["hint"])
+            assert isinstance(error, dict) and output in str(error["hint"])
 
     ask_with(root, body)
 
@@ -288,8 +288,8 @@ def test_a_member_that_an_unchanged_file_gives_is_still_there(tmp_path: Path) ->
 
     async def body(ask: Ask) -> None:
         (change,) = found(await ask("semantic_diff"))
-        told = {one["name"]: one["structural_severity"] for one in change["nested_changes"]}
-        assert told == {"drop": "breaking", "save": "non_breaking"}
+        reported = {one["name"]: one["structural_severity"] for one in change["nested_changes"]}
+        assert reported == {"drop": "breaking", "save": "non_breaking"}
 
     ask_with(root, body)
 

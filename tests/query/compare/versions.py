@@ -41,6 +41,6 @@ def every(changes: list[Change]) -> Iterator[Change]:
         yield from one.every()
 
 
-def told(changes: list[Change]) -> dict[str, tuple[str, bool]]:
+def changes_by_path(changes: list[Change]) -> dict[str, tuple[str, bool]]:
     """By path what happened to a definition, and whether it breaks users."""
     return {one.pair.now.path: (one.change, one.breaking) for one in every(changes)}

@@ -8,7 +8,7 @@ from codeplane.query.signature import MAX_SIGNATURE, doc, signature
 from tests.interaction.requirements import requirement
 
 
-def told(language: str, source: str) -> dict[str, tuple[str, str]]:
+def signatures(language: str, source: str) -> dict[str, tuple[str, str]]:
     text = source.encode()
     facts = extractor(languages().by_name[language]).facts(text)
     return {one.path: (signature(facts, text, one), doc(facts, text, one)) for one in facts.definitions}
@@ -54,11 +54,11 @@ def told(language: str, source: str) -> dict[str, tuple[str, str]]:
     ],
 )
 def test_signatures_and_docs(language: str, source: str, path: str, expected: tuple[str, str]) -> None:
-    assert told(language, source)[path] == expected
+    assert signatures(language, source)[path] == expected
 
 
 @requirement("EXP-01")
 def test_a_long_signature_is_cut() -> None:
     arguments = ", ".join(f"argument_{n}" for n in range(100))
-    said, _ = told("python", f"def f({arguments}):\n    pass\n")["f"]
-    assert said.endswith("…") and len(said) == MAX_SIGNATURE + 1
+    output, _ = signatures("python", f"def f({arguments}):\n    pass\n")["f"]
+    assert output.endswith("…") and len(output) == MAX_SIGNATURE + 1

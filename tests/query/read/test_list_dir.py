@@ -37,9 +37,9 @@ def test_a_folder_with_counts_and_sizes(root: Path) -> None:
         assert "(binary)" not in str(envelope["text"])
         deeper = await ask("list_dir", path="shop", depth=2, skipped=True)
         assert entries(result(deeper))[:3] == ["shop/report/", "shop/report/pdf.py", "shop/__init__.py"]
-        said = await ask("list_dir", skipped=True)
-        assert "  logo.png 7 B (binary)" in str(said["text"])
-        assert "not searched: 1 binary" in str(said["text"])
+        output = await ask("list_dir", skipped=True)
+        assert "  logo.png 7 B (binary)" in str(output["text"])
+        assert "not searched: 1 binary" in str(output["text"])
 
     with_plane(root, body)
 

@@ -278,12 +278,12 @@ def test_metadata_names_language_and_git_status(root: Path) -> None:
     async def body(ask: Ask) -> None:
         paths = ["a.txt", "sub/b.txt", "tool.py", "run.log"]
         found = await ask("read_files", paths=paths, include_metadata=True)
-        said = {}
+        output = {}
         for one in files(found):
             metadata = one["metadata"]
             assert isinstance(metadata, dict)
-            said[one["path"]] = (metadata["language"], metadata["git_status"])
-        assert said == {
+            output[one["path"]] = (metadata["language"], metadata["git_status"])
+        assert output == {
             "a.txt": (None, "clean"),
             "sub/b.txt": (None, "modified"),
             "tool.py": ("python", "untracked"),

@@ -19,14 +19,14 @@ FILES = {
 
 
 def test_other_names_are_told(tmp_path: Path) -> None:
-    async def said(ask: Ask, query: str) -> str:
+    async def answer_text(ask: Ask, query: str) -> str:
         meta = (await ask("search", query=query, mode="references"))["meta"]
         assert isinstance(meta, dict)
         return str(meta.get("warnings") or "")
 
     async def body(ask: Ask) -> None:
-        assert "also known as g in 2 files; uses under another name are not listed" in await said(ask, "m.py:1")
-        assert "also known as outer in a.ts" in await said(ask, "inner")
-        assert not await said(ask, "alone")
+        assert "also known as g in 2 files; uses under another name are not listed" in await answer_text(ask, "m.py:1")
+        assert "also known as outer in a.ts" in await answer_text(ask, "inner")
+        assert not await answer_text(ask, "alone")
 
     with_plane(make_repo(tmp_path / "repo", FILES), body)

@@ -249,7 +249,7 @@ def test_rules_that_change_are_followed_at_the_next_answer_that_sees_it(root: Pa
 def test_nothing_found_says_what_else_there_is(root: Path) -> None:
     (root / "use.py").write_text("from outside import borrowed\nborrowed()\n")
 
-    async def said(ask: Ask, **asked: object) -> str:
+    async def answer_text(ask: Ask, **asked: object) -> str:
         meta = (await ask("search", **asked))["meta"]
         assert isinstance(meta, dict)
         warnings = meta.get("warnings") or []
@@ -258,13 +258,13 @@ def test_nothing_found_says_what_else_there_is(root: Path) -> None:
 
     async def body(ask: Ask) -> None:
         for mode in ("definitions", "references"):
-            told = await said(ask, query="borrowed", mode=mode)
-            assert told == "no definition here has that name; as text it is in 2 lines: mode=literal", mode
-        assert "in what was asked for" in await said(ask, query="get_name", mode="definitions", paths=["docs"])
-        assert not await said(ask, query="get_name", mode="references")
-        assert not await said(ask, query="nowhere_at_all", mode="definitions")
-        assert "names src/app.py: read_files" in await said(ask, query="src/app.py")
-        assert "list_dir" in await said(ask, query="./src/")
+            answer = await answer_text(ask, query="borrowed", mode=mode)
+            assert answer == "no definition here has that name; as text it is in 2 lines: mode=literal", mode
+        assert "in what was asked for" in await answer_text(ask, query="get_name", mode="definitions", paths=["docs"])
+        assert not await answer_text(ask, query="get_name", mode="references")
+        assert not await answer_text(ask, query="nowhere_at_all", mode="definitions")
+        assert "names src/app.py: read_files" in await answer_text(ask, query="src/app.py")
+        assert "list_dir" in await answer_text(ask, query="./src/")
 
     with_plane(root, body)
 

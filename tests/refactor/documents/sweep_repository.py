@@ -52,7 +52,7 @@ def sweep(root: Path, files: Mapping[str, str], name: str, *, qualified: str, ne
         return ask(name, qualified=qualified, near=near)
 
 
-def told(draft: Draft, files: Mapping[str, str]) -> dict[str, str | None]:
+def confidences(draft: Draft, files: Mapping[str, str]) -> dict[str, str | None]:
     """Each place as `path:line:column` (counted from 1, columns in bytes) and its confidence."""
     found: dict[str, str | None] = {}
     for edit in draft.edits:
@@ -65,5 +65,5 @@ def told(draft: Draft, files: Mapping[str, str]) -> dict[str, str | None]:
 
 def on_lines(draft: Draft, files: Mapping[str, str], path: str) -> dict[int, str | None]:
     """The confidence on each line of a file that has one match."""
-    found = told(draft, files)
+    found = confidences(draft, files)
     return {int(place.split(":")[1]): sure for place, sure in found.items() if place.startswith(f"{path}:")}

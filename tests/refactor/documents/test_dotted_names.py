@@ -62,7 +62,7 @@ async def _renamed(tmp_path: Path, symbol: str, new_name: str, **choice: object)
 @requirement("REF-20")
 async def test_every_dotted_name_that_leads_to_a_method_is_changed_also_through_heirs(tmp_path: Path) -> None:
     found, done = await _renamed(tmp_path, "BaseClient.build_request", "make", exclude=["anchored", "unknown"])
-    said = found["net/_client.py"]
+    output = found["net/_client.py"]
     for mention in (
         "see BaseClient.make.",
         "`Client.make()`",
@@ -72,8 +72,8 @@ async def test_every_dotted_name_that_leads_to_a_method_is_changed_also_through_
         ":py:meth:`make() <net.Client.make>`",
         "and AsyncClient.make.",
     ):
-        assert mention in said
-    assert "Not Other.build_request, and `session.build_request()` may" in said
+        assert mention in output
+    assert "Not Other.build_request, and `session.build_request()` may" in output
     assert found["docs/guide.md"].startswith("Use `Client.make()` or AsyncClient.make, not `Other.build_request()`.\n")
     left = cast(JsonObject, cast(JsonObject, result(done)["applied"])["doc_updates_left"])
     places = {(one["file"], one["line"]) for one in cast(list[JsonObject], left["matches"])}

@@ -28,7 +28,7 @@ def changed(root: Path, files: Mapping[str, str], moved: Mapping[str, str]) -> t
 
 
 def test_links_code_and_sentences(tmp_path: Path) -> None:
-    said = """# Ünits
+    output = """# Ünits
 See [prices](shop/prices.py), [a line](./shop/prices.py#L3 "Prices") and [other](shop/till.py).
 Run `python shop/prices.py:12`, or look into shop/prices.py.
 Not https://example.org/shop/prices.py nor old-shop/prices.py.
@@ -40,9 +40,9 @@ Not https://example.org/shop/prices.py nor old-shop/prices.py.
 python shop/prices.py --fast
 ```
 """
-    files = {**CODE, "README.md": said, "docs/a.md": "[up](../shop/prices.py) and `shop/prices.py`\n"}
+    files = {**CODE, "README.md": output, "docs/a.md": "[up](../shop/prices.py) and `shop/prices.py`\n"}
     texts, edits = changed(tmp_path, files, {"shop/prices.py": "shop/money/prices.py"})
-    expected = said.replace("shop/prices.py", "shop/money/prices.py")
+    expected = output.replace("shop/prices.py", "shop/money/prices.py")
     expected = expected.replace("example.org/shop/money/", "example.org/shop/").replace("old-shop/money/", "old-shop/")
     assert texts == {
         "README.md": expected,

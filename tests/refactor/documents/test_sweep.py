@@ -10,7 +10,7 @@ from codeplane.refactor.documents.code_blocks import Flavour
 from codeplane.refactor.documents.markup import Markup
 from codeplane.refactor.documents.word_kinds import word_kind
 from tests.interaction.requirements import requirement
-from tests.refactor.documents.sweep_repository import on_lines, sweep, sweeping, told
+from tests.refactor.documents.sweep_repository import confidences, on_lines, sweep, sweeping
 
 SHOP = '''"""Carts, see ShoppingCart."""
 
@@ -33,7 +33,7 @@ def test_comments_docstrings_and_documents_are_found_and_code_is_not(tmp_path: P
         "page.html": "<p>ShoppingCart</p>",
     }
     draft = sweep(tmp_path / "a", files, "ShoppingCart", qualified="shop.cart.ShoppingCart", near=("shop/cart.py",))
-    assert told(draft, files) == {
+    assert confidences(draft, files) == {
         "README.md:1:6": "high",
         "README.md:2:5": "medium",
         "shop/cart.py:1:15": "medium",
@@ -127,7 +127,7 @@ def test_a_common_word_written_out_in_full_is_high(tmp_path: Path) -> None:
         "README.md": "Call Store.get or :meth:`~shop.store.Store.get`.\nNot `Other.get`, `store.get` or os.get.\n",
     }
     draft = sweep(tmp_path / "a", files, "get", qualified="shop.store.Store.get", near=("shop/store.py",))
-    assert told(draft, files) == {
+    assert confidences(draft, files) == {
         "README.md:1:12": "high",
         "README.md:1:44": "high",
         "README.md:2:12": "low",
@@ -143,7 +143,7 @@ def test_ordinary_words_need_a_mark(tmp_path: Path) -> None:
         "README.md": "We normalize input. `normalize` does it.\n\n```python\nnormalize(1)\nnormalize = 2\n```\n",
     }
     draft = sweep(tmp_path / "a", files, "normalize", qualified="shop.a.normalize", near=("shop/a.py",))
-    assert told(draft, files) == {
+    assert confidences(draft, files) == {
         "README.md:1:4": "low",
         "README.md:1:22": "high",
         "README.md:4:1": "low",
@@ -168,7 +168,7 @@ def test_code_that_is_shown_is_one_thing(tmp_path: Path) -> None:
         "README.md": "\n".join(f"```python\n{one}\n```\n" for one in blocks),
     }
     draft = sweep(tmp_path / "a", files, "price", qualified="shop.prices.price", near=("shop/prices.py",))
-    assert told(draft, files) == {
+    assert confidences(draft, files) == {
         "README.md:2:25": "high",
         "README.md:4:1": "high",
         "README.md:5:9": "high",
@@ -192,7 +192,7 @@ def test_members_whose_receiver_is_not_known_keep_a_block_as_it_is(tmp_path: Pat
         "README.md": "```python\nDog.speak_up\nit.speak_up()\n```\n\n```python\nDog.speak_up\nCat.speak_up\n```\n",
     }
     draft = sweep(tmp_path / "a", files, "speak_up", qualified="zoo.Dog.speak_up", near=("zoo.py",))
-    assert told(draft, files) == {
+    assert confidences(draft, files) == {
         "README.md:2:5": "medium",
         "README.md:3:4": "medium",
         "README.md:7:5": "high",
@@ -208,7 +208,7 @@ def test_another_definition_of_the_name_makes_it_doubtful(tmp_path: Path) -> Non
         "README.md": "`send_mail`, a.send_mail\n\n```\nfrom shop.a import send_mail\nfrom b import send_mail\n```\n",
     }
     draft = sweep(tmp_path / "a", files, "send_mail", qualified="shop.a.send_mail", near=("shop/a.py",))
-    assert told(draft, files) == {
+    assert confidences(draft, files) == {
         "README.md:1:2": "low",
         "README.md:1:16": "high",
         "README.md:4:20": "high",
@@ -261,14 +261,14 @@ def other(user_id):
     files = {"shop/a.py": source, "README.md": "`user_id` and user_id, `name`\n"}
     with sweeping(tmp_path / "a", files) as ask:
         draft = ask("user_id", qualified="shop.a.pay.user_id", near=("shop/a.py",))
-        assert told(draft, files) == {
+        assert confidences(draft, files) == {
             "shop/a.py:4:12": "high",
             "shop/a.py:8:9": "high",
             "shop/a.py:10:29": "medium",
             "shop/a.py:12:23": "medium",
         }
         draft = ask("name", qualified="shop.a.pay.name", near=("shop/a.py",))
-        assert told(draft, files) == {
+        assert confidences(draft, files) == {
             "shop/a.py:5:12": "high",
             "shop/a.py:5:22": "low",
             "shop/a.py:7:9": "high",
@@ -281,7 +281,7 @@ def test_a_parameter_in_the_comment_above_a_function(tmp_path: Path) -> None:
     source = "/**\n * @param {string} userId who\n */\nexport function pay(userId) { return userId }\n// userId\n"
     files = {"a.js": source}
     draft = sweep(tmp_path / "a", files, "userId", qualified="a.pay.userId", near=("a.js",))
-    assert told(draft, files) == {"a.js:2:20": "high"}
+    assert confidences(draft, files) == {"a.js:2:20": "high"}
 
 
 def test_what_is_not_looked_at_is_said(tmp_path: Path) -> None:
@@ -314,7 +314,7 @@ def test_it_can_be_switched_off_and_told_where_to_look(tmp_path: Path) -> None:
 def test_names_beside_other_alphabets_and_line_ends(tmp_path: Path) -> None:
     files = {"shop/a.py": "def parse_url(): ...\n", "a.md": "“parse_url” é parse_url\r\n`parse_url`\r\nöparse_url\r\n"}
     draft = sweep(tmp_path / "a", files, "parse_url", qualified="shop.a.parse_url", near=("shop/a.py",))
-    assert told(draft, files) == {"a.md:1:4": "medium", "a.md:1:20": "medium", "a.md:2:2": "high"}
+    assert confidences(draft, files) == {"a.md:1:4": "medium", "a.md:1:20": "medium", "a.md:2:2": "high"}
 
 
 def test_words() -> None:

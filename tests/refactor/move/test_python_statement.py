@@ -28,8 +28,8 @@ _LAYOUTS = (
 )
 def test_what_is_left_is_what_was_not_taken_out(layout: str, count: int, gone: set[int], crlf: bool) -> None:
     names = [f"name{one} as n{one}" if one % 2 else f"name{one}" for one in range(count)]
-    said = layout.format(", ".join(names), ",\n    ".join(names), ",  # each\n    ".join(names)) + "\nx = 1\n"
-    text = (said.replace("\n", "\r\n") if crlf else said).encode()
+    output = layout.format(", ".join(names), ",\n    ".join(names), ",  # each\n    ".join(names)) + "\nx = 1\n"
+    text = (output.replace("\n", "\r\n") if crlf else output).encode()
     statement = statement_at(text, 0)
     assert statement is not None
     taken = [item for index, item in enumerate(statement.items) if index in gone]

@@ -15,8 +15,8 @@ def drawn(seed: int) -> Program:
     """A program that runs, of the first seed from this one on that gives one."""
     while True:
         found = _program(Random(seed))
-        told = found.outcome()
-        if told and " ended by " not in told and "<" not in told and found.loads():
+        answer = found.outcome()
+        if answer and " ended by " not in answer and "<" not in answer and found.loads():
             return found
         seed += 1_000_003
 

@@ -27,7 +27,7 @@ ALIASES = {
 @pytest.mark.parametrize("path", ALIASES)
 def test_an_alias_is_renamed_with_its_uses_alone(path: str, tmp_path: Path) -> None:
     text = ALIASES[path]
-    line = next(number for number, said in enumerate(text.split("\n"), start=1) if "near" in said)
+    line = next(number for number, output in enumerate(text.split("\n"), start=1) if "near" in output)
     place = f"{path}:{line}:{text.split(chr(10))[line - 1].index('near') + 1}"
     with repo(tmp_path, {path: text, "b.ts": "export const far = 1;\n"}) as found:
         world, store = found.written.world(), found.written.store

@@ -44,7 +44,7 @@ ARROWS = {
 @pytest.mark.parametrize("path", ARROWS)
 def test_members_behind_an_arrow_or_colons_are_proposed(path: str, tmp_path: Path) -> None:
     text, places = ARROWS[path]
-    line = next(number for number, said in enumerate(text.split("\n"), start=1) if "foo" in said)
+    line = next(number for number, output in enumerate(text.split("\n"), start=1) if "foo" in output)
     column = text.split("\n")[line - 1].index("foo") + 1
     with repo(tmp_path, {path: text}) as found:
         proposed = found.proposed(found.plan(f"{path}:{line}:{column}", "fresh"))

@@ -26,15 +26,15 @@ def _applied(found: Repo, candidate: str = "") -> tuple[set[int], set[int]]:
 def _check(tmp_path: Path, code: str, more: dict[str, str] | None = None, *, candidate: str = "") -> None:
     """Compare with what the comments of the code say: `# sure`, `# guess`, `# other`."""
     text = _TWO + textwrap.dedent(code)
-    said = {
+    output = {
         word: {line for line, field in enumerate(text.split("\n"), 1) if field.endswith(f"# {word}")}
         for word in ("sure", "guess", "other")
     }
     with repo(tmp_path, {"a.py": text, **(more or {})}) as found:
         applied, proposed = _applied(found, candidate)
-    assert applied == said["sure"]
-    assert said["guess"] <= proposed
-    assert not said["other"] & proposed
+    assert applied == output["sure"]
+    assert output["guess"] <= proposed
+    assert not output["other"] & proposed
 
 
 _FLOWS = {

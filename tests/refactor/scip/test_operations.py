@@ -81,8 +81,8 @@ def test_columns_are_counted_as_the_indexer_did(tmp_path: Path) -> None:
 
     async def body(ask: Asking) -> None:
         for encoding, place in PLACES.items():
-            for said in (encoding, 0):
-                cart = Doc(path="shop/cart.py", places=(place, (1, 6, 4, CART, 1)), encoding=said)
+            for output in (encoding, 0):
+                cart = Doc(path="shop/cart.py", places=(place, (1, 6, 4, CART, 1)), encoding=output)
                 (root / "index.scip").write_bytes(index_bytes([cart, USE_DOC]))
                 await ask("scip.import")
             wrong = Doc(path="shop/cart.py", places=(place,), encoding=encoding % 3 + 1)
@@ -113,11 +113,11 @@ def test_what_does_not_fit_is_refused_and_nothing_is_kept(tmp_path: Path) -> Non
 
     async def body(ask: Asking) -> None:
         file = root / "index.scip"
-        for documents, said in cases:
+        for documents, output in cases:
             file.write_bytes(index_bytes(documents))
             with pytest.raises(ScipRefused) as error:
                 await ask("scip.import")
-            assert said in refused(error)
+            assert output in refused(error)
         file.write_bytes(index_bytes([text, USE_DOC]))
         with pytest.raises(ScipRefused) as error:
             await ask("scip.import", exit_code=1)

@@ -282,8 +282,8 @@ def test_every_language_finds_what_stands_in_it(tmp_path: Path) -> None:
         ("foo" * 2000, "x", "python", "too long"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(pattern: str, rewrite: str, language: str, said: str) -> None:
+def test_what_cannot_be_meant_is_refused(pattern: str, rewrite: str, language: str, output: str) -> None:
     with pytest.raises(InvalidArgument) as caught:
         Rewrite(rewrite, parse_pattern(pattern, language))
     error: CodePlaneError = caught.value
-    assert said in error.message and error.hint and "µ" not in error.message
+    assert output in error.message and error.hint and "µ" not in error.message

@@ -163,8 +163,8 @@ class TestAlone:
             )
             for number in range(3)
         ]
-        said = [json.loads(process.communicate(timeout=60)[0]) for process in running]
-        assert {get_field(one, "result", "task", "description") for one in said} == {"0", "1", "2"}
+        output = [json.loads(process.communicate(timeout=60)[0]) for process in running]
+        assert {get_field(one, "result", "task", "description") for one in output} == {"0", "1", "2"}
 
     def test_settings_can_be_overridden_and_a_server_ignores_them_aloud(
         self, alone: Path, codeplane_server: Server

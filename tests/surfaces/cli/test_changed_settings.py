@@ -19,8 +19,8 @@ def test_changed_settings_are_named_until_they_hold(tmp_path: Path) -> None:
         before = own.read_text() if own.exists() else ""
         assert "restart" not in cpl("status", cwd=root).stdout
         own.write_text(f"{before}\ntrust:\n  mode: always\n")
-        said = cpl("status", cwd=root).stdout
-        assert "changed and not in force until a restart: trust.mode; then: cpl down && cpl up" in said, said
+        output = cpl("status", cwd=root).stdout
+        assert "changed and not in force until a restart: trust.mode; then: cpl down && cpl up" in output, output
         assert "trust.mode" in cpl("call", "status", cwd=root).stdout
         doctor = cpl("doctor", cwd=root).stdout
         assert "trust.mode" in next(line for line in doctor.splitlines() if line.split()[1] == "settings")
@@ -29,8 +29,8 @@ def test_changed_settings_are_named_until_they_hold(tmp_path: Path) -> None:
         assert "no server could start with them" in cpl("status", cwd=root).stdout
         made = server.call("agent.token", agent="a", capabilities=["read_files"])["result"]
         assert isinstance(made, dict)
-        told = Client(server.host, server.port, token=str(made["token"])).call("status", {"include": ["config"]})
-        assert "cpl doctor" in str(told) and "sometimes" not in str(told), "agents are not quoted the file"
+        answer = Client(server.host, server.port, token=str(made["token"])).call("status", {"include": ["config"]})
+        assert "cpl doctor" in str(answer) and "sometimes" not in str(answer), "agents are not quoted the file"
         own.write_text(before)
         assert "restart" not in cpl("status", cwd=root).stdout
     finally:

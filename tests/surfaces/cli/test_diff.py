@@ -31,10 +31,10 @@ def repo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def test_lines_structure_markdown_and_json(repo: Path) -> None:
     patch = cpl("diff", cwd=repo).stdout
     assert "+def total(items, tax):" in patch and "-def total(items):" in patch
-    told = cpl("diff", "--semantic", cwd=repo)
-    assert told.returncode == 0
-    assert "! shop.py:1 signature function total: tax has to be given" in told.stdout.splitlines()
-    assert "\x1b[" not in told.stdout and "cursor" not in told.stdout
+    answer = cpl("diff", "--semantic", cwd=repo)
+    assert answer.returncode == 0
+    assert "! shop.py:1 signature function total: tax has to be given" in answer.stdout.splitlines()
+    assert "\x1b[" not in answer.stdout and "cursor" not in answer.stdout
     one = cpl("diff", "-s", "-n", "1", cwd=repo)
     assert "there is more" in one.stderr and "tax(" not in one.stdout
     assert cpl("diff", "--markdown", cwd=repo).stdout.startswith("## Structural changes: HEAD (")
@@ -81,10 +81,10 @@ def test_the_hint_stands_once_behind_all_pages(tmp_path: Path) -> None:
     names = [f"total_{number}" for number in range(120)]
     root = make_repo(tmp_path / "repo", {"shop.py": "".join(f"def {name}(a):\n    return a\n\n\n" for name in names)})
     (root / "shop.py").write_text("".join(f"def {name}(a, b):\n    return a\n\n\n" for name in names))
-    told = cpl("diff", "--semantic", cwd=root).stdout.splitlines()
+    answer = cpl("diff", "--semantic", cwd=root).stdout.splitlines()
     pages = [json.loads(line) for line in cpl("diff", "-s", "--json", cwd=root).stdout.splitlines()]
     hint = pages[0]["agentic_hint"].split("\n")
     assert len(pages) == 2
-    assert told[-len(hint) :] == hint
-    assert sum(line == hint[0] for line in told) == 1
-    assert sum("signature function total_" in line for line in told) == 120
+    assert answer[-len(hint) :] == hint
+    assert sum(line == hint[0] for line in answer) == 1
+    assert sum("signature function total_" in line for line in answer) == 120

@@ -66,23 +66,23 @@ def test_a_repository_nobody_has_set_up_is_only_warned_of(repo: Path) -> None:
 
 
 def test_a_policy_broken_while_the_server_runs_is_told_with_what_holds_meanwhile(server: Server) -> None:
-    def told() -> str:
+    def doctor_output() -> str:
         lines = dict(line.split(maxsplit=1) for line in cpl("status", cwd=server.repo).stdout.splitlines())
         return lines.get("policy", "")
 
-    assert told() == ""
+    assert doctor_output() == ""
     server.workspace.policy.mkdir()
     mine = server.workspace.policy / "mine.rego"
     mine.write_text("package codeplane.policy\n\ndeny contains {\n")
-    said = until(told)
-    assert "mine.rego:" in said and "stays in force" in said and said.endswith("see: cpl policy check")
+    output = until(doctor_output)
+    assert "mine.rego:" in output and "stays in force" in output and output.endswith("see: cpl policy check")
     assert "policy: the policy cannot be used" in cpl("call", "status", cwd=server.repo).stdout
     verdict, found, fix = verdicts(server.repo)["policy"]
     assert (verdict, fix) == ("fail", "fix it; then: cpl policy check")
     assert "mine.rego:" in found and "stays in force" in found and "only reads" not in found
     mine.write_text('package codeplane.policy\n\ndeny contains "x" if input.risk == "HIGH"\n')
     assert verdicts(server.repo)["policy"][:2] == ("ok", "1 of your own: mine.rego")
-    assert until(lambda: not told())
+    assert until(lambda: not doctor_output())
 
 
 class TestLogs:
@@ -108,9 +108,9 @@ class TestSalvage:
         ledger = used / ".codeplane/ledger.db"
         damage(ledger)
         damaged = ledger.read_bytes()
-        verdict, said, fix = verdicts(used)["ledger"]
+        verdict, output, fix = verdicts(used)["ledger"]
         assert verdict == "fail"
-        assert "damaged" in said
+        assert "damaged" in output
         assert "cpl doctor --salvage" in fix
 
         report = json.loads(cpl("doctor", "--salvage", "--json", cwd=used).stdout)

@@ -290,8 +290,8 @@ class TestUninstall:
         asked = user.cpl("uninstall", "--everywhere")
         assert asked.returncode == 1
         assert "nothing was changed; cpl uninstall --everywhere --yes does it" in asked.stderr
-        for said in (f"{user.repo}/.codeplane", f"{other.repo}/.codeplane", "refs/codeplane/", "clients' secrets"):
-            assert said in asked.stdout
+        for output in (f"{user.repo}/.codeplane", f"{other.repo}/.codeplane", "refs/codeplane/", "clients' secrets"):
+            assert output in asked.stdout
         done = user.cpl("uninstall", "--yes", "--everywhere")
         assert done.returncode == 0, done.stderr
         assert server.process.wait(timeout=30) == 0

@@ -42,14 +42,14 @@ def test_rate_and_what_is_left() -> None:
         ({"version": 1, "healthy": True, "file_count": 3, "symbols": {"epoch": 0}}, "reading files"),
     ],
 )
-def test_before_anything_can_be_counted(index: JsonObject, said: str) -> None:
+def test_before_anything_can_be_counted(index: JsonObject, output: str) -> None:
     found = Progress.of(index)
-    assert (found.line(), found.ready) == (f"index  {said} …", False)
+    assert (found.line(), found.ready) == (f"index  {output} …", False)
 
 
 @pytest.mark.parametrize(("seconds", "said"), [(0.2, "0 s"), (89, "89 s"), (90, "1 min 30 s"), (605, "10 min 05 s")])
-def test_time_as_people_say_it(seconds: float, said: str) -> None:
-    assert format_seconds(seconds) == said
+def test_time_as_people_say_it(seconds: float, output: str) -> None:
+    assert format_seconds(seconds) == output
 
 
 def test_it_is_followed_until_it_is_ready() -> None:

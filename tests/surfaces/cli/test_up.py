@@ -31,16 +31,16 @@ def up(repo: Path, *arguments: str) -> JsonObject:
     """What `cpl up --json` says, which has to go well."""
     done = cpl("up", "--json", *arguments, cwd=repo)
     assert done.returncode == 0, done.stderr
-    said: JsonObject = json.loads(done.stdout)
-    return said
+    output: JsonObject = json.loads(done.stdout)
+    return output
 
 
 class TestOne:
     @pytest.mark.parametrize("how", [(), ("--detach",)], ids=["foreground", "detached"])
     def test_the_second_finds_the_first(self, codeplane_server: Server, how: tuple[str, ...]) -> None:
-        said = up(codeplane_server.repo, *how)
-        assert (said["pid"], said["note"]) == (codeplane_server.process.pid, "already running")
-        assert (said["url"], said["repo"]) == (codeplane_server.url, str(codeplane_server.repo))
+        output = up(codeplane_server.repo, *how)
+        assert (output["pid"], output["note"]) == (codeplane_server.process.pid, "already running")
+        assert (output["url"], output["repo"]) == (codeplane_server.url, str(codeplane_server.repo))
 
     def test_settings_for_a_server_that_runs_are_not_passed_over_in_silence(self, codeplane_server: Server) -> None:
         done = cpl("up", "--set", "mcp.toolset=all", cwd=codeplane_server.repo)
@@ -65,11 +65,11 @@ class TestOne:
         ]
         lines = [_line(process) for process in racing]
         assert all(lines), [process.stderr.read() for process in racing if process.stderr]
-        said = [json.loads(line) for line in lines]
-        (pid,) = {one["pid"] for one in said}
-        winners = [one["note"] for one in said if one["note"] != "already running"]
+        output = [json.loads(line) for line in lines]
+        (pid,) = {one["pid"] for one in output}
+        winners = [one["note"] for one in output if one["note"] != "already running"]
         assert winners in (["started"], ["Ctrl+C ends it"])
-        assert send(Server(repo=tidy, process=racing[0], facts=said[0])).json["pid"] == pid
+        assert send(Server(repo=tidy, process=racing[0], facts=output[0])).json["pid"] == pid
         for process in racing:
             if process.pid != pid:
                 assert process.wait(timeout=30) == 0
@@ -90,9 +90,9 @@ class TestOne:
         try:
             slow.release("file")
             assert old.process.wait(timeout=30) == 0
-            said = json.loads(_line(following))
-            assert (following.wait(timeout=30), said["note"]) == (0, "started")
-            assert said["pid"] != old.process.pid
+            output = json.loads(_line(following))
+            assert (following.wait(timeout=30), output["note"]) == (0, "started")
+            assert output["pid"] != old.process.pid
         finally:
             cpl("down", cwd=repo)
             assert following.stdout is not None
@@ -249,13 +249,13 @@ class TestAfterACrash:
 class TestIdle:
     @requirement("SRV-09")
     def test_a_detached_server_ends_when_nobody_is_there_and_not_before(self, tidy: Path) -> None:
-        said = up(tidy, "-d", "--set", "server.idle_exit_sec=1")
-        server = Server(repo=tidy, process=None, facts=said)  # type: ignore[arg-type]  # it is nobody's child
+        output = up(tidy, "-d", "--set", "server.idle_exit_sec=1")
+        server = Server(repo=tidy, process=None, facts=output)  # type: ignore[arg-type]  # it is nobody's child
         with stream(server, "ledger.watch", {"heartbeat_sec": 0.1, "from_now": True}) as response:
             beats = (item for _, item in frames(response) if "heartbeat" in item)
             assert len(list(islice(beats, 15))) == 15
         until(lambda: not server.workspace.server.exists())
-        until(lambda: not _alive(int(str(said["pid"]))))
+        until(lambda: not _alive(int(str(output["pid"]))))
 
     def test_one_in_the_foreground_stays(self, repo: Path) -> None:
         server = start(repo, overrides=["server.idle_exit_sec=0.1"])

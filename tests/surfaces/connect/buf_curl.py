@@ -45,13 +45,13 @@ class BufCurl:
 
     def _words(self, method: str, data: JsonObject, token: str | None) -> list[str]:
         header = ["--header", f"authorization: Bearer {token}"] if token else []
-        told = ["--protocol", self.form, *header, "--data", json.dumps(data)]
+        answer = ["--protocol", self.form, *header, "--data", json.dumps(data)]
         if self.form == "grpc":
             place = f"http://127.0.0.1:{self.server.facts['grpc_port']}"
             # Reflection itself wants a token, also where the call is made without one.
             reflected = [] if token else ["--schema", str(ROOT / "proto")]
-            return [*told, *reflected, "--http2-prior-knowledge", f"{place}/codeplane.v1.{method}"]
-        return [*told, "--schema", str(ROOT / "proto"), f"{self.server.url}/codeplane.v1.{method}"]
+            return [*answer, *reflected, "--http2-prior-knowledge", f"{place}/codeplane.v1.{method}"]
+        return [*answer, "--schema", str(ROOT / "proto"), f"{self.server.url}/codeplane.v1.{method}"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -84,24 +84,24 @@ class TestGrpcWeb:
         with open_response(
             connect_server, CALL, frame(asked(operation="session.info")), kind=WEB, headers={}
         ) as response:
-            said = b"".join(data for _, data in raw_frames(response)).lower()
-            said += str(response.headers).lower().encode()
-        assert b"grpc-status: 16" in said or b"grpc-status:16" in said
+            output = b"".join(data for _, data in raw_frames(response)).lower()
+            output += str(response.headers).lower().encode()
+        assert b"grpc-status: 16" in output or b"grpc-status:16" in output
 
     @pytest.mark.parametrize("given", ["1x", "-1S", "123456789S", ""])
     def test_a_deadline_that_is_none_is_refused(self, connect_server: Server, given: str) -> None:
         headers = {**owner(connect_server), "grpc-timeout": given}
         message = frame(asked(operation="session.info"))
         with open_response(connect_server, CALL, message, kind=WEB, headers=headers) as response:
-            said = b"".join(data for _, data in raw_frames(response)).lower() + str(response.headers).lower().encode()
-        assert b"grpc-status: 3" in said or b"grpc-status:3" in said
+            output = b"".join(data for _, data in raw_frames(response)).lower() + str(response.headers).lower().encode()
+        assert b"grpc-status: 3" in output or b"grpc-status:3" in output
 
     def test_a_deadline_is_kept(self, connect_server: Server) -> None:
         headers = {**owner(connect_server), "grpc-timeout": "50m"}
         message = frame(asked(operation="fixture.wait", arguments={"name": "web deadline"}))
         with open_response(connect_server, CALL, message, kind=WEB, headers=headers) as response:
-            said = b"".join(data for _, data in raw_frames(response)).lower() + str(response.headers).lower().encode()
-        assert b"grpc-status: 4" in said or b"grpc-status:4" in said
+            output = b"".join(data for _, data in raw_frames(response)).lower() + str(response.headers).lower().encode()
+        assert b"grpc-status: 4" in output or b"grpc-status:4" in output
 
 
 def test_json_and_binary_say_the_same(connect_server: Server) -> None:

@@ -70,17 +70,19 @@ class TestReading:
             assert response.headers["content-type"].startswith("text/event-stream")
             assert response.headers["cache-control"] == "no-store"
             name = mark(codeplane_server)
-            told = next(event for event in events(response) if get_field(event.data, "payload", "description") == name)
-        assert (told.kind, told.data["type"]) == ("event", "task.opened")
-        assert told.id == str(told.data["position"])
-        assert int(told.id) > before
+            reported = next(
+                event for event in events(response) if get_field(event.data, "payload", "description") == name
+            )
+        assert (reported.kind, reported.data["type"]) == ("event", "task.opened")
+        assert reported.id == str(reported.data["position"])
+        assert int(reported.id) > before
 
     @requirement("SRV-12")
     def test_going_on_after_the_last_one_loses_and_repeats_nothing(self, codeplane_server: Server) -> None:
         start_at = position(codeplane_server)
         for _ in range(6):
             mark(codeplane_server)
-        told: list[str | None] = []
+        reported: list[str | None] = []
         last = str(start_at)
         # Broken off again and again, as a bad line would, while more happens.
         for _ in range(4):
@@ -88,18 +90,18 @@ class TestReading:
                 codeplane_server, "GET", "/events", headers={**owner(codeplane_server), "last-event-id": last}
             ) as response:
                 stream = events(response)
-                told += [next(stream).id for _ in range(5)]
+                reported += [next(stream).id for _ in range(5)]
                 mark(codeplane_server)
-            last = str(told[-1])
+            last = str(reported[-1])
         name = mark(codeplane_server)
         with open_response(codeplane_server, "GET", f"/events?after={last}") as response:
-            told += [event.id for event in up_to(name, events(response))]
+            reported += [event.id for event in up_to(name, events(response))]
         everything = listed_events(call(codeplane_server, "ledger.events", {"after": start_at, "limit": 1000}))
         expected = [
             str(event["position"])
             for event in takewhile(lambda event: get_field(event, "payload", "description") != name, everything)
         ]
-        assert told == expected
+        assert reported == expected
 
     def test_last_event_id_is_stronger_than_the_address(self, codeplane_server: Server) -> None:
         first = position(codeplane_server)
@@ -133,12 +135,12 @@ class TestReading:
         for _ in range(3):
             call(codeplane_server, "session.info", {"session_id": session["session_id"]})
         with open_response(codeplane_server, "GET", f"/events?stream={stream}&after=0") as response:
-            told = events(response)
-            first = [next(told) for _ in range(2)]
+            reported = events(response)
+            first = [next(reported) for _ in range(2)]
         headers = {**owner(codeplane_server), "last-event-id": str(first[-1].id)}
         with open_response(codeplane_server, "GET", f"/events?stream={stream}", headers=headers) as response:
-            told = events(response)
-            rest = [next(told) for _ in range(2)]
+            reported = events(response)
+            rest = [next(reported) for _ in range(2)]
         assert [event.data["sequence"] for event in first + rest] == [1, 2, 3, 4]
 
 

@@ -152,6 +152,6 @@ class TestOwn:
                 patient, "POST", CALL, body=b'{"operation": "session.create", "arguments": {}}', headers=owner(patient)
             )
             assert made.status == 200
-            told = b""
-            while b"session.opened" not in told:
-                told += events.recv(65_536)
+            answer = b""
+            while b"session.opened" not in answer:
+                answer += events.recv(65_536)

@@ -77,8 +77,8 @@ def mcp_session(server: Server) -> str:
     answer = send(server, "POST", "/mcp", body=body, headers=accept)
     assert answer.status == 200
     session = {**accept, "mcp-session-id": answer.headers["mcp-session-id"]}
-    said = json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}).encode()
-    assert send(server, "POST", "/mcp", body=said, headers=session).status == 202
+    output = json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}).encode()
+    assert send(server, "POST", "/mcp", body=output, headers=session).status == 202
     return answer.headers["mcp-session-id"]
 
 
@@ -98,9 +98,9 @@ def test_calls_finish_streams_are_told_and_nothing_is_left(slow: Slow) -> None:
         assert list(events(listening))[-1].kind == "shutdown"
         assert [event.kind for event in events(channel)] == ["shutdown"]
         flag, end = list(frames(watching))[-1]
-        told = end["error"]
-        assert isinstance(told, dict)
-        assert (flag, told["code"], error_of(told)["error"]) == (2, "unavailable", "SHUTTING_DOWN")
+        reported = end["error"]
+        assert isinstance(reported, dict)
+        assert (flag, reported["code"], error_of(reported)["error"]) == (2, "unavailable", "SHUTTING_DOWN")
 
     ready = send(server, path="/ready")
     assert (ready.status, get_field(ready.json, "problems", 0)) == (503, "the server is ending")

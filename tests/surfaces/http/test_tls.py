@@ -90,8 +90,8 @@ def test_over_mcp_a_token_is_asked_for_too(closed: Server) -> None:
 
 def test_the_owners_own_commands_and_the_shim_go_on_working(closed: Server) -> None:
     assert cpl("status", cwd=closed.repo).returncode == 0
-    said = "".join(json.dumps(message) + "\n" for message in (HELLO, TOOL))
-    answered = cpl("mcp", "--repo", str(closed.repo), stdin=said)
+    output = "".join(json.dumps(message) + "\n" for message in (HELLO, TOOL))
+    answered = cpl("mcp", "--repo", str(closed.repo), stdin=output)
     assert answered.returncode == 0
     assert "UNAUTHORIZED" not in answered.stdout
 
@@ -123,9 +123,9 @@ def test_beyond_loopback_with_both_it_starts(repo: Path) -> None:
         assert shown["tls_url"].startswith("https://box.local:") and len(shown["tls_fingerprint"]) == 95
         assert shown["grpc_address"].startswith("0.0.0.0:")
         for command in ("status", "up"):
-            said = cpl(command, "--repo", str(repo)).stdout
-            assert shown["url"] in said
-            assert all(shown[name] in said for name in ("tls_url", "tls_fingerprint", "grpc_address")), said
+            output = cpl(command, "--repo", str(repo)).stdout
+            assert shown["url"] in output
+            assert all(shown[name] in output for name in ("tls_url", "tls_fingerprint", "grpc_address")), output
         assert "--set server.tls" in cpl("status", "--repo", str(repo)).stdout
     finally:
         running.stop()

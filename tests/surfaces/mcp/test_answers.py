@@ -54,10 +54,10 @@ async def test_programs_get_structure_that_fits_the_schema(way: Transport, codep
 async def test_null_is_told_and_allowed_in_structure(fixture_server: Server) -> None:
     async with connect_client(fixture_server, structured=True) as client:
         result = await client.call_tool("test_simple_text", {})
-        told = await client.call_tool("fixture_answer", {"size": 1})
+        answer = await client.call_tool("fixture_answer", {"size": 1})
 
     assert result.structured_content == {"said": "This is a simple text response for testing."}
-    assert told.structured_content == {"said": "x", "note": None}
+    assert answer.structured_content == {"said": "x", "note": None}
 
 
 @each_way
@@ -265,9 +265,9 @@ def test_signals_are_told_in_a_line_each() -> None:
         {"kind": "repeated_failure", "note": "the same failure 3 times"},
         {"kind": "no_progress", "count": 3, "note": None},
     )
-    told = Meta(request_id="req", timestamp_ms=1, call_id="call", signals=signals)
+    answer = Meta(request_id="req", timestamp_ms=1, call_id="call", signals=signals)
 
-    result = call_result(Outcome(operation=None, meta=told, result=Sentence(said="done")), structured=False)
+    result = call_result(Outcome(operation=None, meta=answer, result=Sentence(said="done")), structured=False)
 
     assert text_in(result).split("\n") == [
         "done",

@@ -48,9 +48,9 @@ async def test_who_approves_a_command_that_fails_is_told_how_and_what_it_said(se
     assert "40" in approved.stdout.splitlines() and "broken" in approved.stdout.splitlines()
     shown = cpl("approvals", "show", action, cwd=server.repo)
     assert "outcome: the command exited with 3" in shown.stdout and "  broken" in shown.stdout.splitlines()
-    told = Client(server.host, server.port, token=server.token).approval(action)
-    assert (told.exit_code, told.failure, told.state) == (3, "the command exited with 3", "EXECUTED")
-    assert told.answer.endswith("broken")
+    reported = Client(server.host, server.port, token=server.token).approval(action)
+    assert (reported.exit_code, reported.failure, reported.state) == (3, "the command exited with 3", "EXECUTED")
+    assert reported.answer.endswith("broken")
     async with connect_client(server, toolset="all", name="another") as client:
         assert "answered:" not in await text_of(client, "approval_show", action_id=action)
 
@@ -63,8 +63,8 @@ async def test_expired_not_run_and_rejected_are_told_apart(server: Server) -> No
     changed = await asked(server, "git_discard", paths=["."])
     assert cpl("approvals", "reject", rejected, "-m", "no", cwd=server.repo).returncode == 0
     edited.write_text("edited again\n")
-    said = cpl("approvals", "approve", changed, cwd=server.repo)
-    assert said.returncode == 1 and "has changed" in said.stdout and "ask again" in said.stdout
+    output = cpl("approvals", "approve", changed, cwd=server.repo)
+    assert output.returncode == 1 and "has changed" in output.stdout and "ask again" in output.stdout
     listed = cpl("approvals", "--all", cwd=server.repo).stdout
     assert f"{rejected} REJECTED" in listed and f"{changed} NOT RUN" in listed
     audit = cpl("audit", "--action", changed, cwd=server.repo).stdout
@@ -130,11 +130,11 @@ async def test_an_equal_push_is_told_at_once_that_one_waits_and_one_answer_is_fo
     git(root, "fetch", "--quiet", "origin")
     git(root, "commit", "--quiet", "--allow-empty", "--message", "more")
     server = start(root, overrides=["approvals.wait_sec=600"])
-    told: list[str] = []
+    reported: list[str] = []
 
     async def push(**more: object) -> None:
         async with connect_client(server, toolset="all") as client:
-            told.append(await text_of(client, "git_push", remote="origin", ref="main", **more))
+            reported.append(await text_of(client, "git_push", remote="origin", ref="main", **more))
 
     def waiting() -> list[str]:
         return re.findall(r"(?m)^(act_\w+) PENDING", cpl("approvals", cwd=root).stdout)
@@ -155,7 +155,7 @@ async def test_an_equal_push_is_told_at_once_that_one_waits_and_one_answer_is_fo
                 calls.start_soon(lambda: push(idempotency_key=key[1]))
                 approved = await anyio.to_thread.run_sync(lambda: cpl("approvals", "approve", action, cwd=root))
                 assert approved.returncode == 0, approved
-        assert len(told) == 2 and told[0].partition("\n")[0] == told[1].partition("\n")[0]
+        assert len(reported) == 2 and reported[0].partition("\n")[0] == reported[1].partition("\n")[0]
         assert git(tmp_path / "origin.git", "rev-parse", "main") == git(root, "rev-parse", "main")
         assert len(cpl("approvals", "--all", cwd=root).stdout.splitlines()) == 1
     finally:

@@ -46,8 +46,8 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def allowed(settings: Path, fixture_server: Server) -> Iterator[str]:
     """The name of a client whose person may answer."""
-    said = cpl("clients", "allow", NAME, "--repo", str(fixture_server.repo))
-    assert said.returncode == 0, said
+    output = cpl("clients", "allow", NAME, "--repo", str(fixture_server.repo))
+    assert output.returncode == 0, output
     yield NAME
     cpl("clients", "revoke", NAME, "--repo", str(fixture_server.repo))
 
@@ -112,10 +112,10 @@ async def test_an_answer_that_comes_after_the_client_was_revoked_does_not_count(
     way: Transport, fixture_server: Server, allowed: str
 ) -> None:
     async def revoked_meanwhile(context: object, params: types.ElicitRequestParams) -> types.ElicitResult:
-        said = await anyio.to_thread.run_sync(
+        output = await anyio.to_thread.run_sync(
             lambda: cpl("clients", "revoke", NAME, "--repo", str(fixture_server.repo))
         )
-        assert said.returncode == 0, said
+        assert output.returncode == 0, output
         return types.ElicitResult(action="accept", content={"decision": "approve"})
 
     async with connect_client(fixture_server, way=way, person=revoked_meanwhile, registered=allowed) as client:
@@ -163,8 +163,8 @@ async def test_a_folder_inside_the_repository_holds_no_secret(
     link.symlink_to(fixture_server.repo)
     for inside in (fixture_server.repo / "config", link / "config"):
         monkeypatch.setenv("XDG_CONFIG_HOME", str(inside))
-        said = cpl("clients", "allow", NAME, "--repo", str(fixture_server.repo))
-        assert said.returncode == 2 and "inside the repository" in said.stderr
+        output = cpl("clients", "allow", NAME, "--repo", str(fixture_server.repo))
+        assert output.returncode == 2 and "inside the repository" in output.stderr
         assert [path for path in inside.rglob("*") if path.is_file()] == []
 
 

@@ -159,16 +159,16 @@ async def test_hints_say_what_a_tool_can_do(fixture_server: Server) -> None:
     async with connect_client(fixture_server) as client:
         hints = {tool.name: tool.annotations for tool in (await client.list_tools()).tools}
 
-    told = {
+    reported = {
         name: (found.read_only_hint, found.destructive_hint, found.open_world_hint)
         for name, found in hints.items()
         if found is not None
     }
-    assert told["fixture_answer"] == (True, None, False)
-    assert told["fixture_write"] == (None, False, False)
-    assert told["fixture_destroy"] == (None, True, False)
-    assert told["fixture_send"] == (None, False, True)
-    assert told["fixture_shell"] == (None, True, True)
+    assert reported["fixture_answer"] == (True, None, False)
+    assert reported["fixture_write"] == (None, False, False)
+    assert reported["fixture_destroy"] == (None, True, False)
+    assert reported["fixture_send"] == (None, False, True)
+    assert reported["fixture_shell"] == (None, True, True)
 
 
 async def test_mutations_take_an_idempotency_key_and_reads_do_not(fixture_server: Server) -> None:

@@ -105,10 +105,10 @@ class TestFailures:
 
     def test_a_task_says_the_same_in_its_list_and_on_its_page(self, shop: Server, visitor: BrowserSession) -> None:
         task = busiest_task(shop)
-        (said,) = re.findall(r"(\d+) failed</a>", visitor.get(f"/dashboard/tasks/{task}").text)
+        (output,) = re.findall(r"(\d+) failed</a>", visitor.get(f"/dashboard/tasks/{task}").text)
         board = next(one for one in rows(shop, "task.board", "results") if one["task_id"] == task)
         shown = keys(visitor.get(f"/dashboard/activity?task={task}&outcome=failed").text)
-        assert int(said) == int(board["failures"]) == len(shown) > 1
+        assert int(output) == int(board["failures"]) == len(shown) > 1
 
     def test_red_tests_are_not_well(self, shop: Server, visitor: BrowserSession) -> None:
         red = [one for one in calls(shop, operation="test.run", limit=50) if one["failure"]]
@@ -250,7 +250,7 @@ def test_one_call_is_told_from_all_sides(shop: Server, visitor: BrowserSession) 
     seen = visitor.get(f"/dashboard/calls/{quote(found['key'])}")
     assert "there is no file" in seen.words and "shop/vat.py" in seen.words and "Events as JSON" in seen.words
     done = until(lambda: [one for one in calls(shop, operation="run_bash", outcome="ok") if one["action_id"]])
-    told = visitor.get(f"/dashboard/calls/{done[0]['key']}").words
+    answer = visitor.get(f"/dashboard/calls/{done[0]['key']}").words
     assert [
-        word for word in ("proposed", "approved by the owner", "command ended", "ended well") if word not in told
+        word for word in ("proposed", "approved by the owner", "command ended", "ended well") if word not in answer
     ] == []

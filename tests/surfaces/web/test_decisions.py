@@ -102,9 +102,13 @@ def test_the_list_and_an_open_page_are_told_what_changed(server: Server, person:
     part = person.get(listed, PART)
     assert "touch followed" in part.words and "<html" not in part.text
     server.call("approval.reject", action_id=action, reason="elsewhere")
-    told = person.get(address, PART)
-    assert "decided while you looked at it" in told.words and "elsewhere" in told.words and "<html" not in told.text
-    assert "Approve once" not in told.words and "Expir" not in told.words
+    reported = person.get(address, PART)
+    assert (
+        "decided while you looked at it" in reported.words
+        and "elsewhere" in reported.words
+        and "<html" not in reported.text
+    )
+    assert "Approve once" not in reported.words and "Expir" not in reported.words
 
 
 def test_what_was_approved_is_shown_while_it_runs(server: Server, person: BrowserSession) -> None:

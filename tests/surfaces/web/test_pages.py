@@ -113,13 +113,13 @@ def test_a_mutation_is_shown_side_by_side(shop: Server, visitor: BrowserSession)
 
 
 def test_a_task_is_told_in_phases_and_what_repeats_in_words(shop: Server, visitor: BrowserSession) -> None:
-    told = visitor.get(f"/dashboard/tasks/{busiest_task(shop)}").words
-    assert [word for word in ("Looked around", "Ran tests", "Changed things", "asked you") if word not in told] == []
+    answer = visitor.get(f"/dashboard/tasks/{busiest_task(shop)}").words
+    assert [word for word in ("Looked around", "Ran tests", "Changed things", "asked you") if word not in answer] == []
     board = rows(shop, "task.board", "results")
     stuck = next(one for one in board if one["description"] == "Explain how discounts are applied")
-    said = visitor.get(f"/dashboard/tasks/{stuck['task_id']}").words
+    output = visitor.get(f"/dashboard/tasks/{stuck['task_id']}").words
     assert (
-        "The same failure (NOT_FOUND of read_files) came 2 times: 1 change in between did not touch its cause" in said
+        "The same failure (NOT_FOUND of read_files) came 2 times: 1 change in between did not touch its cause" in output
     )
 
 
@@ -210,8 +210,8 @@ def test_a_member_that_changed_is_told_for_itself_with_its_reasons_and_reach(
     edit = {"path": "shop/cart.py", "old_text": "def total(self)", "new_text": "def total(self, vat: bool)"}
     shop.call("write_files", edits=[edit])
     try:
-        told = visitor.get("/dashboard/changes/compare").words
+        answer = visitor.get("/dashboard/changes/compare").words
     finally:
         shop.call("undo")
-    assert "Cart.total method in shop/cart.py signature changed, breaking" in told
-    assert "vat has to be given" in told and "Blast radius" in told and "tests/test_cart.py" in told
+    assert "Cart.total method in shop/cart.py signature changed, breaking" in answer
+    assert "vat has to be given" in answer and "Blast radius" in answer and "tests/test_cart.py" in answer

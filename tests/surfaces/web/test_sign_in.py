@@ -51,8 +51,8 @@ class TestLink:
 
     def test_it_is_not_in_the_ledger(self, shop: Server) -> None:
         path = link(shop)
-        told = str(shop.client().call("ledger.events", {"newest": True, "limit": 50}))
-        assert "dashboard.link" in told and path.rpartition("/")[2] not in told
+        answer = str(shop.client().call("ledger.events", {"newest": True, "limit": 50}))
+        assert "dashboard.link" in answer and path.rpartition("/")[2] not in answer
 
 
 class TestSession:

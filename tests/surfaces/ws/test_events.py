@@ -25,10 +25,10 @@ class TestEntry:
         ],
     )
     async def test_who_does_not_say_the_right_thing_is_refused(
-        self, repo: Path, said: object, code: int, name: str
+        self, repo: Path, output: object, code: int, name: str
     ) -> None:
         async with open_here(repo) as place, place.talking() as talk:
-            talk.say(said)
+            talk.say(output)
             heard = await talk.hear()
             error = heard["error"]
             assert isinstance(error, dict)
@@ -71,7 +71,7 @@ class TestReading:
             for number in range(5):
                 await place.mark(str(number))
             await place.plane.log.flush()
-            last, told = 0, []
+            last, answer = 0, []
             while last < place.plane.log.position:
                 async with place.talking(f"after={last}", headers=place.owner) as talk:
                     for _ in range(3):
@@ -79,13 +79,13 @@ class TestReading:
                         if heard["type"] != "event":
                             break
                         last = int(str(heard["position"]))
-                        told.append(last)
-                        if len(told) > 200 or last >= place.plane.log.position:
+                        answer.append(last)
+                        if len(answer) > 200 or last >= place.plane.log.position:
                             break
-                if len(told) > 30:
+                if len(answer) > 30:
                     break
-            assert told == list(range(1, len(told) + 1))
-            assert len(told) > 10
+            assert answer == list(range(1, len(answer) + 1))
+            assert len(answer) > 10
 
     async def test_filters_choose(self, repo: Path) -> None:
         async with open_here(repo) as place, place.talking() as talk:

@@ -52,9 +52,9 @@ def _opened(server: Server, account: int | None = None, headers: bytes = b"") ->
     return sock
 
 
-def _close_code(said: bytes) -> int:
+def _close_code(output: bytes) -> int:
     """The code of the close frame at the end of what the server said."""
-    frame = said[said.rindex(b"\x88") :]
+    frame = output[output.rindex(b"\x88") :]
     return int.from_bytes(frame[2:4])
 
 
@@ -130,10 +130,10 @@ class TestHonest:
             middle = len(hello) // 2
             sock.sendall(_frame(TEXT, hello[:middle], is_last=False) + _frame(PING, b"1"))
             sock.sendall(_frame(CONTINUATION, hello[middle:]))
-            said = b""
-            while b'"position"' not in said:
-                said += sock.recv(65_536)
-        assert said.startswith(b"\x8a\x011")
+            output = b""
+            while b'"position"' not in output:
+                output += sock.recv(65_536)
+        assert output.startswith(b"\x8a\x011")
 
     @requirement("SRV-10")
     def test_a_first_message_that_is_too_long_is_refused(self, server: Server) -> None:

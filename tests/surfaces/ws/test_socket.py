@@ -68,10 +68,10 @@ async def test_nobody_reads_without_a_token(codeplane_server: Server) -> None:
     async def refused() -> tuple[str, int]:
         async with connect(address(codeplane_server)) as socket:
             await socket.send(json.dumps({"after": 0}))
-            said = json.loads(await socket.recv())
+            output = json.loads(await socket.recv())
             with pytest.raises(ConnectionClosed) as closed:
                 await socket.recv()
             assert closed.value.rcvd is not None
-            return said["error"]["error"], closed.value.rcvd.code
+            return output["error"]["error"], closed.value.rcvd.code
 
     assert await refused() == ("UNAUTHORIZED", 4401)

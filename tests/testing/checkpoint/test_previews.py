@@ -56,8 +56,8 @@ async def test_a_checkpoint_names_message_files_and_commands(tmp_path: Path) -> 
         seen = await shows(opened, "checkpoint", message="Prices\n\nare doubled")
         assert seen.summary == "commit 2 files: Prices"
         head = git(root, "rev-parse", "HEAD").strip()
-        for said in ("are doubled", "shop/new.py (new)", f"on main at {head}", "true --strict shop/new.py"):
-            assert said in seen.body
+        for output in ("are doubled", "shop/new.py (new)", f"on main at {head}", "true --strict shop/new.py"):
+            assert output in seen.body
         assert "WITHOUT a sandbox" in seen.body and "test_prices" in seen.body
         bare = await shows(opened, "checkpoint", message="x", tests="none", lint=False, paths=["shop/new.py"])
         assert "shop/prices.py" not in bare.body and "sandbox" not in bare.body

@@ -95,9 +95,9 @@ async def _after(root: Path) -> None:
         await opened.trust.approvals.sweep()
         ended = await _go_through(opened)
         rows = await opened.log.select("SELECT status, outcome FROM actions")
-        told = await opened.log.select("SELECT type FROM events WHERE stream LIKE 'action/%' ORDER BY position")
+        reported = await opened.log.select("SELECT type FROM events WHERE stream LIKE 'action/%' ORDER BY position")
         marks = (root / "marks").read_text().count("sent") if (root / "marks").exists() else 0
-        after = {"ended": ended, "actions": rows, "told": [one for (one,) in told], "marks": marks}
+        after = {"ended": ended, "actions": rows, "told": [one for (one,) in reported], "marks": marks}
         (root / "after.json").write_text(json.dumps(after))
 
 

@@ -83,10 +83,10 @@ async def test_approved_it_runs_once_and_the_same_key_gives_its_result(tmp_path:
 
 
 async def test_a_call_that_waits_goes_on_by_itself_and_tells_how_to_decide(tmp_path: Path) -> None:
-    ops, told, spent = FixtureOps(), list[str](), list[float]()
+    ops, answer, spent = FixtureOps(), list[str](), list[float]()
 
     async def tell(progress: Progress) -> None:
-        told.append(progress.message or "")
+        answer.append(progress.message or "")
         spent.append(progress.done)
 
     async with plane(tmp_path, "approvals.wait_sec=600", operations=[ops]) as opened:
@@ -97,7 +97,7 @@ async def test_a_call_that_waits_goes_on_by_itself_and_tells_how_to_decide(tmp_p
         await decide(opened, "approval.approve", action_id=action_id)
         assert (await waiting).error is None
         assert ops.ran == ["fixture.destroy"]
-        assert told and f"cpl approvals approve {action_id}" in told[0]
+        assert answer and f"cpl approvals approve {action_id}" in answer[0]
         assert all(round(done, 1) == done for done in spent)
         assert (await shown(opened, action_id))["status"] == "EXECUTED"
 
@@ -260,12 +260,12 @@ async def test_all_of_this_kind_in_this_task(tmp_path: Path) -> None:
 
 @requirement("TRUST-61")
 @pytest.mark.parametrize(("said", "error"), [(Answer.APPROVE, None), (Answer.REJECT, "REJECTED")])
-async def test_the_client_can_ask_its_person(tmp_path: Path, said: Answer, error: str | None) -> None:
+async def test_the_client_can_ask_its_person(tmp_path: Path, output: Answer, error: str | None) -> None:
     asked: list[str] = []
 
     async def ask(question: str) -> Answer:
         asked.append(question)
-        return said
+        return output
 
     async with asking(tmp_path) as opened:
         outcome = await opened.conveyor.call("fixture.send", {}, await answering(opened, ask))
@@ -613,6 +613,6 @@ async def test_what_is_answered_from_memory_is_no_news(tmp_path: Path) -> None:
         approved = await decide(opened, "approval.approve", action_id=action_of(first), trust=True)
         assert approved.result is not None and ": every fixture.send; take it back: " in approved.result.text()
         assert (await call(opened, "fixture.send", text="again")).error is None
-        told = result(await decide(opened, "notification.list"))
-        assert told["unread"] == 0, "what is decided waits for nobody"
-        assert isinstance(told["results"], list) and len(told["results"]) == 1
+        answer = result(await decide(opened, "notification.list"))
+        assert answer["unread"] == 0, "what is decided waits for nobody"
+        assert isinstance(answer["results"], list) and len(answer["results"]) == 1

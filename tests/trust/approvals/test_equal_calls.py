@@ -25,7 +25,7 @@ pytestmark = requirement("TRUST-62")
 JOINED = "an equal call waits already"
 
 
-def told(outcome: Outcome) -> str:
+def describe_outcome(outcome: Outcome) -> str:
     """What a caller reads beside the answer, and in it."""
     return " ".join([*outcome.meta.warnings, outcome.error.message if outcome.error else ""])
 
@@ -37,9 +37,9 @@ async def test_an_equal_call_joins_the_question_that_waits(tmp_path: Path) -> No
         second = await call(opened, "fixture.send", text="x")
         elsewhere = await opened.conveyor.call("fixture.send", {"text": "x"}, replace(AGENT, connection_id="c2"))
         own_key = await call(opened, "fixture.send", text="x", idempotency_key="mine")
-        assert JOINED not in told(first)
+        assert JOINED not in describe_outcome(first)
         for outcome in (second, elsewhere, own_key):
-            assert JOINED in told(outcome)
+            assert JOINED in describe_outcome(outcome)
             assert (action_of(outcome), key_of(outcome)) == (action_of(first), key_of(first))
         assert len(await events(opened, "action.created")) == 1
         await decide(opened, "approval.approve", action_id=action_of(first))
@@ -58,7 +58,7 @@ async def test_while_a_call_waits_an_equal_one_is_told_at_once_and_may_wait_for_
         first = asyncio.ensure_future(call(opened, "fixture.send", text="x"))
         action_id = str((await heard(opened, "action.created")).payload["action_id"])
         second = await call(opened, "fixture.send", text="x")
-        assert action_of(second) == action_id and JOINED in told(second)
+        assert action_of(second) == action_id and JOINED in describe_outcome(second)
         assert second.error is not None and second.error.hint.startswith("to wait for that answer, call again")
         waits = asyncio.ensure_future(call(opened, "fixture.send", text="x", idempotency_key=key_of(second)))
         await decide(opened, "approval.approve", action_id=action_id)
@@ -72,7 +72,7 @@ async def test_of_equal_calls_at_the_same_moment_one_asks_and_one_runs(tmp_path:
         outcomes = await asyncio.gather(*(call(opened, "fixture.send", text="x") for _ in range(8)))
         (action,) = items(await decide(opened, "approval.list"))
         assert {action_of(one) for one in outcomes} == {action["action_id"]}
-        assert sum(JOINED in told(one) for one in outcomes) == 7
+        assert sum(JOINED in describe_outcome(one) for one in outcomes) == 7
 
 
 async def test_what_is_remembered_meanwhile_answers_an_equal_call(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ async def test_what_is_remembered_meanwhile_answers_an_equal_call(tmp_path: Path
         other = await call(opened, "fixture.send", text="y")
         await decide(opened, "approval.approve", action_id=action_of(other), trust=True)
         ran = await call(opened, "fixture.send", text="x")
-        assert ran.error is None and JOINED not in told(ran)
+        assert ran.error is None and JOINED not in describe_outcome(ran)
         assert action_of(await call(opened, "fixture.send", text="x", idempotency_key=key_of(waits)))
 
 

@@ -17,8 +17,10 @@ async def test_a_run_that_was_denied_on_its_way_failed_and_is_audited_as_that(tm
         done = await executed(opened, action_id)
         assert (done["status"], done["state"], done["outcome"]) == ("EXECUTED", "FAILED", "PATH_DENIED")
         await opened.log.flush()
-        told = result(await decide(opened, "audit.list", event_type="action.executed"))["results"]
-        assert isinstance(told, list) and [one["outcome"] for one in told if isinstance(one, dict)] == ["PATH_DENIED"]
+        reported = result(await decide(opened, "audit.list", event_type="action.executed"))["results"]
+        assert isinstance(reported, list) and [one["outcome"] for one in reported if isinstance(one, dict)] == [
+            "PATH_DENIED"
+        ]
 
 
 async def test_what_expired_is_neither_listed_nor_audited_as_rejected(tmp_path: Path) -> None:
@@ -35,9 +37,9 @@ async def test_what_expired_is_neither_listed_nor_audited_as_rejected(tmp_path: 
         for status, wanted in (("EXPIRED", [first]), ("NOT_RUN", []), ("REJECTED", [other, first])):
             listed = items(await decide(opened, "approval.list", status=status))
             assert [one["action_id"] for one in listed] == [action_of(one) for one in wanted], status
-        told = result(await decide(opened, "audit.list", event_type="action.rejected"))["results"]
-        assert isinstance(told, list)
-        assert [one["outcome"] for one in told if isinstance(one, dict)] == ["expired", "rejected"]
+        reported = result(await decide(opened, "audit.list", event_type="action.rejected"))["results"]
+        assert isinstance(reported, list)
+        assert [one["outcome"] for one in reported if isinstance(one, dict)] == ["expired", "rejected"]
         again = await call(opened, "fixture.send", text="no", idempotency_key=str(other.meta.idempotency_key))
         assert refused(again) == "REJECTED"
 
@@ -48,18 +50,18 @@ async def test_a_reminder_says_of_what_and_what_expired_is_told_as_that(tmp_path
         first = await call(opened, "fixture.send", text="late")
         clock.advance(55 * 60)
         await opened.trust.approvals.sweep()
-        told = _notes(result(await decide(opened, "notification.list")))
-        assert [(one["type"], one["resource_id"]) for one in told] == [
+        reported = _notes(result(await decide(opened, "notification.list")))
+        assert [(one["type"], one["resource_id"]) for one in reported] == [
             ("APPROVAL_EXPIRING_SOON", action_of(first)),
             ("PENDING_APPROVAL_CREATED", action_of(first)),
         ]
-        assert told[0]["summary"] == told[1]["summary"] != ""
-        read = result(await decide(opened, "notification.read", ids=[told[0]["notification_id"]]))
+        assert reported[0]["summary"] == reported[1]["summary"] != ""
+        read = result(await decide(opened, "notification.read", ids=[reported[0]["notification_id"]]))
         assert (read["read"], read["unread"]) == (1, 1)
         clock.advance(10 * 60)
         await opened.trust.approvals.sweep()
-        told = _notes(result(await decide(opened, "notification.list")))
-        assert [one["settled"] for one in told] == ["expired", "expired"]
+        reported = _notes(result(await decide(opened, "notification.list")))
+        assert [one["settled"] for one in reported] == ["expired", "expired"]
         assert _notes(result(await decide(opened, "notification.list", unread=True))) == []
         assert _notes(result(await decide(opened, "notification.list", open=True))) == []
 

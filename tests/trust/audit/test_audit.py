@@ -36,7 +36,7 @@ def finished(operation: str, status: str = "ok", *, code: int = 0, mutates: bool
     return Draft(stream="task/t", type="call.finished", payload=payload, actor="agent:bot", correlation=ids)
 
 
-def said(kind: str, actor: str = "owner:owner", **payload: JsonValue) -> Draft:
+def draft_event(kind: str, actor: str = "owner:owner", **payload: JsonValue) -> Draft:
     return Draft(stream=kind.partition(".")[0], type=kind, payload=payload, actor=actor)
 
 
@@ -56,15 +56,15 @@ MIXED = (
     finished("search", "POLICY_DENIED", code=2003, mutates=False),
     finished("read_files", "NOT_FOUND", code=1009, mutates=False),
     finished("git.push", "REJECTED", code=2010, action_id="act_1"),
-    said("call.refused", "system:unidentified", operation="status", status="UNAUTHORIZED", reason="no token"),
-    said("action.created", "agent:bot", action_id="act_1", operation="git.push", summary="push main"),
-    said("action.rejected", action_id="act_1", by="owner:owner", reason="not today"),
-    said("capability.granted", grant_id="g", agent="agent:bot", verified=True, capabilities=[], context={}),
-    said("idempotency.conflict", "system", operation="git.push", key="k"),
-    said("policy.loaded", "system", version="v1"),
-    said("device.revoked", device_id="dev_1"),
-    said("session.opened"),
-    said("index.epoch_published"),
+    draft_event("call.refused", "system:unidentified", operation="status", status="UNAUTHORIZED", reason="no token"),
+    draft_event("action.created", "agent:bot", action_id="act_1", operation="git.push", summary="push main"),
+    draft_event("action.rejected", action_id="act_1", by="owner:owner", reason="not today"),
+    draft_event("capability.granted", grant_id="g", agent="agent:bot", verified=True, capabilities=[], context={}),
+    draft_event("idempotency.conflict", "system", operation="git.push", key="k"),
+    draft_event("policy.loaded", "system", version="v1"),
+    draft_event("device.revoked", device_id="dev_1"),
+    draft_event("session.opened"),
+    draft_event("index.epoch_published"),
 )
 
 
@@ -118,11 +118,11 @@ async def test_an_outcome_that_nothing_had_is_answered_with_those_there_are(tmp_
 async def test_a_line_says_what_was_decided_and_who_was_given_what(tmp_path: Path) -> None:
     async with rig(tmp_path) as opened:
         both: list[JsonValue] = ["read_files", "write_files"]
-        granted = said(
+        granted = draft_event(
             "capability.granted", grant_id="g", agent="agent:bot", verified=True, capabilities=both, context={}
         )
         await opened.log.append([granted])
-        await opened.log.append([said("policy.decided", operation="git.push", decision="REQUIRE_APPROVAL")])
+        await opened.log.append([draft_event("policy.decided", operation="git.push", decision="REQUIRE_APPROVAL")])
         decided, given = (await listed(opened)).results
         assert "git.push decided REQUIRE_APPROVAL" in decided.text()
         assert "capability.granted granted agent:bot · read_files, write_files" in given.text()
@@ -132,7 +132,7 @@ async def test_times_are_told_apart_to_the_second(tmp_path: Path) -> None:
     clock = ManualClock(1_750_000_000 * 10**9)
     async with rig(tmp_path, clock=clock) as opened:
         for number in range(3):
-            await opened.log.append([said("policy.loaded", version=str(number))])
+            await opened.log.append([draft_event("policy.loaded", version=str(number))])
             clock.advance(1)
         between = {"since": "2025-06-15T15:06:41Z", "until": "2025-06-15T15:06:42Z"}
         (one,) = (await listed(opened, **between)).results
@@ -149,12 +149,12 @@ def test_nonsense_is_refused(bad: JsonObject) -> None:
 
 async def test_pages_go_on_where_they_ended_though_more_comes(tmp_path: Path) -> None:
     async with rig(tmp_path) as opened:
-        await opened.log.append([said("policy.loaded", version=str(number)) for number in range(25)])
+        await opened.log.append([draft_event("policy.loaded", version=str(number)) for number in range(25)])
         seen, cursor = [], None
         while True:
             page = await listed(opened, limit=10, **({"cursor": cursor} if cursor else {}))
             seen += [one.payload["version"] for one in page.results]
-            await opened.log.append([said("policy.loaded", version="later")])
+            await opened.log.append([draft_event("policy.loaded", version="later")])
             if (cursor := page.pagination.next_cursor) is None:
                 break
         assert seen == [str(number) for number in reversed(range(25))]
@@ -166,7 +166,7 @@ async def test_pages_go_on_where_they_ended_though_more_comes(tmp_path: Path) ->
 async def test_an_export_holds_every_entry_oldest_first_for_the_owner_alone(tmp_path: Path) -> None:
     async with rig(tmp_path) as opened:
         await opened.log.append(MIXED)
-        await opened.log.append([said("policy.loaded", version=str(number)) for number in range(4100)])
+        await opened.log.append([draft_event("policy.loaded", version=str(number)) for number in range(4100)])
         answer = await opened.call("audit.export", {}, OWNER)
         assert isinstance(answer, AuditExport)
         path = Path(answer.file)
@@ -185,7 +185,7 @@ async def test_it_outlives_the_streams_it_is_made_from_and_is_forgotten_in_its_o
         retention = Retention(log=opened.log, config=RetentionConfig(), clock=clock)
         await opened.log.append([finished("write_files")])
         clock.advance(80 * DAY)
-        await opened.log.append([said("policy.loaded", version="2")])
+        await opened.log.append([draft_event("policy.loaded", version="2")])
         assert (await retention.apply())["streams"] == 1
         assert await types(opened) == ["retention.applied", "policy.loaded", "write_files"]
         assert opened.differing() == []
@@ -195,7 +195,7 @@ async def test_it_outlives_the_streams_it_is_made_from_and_is_forgotten_in_its_o
         assert opened.differing() == []
         # A clock that was wrong for a while makes no holes.
         clock.jump(-300 * DAY)
-        await opened.log.append([said("policy.loaded", version="3")])
+        await opened.log.append([draft_event("policy.loaded", version="3")])
         clock.jump(300 * DAY)
         await retention.apply()
         assert "policy.loaded" in await types(opened)
@@ -205,7 +205,7 @@ async def test_it_outlives_the_streams_it_is_made_from_and_is_forgotten_in_its_o
 async def test_what_the_ledger_says_of_its_settings_is_followed(tmp_path: Path) -> None:
     clock = ManualClock()
     async with rig(tmp_path, clock=clock) as opened:
-        await opened.log.append([said("policy.loaded", version="1")])
+        await opened.log.append([draft_event("policy.loaded", version="1")])
         clock.advance(1)
         before: JsonObject = {"streams": [], "idempotency_before_ns": 0, "audit_before_ns": clock.now_ns()}
         await opened.log.append([Draft(stream="system", type="retention.applied", payload=before)])
@@ -264,7 +264,7 @@ def test_every_audited_type_reaches_the_table() -> None:
 async def test_names_are_understood_as_people_know_them(tmp_path: Path) -> None:
     async with rig(tmp_path) as opened:
         await opened.log.append(list(MIXED))
-        await opened.log.append([said("agent.revoked", "agent:agent_reviewer")])
+        await opened.log.append([draft_event("agent.revoked", "agent:agent_reviewer")])
         assert await types(opened, operation="git_push") == await types(opened, operation="git.push") != []
         assert await types(opened, operation="write_files") == ["write_files"]
         assert await types(opened, actor="bot") == await types(opened, actor="agent:bot") != []

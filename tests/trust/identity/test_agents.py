@@ -126,8 +126,8 @@ async def test_a_token_ends_at_its_time_and_no_later_than_the_settings_say(tmp_p
     async with desk(tmp_path, token_minutes=60) as opened:
         short, long = await opened.agent("short", minutes=1), await opened.agent("long", minutes=10_000)
         asked: JsonObject = {"agent": "longer", "minutes": 61}
-        (said,) = (await opened.conveyor.call("agent.token", asked, OWNER)).meta.warnings
-        assert "60 minutes" in said and "agents.token_minutes" in said
+        (output,) = (await opened.conveyor.call("agent.token", asked, OWNER)).meta.warnings
+        assert "60 minutes" in output and "agents.token_minutes" in output
         opened.clock.advance(59)
         assert refused(opened, short.token) is None
         opened.clock.advance(1)

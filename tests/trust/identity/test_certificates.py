@@ -32,10 +32,13 @@ def made(folder: Path, config: ServerConfig = OWN, *, at: int = NOW) -> Tls:
 
 
 def names(found: Tls) -> set[str]:
-    said = x509.load_pem_x509_certificate(found.certificate).extensions.get_extension_for_class(
+    output = x509.load_pem_x509_certificate(found.certificate).extensions.get_extension_for_class(
         x509.SubjectAlternativeName
     )
-    return {*said.value.get_values_for_type(x509.DNSName), *map(str, said.value.get_values_for_type(x509.IPAddress))}
+    return {
+        *output.value.get_values_for_type(x509.DNSName),
+        *map(str, output.value.get_values_for_type(x509.IPAddress)),
+    }
 
 
 def test_without_tls_there_is_none(tmp_path: Path) -> None:

@@ -80,8 +80,8 @@ def test_a_token_is_stricter_and_never_laxer(rules: Policy) -> None:
 
 
 def test_what_a_call_says_of_itself_is_the_reason(rules: Policy) -> None:
-    said = rules.decide(of_call("DESTRUCTIVE", effects=["it resets main", "it drops 3 commits"]))
-    assert said.reasons == ("it resets main and it drops 3 commits",)
+    output = rules.decide(of_call("DESTRUCTIVE", effects=["it resets main", "it drops 3 commits"]))
+    assert output.reasons == ("it resets main and it drops 3 commits",)
     assert rules.decide(of_call("DESTRUCTIVE")).reasons == ("it can destroy work or history",)
 
 

@@ -88,9 +88,9 @@ CASES: tuple[tuple[str, JsonObject, Callable[[Path], None]], ...] = (
 
 async def explained(opened: Plane, name: str, arguments: JsonObject, caller: Caller) -> str:
     """The verdict that is foretold to whoever would call."""
-    told = await opened.conveyor.call("policy.explain", {"operation": name, "arguments": arguments}, caller)
-    assert isinstance(told.result, PolicyExplained), told.error
-    return told.result.verdict
+    answer = await opened.conveyor.call("policy.explain", {"operation": name, "arguments": arguments}, caller)
+    assert isinstance(answer.result, PolicyExplained), answer.error
+    return answer.result.verdict
 
 
 async def decided(opened: Plane, name: str, arguments: JsonObject, caller: Caller) -> str:

@@ -20,7 +20,7 @@ OPERATION = Catalogue([FixtureOps()]).get("fixture.push")
 AGENT = Actor(kind=ActorKind.AGENT, actor_id="mcp:editor")
 
 
-def told(assessment: Assessment, arguments: JsonObject | None = None) -> JsonObject:
+def input_document(assessment: Assessment, arguments: JsonObject | None = None) -> JsonObject:
     return build_input(
         actor=AGENT,
         operation=OPERATION,
@@ -31,7 +31,7 @@ def told(assessment: Assessment, arguments: JsonObject | None = None) -> JsonObj
 
 
 def test_everything_is_there() -> None:
-    found = told(
+    found = input_document(
         Assessment(
             risk=Risk.EXFILTRATION,
             effects=("it pushes",),
@@ -91,18 +91,18 @@ def test_a_calls_context() -> None:
 
 
 def test_what_is_too_much_is_cut_and_said() -> None:
-    many = told(Assessment(risk=Risk.WRITE, paths=tuple(f"f{number}" for number in range(1001))))
+    many = input_document(Assessment(risk=Risk.WRITE, paths=tuple(f"f{number}" for number in range(1001))))
     assert many["cut"] == ["paths"]
     assert isinstance(many["paths"], list) and len(many["paths"]) == 1000
-    assert told(Assessment(risk=Risk.WRITE, paths=tuple(f"f{number}" for number in range(1000))))["cut"] == []
+    assert input_document(Assessment(risk=Risk.WRITE, paths=tuple(f"f{number}" for number in range(1000))))["cut"] == []
     too_much: list[JsonObject] = [
         {"text": "x" * 4097},
         {f"k{number}": "x" * 4000 for number in range(20)},
         {"a": _deep(9)},
     ]
     for arguments in too_much:
-        assert told(Assessment(risk=Risk.WRITE), arguments)["cut"] == ["arguments"]
-    assert told(Assessment(risk=Risk.WRITE), {"a": _deep(5), "text": "x" * 4096})["cut"] == []
+        assert input_document(Assessment(risk=Risk.WRITE), arguments)["cut"] == ["arguments"]
+    assert input_document(Assessment(risk=Risk.WRITE), {"a": _deep(5), "text": "x" * 4096})["cut"] == []
 
 
 def test_arguments_that_were_not_gathered_are_not_taken_for_empty() -> None:
@@ -116,7 +116,7 @@ def test_arguments_that_were_not_gathered_are_not_taken_for_empty() -> None:
 
 
 def test_a_number_that_rego_would_take_for_another_is_a_text() -> None:
-    assert told(Assessment(risk=Risk.WRITE), {"n": 2**63, "m": -5})["arguments"] == {"n": str(2**63), "m": -5}
+    assert input_document(Assessment(risk=Risk.WRITE), {"n": 2**63, "m": -5})["arguments"] == {"n": str(2**63), "m": -5}
 
 
 def _deep(levels: int) -> JsonValue:
@@ -136,7 +136,7 @@ _VALUES = st.recursive(
 @settings(max_examples=50, deadline=None)
 @given(arguments=st.dictionaries(st.text(max_size=5), _VALUES, max_size=4))
 def test_it_is_bounded_and_whole_or_said_not_to_be(arguments: JsonObject) -> None:
-    found = told(Assessment(risk=Risk.WRITE), arguments)
+    found = input_document(Assessment(risk=Risk.WRITE), arguments)
     assert len(json.dumps(found["arguments"], ensure_ascii=False)) < 500_000
     as_texts = json.loads(
         json.dumps(arguments), parse_int=lambda text: int(text) if -(2**63) <= int(text) < 2**63 else text

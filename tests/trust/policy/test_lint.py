@@ -16,7 +16,7 @@ pytestmark = requirement("TRUST-14")
 DOCS = Path(__file__).parents[3] / "docs"
 
 
-def said(rule: str) -> list[str]:
+def warnings_of(rule: str) -> list[str]:
     return [one.message for one in InputVocabulary.of().lint({"a.rego": rule})]
 
 
@@ -36,7 +36,7 @@ def said(rule: str) -> list[str]:
     ],
 )
 def test_what_no_call_has_is_named(condition: str, expected: str) -> None:
-    assert said(f"{HEAD}deny contains reason if {condition}\n") == [expected]
+    assert warnings_of(f"{HEAD}deny contains reason if {condition}\n") == [expected]
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_what_no_call_has_is_named(condition: str, expected: str) -> None:
     ],
 )
 def test_what_calls_have_is_not_doubted(condition: str) -> None:
-    assert said(f"{HEAD}deny contains reason if {{ {condition} }}\n") == []
+    assert warnings_of(f"{HEAD}deny contains reason if {{ {condition} }}\n") == []
 
 
 def test_neither_the_shipped_rules_nor_those_of_the_guides_are_doubted() -> None:
@@ -65,7 +65,7 @@ def test_neither_the_shipped_rules_nor_those_of_the_guides_are_doubted() -> None
     ]
     assert len(guides) >= 2
     for text in (*guides, *shipped_bundle().sources.values()):
-        assert said(text) == []
+        assert warnings_of(text) == []
 
 
 def test_the_fields_are_those_of_a_call() -> None:

@@ -41,9 +41,9 @@ def test_the_guides_examples_decide_as_it_says(tmp_path: Path, text: str, calls:
     with policy(tmp_path, mine=text) as opened:
         assert opened.problems() == []
         for line in calls.strip().splitlines():
-            asked, _, said = line.partition(" -> ")
+            asked, _, output = line.partition(" -> ")
             decision = opened.decide(_document(asked))
-            assert f"{decision.verdict}: {'; '.join(decision.reasons)}" == said, line
+            assert f"{decision.verdict}: {'; '.join(decision.reasons)}" == output, line
 
 
 def test_the_guide_has_examples() -> None:
@@ -230,8 +230,8 @@ async def test_a_rule_about_arguments_holds_however_they_are_spelt(
         error = (await opened.conveyor.call(operation, arguments, AGENT)).error
         assert error is not None and error.name == "POLICY_DENIED"
         assert (repo / "a.txt").read_text() == "here\n"
-        told = await opened.conveyor.call("policy.explain", {"operation": operation, "arguments": arguments}, OWNER)
-        assert isinstance(told.result, PolicyExplained) and told.result.verdict == "deny"
+        reported = await opened.conveyor.call("policy.explain", {"operation": operation, "arguments": arguments}, OWNER)
+        assert isinstance(reported.result, PolicyExplained) and reported.result.verdict == "deny"
         assert (await opened.conveyor.call("fixture.write", {"paths": "src"}, AGENT)).error is None
 
 

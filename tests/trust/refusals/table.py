@@ -563,8 +563,8 @@ def _learnt_late() -> Iterable[Row]:
     )
     for operation, argument, more in names:
         for name, ends in (("doubtful", "INVALID_ARGUMENT"), ("refs/heads/doubtful", "PATH_DENIED")):
-            said: JsonObject = {**more, argument: name}
-            yield _row(f"{name} as {argument}", "agent", operation, ends, said, twin=_own_file("agent"))
+            output: JsonObject = {**more, argument: name}
+            yield _row(f"{name} as {argument}", "agent", operation, ends, output, twin=_own_file("agent"))
     yield _row("at a link to .codeplane", "agent", "git.worktree_add", "PATH_DENIED", tree, twin=_own_file("agent"))
 
 

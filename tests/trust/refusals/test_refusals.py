@@ -65,9 +65,9 @@ def test_the_table_is_refused_everywhere_and_its_twins_pass(places: Places) -> N
 
 
 def test_the_table_is_long_enough_and_says_nothing_twice() -> None:
-    said = Counter((row.ask.who, row.ask.operation, str(row.ask.arguments), row.ask.world) for row in ROWS)
-    assert len(said) >= 150
-    assert [one for one, times in said.items() if times > 1] == []
+    output = Counter((row.ask.who, row.ask.operation, str(row.ask.arguments), row.ask.world) for row in ROWS)
+    assert len(output) >= 150
+    assert [one for one, times in output.items() if times > 1] == []
     assert len({row.id for row in ROWS}) == len(ROWS)
     assert all(row.ask.ends is not None and row.ask.ends != row.twin.ends for row in ROWS)
 

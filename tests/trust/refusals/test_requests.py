@@ -152,14 +152,14 @@ class TestNames:
 
     @requirement("SRV-14")
     def test_no_answer_names_it(self, impatient: Server) -> None:
-        told = {}
+        reported = {}
         for text in EVERYONES:
             with connect((impatient.host, impatient.port), NOBODY) as sock:
                 sock.sendall(text.encode())
                 # A WebSocket says nothing more until its time is over.
-                told[text[:60]] = sock.recv(65_536) if "websocket" in text else read_to_end(sock)
-        assert all(told.values())
-        assert [text for text, answer in told.items() if NAME.encode() in answer] == []
+                reported[text[:60]] = sock.recv(65_536) if "websocket" in text else read_to_end(sock)
+        assert all(reported.values())
+        assert [text for text, answer in reported.items() if NAME.encode() in answer] == []
         with connect((impatient.host, impatient.port)) as sock:
             sock.sendall(EVERYONES[1].encode())
             assert NAME.encode() in read_to_end(sock), "the owner's own programs are told"
@@ -170,10 +170,10 @@ class TestNames:
         assert NAME.encode() not in ssl.PEM_cert_to_DER_cert(pem)
         with _channel(impatient) as channel, acting_as(NOBODY):
             listed = reflection_pb2.ServerReflectionRequest(list_services="")
-            told = list(
+            reported = list(
                 reflection_pb2_grpc.ServerReflectionStub(channel).ServerReflectionInfo(iter([listed]), timeout=60)
             )
-            assert told and NAME not in str(told)
+            assert reported and NAME not in str(reported)
             with pytest.raises(grpc.RpcError) as refused:
                 channel.unary_unary("/codeplane.v1.OperationService/Call", raw_bytes, raw_bytes)(b"", timeout=60)
             assert NAME not in str(refused.value)

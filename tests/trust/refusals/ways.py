@@ -176,14 +176,14 @@ class GrpcWeb:
         status, headers, body = self._http.post(CALL, framed, "application/grpc-web+proto", shown)
         if status != 200:
             return _connect_answer(status, body)
-        told = dict(headers)
+        reported = dict(headers)
         for flag, data in frames(body):
             if flag & _TRAILERS:
                 lines = [line.partition(":") for line in data.decode().split("\r\n") if line]
-                told |= {name.strip().lower(): value.strip() for name, _, value in lines}
-        if told["grpc-status"] == "0":
+                reported |= {name.strip().lower(): value.strip() for name, _, value in lines}
+        if reported["grpc-status"] == "0":
             return Answer()
-        raw = told["grpc-status-details-bin"]
+        raw = reported["grpc-status-details-bin"]
         return _of(MessageToDict(detail_of(b64decode(raw + "=" * (-len(raw) % 4))), preserving_proto_field_name=True))
 
     def close(self) -> None:
@@ -264,10 +264,10 @@ class McpLegacy:
                 "clientInfo": {"name": shown.client, "version": "1"},
             }
             hello = json.dumps(request("initialize", params, number=0)).encode()
-            status, told, answer = self._http.post("/mcp", hello, "application/json", shown, headers)
+            status, reported, answer = self._http.post("/mcp", hello, "application/json", shown, headers)
             if status != 200:
                 return _mcp_answer(status, answer)
-            self._sessions[shown] = told["mcp-session-id"]
+            self._sessions[shown] = reported["mcp-session-id"]
         headers["mcp-session-id"] = self._sessions[shown]
         body = json.dumps(call(operation.replace(".", "_"), arguments, era=LEGACY)).encode()
         status, _, answer = self._http.post("/mcp", body, "application/json", shown, headers)
@@ -429,10 +429,10 @@ def _mcp_message(message: JsonObject) -> Answer:
         data = error.get("data")
         return _of(data if isinstance(data, dict) else error)
     assert isinstance(result, dict)
-    said = result["content"][0]["text"]
+    output = result["content"][0]["text"]
     if not result.get("isError"):
-        return Answer(said=str(said))
-    return Answer(error=str(said).partition(":")[0], said=str(said))
+        return Answer(said=str(output))
+    return Answer(error=str(output).partition(":")[0], said=str(output))
 
 
 def _of(error: object) -> Answer:

@@ -146,8 +146,8 @@ async def test_nothing_in_a_command_can_hide_from_the_person(tmp_path: Path) -> 
         (":(){ :|:& };:", "looks like a fork bomb"),
     ],
 )
-def test_what_a_command_looks_like_is_said(command: str, said: str) -> None:
-    assert said in find_warnings(command)
+def test_what_a_command_looks_like_is_said(command: str, output: str) -> None:
+    assert output in find_warnings(command)
 
 
 @pytest.mark.parametrize(

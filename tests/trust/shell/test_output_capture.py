@@ -29,15 +29,15 @@ def test_chunks_are_contiguous_and_within_the_room(given: list[bytes], total: in
         captured.take(piece)
         chunks += captured.chunks(final=False)
     chunks += captured.chunks(final=True)
-    said = b"".join(given)
+    output = b"".join(given)
     kept = _contiguous(chunks)
-    assert kept == captured.kept == min(len(said), total)
-    assert captured.dropped == len(said) - kept
-    assert captured.seen == len(said)
-    assert captured.tail() == said.decode(errors="backslashreplace")
+    assert kept == captured.kept == min(len(output), total)
+    assert captured.dropped == len(output) - kept
+    assert captured.seen == len(output)
+    assert captured.tail() == output.decode(errors="backslashreplace")
     for chunk in chunks:
         if chunk.utf8:
-            assert chunk.text.encode() == said[chunk.offset : chunk.offset + chunk.size]
+            assert chunk.text.encode() == output[chunk.offset : chunk.offset + chunk.size]
 
 
 @given(text=st.text(max_size=300), cuts=st.lists(st.integers(0, 1200), max_size=10))

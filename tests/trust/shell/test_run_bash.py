@@ -43,10 +43,10 @@ async def test_secrets_files_that_were_empty_are_named_where_that_would_puzzle(t
             path.write_text("TOKEN=abcdefgh12345678\n")
         named = await opened.run("cat ./.env; echo done")
         assert (named.stdout, named.masked) == ("done\n", (".env", "config/.env"))
-        said = "[empty in the sandbox, like all secrets files that index.secrets does not show: "
-        assert named.text().splitlines()[-1] == f"{said}.env, config/.env]"
+        printed = "[empty in the sandbox, like all secrets files that index.secrets does not show: "
+        assert named.text().splitlines()[-1] == f"{printed}.env, config/.env]"
         failed = await opened.run("test -s config/*")
-        assert failed.text().splitlines()[-1] == f"{said}.env, .env.local, config/.env and 1 more]"
+        assert failed.text().splitlines()[-1] == f"{printed}.env, .env.local, config/.env and 1 more]"
         assert "[empty" not in (await opened.run("echo fine")).text()
 
 
@@ -62,8 +62,8 @@ async def test_started_output_and_finished_are_recorded_in_order(tmp_path: Path)
         finished = events[-1].payload
         names = ("exit_code", "timed_out", "truncated", "stdout_bytes", "stderr_bytes")
         assert [finished[name] for name in names] == [0, False, False, 15, 15]
-        for stream, said in (("STDOUT", "out1\nout2\nout3\n"), ("STDERR", "err1\nerr2\nerr3\n")):
-            assert "".join(str(event.payload["chunk"]) for event in await opened.output(stream)) == said
+        for stream, printed in (("STDOUT", "out1\nout2\nout3\n"), ("STDERR", "err1\nerr2\nerr3\n")):
+            assert "".join(str(event.payload["chunk"]) for event in await opened.output(stream)) == printed
 
 
 @requirement("TRUST-31")
@@ -124,18 +124,18 @@ async def test_more_can_be_read_by_offset(tmp_path: Path) -> None:
 @requirement("TRUST-31")
 async def test_progress_is_told_while_it_runs(tmp_path: Path) -> None:
     heard: list[Progress] = []
-    told = asyncio.Event()
+    answer = asyncio.Event()
 
     async def listen(progress: Progress) -> None:
         heard.append(progress)
-        told.set()
+        answer.set()
 
     async with shell(tmp_path) as opened:
         caller = Caller(surface="mcp", client="agent", connection_id="c1", on_progress=listen)
         running = asyncio.create_task(
             opened.run("echo first; while [ ! -e go ]; do sleep 0.05; done; echo second", caller=caller)
         )
-        await told.wait()
+        await answer.wait()
         assert heard[0].message == "first"
         (opened.root / "go").touch()
         assert (await running).stdout == "first\nsecond\n"
@@ -154,7 +154,7 @@ async def test_a_command_that_ignores_sigterm_is_ended_at_its_time(tmp_path: Pat
 async def test_a_command_that_heeds_sigterm_can_tidy_up(tmp_path: Path) -> None:
     async with shell(tmp_path, bounds=RunLimits(grace_sec=20.0)) as opened:
         script = "trap 'echo tidied; exit 7' TERM; while :; do sleep 0.05; done"
-        done = await opened.run(script, timeout_ms=300)
+        done = await opened.run(script, timeout_ms=2_000)
         assert (done.timed_out, done.exit_code, done.stdout) == (True, 7, "tidied\n")
 
 

@@ -23,6 +23,8 @@ from tests.trust.untrusted.engine import engine
 from tests.trust.untrusted.test_marks import reads
 
 pytestmark = requirement("TRUST-63")
+# By its real path: the sandbox of hooks has an empty folder for temporary files, where an environment may be.
+PYTHON = os.path.realpath(sys.executable)
 
 HOOK = """#!/bin/sh
 exec {python} -c 'import socket; socket.create_connection(("127.0.0.1", {port}), 5).sendall(b"secret")'
@@ -64,7 +66,7 @@ def listening() -> Iterator[Listener]:
 def hooked(folder: Path, port: int) -> Path:
     """A repository whose hook an agent can write, as husky has it."""
     repo = make_repo(
-        folder / "shop", {"README.md": "# shop\n", ".husky/pre-commit": HOOK.format(python=sys.executable, port=port)}
+        folder / "shop", {"README.md": "# shop\n", ".husky/pre-commit": HOOK.format(python=PYTHON, port=port)}
     )
     (repo / ".husky" / "pre-commit").chmod(0o755)
     git(repo, "commit", "--quiet", "--all", "--message", "executable")
@@ -88,9 +90,9 @@ async def test_a_hook_has_the_network_until_untrusted_content_is_read(tmp_path: 
             failed = await committed(opened, "after")
             assert refused(failed) == "GIT_REFUSED" and listener.taken() == 0
             assert failed.error is not None
-            said = failed.error.message
-            assert "the hook pre-commit had no network, since an agent has read untrusted content" in said
-            assert "cpl approvals clear" in said
+            output = failed.error.message
+            assert "the hook pre-commit had no network, since an agent has read untrusted content" in output
+            assert "cpl approvals clear" in output
             # What an agent wrote is no safer when somebody else commits.
             mine = await opened.conveyor.call("git.commit", {"message": "mine", "allow_empty": True}, OWNER)
             assert refused(mine) == "GIT_REFUSED" and listener.taken() == 0
@@ -123,7 +125,7 @@ async def test_no_content_is_given_while_a_hook_or_filter_has_the_network(
     with listening() as listener:
         repo = await asyncio.to_thread(hooked, tmp_path, listener.port)
         script = repo / ".husky" / "pre-commit"
-        script.write_text(WAITING.format(python=sys.executable, port=listener.port))
+        script.write_text(WAITING.format(python=PYTHON, port=listener.port))
         if program == "filter":
             script.rename(repo / "waiting.sh")
             git(repo, "config", "filter.f.clean", "./waiting.sh; cat")

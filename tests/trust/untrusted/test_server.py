@@ -43,8 +43,8 @@ def commit(root: Path) -> None:
 def approved(server: Server, text: str, *more: str) -> None:
     """Have the owner approve what an answer says waits."""
     action = text.partition("(act_")[2].partition(")")[0]
-    said = cpl("approvals", "approve", f"act_{action}", *more, "--repo", str(server.repo))
-    assert said.returncode == 0, said
+    output = cpl("approvals", "approve", f"act_{action}", *more, "--repo", str(server.repo))
+    assert output.returncode == 0, output
     until(lambda: server.call("approval.show", action_id=f"act_{action}")["result"]["status"] == "EXECUTED")  # type: ignore[index,call-overload]  # it succeeds
 
 

@@ -208,8 +208,10 @@ async def test_servers_that_break_the_rules_are_told_of(tmp_path: Path) -> None:
             assert (await opened.refused(opened.url(path)))[0] == "FETCH_FAILED", path
         raw = await opened.open(opened.url("/image"), format="raw")
         assert (raw.encoding, raw.content) == ("base64", "iVBORwA=")
-        said = {path: (await opened.open(opened.url(path))).content for path in ("/plain", "/close", "/latin", "/meta")}
-        assert list(said.values()) == ["typed by nobody", "until the end", "é", "é"]
+        output = {
+            path: (await opened.open(opened.url(path))).content for path in ("/plain", "/close", "/latin", "/meta")
+        }
+        assert list(output.values()) == ["typed by nobody", "until the end", "é", "é"]
         odd = await opened.open(opened.url("/odd"))
         assert (odd.content, odd.note) == ("é", "its charset 'zlib_codec' is not known; read as UTF-8")
         assert (await opened.open(opened.url("/kind"))).content_type == ""

@@ -51,7 +51,7 @@ async def test_an_engine_that_is_not_there_or_answers_otherwise_is_told_of(tmp_p
         assert opened.door.person.asked == []
     site = Site()
     async with web(tmp_path / "odd", site, search_url=URL) as opened:
-        for said in (
+        for output in (
             answer("<html>", kind="text/html"),
             answer("[]", kind="application/json"),
             answer('{"results": 1}', kind="application/json"),
@@ -59,7 +59,7 @@ async def test_an_engine_that_is_not_there_or_answers_otherwise_is_told_of(tmp_p
             answer("busy", status="429 Too Many Requests"),
             moved("http://169.254.169.254/"),
         ):
-            site.answers["/search"] = said
+            site.answers["/search"] = output
             caller = Caller(surface="mcp", client="agent", connection_id="c1")
             outcome = await opened.door.call("web.search", caller=caller, query="x")
             assert outcome.error is not None

@@ -60,12 +60,12 @@ class Demo:
     @property
     def workspace(self) -> Workspace:
         """The repository that it says it plays in."""
-        return Workspace(root=Path(self.said("folder")))
+        return Workspace(root=Path(self.value_of("folder")))
 
     @property
     def pid(self) -> int:
         """The server that it says it started."""
-        return int(self.said("server").rpartition("(pid ")[2].rstrip(")"))
+        return int(self.value_of("server").rpartition("(pid ")[2].rstrip(")"))
 
     def owner(self) -> OwnerClient:
         """A second client, with the owner's token."""
@@ -73,7 +73,7 @@ class Demo:
         assert facts is not None
         return OwnerClient(self.workspace, facts)
 
-    def said(self, name: str) -> str:
+    def value_of(self, name: str) -> str:
         """What stands behind a word at the beginning of a line."""
         return next(line.partition(" ")[2].strip() for line in self.lines if line.startswith(f"{name} "))
 

@@ -79,8 +79,8 @@ class TestKept:
         ids = {str(one["mutation_id"]) for one in mutations if isinstance(one, dict)}
         assert len([one for one in ids if one in kept.demo.output]) >= 2
         position = kept.asked("ledger.events", newest=True, limit=1)["last_position"]
-        said = int(kept.demo.said("ledger").split()[0])
-        assert 0 < said <= int(str(position))
+        text = int(kept.demo.value_of("ledger").split()[0])
+        assert 0 < text <= int(str(position))
 
     def test_the_failure_came_before_the_fix(self, kept: Kept) -> None:
         output = kept.demo.output
@@ -92,7 +92,7 @@ class TestKept:
         assert git(root, "rev-list", "--count", "HEAD") == "1\n"
 
     def test_the_link_that_is_printed_is_the_one_that_is_opened(self, kept: Kept) -> None:
-        assert kept.opened.read_text() == kept.demo.said("dashboard")
+        assert kept.opened.read_text() == kept.demo.value_of("dashboard")
 
     def test_it_says_where_it_is_and_how_to_end_it(self, kept: Kept) -> None:
         assert f"cpl down --repo {kept.demo.workspace.root} && rm -r " in kept.demo.lines[-1]

@@ -20,9 +20,9 @@ def test_a_signal_is_why_it_ends_even_if_a_connection_fails_by_it() -> None:
         except asyncio.CancelledError:
             raise ConnectionError("an answer came late") from None
 
-    with SignalGuard() as ending, pytest.raises(Interrupted) as told:
+    with SignalGuard() as ending, pytest.raises(Interrupted) as answer:
         ending.run(play())
-    assert told.value.exit_code == 128 + signal.SIGTERM
+    assert answer.value.exit_code == 128 + signal.SIGTERM
 
 
 def test_without_a_signal_the_error_is_what_ends_it() -> None:

@@ -65,11 +65,11 @@ class TestHome:
         ("size", "verdict", "said"),
         [("2m", "fail", "its disk is full"), ("64m", "warn", "MB left"), ("64m,nr_inodes=1", "fail", "no inode")],
     )
-    def test_a_disk_without_room(self, repo: Path, size: str, verdict: str, said: str) -> None:
+    def test_a_disk_without_room(self, repo: Path, size: str, verdict: str, output: str) -> None:
         workspace = Workspace(root=repo)
         with small_disk(workspace.home, size):
             found = run_check(workspace, "home")
-        assert found.verdict == verdict and said in found.found
+        assert found.verdict == verdict and output in found.found
 
 
 class TestOwnership:

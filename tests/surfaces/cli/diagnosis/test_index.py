@@ -103,9 +103,9 @@ class TestServed:
             with served(workspace.root) as running:
                 until(lambda: "nothing is found by meaning" in run_check(running.workspace, "index").found)
                 found = run_check(running.workspace, "index")
-                told = run_check(running.workspace, "outside")
+                answer = run_check(running.workspace, "outside")
         assert found.verdict == "warn"
-        assert told.verdict == "warn" and "embeddings.base_url" in told.found
+        assert answer.verdict == "warn" and "embeddings.base_url" in answer.found
 
     def test_an_index_that_cannot_be_built(self, workspace: Workspace) -> None:
         running = start(workspace.root)

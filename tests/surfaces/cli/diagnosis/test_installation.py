@@ -41,12 +41,12 @@ def test_no_git(workspace: Workspace, tmp_path: Path, monkeypatch: pytest.Monkey
     ],
 )
 def test_a_git_that_is_old_or_broken(
-    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, verdict: str, said: str
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, verdict: str, output: str
 ) -> None:
     folder = program(tmp_path / "bin", "git", script)
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
     found = run_check(workspace, "git")
-    assert found.verdict == verdict and said in found.found
+    assert found.verdict == verdict and output in found.found
 
 
 def test_no_bubblewrap(workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

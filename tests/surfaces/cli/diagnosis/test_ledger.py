@@ -56,7 +56,7 @@ def test_one_that_is_damaged_while_it_is_served(server: Server) -> None:
         file.write(b"\xa5" * 4096)
     found = run_check(server.workspace, "ledger")
     assert found.verdict == "fail" and "damaged: " in found.found
-    assert not any(said in found.found for said in ("gaps in", "tables that differ", "\n"))
+    assert not any(output in found.found for output in ("gaps in", "tables that differ", "\n"))
     assert found.fix == "cpl down && cpl doctor --salvage && cpl up"
 
 

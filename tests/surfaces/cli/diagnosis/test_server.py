@@ -115,10 +115,10 @@ def test_one_of_another_version(server: Server) -> None:
 @pytest.mark.parametrize(
     ("token", "said"), [(b"\xff\xfe", "cannot be read"), (b"another-token-than-its-own-one", "unknown token")]
 )
-def test_a_token_that_is_not_its_own(server: Server, token: bytes, said: str) -> None:
+def test_a_token_that_is_not_its_own(server: Server, token: bytes, output: str) -> None:
     server.workspace.owner_token.write_bytes(token)
     found = {check.name: check for check in run_checks(server.workspace)}
-    assert found["server"].verdict == "fail" and said in found["server"].found
+    assert found["server"].verdict == "fail" and output in found["server"].found
     assert found["server"].fix == "cpl down && cpl up"
     # What only the server knows is not known, which is not the same as sound.
     for name in ("ledger", "waiting", "index"):

@@ -21,11 +21,11 @@ pytestmark = requirement("CLI-20")
         ("trust: [\n", "config.yaml:"),
     ],
 )
-def test_broken_settings_are_named_with_their_place(workspace: Workspace, text: str, said: str) -> None:
+def test_broken_settings_are_named_with_their_place(workspace: Workspace, text: str, output: str) -> None:
     assert (run_check(workspace, "settings").verdict, run_check(workspace, "settings").found) == ("ok", "defaults")
     workspace.config.write_text(text)
     found = run_check(workspace, "settings")
-    assert found.verdict == "fail" and said in found.found
+    assert found.verdict == "fail" and output in found.found
 
 
 def test_settings_that_the_server_has_not_read(server: Server) -> None:
@@ -44,10 +44,10 @@ class TestNames:
             ("mcp: {toolset: 'core,gti'}", "'gti'", "cpl call"),
         ],
     )
-    def test_what_is_not_there_is_named(self, workspace: Workspace, text: str, said: str, fix: str) -> None:
+    def test_what_is_not_there_is_named(self, workspace: Workspace, text: str, output: str, fix: str) -> None:
         workspace.config.write_text(text)
         found = run_check(workspace, "names")
-        assert found.verdict == "fail" and said in found.found and fix in found.fix
+        assert found.verdict == "fail" and output in found.found and fix in found.fix
 
     def test_what_is(self, workspace: Workspace) -> None:
         workspace.config.write_text("trust: {allow: [ledger.retain]}\nmcp: {toolset: 'core,git'}\n")
@@ -73,8 +73,8 @@ def test_what_starts_a_server_anew_leaves_it_in_the_background(repo: Path) -> No
     ("text", "said"),
     [("contexts: 3\n", "contexts.yaml:1"), ("version: 99\n", "version 99"), ("contexts: [\n", "not YAML")],
 )
-def test_contexts_that_cannot_be_heeded(workspace: Workspace, text: str, said: str) -> None:
+def test_contexts_that_cannot_be_heeded(workspace: Workspace, text: str, output: str) -> None:
     assert run_check(workspace, "contexts").verdict == "ok"
     (workspace.home / "contexts.yaml").write_text(text)
     found = run_check(workspace, "contexts")
-    assert found.verdict == "warn" and said in found.found
+    assert found.verdict == "warn" and output in found.found
