@@ -10,23 +10,19 @@ failure is `wrong`: an edit that should not have been made.
 import argparse
 import ast
 import asyncio
-import json
 import os
 import random
 import re
-import shutil
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree import ElementTree
 
 from bench.measure import machine
-from codeplane.kernel.actor import Caller
-from codeplane.kernel.workspace import Workspace
-from codeplane.wiring.app import load_workspace_config, running
+from bench.scratch import Ask, asking, scratch_copy, undo
 
 _SUITE_SEC = 300
 _GRAVE = ("outside_base", "overriding_parameter")
@@ -37,8 +33,6 @@ for folder in ("src", "tests"):
     for file in pathlib.Path(folder).rglob("*.py"):
         ast.parse(file.read_text())
 """
-
-Ask = Callable[..., Awaitable[dict[str, object]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +141,8 @@ async def judged(
     if isinstance(made, str):
         return "refused", made
     now = verdict(root, python)
-    await _undone(ask, root)
+    left = await undo(ask, root)
+    assert not left, left
     lost = sorted(baseline - now.passed)
     if not lost and not now.broken:
         return "green", ""
@@ -190,13 +185,6 @@ def _error(envelope: dict[str, object]) -> str:
     return f"{error['error']}: {error['message']}"[:160]
 
 
-async def _undone(ask: Ask, root: Path) -> None:
-    undone = await ask("undo")
-    assert "error" not in undone, undone
-    status = subprocess.run(["git", "status", "--porcelain"], cwd=root, capture_output=True, check=True)
-    assert not status.stdout, status.stdout
-
-
 async def measured(root: Path, python: str, count: int, seed: int, *, verbose: bool) -> Counter[str]:
     before = verdict(root, python)
     baseline = before.passed
@@ -204,16 +192,7 @@ async def measured(root: Path, python: str, count: int, seed: int, *, verbose: b
     chosen = list(symbols(root))
     random.Random(seed).shuffle(chosen)
     tally: Counter[str] = Counter()
-    workspace = Workspace(root=root.resolve())
-    loaded = load_workspace_config(workspace, [], {}).without_terminal()
-    async with running(workspace, loaded=loaded) as plane:
-
-        async def ask(operation: str, **arguments: object) -> dict[str, object]:
-            caller = Caller(surface="mcp", client="bench", connection_id="bench")
-            outcome = await plane.conveyor.call(operation, arguments, caller)  # type: ignore[arg-type]  # plain JSON
-            envelope: dict[str, object] = json.loads(outcome.to_json(with_text=True))
-            return envelope
-
+    async with asking(root) as ask:
         for one in chosen:
             if sum(tally.values()) - tally["refused"] >= count:
                 break
@@ -233,12 +212,7 @@ def main() -> None:
     parser.add_argument("--verbose", action="store_true")
     chosen = parser.parse_args()
     print(f"renames judged by {chosen.folder.name}'s own tests: {machine(chosen.folder)}")
-    with tempfile.TemporaryDirectory() as temporary:
-        root = Path(temporary) / chosen.folder.name
-        shutil.copytree(chosen.folder, root, ignore=shutil.ignore_patterns(".git", "__pycache__", ".codeplane"))
-        git = ["git", "-c", "user.name=bench", "-c", "user.email=bench@example.org"]
-        for arguments in (["init", "--quiet"], ["add", "-A"], ["commit", "--quiet", "-m", "as it was"]):
-            subprocess.run([*git, *arguments], cwd=root, check=True)
+    with scratch_copy(chosen.folder) as root:
         tally = asyncio.run(measured(root, chosen.python, chosen.count, chosen.seed, verbose=chosen.verbose))
     renamed = sum(tally.values()) - tally["refused"]
     print(f"{renamed} renames: " + ", ".join(f"{count} {word}" for word, count in sorted(tally.items())))

@@ -1,0 +1,79 @@
+"""The bench that renames, compiles and undoes: what it draws, what it follows, and that it notices a broken build."""
+
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from bench.compilers import Project, compiling
+from bench.rename_compile import Renames, rows, suggestions
+from bench.scratch import asking, scratch_copy
+from bench.symbol_sample import Symbol, all_symbols, drawn
+
+from tests.interaction.requirements import requirement
+
+C = {
+    "area.h": "int area(int side);\n",
+    "area.c": '#include "area.h"\n\nstatic int twice(int side)\n{\n    return 2 * side;\n}\n\n'
+    "int area(int side)\n{\n    return twice(side) * side;\n}\n",
+    "use.c": '#include "area.h"\n\nint use(void)\n{\n    return area(2);\n}\n',
+}
+TWICE = Symbol(kind="function", name="twice", path="area.c", line=3, column=12)
+pytestmark = [requirement("REF-40"), pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")]
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    folder = tmp_path / "shapes"
+    folder.mkdir()
+    for path, text in C.items():
+        (folder / path).write_text(text)
+    return folder
+
+
+def project(root: Path) -> Project:
+    return Project.at(root, {"language": "c", "units": ["*.c"], "flags": "-I."})
+
+
+async def test_a_rename_is_compiled_and_undone(checkout: Path) -> None:
+    with scratch_copy(checkout) as root, compiling(project(root)) as compiler:
+        async with asking(root) as ask:
+            verdict = await Renames(ask, compiler, root, follow=True).judge(TWICE)
+        assert (verdict.outcome, verdict.error, verdict.undo) == ("green", "", "")
+        assert {path: (root / path).read_text() for path in C} == C
+    assert rows([verdict])[0][:6] == ["function", "1", "1", "0", "0", "0"]
+
+
+async def test_the_calls_that_an_answer_suggests_can_be_made(checkout: Path) -> None:
+    (checkout / "other.c").write_text("int other(int (*twice)(int))\n{\n    return unknown()->twice(1);\n}\n")
+    symbol = Symbol(kind="field", name="twice", path="shape.h", line=3, column=9)
+    (checkout / "shape.h").write_text("struct shape {\n    int wide;\n    int twice;\n};\n")
+    (checkout / "third.c").write_text('#include "shape.h"\n\nint third(struct shape *s)\n{\n    return s->twice;\n}\n')
+    with scratch_copy(checkout) as root:
+        async with asking(root) as ask:
+            envelope = await ask("refactor.rename", symbol=symbol.place, new_name="doubled", apply=True)
+            calls = list(suggestions(envelope))
+            assert calls
+            for arguments, _ in calls:
+                again = await ask("refactor.rename", symbol=symbol.place, new_name="doubled", apply=True)
+                identity = again["result"]
+                assert isinstance(identity, dict)
+                made = await ask("refactor.rename", **{**arguments, "refactor_id": identity["refactor_id"]})
+                assert "error" not in made, made
+                await ask("undo")
+
+
+def test_a_definition_renamed_without_its_prototype_is_noticed(checkout: Path) -> None:
+    with compiling(project(checkout)) as compiler:
+        assert compiler.check(["area.c"]) == ""
+        (checkout / "area.c").write_text(C["area.c"].replace("int area", "int size"))
+        assert "area" in compiler.check(["area.c"])
+        assert compiler.check(["use.c"]) == ""
+
+
+def test_kinds_are_drawn_in_equal_shares_by_a_seed(checkout: Path) -> None:
+    symbols = all_symbols(checkout, lambda path: path.endswith(".c"))
+    assert TWICE in symbols
+    some = drawn(symbols, 4, 7)
+    assert some == drawn(symbols, 4, 7)
+    assert Counter(symbol.kind for symbol in some) == {"function": 2, "local": 2}
