@@ -41,6 +41,9 @@ def _link(place: str, target: Path) -> str:
     [
         *("COMMIT_EDITMSG", "logs/HEAD", "logs/refs/heads/main", "info/exclude", "MERGE_MSG", "SQUASH_MSG"),
         *("FETCH_HEAD", "packed-refs", "refs/tags/evil", "logs/refs/tags/evil"),
+        # Folders of many files are not looked through, but branches can be called like them.
+        *("logs/refs/heads/lfs/evil", "refs/heads/objects/evil", "logs/refs/heads/annex/evil"),
+        *("objects/info/commit-graph", "objects/pack/evil", "objects/evil", "lfs/objects/ab/cd/evil", "lfs/tmp"),
     ],
 )
 def test_a_link_that_git_would_write_through_is_taken_away(desk: Guarded, tmp_path: Path, place: str) -> None:

@@ -84,6 +84,8 @@ def _put_link(desk: Desk, place: str, target: Path) -> Path:
         ("logs/HEAD", _commit),
         ("index", _commit),
         ("logs/refs/heads/new", _branch),
+        ("logs/refs/heads/lfs/new", _branch),
+        ("objects/info/commit-graphs", _commit),
         ("refs/tags/x", _tag),
         ("MERGE_MSG", _go_on),
     ],
@@ -110,6 +112,12 @@ def test_every_command_that_writes_is_refused(desk: Linked, target: Path) -> Non
     assert run(desk.git.run("rev-parse", "HEAD")).line
     link.unlink()
     run(desk.git.run("fetch", ".", "main"))
+
+
+def test_links_among_objects_and_large_files_are_not_counted(desk: Linked, target: Path) -> None:
+    for place in ("objects/ab/objects", "lfs/objects/ab", "annex/objects/x"):
+        _put_link(desk, place, target)
+    run(_branch(desk))
 
 
 def test_links_that_were_there_are_the_owners(tmp_path: Path) -> None:

@@ -24,33 +24,46 @@ STATE_FOLDERS = ("sequencer", "rebase-merge", "rebase-apply")
 # Names another folder for settings and hooks; only linked work trees have one.
 _OTHER_FOLDER, _WORK_TREES = "commondir", "worktrees"
 _ASIDE = "codeplane-set-aside"
-# Folders of other programs, and of objects, whose names cannot be chosen.
-_NOT_WALKED = frozenset({"objects", "lfs", "annex"})
+# Folders directly in a git folder that hold many files, whose names cannot be chosen. Branches may be called so too.
+_OBJECTS, _LFS = "objects", "lfs"
+_MANY_FILES = frozenset({_OBJECTS, _LFS, "annex"})
+# Those among the objects in which git writes files of fixed names.
+_FIXED_NAMES = frozenset({"info", "pack"})
+_MODULES = "modules"
 _MAX_STATE = 1024 * 1024
 
 State = dict[str, bytes | None]
 
 
-def links_in(*folders: Path, opening: bool = False) -> dict[Path, str]:
+def links_in(*folders: Path, lfs: bool = False, opening: bool = False) -> dict[Path, str]:
     """Find the symbolic links in git folders, and commondir files, with their targets.
 
-    With `opening`, make unreadable folders readable again.
+    With `lfs`, look among the files of Git LFS too; with `opening`, make unreadable folders readable again.
     """
     links: dict[Path, str] = {}
-    left = [str(folder) for folder in folders]
+    given = frozenset(map(str, folders))
+    modules = tuple(f"{folder}/{_MODULES}/" for folder in given)
+    skipped = _MANY_FILES - {_LFS} if lfs else _MANY_FILES
+    # Folders, and which of their subfolders are looked into; None for all.
+    left: list[tuple[str, frozenset[str] | None]] = [(folder, None) for folder in given]
     while left:
-        folder = left.pop()
+        folder, followed = left.pop()
         with suppress(OSError):
             if opening:
                 _open(Path(folder))
-            with os.scandir(folder) as entries:
-                for entry in entries:
-                    if entry.is_symlink():
-                        links[Path(entry.path)] = str(Path(entry.path).readlink())
-                    elif entry.is_dir(follow_symlinks=False):
-                        left += [entry.path] if entry.name not in _NOT_WALKED else []
-                    elif entry.name == _OTHER_FOLDER and Path(folder).parent.name != _WORK_TREES:
+            with os.scandir(folder) as scan:
+                entries = list(scan)
+            is_module = folder.startswith(modules) and any(entry.name == "HEAD" for entry in entries)
+            for entry in entries:
+                if entry.is_symlink():
+                    links[Path(entry.path)] = str(Path(entry.path).readlink())
+                elif not entry.is_dir(follow_symlinks=False):
+                    if entry.name == _OTHER_FOLDER and Path(folder).parent.name != _WORK_TREES:
                         links[Path(entry.path)] = ""
+                elif entry.name in skipped and (folder in given or is_module):
+                    left += [(entry.path, _FIXED_NAMES)] if entry.name == _OBJECTS else []
+                elif followed is None or entry.name in followed:
+                    left.append((entry.path, followed and frozenset()))
     return links
 
 
@@ -82,7 +95,7 @@ def _open_no_follow(place: str, flags: int) -> int:
 
 def _take_away(before: dict[Path, str], folders: tuple[Path, ...]) -> list[Path]:
     """Remove new links."""
-    links = links_in(*folders, opening=True)
+    links = links_in(*folders, lfs=True, opening=True)
     planted = [place for place, leads in links.items() if before.get(place) != leads]
     for place in planted:
         # A folder can be listed under two names.
@@ -154,7 +167,7 @@ def main(name: str, folder: Path, shared: Path, command: list[str]) -> int:
         # Outside git's process group, so that planted files are removed even when git is ended.
         os.setsid()
     folders = tuple(dict.fromkeys((folder, shared)))
-    links = links_in(*folders)
+    links = links_in(*folders, lfs=True)
     # A push takes no lock here, so another command may start a merge during its hook.
     state = None if name == "pre-push" else _state_of(folder)
     code = _run(command)
