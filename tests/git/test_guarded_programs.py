@@ -90,6 +90,9 @@ class Nothing:
     ) -> list[str] | None:
         return None
 
+    def shield(self, home: Path, root: Path, *, ssh: bool) -> list[str]:
+        return []
+
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Guarded:

@@ -1017,6 +1017,11 @@ REQUIREMENTS = (
         "and leave nothing behind that runs outside of an enclosure",
     ),
     Requirement(
+        id="TRUST-66",
+        source="threat model",
+        promise="git itself writes no `.codeplane/`, whatever a hook or filter does in the middle of its command",
+    ),
+    Requirement(
         id="TRUST-33",
         source="003 §8.5",
         promise="only public, pinned addresses are fetched, each redirect checked anew, within bounds",

@@ -82,6 +82,30 @@ class HookSandbox:
         program = (*self._program, _NO_NETWORK) if self._program is not None else None
         return program if program is not None and _works([*program, "true"]) else None
 
+    @cached_property
+    def _shield_program(self) -> tuple[str, ...] | None:
+        if self._program is None:
+            return None
+        user = () if _is_as_root(self._program) else ("--unshare-user",)
+        program = (self._program[0], *user, "--dev-bind", "/", "/")
+        # The programs that git starts in there are sandboxed as ever; some systems do not let one be in another.
+        return program if _works([*program, *self._program, "true"]) else None
+
+    def shield(self, home: Path, root: Path, *, ssh: bool) -> list[str]:
+        """Return the command prefix for git itself, which then writes neither `home` nor others like it in `root`.
+
+        It is empty where bubblewrap does not work, and where git may use `ssh`, which refuses settings of the system
+        in a namespace of users.
+        """
+        program = self._shield_program
+        if program is None or (ssh and not _is_as_root(program)):
+            return []
+        words = [*program]
+        for place in (home, *(place for place in _other_homes(home) if root in place.parents)):
+            words += ["--ro-bind-try", str(place), str(place)]
+        cache = str(home / _OWN_CACHE)
+        return [*words, "--bind-try", cache, cache, "--"]
+
     def works(self, *, network: bool) -> bool:
         """Return whether bubblewrap works here, without `network` also without it; tried once."""
         return self._program_for(network) is not None
@@ -227,7 +251,11 @@ def _kernel() -> list[str]:
     return [word for place in _KERNEL for word in ("--ro-bind-try", place, place)]
 
 
-def _works(command: list[str]) -> bool:
+def _is_as_root(program: Sequence[str]) -> bool:
+    return "--unshare-user" not in program
+
+
+def _works(command: Sequence[str]) -> bool:
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_PROBE_SEC, check=False)
     except (OSError, subprocess.TimeoutExpired):

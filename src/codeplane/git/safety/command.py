@@ -55,6 +55,10 @@ _WRITING = _CHANGING | frozenset(
         *("submodule", "switch", "symbolic-ref", "tag", "update-index", "update-ref", "worktree"),
     )
 )
+# Commands that write files of the work tree.
+_WRITING_FILES = (_CHANGING - {"commit"}) | frozenset(
+    ("apply", "mv", "read-tree", "rm", "submodule", "switch", "worktree")
+)
 # More than a command prints that changes thousands of files.
 _ROOM = 1024 * 1024
 
@@ -182,7 +186,8 @@ class Git:
         self.refuse_outside()
         if _named(arguments) in _WRITING:
             await asyncio.to_thread(self.refuse_new_links)
-        command = ["git", *(["--literal-pathspecs"] if literal else []), *skip_submodules(arguments)]
+        words = ["git", *(["--literal-pathspecs"] if literal else []), *skip_submodules(arguments)]
+        command = [*await asyncio.to_thread(self._shield, arguments, remote=remote), *words]
         out, err = _Gathered(MAX_OUT), _Gathered(_MAX_SAID)
         try:
             with self._run(), span("git", command=_named(arguments)) as running:
@@ -233,6 +238,12 @@ class Git:
         if check and done.code != 0:
             raise git_error(_named(arguments), done.err or done.line, done.code)
         return done
+
+    def _shield(self, arguments: tuple[str, ...], *, remote: bool) -> list[str]:
+        if self._programs is None or _named(arguments) not in _WRITING_FILES:
+            return []
+        environment = dict(self._environment()) | _SETTINGS
+        return self._programs.shield(self.root, self.folder, environment, remote=remote)
 
     def _run(self) -> AbstractContextManager[None]:
         return self._programs.runs.run() if self._programs is not None else nullcontext()

@@ -73,6 +73,10 @@ class Enclosure(Protocol):
         """Return the words to put before a program; None when it cannot be sandboxed so."""
         ...
 
+    def shield(self, home: Path, root: Path, *, ssh: bool) -> list[str]:
+        """Return the words to put before git, which keep it from writing `home`; none where that does not work."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _NamedPrograms:
@@ -153,6 +157,17 @@ class GuardedPrograms:
         outside = path_outside(path, root, self._home.parent)
         return {"PATH": outside} if outside != path and self._enclosure.works(network=True) else {}
 
+    def shield(self, root: Path, folder: Path, environment: Mapping[str, str], *, remote: bool) -> list[str]:
+        """Return the words to put before a git command that writes files, so that it cannot write `home`.
+
+        What it may write was checked before; but a hook or filter runs in the middle of it, and can move branches.
+        """
+        named = self._named(root, folder, environment)
+        if not named.filters and not _runnable(named.hooks):
+            return []
+        is_fetching = not self._offline() and any(command.is_fetching for command in named.filters)
+        return self._enclosure.shield(self._home, root, ssh=remote or is_fetching)
+
     def environment(self, root: Path, environment: Mapping[str, str]) -> dict[str, str]:
         """Return the environment with these settings, for reading the work tree `root`."""
         folder = git_dir_of(root)
@@ -198,7 +213,8 @@ class GuardedPrograms:
         if before is None:
             return {}
         place.mkdir(parents=True, exist_ok=True)
-        for name in {entry.name for entry in place.iterdir()} - names:
+        # Names with a dot are files that another command is writing right now.
+        for name in {entry.name for entry in place.iterdir() if not entry.name.startswith(".")} - names:
             (place / name).unlink(missing_ok=True)
         for name in names:
             command = [*_WATCHED, name, str(reach.folder), str(reach.own), *before, str(hooks / name)]
