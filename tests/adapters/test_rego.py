@@ -79,7 +79,7 @@ WRONG = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "said"), WRONG.values(), ids=WRONG.keys())
+@pytest.mark.parametrize(("text", "output"), WRONG.values(), ids=WRONG.keys())
 def test_what_would_be_silently_undefined_is_refused_with_file_and_line(text: str, output: str) -> None:
     found = problems(HEAD + text + "\n")
     assert any(output in message for _, _, message in found), found

@@ -172,7 +172,7 @@ def test_empty_files_and_sections_say_nothing(desk: Desk, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "output"),
     [
         ("server:\n  prot: 1\n", ":2: server.prot: unknown key; did you mean 'port'?"),
         ("approvals:\n  elicit_risky: true\n", ":2: approvals.elicit_risky: was removed; shell commands and what"),
@@ -211,7 +211,7 @@ def test_a_wrong_setting_is_named_with_file_line_and_key(desk: Desk, text: str, 
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "output"),
     [
         ("server:\n  port: [1\n", ":3:1: not YAML"),
         ("server: port: 1\n", ":1:13: not YAML"),
@@ -271,7 +271,7 @@ def test_a_wrong_value_that_is_overridden_does_no_harm_but_a_misspelt_key_does(d
 
 
 @pytest.mark.parametrize(
-    ("variable", "value", "said"),
+    ("variable", "value", "output"),
     [
         ("CODEPLANE__SERVER__PORT", "abc", "CODEPLANE__SERVER__PORT: server.port: must be a whole number"),
         ("CODEPLANE__SERVER__PORT", "[1", "CODEPLANE__SERVER__PORT, column "),

@@ -91,7 +91,7 @@ def test_commands_in_hints_are_there(catalogue: Catalogue) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "output"),
     [
         ("cpl statsu", "no command"),
         ("cpl up --detatch", "no option"),

@@ -126,7 +126,7 @@ async def test_edits_of_every_kind_in_one_call_answer_with_everything_and_can_be
 
 @requirement("EDT-06")
 @pytest.mark.parametrize(
-    ("edit", "name", "said"),
+    ("edit", "name", "output"),
     [
         ({"path": "../out.py", "content": "x"}, "PATH_DENIED", "outside"),
         ({"path": "/etc/passwd", "content": "x"}, "PATH_DENIED", "outside"),

@@ -101,7 +101,7 @@ def test_outside_a_repository_folders_above_are_not_taken(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("command", "said", "kind"),
+    ("command", "output", "kind"),
     [
         ("add", "fatal: Unable to create '/r/.git/index.lock': File exists.", GitBusy),
         ("fetch", "fatal: Authentication failed for 'https://example.com/x'", RemoteFailed),
@@ -139,7 +139,7 @@ def test_secrets_of_addresses_are_never_told() -> None:
 
 
 @pytest.mark.parametrize(
-    "said, kind, message, hint",
+    "output, kind, message, hint",
     [
         (
             "fatal: 'wt' contains modified or untracked files, use --force to delete it",
@@ -189,7 +189,7 @@ def test_known_refusals_say_the_argument_that_helps(
 
 
 @pytest.mark.parametrize(
-    ("script", "told", "read"),
+    ("script", "answer", "read"),
     [
         ("kill -KILL $$", "it was ended by SIGKILL before it said a word", "it was ended by SIGKILL"),
         ("echo half; kill -SEGV $$", "it was ended by SIGSEGV after it said: half", "it was ended by SIGSEGV"),

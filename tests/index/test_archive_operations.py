@@ -85,7 +85,7 @@ def changed(archive: Path, **values: object) -> bytes:
 
 @requirement("IDX-12")
 @pytest.mark.parametrize(
-    ("what", "said"),
+    ("what", "output"),
     [
         ("newer", "newer than"),
         ("tables", "parses differently"),

@@ -114,7 +114,7 @@ REFUSED: list[tuple[str, JsonObject, list[str]]] = [
 
 
 @requirement("DOOR-03")
-@pytest.mark.parametrize(("arguments", "said"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
+@pytest.mark.parametrize(("arguments", "output"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
 def test_what_is_not_plain_is_refused_with_advice(arguments: JsonObject, output: list[str]) -> None:
     with pytest.raises(InvalidArgument) as caught:
         understood(**arguments)

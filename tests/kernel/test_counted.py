@@ -9,7 +9,7 @@ pytestmark = requirement("TRUST-62")
 
 
 @pytest.mark.parametrize(
-    ("number", "noun", "said"),
+    ("number", "noun", "output"),
     [
         (0, "file", "0 files are"),
         (1, "file", "1 file is"),

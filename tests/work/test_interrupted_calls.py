@@ -237,7 +237,7 @@ class JournaledOps:
 
 @requirement("TASK-08")
 @pytest.mark.parametrize(
-    ("far", "said"), [("none", None), ("not_done", None), ("begun", "OUTCOME_UNKNOWN"), ("done", "RESULT_GONE")]
+    ("far", "output"), [("none", None), ("not_done", None), ("begun", "OUTCOME_UNKNOWN"), ("done", "RESULT_GONE")]
 )
 @pytest.mark.parametrize("ended", ["cancelled", "out of time"])
 async def test_a_call_that_its_caller_left_is_told_by_its_key(

@@ -153,7 +153,7 @@ def test_a_pinned_root_without_files_is_shown_as_empty(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "output"),
     [
         ("contexts: [\n", "contexts.yaml:2: not YAML"),
         ("contexts:\n\t- a\n", "contexts.yaml:2: not YAML"),

@@ -260,7 +260,7 @@ def test_every_language_finds_what_stands_in_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pattern", "rewrite", "language", "said"),
+    ("pattern", "rewrite", "language", "output"),
     [
         ("foo(", "x", "python", "does not parse as python"),
         ("if $X:", "x", "python", "does not parse as python"),

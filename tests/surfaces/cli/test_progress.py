@@ -35,7 +35,7 @@ def test_rate_and_what_is_left() -> None:
 
 
 @pytest.mark.parametrize(
-    ("index", "said"),
+    ("index", "output"),
     [
         ({"version": 0, "healthy": True, "state": "building"}, "reading files"),
         ({"version": 0, "healthy": False, "state": "no space left"}, "no space left"),
@@ -47,7 +47,7 @@ def test_before_anything_can_be_counted(index: JsonObject, output: str) -> None:
     assert (found.line(), found.ready) == (f"index  {output} …", False)
 
 
-@pytest.mark.parametrize(("seconds", "said"), [(0.2, "0 s"), (89, "89 s"), (90, "1 min 30 s"), (605, "10 min 05 s")])
+@pytest.mark.parametrize(("seconds", "output"), [(0.2, "0 s"), (89, "89 s"), (90, "1 min 30 s"), (605, "10 min 05 s")])
 def test_time_as_people_say_it(seconds: float, output: str) -> None:
     assert format_seconds(seconds) == output
 

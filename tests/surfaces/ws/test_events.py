@@ -12,7 +12,7 @@ pytestmark = requirement("OBS-14")
 
 class TestEntry:
     @pytest.mark.parametrize(
-        ("said", "code", "name"),
+        ("output", "code", "name"),
         [
             ({"token": "wrong"}, 4401, "UNAUTHORIZED"),
             ({"after": 0}, 4401, "UNAUTHORIZED"),

@@ -259,7 +259,7 @@ async def test_all_of_this_kind_in_this_task(tmp_path: Path) -> None:
 
 
 @requirement("TRUST-61")
-@pytest.mark.parametrize(("said", "error"), [(Answer.APPROVE, None), (Answer.REJECT, "REJECTED")])
+@pytest.mark.parametrize(("output", "error"), [(Answer.APPROVE, None), (Answer.REJECT, "REJECTED")])
 async def test_the_client_can_ask_its_person(tmp_path: Path, output: Answer, error: str | None) -> None:
     asked: list[str] = []
 

@@ -62,7 +62,7 @@ class TestHome:
                 odd.rmdir()
 
     @pytest.mark.parametrize(
-        ("size", "verdict", "said"),
+        ("size", "verdict", "output"),
         [("2m", "fail", "its disk is full"), ("64m", "warn", "MB left"), ("64m,nr_inodes=1", "fail", "no inode")],
     )
     def test_a_disk_without_room(self, repo: Path, size: str, verdict: str, output: str) -> None:

@@ -32,7 +32,7 @@ def test_no_git(workspace: Workspace, tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize(
-    ("script", "verdict", "said"),
+    ("script", "verdict", "output"),
     [
         ("echo git version 2.30.2", "warn", "is 2.30, older than 2.38"),
         ("echo git version 2.38.0", "ok", "2.38"),

@@ -113,7 +113,7 @@ def test_one_of_another_version(server: Server) -> None:
 
 
 @pytest.mark.parametrize(
-    ("token", "said"), [(b"\xff\xfe", "cannot be read"), (b"another-token-than-its-own-one", "unknown token")]
+    ("token", "output"), [(b"\xff\xfe", "cannot be read"), (b"another-token-than-its-own-one", "unknown token")]
 )
 def test_a_token_that_is_not_its_own(server: Server, token: bytes, output: str) -> None:
     server.workspace.owner_token.write_bytes(token)

@@ -14,7 +14,7 @@ pytestmark = requirement("CLI-20")
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "output"),
     [
         ("trust:\n  mode: reckless\n", "config.yaml:2: trust.mode"),
         ("trust:\n  mood: trust\n", "trust.mood"),
@@ -38,7 +38,7 @@ def test_settings_that_the_server_has_not_read(server: Server) -> None:
 
 class TestNames:
     @pytest.mark.parametrize(
-        ("text", "said", "fix"),
+        ("text", "output", "fix"),
         [
             ("trust: {allow: [ledger.retian]}", "'ledger.retian'", "write ledger.retain instead"),
             ("mcp: {toolset: 'core,gti'}", "'gti'", "cpl call"),
@@ -70,7 +70,7 @@ def test_what_starts_a_server_anew_leaves_it_in_the_background(repo: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "output"),
     [("contexts: 3\n", "contexts.yaml:1"), ("version: 99\n", "version 99"), ("contexts: [\n", "not YAML")],
 )
 def test_contexts_that_cannot_be_heeded(workspace: Workspace, text: str, output: str) -> None:
