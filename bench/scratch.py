@@ -24,9 +24,15 @@ def scratch_copy(folder: Path) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="codeplane-bench-") as temporary:
         root = Path(temporary).resolve() / folder.name
         shutil.copytree(folder, root, ignore=_LEFT_OUT, symlinks=True)
-        for arguments in (["init", "--quiet"], ["add", "-A"], ["commit", "--quiet", "-m", "as it was"]):
-            subprocess.run([*_GIT, *arguments], cwd=root, check=True)
+        subprocess.run([*_GIT, "init", "--quiet"], cwd=root, check=True)
+        commit_all(root, "as it was")
         yield root
+
+
+def commit_all(root: Path, message: str) -> None:
+    """Commit everything that is in a folder."""
+    for arguments in (["add", "-A"], ["commit", "--quiet", "--allow-empty", "-m", message]):
+        subprocess.run([*_GIT, *arguments], cwd=root, check=True)
 
 
 @asynccontextmanager

@@ -5,9 +5,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from bench.compilers import Project, compiling
+from bench.compiler_truth import references, row
+from bench.compilers import Project, WarmCompiler, compiling
+from bench.delete_compile import add_unused, deleted
 from bench.rename_compile import Renames, rows, suggestions
-from bench.scratch import asking, scratch_copy
+from bench.scratch import asking, commit_all, scratch_copy
 from bench.symbol_sample import Symbol, all_symbols, drawn
 
 from tests.interaction.requirements import requirement
@@ -19,6 +21,8 @@ C = {
     "use.c": '#include "area.h"\n\nint use(void)\n{\n    return area(2);\n}\n',
 }
 TWICE = Symbol(kind="function", name="twice", path="area.c", line=3, column=12)
+USER = "class User {\n    private int age;\n\n    int next() {\n        return age + 1;\n    }\n}\n"
+needs_javac = pytest.mark.skipif(shutil.which("javac") is None, reason="needs javac")
 pytestmark = [requirement("REF-40"), pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")]
 
 
@@ -77,3 +81,29 @@ def test_kinds_are_drawn_in_equal_shares_by_a_seed(checkout: Path) -> None:
     some = drawn(symbols, 4, 7)
     assert some == drawn(symbols, 4, 7)
     assert Counter(symbol.kind for symbol in some) == {"function": 2, "local": 2}
+
+
+async def test_what_is_in_use_stays_and_an_unused_copy_goes(checkout: Path) -> None:
+    with scratch_copy(checkout) as root, compiling(project(root)) as compiler:
+        (unused,) = add_unused(root, "c", compiler, 5, 1)
+        commit_all(root, "with an unused function")
+        assert (unused.name, unused.path, unused.line, unused.column) == ("twiceUnused", "area.c", 8, 12)
+        async with asking(root) as ask:
+            assert (await deleted(ask, compiler, root, TWICE))[0] == "refused"
+            assert (await deleted(ask, compiler, root, unused)) == ("unused", "")
+            assert "twiceUnused" in (root / "area.c").read_text()
+
+
+@needs_javac
+def test_a_compiler_says_what_refers_to_a_declaration(tmp_path: Path) -> None:
+    (tmp_path / "User.java").write_text(USER)
+    age = Symbol(kind="field", name="age", path="User.java", line=2, column=17)
+    with compiling(Project.at(tmp_path, {"language": "java", "sources": ["."]})) as compiler:
+        assert isinstance(compiler, WarmCompiler)
+        known = references(compiler.references(), tmp_path)
+        (tmp_path / "User.java").write_text(USER.replace("private int age", "private int years"))
+        assert "cannot find symbol" in compiler.check(["User.java"])
+    (tmp_path / "User.java").write_text(USER)
+    found = row(0, age, known, tmp_path)
+    assert found is not None
+    assert found["certain"] == [("User.java", 1, 16), ("User.java", 4, 15)]

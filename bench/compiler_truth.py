@@ -1,0 +1,92 @@
+"""Which places compilers say refer to a symbol: a data file for `bench.references` and `bench.rename`.
+
+`python -m bench.compiler_truth FOLDER --out FILE` asks Go's type checker or `javac` about symbols of a checkout, drawn
+by a seed as `bench.rename_compile` draws them; `python -m bench.references --data FILE --root FOLDER` scores by tier.
+"""
+
+import argparse
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from bench.compilers import Project, WarmCompiler, compiling
+from bench.rename_compile import described
+from bench.symbol_sample import Symbol, all_symbols, drawn
+
+Place = tuple[str, int, int]
+
+
+def references(lines: Iterable[str], root: Path) -> dict[Place, set[Place]]:
+    """For each declaration the places that mean it, itself included; lines and columns of bytes count from 1."""
+    found: dict[Place, set[Place]] = defaultdict(set)
+    for line in lines:
+        declared, _, used = line.rstrip("\n").partition("\t")
+        places = [_place(one, root) for one in (declared, used)]
+        if places[0] is not None and places[1] is not None:
+            found[places[0]].add(places[1])
+    return found
+
+
+def _place(text: str, root: Path) -> Place | None:
+    path, line, column = text.rsplit(":", 2)
+    if not Path(path).is_relative_to(root):
+        return None
+    return Path(path).relative_to(root).as_posix(), int(line), int(column)
+
+
+def row(number: int, symbol: Symbol, known: Mapping[Place, set[Place]], root: Path) -> dict[str, object] | None:
+    """A line of the data, in characters from 0; nothing where the compiler knows no such declaration."""
+    places = known.get((symbol.path, symbol.line, _bytes(root, symbol.path, symbol.line, symbol.column)))
+    if not places:
+        return None
+    return {
+        "id": number,
+        "kind": symbol.kind,
+        "name": symbol.name,
+        "qualname": symbol.name,
+        "file": symbol.path,
+        "line": symbol.line - 1,
+        "col": symbol.column - 1,
+        "certain": sorted((path, line - 1, _characters(root, path, line, column)) for path, line, column in places),
+        "disputed": [],
+    }
+
+
+def _row(root: Path, path: str, line: int) -> bytes:
+    return (root / path).read_bytes().split(b"\n")[line - 1]
+
+
+def _bytes(root: Path, path: str, line: int, column: int) -> int:
+    return len(_row(root, path, line).decode("utf-8", "replace")[: column - 1].encode()) + 1
+
+
+def _characters(root: Path, path: str, line: int, column: int) -> int:
+    return len(_row(root, path, line)[: column - 1].decode("utf-8", "replace"))
+
+
+def main() -> None:
+    """Draw, ask and write."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--language", default="", help="unless FOLDER.json names it")
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--count", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    root = options.folder.resolve()
+    written: Counter[str] = Counter()
+    with compiling(Project.at(root, described(root, options.language))) as compiler, options.out.open("w") as out:
+        if not isinstance(compiler, WarmCompiler):
+            parser.error("only Go's type checker and javac are asked")
+        known = references(compiler.references(), root)
+        for number, symbol in enumerate(drawn(all_symbols(root, compiler.covers), options.count, options.seed)):
+            found = row(number, symbol, known, root)
+            written[symbol.kind if found else "not known to the compiler"] += 1
+            if found:
+                out.write(json.dumps(found) + "\n")
+    print(", ".join(f"{kind} {count}" for kind, count in sorted(written.items())))
+
+
+if __name__ == "__main__":
+    main()
