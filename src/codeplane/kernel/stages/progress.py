@@ -131,14 +131,10 @@ class Progress:
             self.admitted = reached
 
     @property
-    def operation(self) -> Operation | None:
-        """What is called, once that is known."""
-        return self.received.operation
-
-    @property
     def mutates(self) -> bool:
         """Whether this call can change anything; of an operation that can, a dry run does not."""
-        return self.operation is not None and self.operation.mutates and not self._only_reads
+        operation = self.received.operation
+        return operation is not None and operation.mutates and not self._only_reads
 
     @property
     def mutated(self) -> bool:
@@ -148,7 +144,8 @@ class Progress:
     @property
     def budget(self) -> Budget:
         """What the call is counted as."""
-        return self.operation.mark.budget if self.operation is not None and not self._only_reads else Budget.NONE
+        operation = self.received.operation
+        return operation.mark.budget if operation is not None and not self._only_reads else Budget.NONE
 
     @property
     def _only_reads(self) -> bool:

@@ -48,7 +48,7 @@ class Stream:
                 _add_what_became_of_it(progress, error)
             self.redaction.error(received.actor, error)
         return Outcome(
-            operation=progress.operation,
+            operation=progress.received.operation,
             meta=self._meta(progress, replayed=replayed),
             result=ended.result,
             result_json=ended.result_json,
@@ -69,7 +69,7 @@ class Stream:
     def _meta(self, progress: Progress, *, replayed: bool) -> Meta:
         received, identified, convergence = progress.received, progress.identified, progress.received.convergence
         warnings = list(identified.call.warnings) if identified else []
-        operation = progress.operation
+        operation = progress.received.operation
         if operation is not None and operation.mark.deprecated:
             warnings.append(f"{operation.tool} is deprecated: {operation.mark.deprecated}")
         fingerprints: JsonObject = {
