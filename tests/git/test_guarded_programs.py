@@ -87,6 +87,7 @@ class Nothing:
         written: Sequence[Path] = (),
         used: Sequence[Path] = (),
         network: bool = True,
+        read_only: bool = False,
     ) -> list[str] | None:
         return None
 

@@ -186,19 +186,40 @@ def test_a_hook_makes_no_settings_hooks_or_work_trees_that_are_not_there_yet(des
     assert not (sub / "commondir").exists()
 
 
-def test_a_filter_writes_in_gits_folder_only_what_is_its_own(desk: Guarded) -> None:
+def test_a_filter_writes_nothing_in_gits_folder(desk: Guarded) -> None:
     made = desk.made
-    (_folder(desk) / "lfs").mkdir()
-    own = ("touch .git/lfs/made", "echo blob | git hash-object -w --stdin > .git/lfs/id")
-    other = ("ln -sf /x .git/COMMIT_EDITMSG", "mkdir .git/sequencer", "rm .git/logs/HEAD", "mv .git .g")
-    lines = [f"({one}) 2> /dev/null && echo DONE {shlex.quote(one)} >> done.txt" for one in (*own, *other)]
-    made.write("f.sh", "\n".join([*lines, "cat\n"]))
+    for name in ("lfs", "annex"):
+        (_folder(desk) / name).mkdir()
+    allowed = ("touch made.txt", "echo blob | git hash-object --stdin")
+    other = (
+        *("ln -sf /x .git/COMMIT_EDITMSG", "mkdir .git/sequencer", "rm .git/logs/HEAD", "mv .git .g"),
+        *("touch .git/lfs/x", "touch .git/annex/x", "touch .git/objects/x"),
+    )
+    lines = [f"({one}) 2> /dev/null && echo DONE {shlex.quote(one)} >> done.txt" for one in (*allowed, *other)]
+    made.write("f.sh", "\n".join([*lines, "cat\n"]).replace("--stdin)", "--stdin > id)"))
     made.write(".gitattributes", "*.nb filter=f\n")
     made.git("config", "filter.f.clean", "sh f.sh")
     desk.commit("a.nb", "1\n")
-    assert set((made.root / "done.txt").read_text().splitlines()) == {f"DONE {one}" for one in own}
+    assert set((made.root / "done.txt").read_text().splitlines()) == {f"DONE {one}" for one in allowed}
     assert made.git("show", "HEAD:a.nb") == b"1\n"
-    assert made.git("cat-file", "blob", (_folder(desk) / "lfs" / "id").read_text().strip()) == b"blob\n"
+
+
+def test_git_annex_writes_folders_of_its_own(desk: Guarded) -> None:
+    made = desk.made
+    tool = made.root.parent / "bin" / "git-annex"
+    tool.parent.mkdir()
+    tool.write_text(
+        "#!/bin/sh\ntouch .git/annex/x; echo blob | git hash-object -w --stdin > .git/annex/id\n"
+        "touch .git/lfs/x .git/x 2> /dev/null; cat\n"
+    )
+    tool.chmod(0o755)
+    (_folder(desk) / "lfs").mkdir()
+    desk.variables = {"PATH": f"{tool.parent}:{os.environ['PATH']}"}
+    made.write(".gitattributes", "*.nb filter=annex\n")
+    made.git("config", "filter.annex.clean", "git-annex smudge --clean -- %f")
+    desk.commit("a.nb", "1\n")
+    assert made.git("cat-file", "blob", (_folder(desk) / "annex" / "id").read_text().strip()) == b"blob\n"
+    assert not (_folder(desk) / "lfs" / "x").exists() and not (_folder(desk) / "x").exists()
 
 
 def test_hooks_go_on_doing_what_hooks_do(desk: Guarded) -> None:

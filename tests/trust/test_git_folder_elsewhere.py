@@ -9,6 +9,7 @@ import pytest
 
 from codeplane.disk.git_folders import git_folders
 from codeplane.kernel.json import JsonObject, JsonValue
+from tests.git.test_guarded_programs import needs_bubblewrap
 from tests.harness import cpl, git, make_repo
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, plane, run
@@ -258,31 +259,39 @@ def test_no_test_runs_that_could_replace_a_git_link(tmp_path: Path) -> None:
     assert "symbolic link" in json.dumps(found) and (root / ".git").is_symlink(), found
 
 
-def test_a_hook_that_replaces_a_git_link_has_git_refused_from_then_on(tmp_path: Path) -> None:
-    root, mark = make_repo(tmp_path.resolve() / "shop", FILES), tmp_path.resolve() / "ran"
+@needs_bubblewrap
+def test_no_hook_runs_that_could_replace_a_git_link(tmp_path: Path) -> None:
+    root = make_repo(tmp_path.resolve() / "shop", FILES)
     _linked(root)
     hook = root / "gitdata" / "hooks" / "pre-commit"
     hook.parent.mkdir(exist_ok=True)
-    hook.write_text("#!/bin/sh\nsh tool.sh\n")
+    hook.write_text("#!/bin/sh\ntouch ran\n")
     hook.chmod(0o755)
+    commit: tuple[str, JsonObject] = ("git.commit", {"message": "one", "allow_empty": True})
+    assert names(called(root, commit)) == ["GIT_REFUSED"]
+    assert (root / ".git").is_symlink() and not (root / "ran").exists()
+    # Named in a file, which is mounted read-only for hooks.
+    (root / ".git").unlink()
+    (root / ".git").write_text("gitdir: gitdata\n")
+    (root / ".codeplane" / "git-links.json").unlink()
+    assert names(called(root, commit)) == [None]
+    assert (root / "ran").exists()
+
+
+def test_a_git_link_that_was_replaced_has_git_refused_from_then_on(tmp_path: Path) -> None:
+    root, mark = make_repo(tmp_path.resolve() / "shop", FILES), tmp_path.resolve() / "ran"
+    _linked(root)
     program = tmp_path / "program"
     program.write_text(f"#!/bin/sh\ntouch {mark}\nexit 1\n")
     program.chmod(0o755)
-    planted = f"git config --file .git/config commit.gpgsign true; git config --file .git/config gpg.program {program}"
-    tool = f"rm .git; cp -r gitdata .git; rm -rf .git/hooks; {planted}\n"
-    names_of = names(
-        called(
-            root,
-            written({"path": "tool.sh", "content": "true\n"}),
-            ("git.commit", {"message": "one", "allow_empty": True}),
-            written({"path": "tool.sh", "content": tool, "overwrite": True}),
-            ("git.commit", {"message": "two", "allow_empty": True}),
-            ("git.commit", {"message": "three", "allow_empty": True}),
-        )
-    )
-    assert names_of[:3] == [None] * 3 and names_of[4] == "GIT_REFUSED", names_of
-    assert names(called(root, ("git.commit", {"message": "four", "allow_empty": True}))) == ["GIT_REFUSED"]
-    assert not mark.exists() and not (root / ".git").is_symlink()
+    commit: tuple[str, JsonObject] = ("git.commit", {"message": "one", "allow_empty": True})
+    assert names(called(root, commit)) == [None]
+    (root / ".git").unlink()
+    shutil.copytree(root / "gitdata", root / ".git")
+    for name, value in (("commit.gpgsign", "true"), ("gpg.program", str(program))):
+        git(root, "config", name, value)
+    assert names(called(root, commit, commit)) == ["GIT_REFUSED"] * 2
+    assert not mark.exists()
 
 
 def test_the_twins_ordinary_folders_of_such_names_and_looks_are_written(tmp_path: Path) -> None:

@@ -123,13 +123,14 @@ class HookSandbox:
         written: Sequence[Path] = (),
         used: Sequence[Path] = (),
         network: bool = True,
+        read_only: bool = False,
     ) -> list[str] | None:
         """Return the command prefix for a program of the work tree `root`; None where bubblewrap does not work.
 
         The root and what is `written` can be written, but for what is `fixed`, and so can caches of its own and folders
         for temporary files, which are empty but for what is `used`; of two of them, what lies deeper decides. `hidden`
         is an empty folder inside, but for what `shown` puts there (from, to). Without `network`, other machines cannot
-        be reached.
+        be reached. `read_only`, nothing is written that outlives the program.
         """
         program = self._program_for(network)
         if program is None:
@@ -140,17 +141,23 @@ class HookSandbox:
         registered = dict.fromkeys((self._registered, self._registered.resolve()))
         opened = self._writable_paths((root, home, Path.home()))
         words = [*program, "--unsetenv", "TMPDIR", *_without_sockets((root, *written, *used), network=network)]
-        words += _caches(home / _OWN_CACHE, Path.home() / _CACHE)
-        words += [word for place in _other_homes(root) if place != home for word in ("--tmpfs", str(place))]
+        homes = [word for place in _other_homes(root) if place != home for word in ("--tmpfs", str(place))]
+        masks = [word for one in secrets for word in mask_options(one, self._secrets.empty)]
+        if read_only:
+            emptied = [Path.home() / _CACHE, hidden, *registered]
+            words += [
+                *homes,
+                *(word for place in emptied if _is_real_folder(place) for word in ("--tmpfs", str(place))),
+            ]
+            return [*words, *masks, "--"]
+        words += [*_caches(home / _OWN_CACHE, Path.home() / _CACHE), *homes]
         words += [word for place in opened for word in ("--bind-try", str(place), str(place))]
         words += [word for place in (root, *written) for word in ("--bind", str(place), str(place))]
         # Before all else: what is put over a part of these folders stays.
         words += [word for place in registered for word in _pin_options(place, (root, *opened))]
         words += pin_options(secrets, root)
         words += ["--tmpfs", str(hidden)]
-        for place in registered:
-            if place.is_dir() and not place.is_symlink():
-                words += ["--tmpfs", str(place)]
+        words += [word for place in registered if _is_real_folder(place) for word in ("--tmpfs", str(place))]
         words += ["--ro-bind", *map(str, shown)] if shown is not None else []
         # The folders around them too: another put in their place would have settings of its own.
         around = [place.parent for place in fixed if place.parent not in (root, *written)]
@@ -159,8 +166,7 @@ class HookSandbox:
         # One inside of another after it.
         for place in sorted(binds, key=lambda one: len(one.parts)):
             words += [binds[place], str(place), str(place)]
-        words += [word for one in secrets for word in mask_options(one, self._secrets.empty)]
-        return [*words, "--"]
+        return [*words, *masks, "--"]
 
     def _hidden_secrets(self, root: Path) -> list[Hidden]:
         known, now = self._known.get(root), time.monotonic()
@@ -249,6 +255,10 @@ def _pin_options(place: Path, bases: Sequence[Path]) -> list[str]:
 
 def _kernel() -> list[str]:
     return [word for place in _KERNEL for word in ("--ro-bind-try", place, place)]
+
+
+def _is_real_folder(place: Path) -> bool:
+    return place.is_dir() and not place.is_symlink()
 
 
 def _is_as_root(program: Sequence[str]) -> bool:

@@ -33,6 +33,12 @@ def is_secret_name(name: str) -> bool:
     return _SECRET.search(name) is not None
 
 
+def secret_shell_patterns() -> str:
+    """The patterns of a shell's `case` for paths of secrets files and what lies in folders of such names, or more."""
+    names = ["".join(f"[{char}{char.upper()}]" if char.isalpha() else char for char in name) for name in NAMES]
+    return "|".join(f"{name}|*/{name}|{name}/*|*/{name}/*" for name in names)
+
+
 class SecretRules:
     """Which paths hold secrets, but for those that the owner's settings show.
 

@@ -12,6 +12,7 @@ _BOOLEANS = frozenset({"", "true", "false", "yes", "no", "on", "off", "1", "0"})
 _PLACEHOLDERS = {"clean": "f", "smudge": "f", "process": "", "driver": "OABLPSXY"}
 # Git LFS fetches missing files, also by ssh, which accepts only its owner's settings inside a namespace.
 _FETCHING = re.compile(r"git[- ]lfs (?:clean|smudge|filter-process)(?: --skip)?(?: --)?(?: %f)?")
+_ANNEX = re.compile(r"git[- ]annex (?:smudge|filter-process)(?: --clean)?(?: --)?(?: %f)?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,11 +24,23 @@ class FilterCommand:
     given: str
     # Whether it only works with the network and as the owner.
     is_fetching: bool = False
+    # The folders in git's folder that are its own.
+    folders: tuple[str, ...] = ()
+
+    @property
+    def path_argument(self) -> int | None:
+        """The number of the argument that is the file's path; None for a process, which is told of many."""
+        return self.given.index("f") + 1 if "f" in self.given else None
+
+    @property
+    def is_process(self) -> bool:
+        """Whether one process is given the contents of all files."""
+        return self.key.endswith(".process")
 
     def calling(self, script: Path) -> str:
         """Return the setting that makes git call a script instead."""
         quoted = shlex.quote(str(script))
-        escaped = quoted if self.key.endswith(".process") else quoted.replace("%", "%%")
+        escaped = quoted if self.is_process else quoted.replace("%", "%%")
         return escaped + "".join(f" %{sign}" for sign in self.given)
 
 
@@ -61,8 +74,17 @@ def _parse(key: str, command: str) -> FilterCommand:
         elif letter in "'\"" and quote in ("", letter):
             quote = "" if quote else letter
         body.append(letter)
+    if "f" in signs and "f" not in given:
+        given.append("f")
     is_fetching = _FETCHING.fullmatch(command.strip()) is not None
-    return FilterCommand(key=key, body="".join(body), given="".join(given), is_fetching=is_fetching)
+    is_annex = _ANNEX.fullmatch(command.strip()) is not None
+    return FilterCommand(
+        key=key,
+        body="".join(body),
+        given="".join(given),
+        is_fetching=is_fetching,
+        folders=("lfs",) if is_fetching else ("annex", "objects") if is_annex else (),
+    )
 
 
 def _argument(number: int, quote: str) -> str:

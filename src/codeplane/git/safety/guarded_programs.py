@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from codeplane.disk.git_folders import git_folders
 from codeplane.disk.program_path import path_outside
 from codeplane.git.read.repository import git_dir_of
 from codeplane.git.read.submodule_guard import settings_as_variables
@@ -19,9 +20,12 @@ from codeplane.git.safety.filter_commands import FilterCommand, filter_commands,
 from codeplane.git.safety.program_reach import ProgramReach, fixed_places, shared_folder
 from codeplane.git.safety.program_settings import refuse_programs
 from codeplane.git.safety.settings import Settings, settings_of
+from codeplane.index.files.paths import shown
 from codeplane.kernel.clock import SECOND_NS, Clock
+from codeplane.kernel.errors import GitRefused
 from codeplane.kernel.ids import digest
 from codeplane.kernel.online_runs import OnlineRuns
+from codeplane.kernel.secret_files import secret_shell_patterns
 
 _ASK_SEC = 20.0
 # Settings can apply to some branches only, which no file's stamp shows, so git is asked again after a while.
@@ -69,8 +73,12 @@ class Enclosure(Protocol):
         written: Sequence[Path] = (),
         used: Sequence[Path] = (),
         network: bool = True,
+        read_only: bool = False,
     ) -> list[str] | None:
-        """Return the words to put before a program; None when it cannot be sandboxed so."""
+        """Return the words to put before a program; None when it cannot be sandboxed so.
+
+        A `read_only` one leaves nothing behind.
+        """
         ...
 
     def shield(self, home: Path, root: Path, *, ssh: bool) -> list[str]:
@@ -129,6 +137,8 @@ class GuardedPrograms:
         refuse_programs(named.read, root=root, own=own, submodule=submodule)
         names = _runnable(named.hooks)
         is_any = bool(named.filters or names)
+        if is_any and self._enclosure.works(network=True):
+            _refuse_link(root)
         reach = ProgramReach(
             root=root,
             folder=folder,
@@ -184,7 +194,9 @@ class GuardedPrograms:
         named = self._named(root, folder, environment)
         return (*sorted(_runnable(named.hooks) - _NOT_LOCAL), *(command.key for command in named.filters))
 
-    def _command(self, reach: ProgramReach, shown: tuple[Path, Path] | None, *, network: bool) -> list[str] | None:
+    def _command(
+        self, reach: ProgramReach, shown: tuple[Path, Path] | None, *, network: bool, read_only: bool = False
+    ) -> list[str] | None:
         return self._enclosure.command(
             root=reach.root,
             hidden=self._home,
@@ -193,6 +205,7 @@ class GuardedPrograms:
             written=reach.written,
             used=reach.used,
             network=network,
+            read_only=read_only,
         )
 
     def _before(self, reach: ProgramReach, shown: tuple[Path, Path] | None = None) -> tuple[list[str] | None, bool]:
@@ -230,20 +243,44 @@ class GuardedPrograms:
         return place
 
     def _filters(self, reach: ProgramReach, filters: Sequence[FilterCommand]) -> dict[str, str]:
-        before, offline = self._before(reach.for_filters(filters)) if filters else (None, False)
-        if before is None:
-            return {}
-        filters = [command for command in filters if offline or not command.is_fetching]
+        settings: dict[str, str] = {}
+        for command in filters:
+            before, offline = self._before(reach.for_filter(command.folders))
+            if before is None:
+                return {}
+            place = self._filter_place(command.key, offline=reach.offline)
+            if command.is_fetching and not offline:
+                _put(place, _script_without_links(command.body, reach.own / "lfs"))
+            else:
+                path = "" if command.folders else reach.path
+                script = _script([*before, *_shell(command)], command.key if offline else "", path=path)
+                _put(place, self._isolating(reach, command) + script)
+            settings[command.key] = command.calling(place)
+        return settings
+
+    def _filter_place(self, key: str, *, offline: bool) -> Path:
         folder = self._home / "filters"
         folder.mkdir(exist_ok=True)
-        settings: dict[str, str] = {}
-        for filter_command in filters:
-            name = digest(filter_command.key.encode("utf-8", "surrogateescape"))[:16]
-            place = folder / (f"{name}{_OFFLINE}" if reach.offline else name)
-            command = [*before, "sh", "-c", filter_command.body, "sh"]
-            _put(place, _script(command, filter_command.key if offline else "", path=reach.path))
-            settings[filter_command.key] = filter_command.calling(place)
-        return settings
+        name = digest(key.encode("utf-8", "surrogateescape"))[:16]
+        return folder / (f"{name}{_OFFLINE}" if offline else name)
+
+    def _isolating(self, reach: ProgramReach, command: FilterCommand) -> str:
+        """Return the beginning of a script that runs a filter in isolation when git gives it a secrets file.
+
+        Git hands over the content, which the sandbox hides elsewhere, so the filter must leave it nowhere and tell
+        nobody but git. A process is given every file.
+        """
+        if command.folders or (not command.is_process and command.path_argument is None):
+            return ""
+        bare = reach.for_filter(())
+        before = self._command(bare, None, network=not self._enclosure.works(network=False), read_only=True)
+        if before is None:
+            return ""
+        run = f'exec {shlex.join([*before, *_shell(command)])} "$@" 2> /dev/null'
+        start = _start(reach.path)
+        if command.is_process:
+            return f"{start}{run}\n"
+        return f'{start}case "${command.path_argument}" in {secret_shell_patterns()}) {run};; esac\n'
 
     def _named(self, root: Path, folder: Path, environment: Mapping[str, str]) -> _NamedPrograms:
         known, now = self._known.get(root), self._clock.monotonic_ns()
@@ -263,6 +300,16 @@ class GuardedPrograms:
                 monitored=is_command(read.settings.get("core.fsmonitor", "")),
             )
         return known
+
+
+def _refuse_link(root: Path) -> None:
+    """Raise GitRefused when a link leads to git's folder: nothing can be mounted over one, so it could be replaced."""
+    for place in (root / path for path in (".git", *sorted(git_folders(root).paths))):
+        if place.is_symlink():
+            raise GitRefused(
+                f"{shown(str(place))} leads to git's folder and is a symbolic link, which hooks could replace",
+                hint='name the folder in a file: to=$(readlink -f .git) && rm .git && echo "gitdir: $to" > .git',
+            )
 
 
 def _ask_git(root: Path, environment: Mapping[str, str], *words: str) -> str:
@@ -322,11 +369,25 @@ def _runnable(folder: Path) -> set[str]:
         return set()
 
 
+def _start(path: str) -> str:
+    more = f'PATH={shlex.quote(path)}:"$PATH"\nexport PATH\n' if path else ""
+    return f"#!/bin/sh\n{_UNSET}{more}"
+
+
+def _shell(command: FilterCommand) -> list[str]:
+    return ["sh", "-c", command.body, "sh"]
+
+
+def _script_without_links(body: str, folder: Path) -> str:
+    """Return a script for a program that is not sandboxed, and reads and writes through links in its folder."""
+    message = shlex.quote(f"codeplane: there is a symbolic link in {folder}, which a hook may have made; remove it")
+    found = f"find {shlex.quote(str(folder))} -type l -print 2> /dev/null"
+    return f'{_start("")}[ -z "$({found} | head -n 1)" ] || {{ echo {message} >&2; exit 1; }}\n{body}\n'
+
+
 def _script(command: Sequence[str], offline: str, *, path: str) -> str:
     """Return a script that runs a command; when an `offline` one fails, it prints why."""
-    start = f"#!/bin/sh\n{_UNSET}"
-    if path:
-        start += f'PATH={shlex.quote(path)}:"$PATH"\nexport PATH\n'
+    start = _start(path)
     if not offline:
         return f'{start}exec {shlex.join(command)} "$@"\n'
     message = shlex.quote(f"codeplane: {offline} {_WHY}")

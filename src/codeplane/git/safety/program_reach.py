@@ -8,14 +8,11 @@ from pathlib import Path
 
 from codeplane.git.read.repository import common_dir
 from codeplane.git.safety import hook_watch
-from codeplane.git.safety.filter_commands import FilterCommand
 
 # More mounts would make each hook slow to start.
 _MAX_MODULES = 100
 # Folders in a git folder from which git runs programs.
 _PROGRAM_FOLDERS = ("hooks", "worktrees", "modules")
-# Folders in git's folder that belong to filters and merge drivers.
-_FILTER_FOLDERS = ("objects", "lfs", "annex")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,21 +30,23 @@ class ProgramReach:
     path: str = ""
     offline: bool
 
-    def for_filters(self, filters: Sequence[FilterCommand]) -> "ProgramReach":
-        """Return the reach of filters and merge drivers, which write only their own folders in git's folder.
+    def for_filter(self, folders: Sequence[str]) -> "ProgramReach":
+        """Return the reach of a filter or merge driver, which writes only its own folders in git's folder.
 
         Git goes on while they run.
         """
-        if any(command.is_fetching for command in filters):
+        for name in folders:
             with suppress(OSError):
-                (self.own / "lfs").mkdir(exist_ok=True)
+                (self.own / name).mkdir(exist_ok=True)
         git_place, root = Path(os.path.realpath(self.root / ".git")), self.root.resolve()
-        written = [own for name in _FILTER_FOLDERS if (own := self.own / name).is_dir() and not own.is_symlink()]
+        written = [own for name in folders if (own := self.own / name).is_dir() and not own.is_symlink()]
         return replace(
             self,
             fixed=(git_place,) if root in git_place.parents else (),
             written=tuple(written),
             used=(*self.used, *self.written),
+            # Only programs of the owner write there.
+            path="" if folders else self.path,
         )
 
 

@@ -1,0 +1,143 @@
+"""Git gives filters the contents of secrets files on their input: they leave them nowhere, and tell nobody but git."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from codeplane.git.safety.filter_commands import filter_commands
+from codeplane.kernel.errors import GitRefused
+from codeplane.kernel.secret_files import NAMES, is_secret_name
+from tests.git.desk import run, simple
+from tests.git.test_guarded_programs import Guarded, needs_bubblewrap
+from tests.interaction.requirements import requirement
+
+pytestmark = [requirement("TRUST-50"), needs_bubblewrap]
+# Of one length, so that git has to compare what filters make of them.
+OLD, SECRET = "old-Gr4pe-Ju1ce-99", "new-Gr4pe-Ju1ce-99"
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Guarded:
+    """A repository whose `.env` is tracked and has changes, with a filter that agents can write."""
+    made = simple(tmp_path).made
+    for path in (".env", "conf/Prod.KEY", "b.txt"):
+        made.write(path, f"{OLD}\n")
+    made.write(".gitattributes", ".env filter=f\n*.KEY filter=f\nb.txt filter=f\n")
+    made.write("f.sh", "cat\n")
+    made.commit("base")
+    for path in (".env", "conf/Prod.KEY", "b.txt"):
+        made.write(path, f"{SECRET}\n")
+    return Guarded(made)
+
+
+def _seen(desk: Guarded) -> dict[str, str]:
+    return {path.name: path.read_text() for path in desk.made.root.glob("seen-*")}
+
+
+def _script(desk: Guarded, text: str) -> None:
+    desk.made.write("f.sh", text)
+
+
+def test_a_filter_keeps_nothing_of_a_secrets_file(desk: Guarded) -> None:
+    desk.made.git("config", "filter.f.clean", "sh f.sh %f")
+    places = ("seen-$(basename $1)", ".git/objects/seen", ".git/seen")
+    kept = "; ".join(f'(echo "$text" > {place}) 2> /dev/null' for place in places)
+    _script(desk, f'text=$(cat); {kept}; echo "told of $1: $text" >&2; echo "$text"')
+    done = run(desk.git.run("status", "--porcelain"))
+    assert _seen(desk) == {"seen-b.txt": f"{SECRET}\n"}
+    assert f"told of b.txt: {SECRET}" in done.err
+    assert ".env" not in done.err and "Prod" not in done.err
+    assert not (desk.made.root / ".git" / "seen").exists() and not (desk.made.root / ".git/objects/seen").exists()
+
+
+def test_the_cache_of_filters_has_nothing_of_a_secrets_file(desk: Guarded) -> None:
+    desk.made.git("config", "filter.f.clean", "sh f.sh %f")
+    _script(desk, f'tee "{Path.home()}/.cache/seen-$(basename $1)"')
+    run(desk.git.run("status", "--porcelain"))
+    assert {path.name for path in (desk.home / "hook-cache").glob("seen-*")} == {"seen-b.txt"}
+
+
+def test_what_the_filter_makes_of_a_secrets_file_counts(desk: Guarded) -> None:
+    # Without %f too, which git is asked for in any case.
+    desk.made.git("config", "filter.f.clean", f"sed s/{SECRET}/{OLD}/")
+    assert run(desk.git.run("status", "--porcelain", "--untracked-files=no")).line == ""
+    desk.made.git("config", "filter.f.clean", "cat")
+    listed = run(desk.git.run("diff", "--name-only")).line.split()
+    assert listed == [".env", "b.txt", "conf/Prod.KEY"]
+
+
+def test_a_process_is_given_every_file_and_keeps_none(desk: Guarded) -> None:
+    desk.made.git("config", "filter.f.process", "sh f.sh")
+    _script(desk, "touch seen-process; cat > seen-all")
+    run(desk.git.run("status", "--porcelain", check=False))
+    assert not _seen(desk)
+    desk.made.git("config", "--unset", "filter.f.process")
+    desk.made.git("config", "filter.f.clean", "sh f.sh")
+    run(desk.git.run("status", "--porcelain", check=False))
+    assert "seen-process" in _seen(desk)
+
+
+def test_every_name_of_a_secrets_file_is_one_for_filters(desk: Guarded) -> None:
+    desk.made.git("config", "filter.f.clean", "sh f.sh %f")
+    _script(desk, 'text=$(cat); echo x > "seen-$(echo "$1" | tr / _)"; echo "$text"')
+    names = [name.replace("*", "x") for name in NAMES]
+    paths = [path for name in names for path in (name, f"d/{name.upper()}", f"{name}.d/x.txt")]
+    desk.made.write(".gitattributes", "* filter=f\n.gitattributes -filter\nf.sh -filter\n")
+    for path in paths:
+        desk.made.write(path, "1\n")
+    run(desk.git.run("add", "--", *paths))
+    hidden = {path for path in paths if is_secret_name(path)}
+    shown = {path for path in (*paths, "b.txt") if path not in hidden}
+    assert {f"seen-{path.replace('/', '_')}" for path in shown} == set(_seen(desk))
+    assert len(hidden) >= 2 * len(names)
+
+
+def _lfs(desk: Guarded) -> None:
+    tool = desk.made.root.parent / "bin" / "git-lfs"
+    tool.parent.mkdir()
+    tool.write_text("#!/bin/sh\ntouch ran\ncat\n")
+    tool.chmod(0o755)
+    desk.variables = {"PATH": f"{tool.parent}:{os.environ['PATH']}"}
+    desk.made.write(".gitattributes", "*.big filter=lfs\n")
+    desk.made.git("config", "filter.lfs.clean", "git-lfs clean -- %f")
+    desk.made.git("config", "filter.lfs.required", "true")
+
+
+def test_git_lfs_does_not_run_outside_while_its_folder_has_links(desk: Guarded, tmp_path: Path) -> None:
+    _lfs(desk)
+    link = desk.made.root / ".git" / "lfs" / "objects" / "ab" / "cd" / "oid"
+    link.parent.mkdir(parents=True)
+    link.symlink_to(tmp_path / "token")
+    with pytest.raises(GitRefused, match="there is a symbolic link in"):
+        desk.commit("a.big", "1\n")
+    assert not (desk.made.root / "ran").exists()
+    link.unlink()
+    desk.commit("a.big", "1\n")
+    assert (desk.made.root / "ran").exists()
+
+
+def test_filters_write_only_folders_of_their_own() -> None:
+    commands = ("git-lfs filter-process", "git-annex filter-process", "sh f.sh", "git-lfs clean; sh x")
+    folders = [filter_commands({"filter.x.process": command})[0].folders for command in commands]
+    assert folders == [("lfs",), ("annex", "objects"), (), ()]
+
+
+@pytest.mark.parametrize("kind", ["hook", "filter"])
+def test_nothing_runs_that_could_replace_a_link_to_gits_folder(desk: Guarded, kind: str) -> None:
+    root = desk.made.root
+    desk.made.git("config", "core.hooksPath", ".husky")
+    if kind == "hook":
+        desk.hook("pre-commit", "touch ran")
+    else:
+        desk.made.git("config", "filter.f.clean", "touch ran; cat")
+    moved = root.parent / "elsewhere"
+    (root / ".git").rename(moved)
+    (root / ".git").symlink_to(moved)
+    with pytest.raises(GitRefused, match="a symbolic link, which hooks could replace"):
+        desk.commit("b.txt")
+    assert not (root / "ran").exists()
+    (root / ".git").unlink()
+    (root / ".git").write_text(f"gitdir: {moved}\n")
+    desk.commit("b.txt")
+    assert (root / "ran").exists()
