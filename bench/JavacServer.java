@@ -23,6 +23,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import javax.lang.model.element.Element;
+import javax.lang.model.element.ElementKind;
 import javax.tools.JavaCompiler;
 import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
@@ -31,7 +32,7 @@ import javax.tools.ToolProvider;
  * Compiles again and again in one process: a JSON array of strings a line in, an answer and a line with NUL out.
  *
  * "check" answers with errors, "references" with a line for each use of a name that the files declare: where it is
- * declared, a tab, where it is used.
+ * declared, a tab, where it is used; and after another tab "disputed" where it is a use of an overload.
  */
 public class JavacServer {
     public static void main(String[] given) throws Exception {
@@ -82,7 +83,7 @@ public class JavacServer {
             new Names(unit, trees) {
                 @Override
                 void declaration(Element element, String place) {
-                    output.println(place + "\t" + place);
+                    use(element, place);
                 }
 
                 @Override
@@ -90,9 +91,27 @@ public class JavacServer {
                     if (declared.containsKey(element)) {
                         output.println(declared.get(element) + "\t" + place);
                     }
+                    for (Element overload : overloads(element)) {
+                        if (declared.containsKey(overload)) {
+                            output.println(declared.get(overload) + "\t" + place + "\tdisputed");
+                        }
+                    }
                 }
             }.scan(unit, null);
         }
+    }
+
+    /** The other methods of that name in its class: whether they are renamed together is a choice. */
+    private static List<Element> overloads(Element element) {
+        List<Element> found = new ArrayList<>();
+        if (element.getKind() == ElementKind.METHOD) {
+            for (Element other : element.getEnclosingElement().getEnclosedElements()) {
+                if (other != element && other.getSimpleName().equals(element.getSimpleName())) {
+                    found.add(other);
+                }
+            }
+        }
+        return found;
     }
 
     /** Goes through the names of a file. */
@@ -121,7 +140,15 @@ public class JavacServer {
 
         @Override
         public Void visitMethod(MethodTree tree, Void none) {
-            declare(((JCTree) tree).pos, tree.getName().toString());
+            int at = ((JCTree) tree).pos;
+            declare(at, tree.getName().toString());
+            Element method = trees.getElement(getCurrentPath());
+            if (method != null && method.getKind() == ElementKind.CONSTRUCTOR) {
+                Element type = method.getEnclosingElement();
+                if (text.startsWith(type.getSimpleName().toString(), at) && !type.getSimpleName().toString().isEmpty()) {
+                    use(type, place(at));
+                }
+            }
             return super.visitMethod(tree, none);
         }
 

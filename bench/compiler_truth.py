@@ -8,6 +8,7 @@ import argparse
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench.compilers import Project, WarmCompiler, compiling
@@ -17,14 +18,23 @@ from bench.symbol_sample import Symbol, all_symbols, drawn
 Place = tuple[str, int, int]
 
 
-def references(lines: Iterable[str], root: Path) -> dict[Place, set[Place]]:
-    """For each declaration the places that mean it, itself included; lines and columns of bytes count from 1."""
-    found: dict[Place, set[Place]] = defaultdict(set)
+@dataclass(slots=True)
+class Uses:
+    """The places that mean a declaration, itself included, and those that may count as such."""
+
+    certain: set[Place] = field(default_factory=set)
+    disputed: set[Place] = field(default_factory=set)
+
+
+def references(lines: Iterable[str], root: Path) -> dict[Place, Uses]:
+    """The uses of each declaration; lines and columns of bytes count from 1."""
+    found: dict[Place, Uses] = defaultdict(Uses)
     for line in lines:
-        declared, _, used = line.rstrip("\n").partition("\t")
-        places = [_place(one, root) for one in (declared, used)]
-        if places[0] is not None and places[1] is not None:
-            found[places[0]].add(places[1])
+        declared, used, *disputed = line.rstrip("\n").split("\t")
+        declaration, use = _place(declared, root), _place(used, root)
+        if declaration is not None and use is not None:
+            uses = found[declaration]
+            (uses.disputed if disputed else uses.certain).add(use)
     return found
 
 
@@ -35,10 +45,10 @@ def _place(text: str, root: Path) -> Place | None:
     return Path(path).relative_to(root).as_posix(), int(line), int(column)
 
 
-def row(number: int, symbol: Symbol, known: Mapping[Place, set[Place]], root: Path) -> dict[str, object] | None:
+def row(number: int, symbol: Symbol, known: Mapping[Place, Uses], root: Path) -> dict[str, object] | None:
     """A line of the data, in characters from 0; nothing where the compiler knows no such declaration."""
-    places = known.get((symbol.path, symbol.line, _bytes(root, symbol.path, symbol.line, symbol.column)))
-    if not places:
+    uses = known.get((symbol.path, symbol.line, _bytes(root, symbol.path, symbol.line, symbol.column)))
+    if uses is None:
         return None
     return {
         "id": number,
@@ -48,8 +58,8 @@ def row(number: int, symbol: Symbol, known: Mapping[Place, set[Place]], root: Pa
         "file": symbol.path,
         "line": symbol.line - 1,
         "col": symbol.column - 1,
-        "certain": sorted((path, line - 1, _characters(root, path, line, column)) for path, line, column in places),
-        "disputed": [],
+        "certain": sorted(_from_zero(root, place) for place in uses.certain),
+        "disputed": sorted(_from_zero(root, place) for place in uses.disputed - uses.certain),
     }
 
 
@@ -61,8 +71,9 @@ def _bytes(root: Path, path: str, line: int, column: int) -> int:
     return len(_row(root, path, line).decode("utf-8", "replace")[: column - 1].encode()) + 1
 
 
-def _characters(root: Path, path: str, line: int, column: int) -> int:
-    return len(_row(root, path, line)[: column - 1].decode("utf-8", "replace"))
+def _from_zero(root: Path, place: Place) -> Place:
+    path, line, column = place
+    return path, line - 1, len(_row(root, path, line)[: column - 1].decode("utf-8", "replace"))
 
 
 def main() -> None:
