@@ -1,7 +1,7 @@
 """Whether a checkout still compiles, by the compiler of its language, doing no more again than it has to.
 
-What cannot be read from the checkout stands in `NAME.json` beside it: `language`, `sources` and `classpath` (Java),
-`flags`, `units` (C and C++, where there is no `compile_commands.json`).
+What cannot be read from the checkout stands in `NAME.json` beside it: `language`, `sources` (Java and C#), `classpath`
+(Java), `flags`, `units` (C and C++, where there is no `compile_commands.json`).
 """
 
 import contextlib
@@ -97,8 +97,8 @@ class CommandCompiler:
         return first_error(output) or f"exit {code}" if code else ""
 
     def covers(self, path: str) -> bool:
-        """Whether a file is one of the language."""
-        return path.endswith(TOOLCHAINS[self._project.language].suffixes)
+        """Whether a file is one of the language, in a source set where there are any."""
+        return is_source(self._project, path)
 
     def close(self) -> None:
         """Nothing is running."""
@@ -235,8 +235,7 @@ class WarmCompiler:
 
     def covers(self, path: str) -> bool:
         """Whether a file is one of the language, in a source set where there are any."""
-        suffixes, sources = TOOLCHAINS[self._project.language].suffixes, self._project.sources
-        return path.endswith(suffixes) and any(Path(path).is_relative_to(one) for one in sources or ".")
+        return is_source(self._project, path)
 
     def close(self) -> None:
         """End the compiler."""
@@ -275,6 +274,12 @@ class JavaCompiler(WarmCompiler):
         return json.dumps([command, *arguments, *files])
 
 
+def is_source(project: Project, path: str) -> bool:
+    """Whether a file is one of the project's language, in a source set where there are any."""
+    inside = not project.sources or any(Path(path).is_relative_to(folder) for folder in project.sources)
+    return inside and path.endswith(TOOLCHAINS[project.language].suffixes)
+
+
 def run(command: Sequence[str], root: Path, environment: Mapping[str, str]) -> tuple[int, str, float]:
     """Run a command to its end: its exit code, all it printed, and its CPU seconds."""
     with tempfile.TemporaryFile("w+", errors="replace") as output:
@@ -309,6 +314,12 @@ def _rust(project: Project) -> Compiler:
     return CommandCompiler(project, command, _RUST)
 
 
+def _csharp(project: Project) -> Compiler:
+    built = Path(tempfile.gettempdir(), f"codeplane-mcs-{os.getpid()}.dll")
+    folders = [f"-recurse:{folder}/*.cs" for folder in project.sources or (".",)]
+    return CommandCompiler(project, ["mcs", "-target:library", f"-out:{built}", *project.flags, *folders], {})
+
+
 def _java(project: Project) -> Compiler:
     options = ["-Xss8m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
     options += ["--add-exports", "jdk.compiler/com.sun.tools.javac.tree=ALL-UNNAMED"]
@@ -321,6 +332,7 @@ TOOLCHAINS: Mapping[str, Toolchain] = {
     "go": Toolchain(suffixes=(".go",), programs=("go",), opened=_go),
     "rust": Toolchain(suffixes=(".rs",), programs=("cargo", "rustc"), opened=_rust),
     "java": Toolchain(suffixes=(".java",), programs=("java", "javac"), opened=_java),
+    "csharp": Toolchain(suffixes=(".cs",), programs=("mcs",), opened=_csharp),
     "c": Toolchain(suffixes=(".c", ".h"), programs=("gcc",), opened=lambda project: UnitCompiler(project, "gcc")),
     "cpp": Toolchain(
         suffixes=(".cc", ".cpp", ".cxx", ".h", ".hpp"),
