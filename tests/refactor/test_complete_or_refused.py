@@ -145,20 +145,6 @@ UNSEEN: dict[str, tuple[dict[str, str], str, str]] = {
         "hook_linux.go:3:6",
         "hook_windows.go:3",
     ),
-    "rust trait": (
-        {
-            "src/main.rs": "mod dog;\n\ntrait Speak {\n    fn speak(&self) -> u8;\n}\n\nfn main() {}\n",
-            "src/dog.rs": "use crate::Speak;\n\npub struct Dog;\n\nimpl Speak for Dog {\n    fn speak(&self) -> u8 {\n"
-            "        1\n    }\n}\n",
-        },
-        "src/main.rs:4:8",
-        "src/dog.rs:6",
-    ),
-    "rust macro in a function": (
-        {"src/main.rs": "fn main() {\n    macro_rules! check {\n        () => {};\n    }\n    check!();\n}\n"},
-        "src/main.rs:2:18",
-        "src/main.rs:5",
-    ),
 }
 
 
@@ -168,7 +154,6 @@ KEPT_BY_OTHERS = (
     "scala inherited",
     "go interface",
     "go twins for other systems",
-    "rust trait",
 )
 
 
@@ -306,6 +291,26 @@ async def test_paths_of_rust_are_followed_and_explicit_types_kept_apart(tmp_path
     assert now["src/size.rs"] == RUST["src/size.rs"].replace(
         "impl SizeFilter {\n    pub fn parse", "impl SizeFilter {\n    pub fn from_text"
     ).replace("SizeFilter::parse", "SizeFilter::from_text")
+
+
+@requirement("REF-42")
+async def test_a_trait_of_rust_and_its_implementations_are_one(tmp_path: Path) -> None:
+    files = {
+        "src/main.rs": "mod dog;\n\ntrait Speak {\n    fn speak(&self) -> u8;\n}\n\nfn main() {\n"
+        "    let all: Vec<Box<dyn Speak>> = vec![Box::new(dog::Dog)];\n    all[0].speak();\n    dog::Dog.speak();\n}\n",
+        "src/dog.rs": "use crate::Speak;\nuse std::fmt;\n\npub struct Dog;\n\nimpl Speak for Dog {\n"
+        "    fn speak(&self) -> u8 {\n        1\n    }\n}\n\nimpl fmt::Display for Dog {\n"
+        "    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {\n        Ok(())\n    }\n}\n",
+    }
+    root = made(tmp_path, files)
+    async with asking(root) as ask:
+        for target in ("src/main.rs:4:8", "src/dog.rs:7:8", "src/dog.rs:13:8"):
+            assert failed(await ask("refactor.delete", target=target, apply=True)) == "STILL_USED"
+        promised = result(await ask("refactor.rename", symbol="src/dog.rs:13:8", new_name="fresh", apply=True))
+        assert promised["status"] == "previewed"
+        done = result(await ask("refactor.rename", symbol="src/dog.rs:7:8", new_name="fresh", apply=True))
+        assert done["status"] == "applied"
+    assert texts(root) == {path: text.replace("speak", "fresh") for path, text in files.items()}
 
 
 @requirement("REF-41")

@@ -27,6 +27,7 @@ import tree_sitter
 from codeplane.code.facts.assembly import Assembly
 from codeplane.code.facts.captures import Found, patterns_of
 from codeplane.code.facts.divided_query import DividedQuery
+from codeplane.code.facts.macro_arguments import open_arguments
 from codeplane.code.languages.language import Language
 from codeplane.code.languages.registry import query_of
 from codeplane.code.model import Facts
@@ -80,16 +81,22 @@ class Extractor:
         return nodes, errors, has_content
 
     def _parsed(self, text: bytes) -> tree_sitter.Tree:
-        """The tree of a text; where it has errors, that of another way to write it, if that has fewer."""
-        # Known beforehand, as a parse that runs into what its grammar does not know takes twice as long.
-        repair = self._language.source_repair
-        text = repair.before_parsing(text) if repair is not None else text
-        tree = self._parser.parse(text)
-        if repair is not None and tree.root_node.has_error and (other := repair.after_errors(text)) is not None:
-            second = self._parser.parse(other)
-            if _broken(second.root_node) < _broken(tree.root_node):
-                return second
+        return parse(self._parser, self._language, text)
+
+
+def parse(parser: tree_sitter.Parser, language: Language, text: bytes) -> tree_sitter.Tree:
+    """The tree of a text; where it has errors, that of another way to write it, if that has fewer."""
+    # Known beforehand, as a parse that runs into what its grammar does not know takes twice as long.
+    repair = language.source_repair
+    written = repair.before_parsing(text) if repair is not None else text
+    if language.expression_macros:
+        written = open_arguments(text, language.expression_macros)
+    tree = parser.parse(written)
+    if not tree.root_node.has_error:
         return tree
+    other = repair.after_errors(written) if repair is not None else text if written is not text else None
+    second = parser.parse(other) if other is not None else None
+    return second if second is not None and _broken(second.root_node) < _broken(tree.root_node) else tree
 
 
 @cache

@@ -83,6 +83,8 @@ class Language:
     reserved: ReservedWords | None = None
     """The words that cannot be names; None where names have no references, so that nothing is renamed."""
     source_repair: SourceRepair | None = None
+    expression_macros: frozenset[str] = frozenset()
+    """Macros whose arguments are expressions, which the grammar reads as mere tokens: `name!(…)` is like a call."""
     names: NameRules = field(default_factory=NameRules)
     classes: ClassRules = field(default_factory=ClassRules)
     contract: Contract = field(default_factory=Contract)

@@ -9,7 +9,7 @@ import tree_sitter
 
 from codeplane.code.entity import Bound, Entity, Meaning
 from codeplane.code.languages.modules import Modules
-from codeplane.code.model import Definition, Facts
+from codeplane.code.model import Definition, Facts, Import
 
 
 class CodeView(Protocol):
@@ -35,6 +35,9 @@ class CodeView(Protocol):
 
     def named(self, name: str) -> tuple[Sequence[tuple[str, int]], bool]:
         """Return every definition of a name (file and index), and whether these are all."""
+
+    def holding(self, name: str) -> Sequence[str]:
+        """Return the files in which an identifier occurs."""
 
     def modules(self, path: str) -> Modules | None:
         """Return the modules of the language of a file."""
@@ -66,6 +69,10 @@ class MemberResolver(ABC):
         A member whose owner is certain is `Meaning(entities=(bound,), certain=True, how="member")`. One of a type that
         is not in the repository has `Outside` as its entity. One that is not known has no entities and is not certain.
         """
+
+    def imported(self, path: str, facts: Facts, one: Import) -> tuple[Entity, ...] | None:
+        """Return what an import brings; None if the general rules for imports decide."""
+        return None
 
     @abstractmethod
     def relatives(self, member: Bound) -> Relatives:

@@ -22,8 +22,6 @@ class NameRules:
     """An export can have another name than what it exports."""
     commonjs: bool = False
     """`module.exports` stands for the module itself."""
-    module_paths: bool = False
-    """Names are reached by paths of modules and types: `a::b::name`."""
     type_queries: bool = False
     """`typeof name` asks for a value where a type of that name is nearer."""
     types_and_values: bool = False

@@ -14,10 +14,10 @@ from codeplane.code.languages.outside_packages import gives_its_own
 from codeplane.code.languages.python.evidence import binding_before, decorators, module_before
 from codeplane.code.languages.python.narrowing import narrowings
 from codeplane.code.languages.registry import LANGUAGES
-from codeplane.code.model import REASONS, Definition, Export, Facts
+from codeplane.code.model import REASONS, Definition, Export, Facts, Import
 from codeplane.code.resolve.assignments import Assignments
-from codeplane.code.resolve.rust_paths import RustPaths, path_before
 from codeplane.code.resolve.syntax_trees import SyntaxTrees
+from codeplane.code.resolve.values import Values
 from codeplane.code.resolve.world import World
 
 _PARAM, _IMPORT = REASONS.index("PARAM"), REASONS.index("IMPORT_ALIAS")
@@ -30,7 +30,7 @@ _MAX_NAMED = 5_000
 _Chain = tuple[int, bool, tuple[tuple[str, bool], ...], int]
 
 
-class Resolver(RustPaths):
+class Resolver(Values):
     """Resolves names and members within one world, and caches the results."""
 
     def __init__(self, world: World) -> None:
@@ -46,6 +46,9 @@ class Resolver(RustPaths):
         """Return the meaning of the name at a place in a file."""
         facts = self._world.facts(path)
         assert facts is not None
+        typed = self._members_of(facts)
+        if typed is not None and (found_by_type := typed.meaning(path, facts, offset, name)) is not None:
+            return found_by_type
         index = facts.imported_at.get(offset)
         if index is not None:
             one = facts.imports[index]
@@ -63,19 +66,20 @@ class Resolver(RustPaths):
                 given = self._given[path] = exported_places(facts, text)
             if offset in given:
                 return self._passed_on(path, facts, given[offset])
-        typed = self._members_of(facts)
-        if typed is not None and (found_by_type := typed.meaning(path, facts, offset, name)) is not None:
-            return found_by_type
         if facts.is_label(offset):
             return Meaning(entities=(), certain=False, how="label")
-        if rules.module_paths and (parts := path_before(text, offset)) != ():
-            return self._at_path(path, facts, parts, offset, name)
         steps = receiver(text, offset, facts.in_text)
         if steps == () and not is_reached(rules.unfollowed_operators, text, offset):
             return self.plain(path, facts, offset, name)
         if not steps:
             return Meaning(entities=(), certain=False, how="member")
         return self._member(path, facts, steps, offset, name)
+
+    def imported(self, path: str, facts: Facts, one: Import) -> tuple[Entity, ...]:
+        """Return what an import brings."""
+        typed = self._members_of(facts)
+        found = typed.imported(path, facts, one) if typed is not None else None
+        return super().imported(path, facts, one) if found is None else found
 
     def relatives(self, member: Bound) -> Relatives | None:
         """Return the members that are renamed with one; None if the language does not resolve members by types."""
@@ -269,6 +273,7 @@ class _View:
         self.node = resolver.syntax.node
         self.exported = resolver.export
         self.definitions = resolver.definitions
+        self.holding = world.holding
 
     def plain(self, path: str, offset: int, name: str) -> Meaning:
         """Return what a plain name at a place means by scopes, imports and packages."""

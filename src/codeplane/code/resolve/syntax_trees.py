@@ -4,6 +4,7 @@ import re
 
 import tree_sitter
 
+from codeplane.code.facts.extract import parse
 from codeplane.code.resolve.world import World
 
 
@@ -25,7 +26,7 @@ class SyntaxTrees:
             language, text = self._world.language(facts), self._world.text(path)
             if language.embedded:
                 text = _mask_except(text, language.embedded)
-            tree = self._trees[path] = self._parser(language.grammar).parse(text)
+            tree = self._trees[path] = parse(self._parser(language.grammar), language, text)
         return tree.root_node.descendant_for_byte_range(start, end)
 
     def _parser(self, grammar: str) -> tree_sitter.Parser:

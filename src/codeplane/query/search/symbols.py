@@ -7,7 +7,7 @@ from functools import partial
 
 from codeplane.code.entity import Bound, Side
 from codeplane.code.languages.javascript.this_binding import side_of
-from codeplane.code.model import Definition
+from codeplane.code.model import Definition, Facts
 from codeplane.code.resolve.references import occurrences
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import World
@@ -220,12 +220,15 @@ def _at(world: World, store: FactStore, path: str, line: int, column: int | None
                         _target(store, world, Bound(path, definition.scope, definition.name), at=definition.name_at)
                     ]
             meaning = Resolver(world).at(path, match.start(), name)
-            return [
-                _target(store, world, entity, side=meaning.side)
-                for entity in meaning.entities
-                if isinstance(entity, Bound)
-            ]
+            bounds = [entity for entity in meaning.entities if isinstance(entity, Bound)]
+            # A shorthand is a field as well as the variable that it binds.
+            binding = [bound for bound in bounds if bound.file == path and _is_bound_at(facts, bound, match.start())]
+            return [_target(store, world, bound, side=meaning.side) for bound in binding or bounds]
     raise NotFound(f"no name at {shown(path)}:{line}:{column}", hint="columns count from 1")
+
+
+def _is_bound_at(facts: Facts, bound: Bound, at: int) -> bool:
+    return any(facts.bind_at(row) == at for row in facts.rows(bound.scope, bound.name))
 
 
 def _target(store: FactStore, world: World, bound: Bound, *, at: int | None = None, side: Side = "") -> Target:

@@ -49,8 +49,10 @@ def _symbol(world: World, store: FactStore, target: Target, *, force: bool, dead
             hint="send force: true if nothing depends on it",
             details={"total": 0},
         )
-    going = sites(world, bound, target.definition)
     resolver = Resolver(world)
+    if not force:
+        _refuse_promised(resolver, bound)
+    going = sites(world, bound, target.definition)
     by_file: dict[str, list[Reference]] = {bound.file: []}
     late = ""
     for reference in references(world, store, [bound]):
@@ -89,6 +91,17 @@ def _symbol(world: World, store: FactStore, target: Target, *, force: bool, dead
             families=(language.family_name,),
         ),
     )
+
+
+def _refuse_promised(resolver: Resolver, bound: Bound) -> None:
+    """Refuse to delete a member that its type has to have, or that others implement."""
+    relatives = resolver.relatives(bound)
+    if relatives is None or not (relatives.members or relatives.outside):
+        return
+    facts = resolver.definitions(relatives.members[0]) if relatives.members else []
+    place = f"{relatives.members[0].file}:{facts[0][1].line}" if facts else ""
+    what = f"{relatives.outside} asks for {bound.name}" if relatives.outside else f"{bound.name} is one with {place}"
+    raise StillUsed(what, hint="send force: true if nothing depends on it", details={"total": len(relatives.members)})
 
 
 def _is_another(resolver: Resolver, facts: Facts, target: Target, reference: Reference) -> bool:

@@ -18,7 +18,6 @@ _MAX_NAMES = 500
 _MAX_HEAD = 300
 _WORD = re.compile(rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*")
 _OVERRIDES = re.compile(rb"@Override\b|\boverride\b")
-_IMPLEMENTS = re.compile(rb"\bimpl\b[^{]*?\b(\w+)(?:<[^{]*>)?\s+for\b")
 _WHY = "a member of that name in a type that may share it by inheritance"
 
 
@@ -51,8 +50,6 @@ def foreign_bases(context: RenameContext) -> Iterator[Danger]:
         danger = f"{one.name} belongs to {known.outside}, which is not here"
     elif one.name in language.classes.library_methods:
         danger = f"{language.title}'s own packages may call {one.name}"
-    elif language.classes.traits and (trait := _trait(facts, text, one)) and not _is_here(context, trait):
-        danger = f"{one.name} is a method of the trait {trait}, which is not here"
     elif (
         known is None
         and context.subject.language.bare_members
@@ -77,7 +74,7 @@ def _relatives(context: RenameContext) -> Iterator[Bound]:
         return
     own = _owner_name(mine)
     rules = subject.language.classes
-    names = frozenset[str]() if rules.implicit_interfaces or rules.traits else _kin(context, own)
+    names = frozenset[str]() if rules.implicit_interfaces else _kin(context, own)
     listed = context.store.named(subject.name, limit=_MAX_DEFINERS)
     for symbol in listed:
         known = context.world.snapshot.files.get(symbol.file)
@@ -90,41 +87,15 @@ def _relatives(context: RenameContext) -> Iterator[Bound]:
         bound = Bound(symbol.file, other.scope, other.name)
         if bound in subject.bounds or not _owner_name(other):
             continue
-        if _may_share(context, subject.facts, mine, symbol.file, facts, other) or _owner_name(other) in names - {own}:
+        if _may_share(subject.facts, mine, facts, other) or _owner_name(other) in names - {own}:
             yield bound
 
 
-def _may_share(
-    context: RenameContext, mine_in: Facts, mine: Definition, path: str, facts: Facts, other: Definition
-) -> bool:
-    """Whether two methods may be one of an interface or a trait that their types do not name."""
-    rules = LANGUAGES[facts.language].classes
-    if rules.implicit_interfaces:
-        return "interface" in (_owner_kind(mine_in, mine), _owner_kind(facts, other))
-    if not rules.traits:
+def _may_share(mine_in: Facts, mine: Definition, facts: Facts, other: Definition) -> bool:
+    """Whether two methods may be one of an interface that their types do not name."""
+    if not LANGUAGES[facts.language].classes.implicit_interfaces:
         return False
-    own = _trait(mine_in, context.world.text(context.subject.bound.file), mine)
-    return own != "" and own == _trait(facts, context.world.text(path), other)
-
-
-def _trait(facts: Facts, text: bytes, definition: Definition) -> str:
-    """Return the trait of a Rust method, also in an `impl … for`."""
-    if _owner_kind(facts, definition) == "trait":
-        return facts.definitions[definition.container].name
-    scope = facts.scopes[definition.scope]
-    found = (
-        _IMPLEMENTS.match(text, scope.start, min(scope.end, scope.start + _MAX_HEAD)) if scope.kind == "class" else None
-    )
-    return found[1].decode("utf-8", "replace") if found is not None else ""
-
-
-def _is_here(context: RenameContext, trait: str) -> bool:
-    for symbol in context.store.named(trait, limit=_MAX_NAMES):
-        facts = context.world.facts(symbol.file) if symbol.file in context.world.snapshot.files else None
-        there = facts is not None and symbol.position < len(facts.definitions)
-        if facts is not None and there and facts.definitions[symbol.position].kind == "trait":
-            return True
-    return False
+    return "interface" in (_owner_kind(mine_in, mine), _owner_kind(facts, other))
 
 
 def _owner_name(definition: Definition) -> str:

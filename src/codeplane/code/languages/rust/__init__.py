@@ -20,11 +20,15 @@ RUST = Language(
     members_in=frozenset({"class", "enum"}),
     members=(".", "::"),
     visible_names=True,
+    expression_macros=words(
+        """assert assert_eq assert_ne debug_assert debug_assert_eq debug_assert_ne print println eprint eprintln format
+        format_args write writeln panic todo unimplemented unreachable vec dbg
+        trace debug info warn error log bail ensure anyhow"""
+    ),
     joint="::",
     soft_keywords=RUST_SOFT,
     reserved=RUST_RESERVED,
     names=NameRules(
-        module_paths=True,
         shorthand_fields=True,
         constant_patterns=True,
         format_strings=True,

@@ -1,7 +1,9 @@
 """Which file a Rust module is: `crate`, `self`, `super`, child modules, and the crates of a workspace."""
 
+import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from posixpath import normpath
 
 from codeplane.code.languages.modules import Modules, Read
 
@@ -36,6 +38,7 @@ _PRELUDE = frozenset(
 )
 # Every file of these folders is the root of a crate.
 _PROGRAMS = frozenset({"tests", "examples", "benches", "bin"})
+_PATH = re.compile(rb'#\[path\s*=\s*"([^"]+)"\][^;{}]*\bmod\s+(\w+)\s*;')
 _DEPENDENCIES = ("dependencies", "dev-dependencies", "build-dependencies")
 
 
@@ -45,8 +48,11 @@ class RustModules(Modules):
     def __init__(self, paths: Iterable[str], text: Read) -> None:
         paths = tuple(paths)
         self._files = frozenset(path for path in paths if path.endswith(".rs"))
+        self._text = text
+        self._by_path: dict[str, list[str]] | None = None
         self._crates: dict[str, str] = {}
         self._others: set[str] = set()
+        self._programs: set[str] = set()
         for path in paths:
             if path.rpartition("/")[2] == "Cargo.toml":
                 self._read(path, text(path) or b"")
@@ -59,7 +65,12 @@ class RustModules(Modules):
         folder = path.rpartition("/")[0]
         package = tables.get("package")
         if isinstance(package, dict) and isinstance(package.get("name"), str):
-            self._crates[package["name"].replace("-", "_")] = "/".join(filter(None, (folder, "src/lib.rs")))
+            library = tables.get("lib")
+            library = library if isinstance(library, dict) else {}
+            name, root = library.get("name", package["name"]), library.get("path", "src/lib.rs")
+            self._crates[str(name).replace("-", "_")] = normpath("/".join(filter(None, (folder, str(root)))))
+            self._programs |= {normpath(f"{folder}/{one}".lstrip("/")) for one in _programs(tables)}
+            self._programs |= {*self._crates.values()}
         held = [tables, tables.get("workspace"), *(tables.get("target") or {}).values()]
         for table in held:
             for kind in _DEPENDENCIES if isinstance(table, dict) else ():
@@ -86,6 +97,48 @@ class RustModules(Modules):
             assert crate is not None
             return self._walked([crate], parts[1:])
         return found
+
+    def crate(self, name: str) -> str | None:
+        """The root of a library of this repository, by its name."""
+        root = self._crates.get(name)
+        return root if root in self._files else None
+
+    def name_of(self, path: str) -> str:
+        """The name of the module that a file is."""
+        folder, _, name = path.rpartition("/")
+        return folder.rpartition("/")[2] if name == "mod.rs" else name.removesuffix(".rs")
+
+    def parents(self, path: str) -> Sequence[str]:
+        """The files that may declare a file as their module; none for the root of a crate."""
+        return [] if path in self._programs else [one for one in self._parents(path) if one != path]
+
+    def declared(self, path: str, at: int, above: Sequence[str], name: str) -> Sequence[str]:
+        """The file of `mod name;` at a place in a file, inside the inline modules `above`."""
+        text = self._text(path) or b""
+        start = max(text.rfind(mark, 0, at) for mark in (b";", b"}", b"{")) + 1
+        named = _PATH.search(text, start, at + len(name) + 50)
+        if named is not None and not above:
+            folder = path.rpartition("/")[0]
+            found = normpath(f"{folder}/{named[1].decode('utf-8', 'replace')}".lstrip("/"))
+            return [found] if found in self._files else []
+        below = "".join(f"{one}/" for one in above)
+        places = (f"{self._below(path)}{below}{name}.rs", f"{self._below(path)}{below}{name}/mod.rs")
+        return [one for one in places if one in self._files]
+
+    def declared_by_path(self, path: str) -> Sequence[str]:
+        """The files that declare a file as their module by `#[path = "…"]`."""
+        if self._by_path is None:
+            self._by_path = {}
+            for one in sorted(self._files):
+                text = self._text(one) or b""
+                for named in _PATH.finditer(text) if b"#[path" in text else ():
+                    found = normpath(f"{one.rpartition('/')[0]}/{named[1].decode('utf-8', 'replace')}".lstrip("/"))
+                    self._by_path.setdefault(found, []).append(one)
+        return self._by_path.get(path, ())
+
+    def reach(self, path: str) -> str:
+        """The folder of the modules below a file, which see what is private in it."""
+        return self._below(path)
 
     def outside(self, source: str) -> bool:
         """Whether a path certainly begins with a crate that is not of this repository."""
@@ -137,3 +190,14 @@ class RustModules(Modules):
             if found or not folder:
                 return found
             folder = folder.rpartition("/")[0]
+
+
+def _programs(tables: dict[str, object]) -> list[str]:
+    """The paths of programs, tests and examples that a manifest names."""
+    found = ["src/main.rs"]
+    for kind in ("bin", "test", "example", "bench"):
+        listed = tables.get(kind)
+        for one in listed if isinstance(listed, list) else ():
+            if isinstance(one, dict) and isinstance(one.get("path"), str):
+                found.append(one["path"])
+    return found

@@ -1,0 +1,98 @@
+"""The fields and methods of values by their types, with what the parameters of these stand for."""
+
+from collections.abc import Mapping
+
+from codeplane.code.entity import Bound
+from codeplane.code.languages.rust.impls import Member
+from codeplane.code.languages.rust.std import OF_WRAPPERS, Ty, substituted
+from codeplane.code.languages.rust.syntax import Node, field, text_of
+from codeplane.code.languages.rust.written_types import MAX_DEPTH, WrittenTypes
+
+
+class MemberTypes(WrittenTypes):
+    """Finds the members of values."""
+
+    def derefed(self, of: Ty) -> Ty | None:
+        """Return what a type of the repository dereferences to."""
+        return self.of_impl(of, "Target", "Deref")
+
+    def of_impl(self, of: Ty, name: str, trait: str) -> Ty | None:
+        """Return the type that the `impl` block of a trait from outside gives a name: the `Item` of an `Iterator`."""
+        for one in self._impls.members(of.of, name) if isinstance(of.of, Bound) else ():
+            if one.owner.trait_name == trait and one.node.type == "type_item":
+                return substituted(self.written(one.bound.file, field(one.node, "type")), self.given(of, one))
+        return None
+
+    def given(self, of: Ty, member: Member) -> Mapping[Bound, Ty | None]:
+        """Return what the parameters of a member's type stand for in a value of it."""
+        owner, path = member.owner.node, member.bound.file
+        own = self.parameters(path, owner)
+        given: dict[Bound, Ty | None] = dict.fromkeys(own)
+        if owner.type != "impl_item":
+            return given | dict(zip(own, of.args, strict=False))
+        written = field(owner, "type")
+        listed = field(written, "type_arguments") if written is not None and written.type == "generic_type" else None
+        args = [one for one in listed.named_children if one.type != "lifetime"] if listed is not None else []
+        for node, value in zip(args, of.args, strict=False):
+            local = self._names.locals.find(path, node.start_byte, text_of(node), "type")
+            if local is not None:
+                given[local[0]] = value
+        return given
+
+    def field_of(self, of: Ty | None, name: str) -> Member | None:
+        """Return the field that a value has under a name."""
+        for _ in range(MAX_DEPTH):
+            if of is None or of.shape != "named" or not isinstance(of.of, Bound):
+                return None
+            found = next((one for one in self._impls.members(of.of, name) if one.kind == "field"), None)
+            found = found or next((one for one in self._fields(of.of, name)), None)
+            if found is not None:
+                return found
+            of = self.derefed(of)
+        return None
+
+    def _fields(self, of: Bound, name: str) -> list[Member]:
+        return [one for one in self._impls.named(name)[0] if one.kind == "field" and one.owner.of == of]
+
+    def field_type(self, of: Ty | None, name: str) -> Ty | None:
+        """Return the type of a field of a value."""
+        member = self.field_of(of, name)
+        if member is None or of is None:
+            return None
+        found = self.written(member.bound.file, field(member.node, "type"))
+        return substituted(found, self.given(of, member)) if member.owner.of == of.of else found
+
+    def positioned(self, of: Ty, position: int) -> Ty | None:
+        """Return the type of an item of a tuple."""
+        if of.shape == "tuple":
+            return of.args[position] if 0 <= position < len(of.args) else None
+        item = self._impls.item(of.of) if of.shape == "named" and isinstance(of.of, Bound) else None
+        if item is None or not isinstance(of.of, Bound):
+            return None
+        found = self.ordered(of.of.file, item, position)
+        if found is None and (inner := self.derefed(of)) is not None and inner != of:
+            return self.positioned(inner, position)
+        return substituted(found, dict(zip(self.parameters(of.of.file, item), of.args, strict=False)))
+
+    def ordered(self, path: str, item: Node, position: int) -> Ty | None:
+        """Return the type of a field without a name."""
+        body = field(item, "body")
+        if body is None or body.type != "ordered_field_declaration_list":
+            return None
+        listed = body.children_by_field_name("type")
+        return self.written(path, listed[position]) if 0 <= position < len(listed) else None
+
+    def method(self, of: Ty, name: str) -> tuple[Member | None, Ty | None]:
+        """Return the method that a value has under a name, if only one is possible, and what it is read from."""
+        for _ in range(MAX_DEPTH):
+            if of.wrapped and name in OF_WRAPPERS:
+                return None, None
+            found = [one for one in self.members(of, name) if one.takes_self]
+            if found:
+                traits = {(one.owner.trait, one.owner.trait_name) for one in found}
+                return (found[0], of) if len(traits) == 1 else (None, None)
+            inner = self.derefed(of) if of.shape == "named" else None
+            if inner is None:
+                return None, None
+            of = inner
+        return None, None

@@ -1,0 +1,363 @@
+"""Rust's names, paths and members, resolved by modules and by the declared types of receivers."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from codeplane.code.entity import Bound, Entity, Meaning, Outside
+from codeplane.code.languages.member_resolver import CodeView, MemberResolver, Relatives
+from codeplane.code.languages.rust.impls import Member, RustImpls, unique
+from codeplane.code.languages.rust.names import Found, Thing, as_entity
+from codeplane.code.languages.rust.std import OF_WRAPPERS, Ty
+from codeplane.code.languages.rust.syntax import Node, around, field, parameters, text_of, written_path
+from codeplane.code.languages.rust.tokens import Tokens
+from codeplane.code.languages.rust.types import RustTypes
+from codeplane.code.languages.rust.uses import use_tree
+from codeplane.code.model import Facts, Import
+
+_UNKNOWN = Meaning(entities=(), certain=False, how="name")
+_ELSEWHERE = Meaning(entities=(Outside(""),), certain=True, how="member")
+_SCOPED = frozenset({"scoped_identifier", "scoped_type_identifier"})
+_VALUES = frozenset({"tuple_struct_pattern", "call_expression", "generic_function", "match_pattern"})
+_DEFINING = frozenset({"type_parameter", "const_parameter", "enum_variant", "field_declaration", "associated_type"})
+_NAMES = frozenset({"identifier", "type_identifier", "field_identifier", "shorthand_field_identifier"})
+
+
+class RustMembers(MemberResolver):
+    """Resolves every name of Rust that is not a keyword."""
+
+    def __init__(self, view: CodeView) -> None:
+        super().__init__(view)
+        self._impls = RustImpls(view)
+        self._names = self._impls.names
+        self._types = RustTypes(view, self._impls)
+        self._tokens = Tokens(self._impls, self._types, self._candidates)
+
+    def meaning(self, path: str, facts: Facts, offset: int, name: str) -> Meaning | None:
+        """Return what the name at a place means; None if the general rules for names decide."""
+        node = self._view.node(path, offset, offset + len(name.encode()))
+        above = node.parent if node is not None else None
+        if node is None or above is None or node.type not in _NAMES or node.start_byte != offset:
+            return None
+        if above.type == "token_tree":
+            return self._tokens.meaning(path, node, name)
+        if node.type in ("field_identifier", "shorthand_field_identifier"):
+            return self._of_field_name(path, node, above, name)
+        if (use := next((one for one in around(node) if one.type == "use_declaration"), None)) is not None:
+            return self._of_use(path, use, node)
+        if field(above, "name") == node and (above.type.endswith("_item") or above.type in _DEFINING):
+            return self._itself(path, offset, name)
+        if above.type == "macro_definition":
+            return self._itself(path, offset, name)
+        if above.type == "macro_invocation" or (above.type == "call_expression" and self._types.is_macro(path, node)):
+            return _met(self._names.first(path, offset, name, "macro"))
+        if above.type in _SCOPED and field(above, "name") == node:
+            return self._of_path(path, above, name)
+        if above.type == "shorthand_field_initializer":
+            return self._of_shorthand(path, node, above, name)
+        return _met(self._names.first(path, offset, name, _space(node, above)))
+
+    def imported(self, path: str, facts: Facts, one: Import) -> tuple[Entity, ...] | None:
+        """Return what a `use` brings."""
+        node = self._view.node(path, one.imported_at, one.imported_at + 1)
+        use = next((above for above in around(node) if above.type == "use_declaration"), None) if node else None
+        argument = field(use, "argument") if use is not None else None
+        if node is None or use is None or argument is None:
+            return None
+        for found in use_tree(argument, ()):
+            if found.local_at == one.local_at or found.at == one.imported_at:
+                return tuple(map(as_entity, self._names.used(path, use, found.parts)))
+        return None
+
+    def relatives(self, member: Bound) -> Relatives:
+        """Return the members that are renamed with one: of a trait and all its `impl` blocks, and `cfg` twins."""
+        mine = next((one for one in self._impls.named(member.name)[0] if one.bound == member), None)
+        if mine is None:
+            return Relatives()
+        owner = mine.owner
+        trait = owner.of if owner.is_trait else owner.trait
+        if not owner.is_trait and owner.trait_name:
+            if not isinstance(trait, Bound):
+                return Relatives(outside=f"the trait {owner.trait_name}")
+            if not any(one.owner.of == trait and one.owner.is_trait for one in self._impls.named(member.name)[0]):
+                return Relatives()
+        if isinstance(trait, Bound):
+            family = [
+                one.bound
+                for one in self._impls.named(member.name)[0]
+                if (one.owner.is_trait and one.owner.of == trait) or one.owner.trait == trait
+            ]
+            unsure = [
+                one.bound
+                for one in self._impls.named(member.name)[0]
+                if one.owner.trait is None and one.owner.trait_name == trait.name
+            ]
+            return Relatives(members=_others(family, member), possible=_others(unsure, member))
+        twins = [
+            one.bound
+            for one in self._impls.named(member.name)[0]
+            if one.owner.of is not None
+            and one.owner.of == owner.of
+            and not one.owner.trait_name
+            and (one.kind == "field") == (mine.kind == "field")
+        ]
+        return Relatives(members=_others(twins, member))
+
+    def _itself(self, path: str, offset: int, name: str) -> Meaning | None:
+        bound = self._names.bound_at(path, offset, name)
+        local = self._names.locals.find(path, offset, name, "") if bound is None else None
+        found = bound or (local[0] if local is not None else None)
+        return Meaning(entities=(found,), certain=True, how="name") if found is not None else None
+
+    def _of_use(self, path: str, use: Node, node: Node) -> Meaning:
+        argument = field(use, "argument")
+        for found in use_tree(argument, ()) if argument is not None else ():
+            if node.start_byte in (found.at, found.local_at):
+                things = self._names.used(path, use, found.parts)
+                bound = self._import_binding(path, found.local_at, found.local)
+                return Meaning(entities=_entities(things), certain=len(things) == 1, how="import", own=bound)
+        # A part of the path before the last.
+        parts = _use_parts_to(node)
+        things = self._names.used(path, use, parts, "type") if parts else ()
+        return Meaning(entities=_entities(things), certain=len(things) == 1, how="import")
+
+    def _import_binding(self, path: str, at: int, name: str) -> Bound | None:
+        facts = self._view.facts(path)
+        for scope, rows in facts.rows_by_scope(name).items() if facts is not None else ():
+            assert facts is not None
+            if any(facts.bind_at(row) == at for row in rows):
+                return Bound(path, scope, name)
+        return None
+
+    def _of_path(self, path: str, node: Node, name: str) -> Meaning:
+        """Return what the last name of a path so far means: `a::B` in `a::B::new`."""
+        above = node.parent
+        inner = above is not None and above.type in _SCOPED and field(above, "path") == node
+        space = "type" if inner or node.type == "scoped_type_identifier" else "value"
+        if above is not None and above.type == "macro_invocation":
+            space = "macro"
+        things = self._types.things(path, node, space) or self._types.things(path, node, "")
+        if things:
+            return Meaning(entities=_entities(things), certain=self._is_one(things), how="member")
+        before = field(node, "path")
+        owner = self._types.written(path, before) if before is not None else None
+        if owner is not None and owner.shape in ("outside", "list", "tuple", "iter"):
+            return self._of_outside(path, owner, name, None)
+        listed, whole = self._impls.named(name)
+        traits = any(one.owner.is_trait or one.owner.blanket for one in listed)
+        if owner is not None and owner.shape == "named" and whole and not traits:
+            # What no block of the type has comes from a trait, which is not of the repository.
+            return _ELSEWHERE
+        if owner is None:
+            return Meaning(entities=(), certain=False, how="member")
+        return self._candidates(path, name, lambda one: one.kind != "field")
+
+    def _is_one(self, things: Sequence[Thing]) -> bool:
+        """Whether things are one symbol, or twins that share their name."""
+        if len(things) == 1:
+            return True
+        first = things[0]
+        if not isinstance(first, Bound):
+            return False
+        family = {first, *self.relatives(first).members}
+        return all(one in family for one in things)
+
+    def _of_field_name(self, path: str, node: Node, above: Node, name: str) -> Meaning | None:
+        match above.type:
+            case "field_expression":
+                return self._behind_dot(path, above, name)
+            case "field_declaration":
+                return self._itself(path, node.start_byte, name) or _ELSEWHERE
+            case "field_initializer":
+                struct = next((one for one in around(above) if one.type == "struct_expression"), None)
+                return self._of_field(path, field(struct, "name") if struct is not None else None, name)
+            case "field_pattern":
+                struct = above.parent
+                found = self._of_field(path, field(struct, "type") if struct is not None else None, name)
+                if node.type != "shorthand_field_identifier":
+                    return found
+                return self._both(path, node, name, found)
+        return None
+
+    def _of_shorthand(self, path: str, node: Node, above: Node, name: str) -> Meaning:
+        struct = next((one for one in around(above) if one.type == "struct_expression"), None)
+        found = self._of_field(path, field(struct, "name") if struct is not None else None, name)
+        return self._both(path, node, name, found)
+
+    def _both(self, path: str, node: Node, name: str, found: Meaning) -> Meaning:
+        """Return the variable and the field that a shorthand is."""
+        variable = self._names.first(path, node.start_byte, name, "value")
+        entities = tuple(dict.fromkeys((*_entities(variable.things), *found.entities)))
+        certain = found.certain and len(variable.things) == 1
+        return Meaning(entities=entities, certain=certain, how="name")
+
+    def _of_field(self, path: str, written: Node | None, name: str) -> Meaning:
+        """Return what the name of a field in a literal or pattern of a written type means."""
+        parts = written_path(written) if written is not None else None
+        of = self._types.written(path, written)
+        if written is not None and parts is not None and len(parts) > 1:
+            things = self._types.things(path, written, "") or ()
+            item = self._impls.item(things[0]) if len(things) == 1 and isinstance(things[0], Bound) else None
+            if item is not None and item.type == "enum_variant":
+                return _ELSEWHERE
+        if of is not None and of.shape == "named" and isinstance(of.of, Bound):
+            item = self._impls.item(of.of)
+            fields = self._fields(of.of, name)
+            if fields:
+                return Meaning(entities=fields, certain=True, how="member")
+            if item is not None and item.type != "enum_item":
+                return _ELSEWHERE
+        if of is not None and of.shape == "outside":
+            return _ELSEWHERE
+        return self._candidates(path, name, lambda one: one.kind == "field")
+
+    def _fields(self, of: Thing | None, name: str) -> tuple[Bound, ...]:
+        """Return the fields of a type under a name; twins for other systems have one each."""
+        listed = self._impls.named(name)[0]
+        return tuple(one.bound for one in listed if one.kind == "field" and one.owner.of == of)
+
+    def _behind_dot(self, path: str, node: Node, name: str) -> Meaning:
+        above = node.parent
+        generic = above is not None and above.type == "generic_function"
+        call = above.parent if above is not None and generic else above
+        called = call is not None and call.type == "call_expression" and field(call, "function") in (node, above)
+        of = self._types.of(path, field(node, "value"))
+        if not called or call is None:
+            return self._read(path, of, name)
+        listed = field(call, "arguments")
+        count = len([one for one in listed.named_children if not one.type.endswith("comment")]) if listed else 0
+        return self._called(path, of, name, count)
+
+    def _read(self, path: str, of: Ty | None, name: str) -> Meaning:
+        member = self._types.field_of(of, name)
+        if member is not None:
+            return Meaning(entities=self._fields(member.owner.of, name), certain=True, how="member")
+        if of is not None and of.shape in ("outside", "list", "tuple", "iter", "fn"):
+            return _ELSEWHERE
+        return self._candidates(path, name, lambda one: one.kind == "field")
+
+    def _called(self, path: str, of: Ty | None, name: str, count: int) -> Meaning:
+        def fits(one: Member) -> bool:
+            return one.takes_self and len(parameters(one.node)[1]) == count
+
+        if of is None:
+            return self._candidates(path, name, fits)
+        if of.wrapped and name in OF_WRAPPERS:
+            return self._candidates(path, name, fits)
+        current: Ty | None = of
+        for _ in range(8):
+            if current is None:
+                break
+            found = [one for one in self._types.members(current, name) if one.takes_self]
+            if found:
+                return self._found(unique(found))
+            if current.shape != "named":
+                return (
+                    self._of_outside(path, current, name, count)
+                    if current.shape != "param"
+                    else self._of_bound(path, current, name, fits)
+                )
+            inner = self._types.derefed(current)
+            if inner is None and any(one.owner.of == current.of for one in self._impls.named("deref")[0]):
+                return self._candidates(path, name, fits)
+            current = inner
+        # The type is known and has no such method: it comes from a trait that is not of the repository.
+        if any(one.owner.blanket for one in self._impls.named(name)[0]) or not self._impls.named(name)[1]:
+            return self._candidates(path, name, fits)
+        declared = [one for one in self._impls.traits_declaring(name) if fits(one)]
+        unsure = [one for one in declared if isinstance(one.owner.of, Bound) and self._may_have(one.owner.of)]
+        return Meaning(entities=_bounds(unsure), certain=False, how="member") if unsure else _ELSEWHERE
+
+    def _is_for_others(self, trait: Bound) -> bool:
+        """Whether a trait is implemented for types from outside."""
+        return any(not isinstance(one.of, Bound) for one in self._impls.implementing(trait))
+
+    def _may_have(self, trait: Bound) -> bool:
+        """Whether a trait may be implemented by what is not seen: for all types, or by a macro."""
+        return any(one.blanket or one.of is None for one in self._impls.implementing(trait))
+
+    def _of_bound(self, path: str, of: Ty, name: str, fits: Callable[[Member], bool]) -> Meaning:
+        """Return what a method of a type parameter means that none of its traits here has."""
+        declared = [one for one in self._impls.traits_declaring(name) if one.takes_self]
+        blanket = [one for one in declared if isinstance(one.owner.of, Bound) and self._may_have(one.owner.of)]
+        if blanket:
+            return Meaning(entities=_bounds(blanket), certain=False, how="member")
+        if (of.traits and all(isinstance(one, Outside) for one in of.traits)) or not declared:
+            return _ELSEWHERE
+        return Meaning(entities=_bounds(declared), certain=False, how="member")
+
+    def _of_outside(self, path: str, of: Ty, name: str, count: int | None) -> Meaning:
+        """Return what a member of a type from outside means: that of a trait of the repository, or something else."""
+        names = {of.name} if of.shape == "outside" else set()
+        found = [
+            one
+            for one in self._impls.named(name)[0]
+            if (one.owner.trait_name or one.owner.is_trait)
+            and (count is None or (one.takes_self and len(parameters(one.node)[1]) == count))
+        ]
+        exact = [one for one in found if one.owner.name in names and not isinstance(one.owner.of, Bound)]
+        if exact:
+            return self._found(unique(exact))
+        traits = {one.owner.of if one.owner.is_trait else one.owner.trait for one in found}
+        loose = [
+            one for one in found if any(isinstance(trait, Bound) and self._is_for_others(trait) for trait in traits)
+        ]
+        return Meaning(entities=_bounds(loose), certain=False, how="member") if loose else _ELSEWHERE
+
+    def _found(self, members: Sequence[Member]) -> Meaning:
+        bounds = _bounds(members)
+        return Meaning(entities=bounds, certain=self._is_one(bounds), how="member")
+
+    def _candidates(self, path: str, name: str, fits: Callable[[Member], bool]) -> Meaning:
+        """Return the members of a name that an unknown receiver may have; none of them is certain."""
+        listed, whole = self._impls.named(name)
+        found = [one for one in listed if fits(one) and self._impls.is_reachable(one, path)]
+        if not found and whole:
+            return _ELSEWHERE
+        return Meaning(entities=_bounds(found), certain=False, how="member")
+
+
+def _space(node: Node, above: Node) -> str:
+    if node.type == "type_identifier":
+        return "type"
+    if above.type in _SCOPED or above.type in ("scoped_use_list", "use_wildcard"):
+        return "type"
+    if above.type in ("attribute",):
+        return "macro"
+    if above.type == "generic_type":
+        return "type"
+    if above.type == "visibility_modifier":
+        return "type"
+    return "value"
+
+
+def _met(found: Found) -> Meaning:
+    entities = _entities(found.things)
+    if not entities:
+        return _UNKNOWN
+    return Meaning(entities=entities, certain=len(entities) == 1, how="name", own=found.own)
+
+
+def _entities(things: Iterable[Thing]) -> tuple[Entity, ...]:
+    return tuple(dict.fromkeys(map(as_entity, things)))
+
+
+def _bounds(members: Iterable[Member]) -> tuple[Bound, ...]:
+    return tuple(dict.fromkeys(one.bound for one in members))
+
+
+def _others(bounds: Iterable[Bound], but: Bound) -> tuple[Bound, ...]:
+    return tuple(one for one in dict.fromkeys(bounds) if one != but)
+
+
+def _use_parts_to(node: Node) -> tuple[str, ...]:
+    """Return the path of a `use` up to a name inside of it."""
+    parts: list[str] = [text_of(node)]
+    below = node
+    for one in around(node):
+        if one.type == "use_declaration":
+            break
+        before = field(one, "path") if one.type in (*_SCOPED, "scoped_use_list") else None
+        if before is not None and before != below:
+            names = written_path(before)
+            parts = [*(text_of(name) for name in names or ()), *parts]
+        below = one
+    return tuple(parts)

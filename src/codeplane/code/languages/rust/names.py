@@ -1,0 +1,286 @@
+"""What Rust's names and paths mean: modules, `use` trees, crates, and the items of blocks."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from msgspec import Struct
+
+from codeplane.code.entity import Bound, Module, Outside
+from codeplane.code.languages.member_resolver import CodeView
+from codeplane.code.languages.rust.locals import RustLocals
+from codeplane.code.languages.rust.modules import RustModules
+from codeplane.code.languages.rust.prelude import PRELUDE
+from codeplane.code.languages.rust.syntax import Node, around, field, is_module, module_node, root_of, text_of
+from codeplane.code.languages.rust.uses import Contents, Use, contents_of
+
+_MAX_HOPS = 24
+
+
+class Mod(Struct, frozen=True, gc=False):
+    """A module: a file, or the inline module of a file whose body starts at a place."""
+
+    path: str
+    at: int = 0
+
+
+Thing = Bound | Mod | Outside
+
+
+class Found(Struct, frozen=True):
+    """What a name means; `own` is the import in its own file that brings it, `doubt` that more may be unseen."""
+
+    things: tuple[Thing, ...] = ()
+    own: Bound | None = None
+    doubt: bool = False
+
+
+class RustNames:
+    """Resolves names and paths; `member` gives what a type has under a name."""
+
+    def __init__(self, view: CodeView, member: Callable[[Bound, str], tuple[Thing, ...]]) -> None:
+        self._view = view
+        self._member = member
+        self.locals = RustLocals(view)
+        self._contents: dict[tuple[str, int], Contents | None] = {}
+        self._found: dict[tuple[Mod, str, str], tuple[Thing, ...]] = {}
+        self._roots: dict[str, tuple[Mod, ...]] = {}
+
+    def first(self, path: str, offset: int, name: str, space: str) -> Found:
+        """Return what a name means that stands alone, or first in a path."""
+        if space != "macro" and (local := self.locals.find(path, offset, name, space)) is not None:
+            return Found((local[0],))
+        node = self._view.node(path, offset, offset + len(name.encode()))
+        if node is None:
+            return Found(doubt=True)
+        doubt = False
+        for one in around(node):
+            if one.type != "block" and not is_module(one):
+                continue
+            here = Mod(path, one.start_byte if one.type != "source_file" else 0)
+            found = self._in(here, name, space, _MAX_HOPS)
+            if found:
+                return Found(found, self._brought_by(here, name, space), doubt)
+            contents = self._contents_of(here)
+            doubt = doubt or contents is None or contents.opaque
+            if is_module(one):
+                break
+        found = self._crate(path, name) if space in ("type", "") else ()
+        if not found and name in PRELUDE:
+            found = (Outside(name),)
+        return Found(found, None, doubt)
+
+    def path(self, path: str, offset: int, parts: Sequence[str], space: str) -> Found:
+        """Return what a path of several names means, read at a place."""
+        here = self.module_at(path, offset)
+        if here is None or not parts:
+            return Found(doubt=True)
+        if parts[0] in ("crate", "$crate", "self", "super", ""):
+            return Found(self._walk(here, tuple(parts), space, _MAX_HOPS))
+        begun = self.first(path, offset, parts[0], space if len(parts) == 1 else "type")
+        return Found(self._steps(begun.things, parts[1:], space, _MAX_HOPS), None, begun.doubt)
+
+    def used(self, path: str, node: Node, parts: Sequence[str], space: str = "") -> tuple[Thing, ...]:
+        """Return what a `use` at a place brings."""
+        above = next((one for one in around(node) if one.type == "block" or is_module(one)), None)
+        if above is None:
+            return ()
+        here = Mod(path, above.start_byte if above.type != "source_file" else 0)
+        return self._walk(here, tuple(parts), space, _MAX_HOPS)
+
+    def module_at(self, path: str, offset: int) -> Mod | None:
+        """Return the module that a place is in."""
+        node = self._view.node(path, offset, offset)
+        if node is None:
+            return None
+        above = node if node.type == "source_file" else module_node(node)
+        return Mod(path, above.start_byte if above.type != "source_file" else 0)
+
+    def in_module(self, module: Mod, name: str, space: str = "") -> tuple[Thing, ...]:
+        """Return what a module gives under a name."""
+        return self._in(module, name, space, _MAX_HOPS)
+
+    def as_module(self, thing: Thing) -> tuple[Mod, ...]:
+        """Return the module that a thing is: a file, or the body behind `mod name`."""
+        if isinstance(thing, Mod):
+            return (thing,)
+        if not isinstance(thing, Bound):
+            return ()
+        found: list[Mod] = []
+        for _, one in self._view.definitions(thing):
+            if one.kind == "module":
+                found += self._declared(thing.file, one.name_at, one.name)
+        return tuple(dict.fromkeys(found))
+
+    def roots(self, path: str) -> tuple[Mod, ...]:
+        """Return the roots of the crates that a file belongs to."""
+        held = self._roots.get(path)
+        if held is None:
+            self._roots[path] = ()
+            above = self._parents(Mod(path))
+            found = [root for one in above for root in self.roots(one.path)] if above else [Mod(path)]
+            held = self._roots[path] = tuple(dict.fromkeys(found))
+        return held
+
+    def bound_at(self, path: str, at: int, name: str) -> Bound | None:
+        """Return the binding of the definition whose name is at a place."""
+        facts = self._view.facts(path)
+        for one in facts.definitions if facts is not None else ():
+            if one.name_at == at and one.name == name:
+                return Bound(path, one.scope, name)
+        return None
+
+    def _modules(self, path: str) -> RustModules | None:
+        found = self._view.modules(path)
+        return found if isinstance(found, RustModules) else None
+
+    def _contents_of(self, module: Mod) -> Contents | None:
+        key = (module.path, module.at)
+        if key not in self._contents:
+            node = self._view.node(module.path, module.at, module.at)
+            if node is not None and module.at == 0:
+                node = root_of(node)
+            elif node is not None:
+                opened = (one for one in (node, *around(node)) if one.start_byte == module.at)
+                node = next((one for one in opened if one.type == "block" or is_module(one)), None)
+            self._contents[key] = contents_of(node) if node is not None else None
+        return self._contents[key]
+
+    def _in(self, module: Mod, name: str, space: str, hops: int) -> tuple[Thing, ...]:
+        key = (module, name, space)
+        held = self._found.get(key)
+        if held is None:
+            self._found[key] = ()
+            held = self._look(module, name, space, hops) if hops else ()
+            self._found[key] = held
+        return held
+
+    def _look(self, module: Mod, name: str, space: str, hops: int) -> tuple[Thing, ...]:
+        contents = self._contents_of(module)
+        if contents is None:
+            return ()
+        found: list[Thing] = []
+        for item in contents.items.get(name, ()):
+            if space in ("", *item.spaces) and (bound := self.bound_at(module.path, item.at, name)) is not None:
+                found.append(bound)
+        for use in contents.uses.get(name, ()):
+            found += self._brought(module, use, space, hops)
+        if not found:
+            for use in contents.globs:
+                for source in self._walk(module, use.parts, "type", hops - 1):
+                    found += self._steps((source,), (name,), space, hops - 1) if source != module else ()
+        return tuple(dict.fromkeys(found))
+
+    def _brought(self, module: Mod, use: Use, space: str, hops: int) -> tuple[Thing, ...]:
+        return self._walk(module, use.parts, space, hops - 1, leaving=use.local if len(use.parts) == 1 else "")
+
+    def _brought_by(self, module: Mod, name: str, space: str) -> Bound | None:
+        contents = self._contents_of(module)
+        facts = self._view.facts(module.path)
+        uses = contents.uses.get(name, ()) if contents is not None else ()
+        if facts is None or not uses:
+            return None
+        for scope, rows in facts.rows_by_scope(name).items():
+            if any(facts.bind_at(row) == use.local_at for row in rows for use in uses):
+                return Bound(module.path, scope, name)
+        return None
+
+    def _walk(self, here: Mod, parts: tuple[str, ...], space: str, hops: int, leaving: str = "") -> tuple[Thing, ...]:
+        """Return what a path means in a module; `leaving` is the name that a `use` of one part binds itself."""
+        if not parts or hops <= 0:
+            return ()
+        module = self._enclosing(here)
+        first, rest = parts[0], parts[1:]
+        current: tuple[Thing, ...]
+        if first in ("crate", "$crate"):
+            current = self.roots(here.path)
+        elif first == "self":
+            current = (module,)
+        elif first == "super":
+            current = (module,)
+            depth = 0
+            while depth < len(parts) and parts[depth] == "super":
+                current = tuple(above for one in current if isinstance(one, Mod) for above in self._parents(one))
+                depth += 1
+            rest = parts[depth:]
+        elif first == "":
+            current, rest = self._crate(here.path, rest[0]) if rest else (), rest[1:]
+        else:
+            inner = space if not rest else "type"
+            current = self._in(here, first, inner, hops - 1) if first != leaving else ()
+            if not current and here != module:
+                current = self._in(module, first, inner, hops - 1)
+            current = current or self._crate(here.path, first)
+        return self._steps(current, rest, space, hops - 1)
+
+    def _steps(self, things: Iterable[Thing], names: Sequence[str], space: str, hops: int) -> tuple[Thing, ...]:
+        current = tuple(things)
+        for position, name in enumerate(names):
+            inner = space if position == len(names) - 1 else "type"
+            current = tuple(dict.fromkeys(found for one in current for found in self._step(one, name, inner, hops)))
+        return current
+
+    def _step(self, thing: Thing, name: str, space: str, hops: int) -> tuple[Thing, ...]:
+        if isinstance(thing, Outside):
+            return (thing if thing.source else Outside(name),)
+        modules = self.as_module(thing)
+        if modules:
+            return tuple(found for one in modules for found in self._in(one, name, space, hops - 1))
+        return self._member(thing, name) if isinstance(thing, Bound) else ()
+
+    def _enclosing(self, here: Mod) -> Mod:
+        """Return the module around a block, or the module itself."""
+        if here.at == 0:
+            return here
+        node = self._view.node(here.path, here.at, here.at)
+        for one in (node, *around(node)) if node is not None else ():
+            if is_module(one) and one.start_byte <= here.at:
+                return Mod(here.path, one.start_byte if one.type != "source_file" else 0)
+        return Mod(here.path)
+
+    def _parents(self, module: Mod) -> tuple[Mod, ...]:
+        if module.at:
+            node = self._view.node(module.path, module.at, module.at)
+            item = next((one for one in around(node) if one.type == "mod_item"), None) if node is not None else None
+            above = module_node(item) if item is not None else None
+            return (Mod(module.path, above.start_byte if above.type != "source_file" else 0),) if above else ()
+        modules = self._modules(module.path)
+        return tuple(dict.fromkeys(self._declaring(module.path, modules))) if modules is not None else ()
+
+    def _declaring(self, path: str, modules: RustModules) -> Iterable[Mod]:
+        """Yield the modules that declare a file as theirs; of several candidates those that say so."""
+        name = modules.name_of(path)
+        candidates = [Mod(one) for one in modules.parents(path)]
+        saying = [one for one in candidates if self._declares(one, name)]
+        return saying or [Mod(one) for one in modules.declared_by_path(path)] or candidates
+
+    def _declares(self, module: Mod, name: str) -> bool:
+        contents = self._contents_of(module)
+        return contents is not None and any(one.kind == "mod_item" for one in contents.items.get(name, ()))
+
+    def _declared(self, path: str, at: int, name: str) -> Iterable[Mod]:
+        node = self._view.node(path, at, at + len(name.encode()))
+        item = node.parent if node is not None else None
+        if item is None or item.type != "mod_item":
+            return
+        body = field(item, "body")
+        if body is not None:
+            yield Mod(path, body.start_byte)
+            return
+        modules = self._modules(path)
+        if modules is None:
+            return
+        above = [text_of(inner) for one in around(item) if one.type == "mod_item" and (inner := field(one, "name"))]
+        for found in modules.declared(path, at, list(reversed(above)), name):
+            yield Mod(found)
+
+    def _crate(self, path: str, name: str) -> tuple[Thing, ...]:
+        modules = self._modules(path)
+        if modules is None:
+            return ()
+        if (root := modules.crate(name)) is not None:
+            return (Mod(root),)
+        return (Outside(name),) if modules.outside(name) else ()
+
+
+def as_entity(thing: Thing) -> Bound | Outside | Module:
+    """Return a thing as the rest of the resolver names it."""
+    return Module(thing.path) if isinstance(thing, Mod) else thing

@@ -1,0 +1,201 @@
+"""Names, paths, fields and methods of Rust, followed by modules and by declared types."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.code.resolve.written import written
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("RES-50")
+
+MANIFEST = '[package]\nname = "shop"\nversion = "0.1.0"\nedition = "2021"\n'
+_MARK = re.compile(r"«(\w+)»|‹(\w+)›|\?(\w+)\?")
+
+
+def marked(text: str) -> tuple[str, dict[str, str]]:
+    """Return a text without its marks, and the marked places: `«name»` is certain, `?name?` is proposed."""
+    places: dict[str, str] = {}
+    lines = []
+    for number, line in enumerate(text.split("\n"), 1):
+        while (mark := _MARK.search(line)) is not None:
+            name = mark[1] or mark[2] or mark[3]
+            places[f"{number}:{mark.start() + 1}"] = "defined" if mark[2] else "sure" if mark[1] else "proposed"
+            line = f"{line[: mark.start()]}{name}{line[mark.end() :]}"
+        lines.append(line)
+    return "\n".join(lines), places
+
+
+def check(folder: Path, files: Mapping[str, str]) -> None:
+    """Ask for the references of what is marked as `‹defined›`, and compare them with the marked places."""
+    texts, wanted = {"Cargo.toml": MANIFEST}, {}
+    asked = ""
+    for path, text in files.items():
+        texts[path], places = marked(text)
+        for place, how in places.items():
+            asked = f"{path}:{place}" if how == "defined" else asked
+            wanted[f"{path}:{place}"] = "proposed" if how == "proposed" else "sure"
+    with written(folder / "repo", texts) as repo:
+        found = repo.uses(asked)
+    shown = {place: "sure" if tier in ("PROVEN", "STRONG") else "proposed" for place, tier in found.items()}
+    assert shown == wanted
+
+
+CASES: dict[str, dict[str, str]] = {
+    "an explicit type is that type's": {
+        "src/main.rs": "mod size;\nuse std::path::Path;\nuse size::{Filter, Other};\nfn main() {\n"
+        "    Filter::«parse»(); Other::parse(); Path::parse(); size::Filter::«parse»();\n}\n",
+        "src/size.rs": "pub struct Filter;\nimpl Filter { pub fn ‹parse›() -> Self { Self::«parse»() } }\n"
+        "pub struct Other;\nimpl Other { pub fn parse() {} }\n",
+    },
+    "a constructor is not that of other types": {
+        "src/main.rs": "use std::path::Path;\nstruct Buffer { lines: Vec<u8> }\n"
+        "impl Buffer { fn ‹new›() -> Self { Buffer { lines: Vec::new() } } }\n"
+        'fn main() { let b = Buffer::«new»(); Path::new("x"); String::new(); b.lines.len(); }\n',
+    },
+    "a method is that of the declared receiver": {
+        "src/main.rs": "mod a;\nuse a::{A, B};\nfn f(a: &A, b: &mut B, o: Option<A>, r: Result<Box<A>, u8>) {\n"
+        "    a.«go»(); b.go(); o.unwrap().«go»(); r.as_ref().unwrap().«go»();\n"
+        "    if let Some(x) = &o { x.«go»(); }\n"
+        "    match r { Ok(y) => y.«go»(), Err(_) => {} }\n}\n"
+        "fn g(list: Vec<A>) -> Result<(), u8> {\n    for one in &list { one.«go»(); }\n"
+        "    list.iter().filter(|x| x.ok()).for_each(|x| x.«go»());\n    let z = made()?; z.«go»();\n"
+        "    let (p, q) = (A, B); p.«go»(); q.go();\n    A.«go»(); list[0].«go»(); Ok(())\n}\n"
+        "fn made() -> Result<A, u8> { Ok(A) }\nasync fn h() { later().await.«go»(); }\nasync fn later() -> A { A }\n",
+        "src/a.rs": "pub struct A;\nimpl A { pub fn ‹go›(&self) {} pub fn ok(&self) -> bool { self.«go»(); true } }\n"
+        "pub struct B;\nimpl B { pub fn go(&self) {} }\n",
+    },
+    "an unknown receiver is a proposal": {
+        "src/main.rs": "struct A { go: u8 }\nimpl A { fn ‹go›(&self, n: u8) {} }\n"
+        "fn f() { let x = unknown(); x.?go?(1); x.go(1, 2); x.go; }\n",
+    },
+    "fields are found in literals and patterns": {
+        "src/main.rs": "struct P { ‹size›: u8 }\nstruct Q { size: u8 }\n"
+        "fn f(p: P, q: Q) -> u8 {\n    let P { size: other } = p;\n"
+        "    let made = P { «size»: 1 };\n    made.«size» + q.size + Q { size: other }.size\n}\n".replace(
+            "P { size: other }", "P { «size»: other }"
+        )
+        + "fn g(size: u8) -> P { P { «size» } }\nfn h(p: P) -> u8 { let P { «size» } = p; size }\n"
+        "impl P { fn size(&self) -> u8 { self.«size» } }\n",
+    },
+    "a field is not a method of the same name": {
+        "src/main.rs": "struct P { size: u8 }\nimpl P { fn ‹size›(&self) -> u8 { self.size } }\n"
+        "fn f(p: P) -> u8 { p.«size»() + p.size }\n",
+    },
+    "a variable hides a function only behind its own statement": {
+        "src/main.rs": 'fn ‹count›() -> u8 { 1 }\nfn main() {\n    let count = «count»();\n    println!("{}", count);\n'
+        "    let f = || { let count = count; count };\n}\n",
+    },
+    "a variable does not hide a module": {
+        "src/main.rs": "mod config;\nfn main() { let config = config::«load»(); config.load(); }\n",
+        "src/config.rs": "pub struct C;\nimpl C { pub fn load(&self) {} }\npub fn ‹load›() -> C { C }\n",
+    },
+    "imports by nested trees, globs, aliases and re-exports": {
+        "src/main.rs": "mod a;\nmod b;\nuse crate::{a::{inner::{«Thing» as Other}}, b::*};\n"
+        "fn main() { let x: Other = «Thing»; let y = crate::b::«Thing»; let z = a::inner::deep::«Thing»; }\n",
+        "src/a.rs": "pub mod inner {\n    pub use self::deep::«Thing»;\n    pub mod deep {\n"
+        "        pub struct ‹Thing›;\n        impl super::super::Trait for «Thing» {}\n    }\n}\n"
+        "pub trait Trait {}\nstruct Thing2;\n",
+        "src/b.rs": "pub use super::a::inner::«Thing»;\nmod own { struct Thing; fn f() -> Thing { Thing } }\n",
+    },
+    "tests in the same file": {
+        "src/lib.rs": "fn ‹helper›() {}\n#[cfg(test)]\nmod tests {\n    use super::*;\n    #[test]\n"
+        "    fn works() { «helper»(); super::«helper»(); assert_eq!(«helper»(), ()); }\n}\n"
+        "mod other { fn helper() {} fn g() { helper(); } }\n",
+    },
+    "an inline module does not see what is around it": {
+        "src/lib.rs": "mod b { pub fn ‹helper›() {} }\nfn helper() {}\n"
+        "mod a { use crate::b::*; fn f() { «helper»(); super::helper(); } }\nfn g() { helper(); b::«helper»(); }\n",
+    },
+    "variants in paths, patterns and globs": {
+        "src/main.rs": "enum E { ‹Aa›, Bb(u8) }\nenum F { Aa }\nuse E::*;\n"
+        "fn g(e: E) { match e { «Aa» => {}, E::Bb(_) => {} } let _ = (E::«Aa», F::Aa); }\n"
+        "impl E { fn is(&self) -> bool { matches!(self, Self::«Aa») } }\n",
+    },
+    "bounds say which trait": {
+        "src/main.rs": "trait T { fn ‹go›(&self); fn make() -> Self where Self: Sized; }\ntrait U { fn go(&self); }\n"
+        "fn f<X: T, Y>(x: X, y: Y, z: &dyn T, i: impl U) where Y: U { x.«go»(); y.go(); z.«go»(); i.go(); }\n"
+        "fn h<X: T>(x: X) { T::«go»(&x); X::«go»(&x); <X as T>::«go»(&x); }\n",
+    },
+    "default methods of traits": {
+        "src/main.rs": "trait T { fn ‹go›(&self) {} }\nstruct A;\nimpl T for A {}\nstruct B;\n"
+        "impl B { fn go(&self) {} }\nfn f(a: A, b: B) { a.«go»(); b.go(); }\n",
+    },
+    "names in macros": {
+        "src/main.rs": "struct A { ‹size›: u8 }\nfn f(a: A, b: Vec<A>) {\n"
+        '    println!("{}", a.«size»);\n    assert!(b.iter().all(|x| x.«size» == 1));\n    let v = vec![a.«size»];\n'
+        "    custom!(a.?size?);\n}\n",
+    },
+    "macros of the same name as a function": {
+        "src/main.rs": 'fn ‹print›() {}\nfn f() { «print»(); print!("x"); }\n',
+    },
+    "macros in functions": {
+        "src/main.rs": "fn check() {}\nfn main() {\n    macro_rules! ‹check› {\n        () => {};\n    }\n"
+        "    «check»!();\n    check();\n}\n",
+    },
+    "paths in macro_rules": {
+        "src/lib.rs": "#[macro_export]\nmacro_rules! m { () => { $crate::inner::«helper»() }; }\n"
+        "pub mod inner { pub fn ‹helper›() {} }\n",
+    },
+    "a type behind a smart pointer": {
+        "src/main.rs": "use std::rc::Rc;\nuse std::sync::{Arc, Mutex};\nstruct A;\nimpl A { fn ‹go›(&self) {} }\n"
+        "fn f(a: Rc<A>, b: Arc<Mutex<A>>) { a.«go»(); a.clone().«go»(); b.lock().unwrap().«go»();\n"
+        "    Rc::new(A).«go»();\n}\n",
+    },
+    "what a type dereferences to": {
+        "src/main.rs": "use std::ops::Deref;\nstruct A;\nimpl A { fn ‹go›(&self) {} }\nstruct W(A);\n"
+        "impl Deref for W { type Target = A; fn deref(&self) -> &A { &self.0 } }\n"
+        "fn f(w: W) { w.«go»(); w.0.«go»(); }\n",
+    },
+    "generic types give what they are made of": {
+        "src/main.rs": "struct A;\nimpl A { fn ‹go›(&self) {} }\nstruct B;\nimpl B { fn go(&self) {} }\n"
+        "struct W<T> { inner: T }\nimpl<T> W<T> { fn get(&self) -> &T { &self.inner } }\n"
+        "fn f(a: W<A>, b: W<B>) { a.inner.«go»(); b.inner.go(); a.get().«go»(); b.get().go(); }\n",
+    },
+    "a builder": {
+        "src/main.rs": "#[derive(Default)]\nstruct B { n: u8 }\nimpl B {\n    fn new() -> Self { Self { n: 0 } }\n"
+        "    fn ‹with›(mut self, n: u8) -> Self { self.n = n; self }\n"
+        "    fn done(self) -> Result<u8, u8> { Ok(self.n) }\n}\n"
+        "fn f() -> Result<u8, u8> { B::new().«with»(1).«with»(2).done()?;\n"
+        "    Some(B::new()).map(|b| b.«with»(3)); Ok(1)\n}\n",
+    },
+    "closures given to functions of the repository": {
+        "src/main.rs": "struct A;\nimpl A { fn ‹go›(&self) {} }\nstruct B;\nimpl B { fn go(&self) {} }\n"
+        "fn each<F: Fn(&A, B)>(f: F) {}\nfn with(f: impl FnOnce(A)) {}\n"
+        "fn f() { each(|a, b| { a.«go»(); b.go(); }); with(|x| x.«go»()); }\n",
+    },
+    "blocks in other files": {
+        "src/main.rs": "mod a;\nmod b;\nfn f(a: a::A) { a.«go»(); }\n",
+        "src/a.rs": "pub struct A { pub(crate) n: u8 }\n",
+        "src/b.rs": "use crate::a::A;\nimpl A { pub fn ‹go›(&self) -> u8 { self.n } }\n"
+        "struct C;\nimpl C { fn go(&self) {} }\n",
+    },
+    "files named by an attribute": {
+        "src/main.rs": '#[path = "odd/place.rs"]\nmod tidy;\nfn main() { tidy::«go»(); }\n',
+        "src/odd/place.rs": "pub fn ‹go›() { super::tidy::«go»(); }\n",
+    },
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_names_mean_what_the_compiler_says(tmp_path: Path, case: str) -> None:
+    check(tmp_path, CASES[case])
+
+
+WORKSPACE = {
+    "Cargo.toml": '[workspace]\nmembers = ["one", "two"]\n',
+    "one/Cargo.toml": '[package]\nname = "part-one"\n',
+    "one/src/lib.rs": "pub struct Thing;\nimpl Thing { pub fn go(&self) {} }\n",
+    "two/Cargo.toml": '[package]\nname = "two"\n[dependencies]\npart-one = { path = "../one" }\n',
+    "two/src/main.rs": "use part_one::Thing;\nfn main() { Thing.go(); }\n",
+    "two/tests/all.rs": "use part_one::*;\n#[test]\nfn t() { Thing.go(); part_one::Thing.go(); }\n",
+}
+
+
+def test_crates_of_a_workspace_are_followed(tmp_path: Path) -> None:
+    with written(tmp_path / "repo", WORKSPACE) as repo:
+        assert set(repo.uses("Thing.go").values()) == {"PROVEN", "STRONG"}
+        assert len(repo.uses("Thing.go")) == 4
+        assert len(repo.uses("Thing")) == 6
