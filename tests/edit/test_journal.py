@@ -119,7 +119,13 @@ def test_what_appears_where_a_file_shall_be_created_is_not_overwritten(place: Pl
         (errno.EIO, StorageFailed),
     ],
 )
-@pytest.mark.parametrize("at", ["new 3", "image 2", "plan written", "before kept.json", "put new.5", "delete old.11"])
+@pytest.mark.parametrize(
+    "at",
+    [
+        *("new 3", "image 2", "plan written", "before kept.json", "after kept.json", "committed", "put new.5"),
+        "delete old.11",
+    ],
+)
 def test_a_disk_that_refuses_leaves_everything_as_it_was(
     place: Place, at: str, number: int, error: type[Exception]
 ) -> None:

@@ -1,6 +1,7 @@
 """What is kept for undo survives kills, is found again by state and session, and goes when it is old or too much."""
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -60,6 +61,22 @@ def test_what_was_added_is_there_for_the_next_run(kept: MutationStore, tmp_path:
     assert [one.mutation_id for one in again.all()] == ["mut_0002", "mut_0001"]
     assert again.newest(session_id="s") == mutation(1)
     assert again.newest(state="undone") is None
+
+
+@requirement("UND-01")
+def test_all_of_a_record_is_written_before_it_is_synced(kept: MutationStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    real, synced = os.fsync, list[bytes]()
+
+    def fsync(descriptor: int) -> None:
+        place = Path(f"/proc/self/fd/{descriptor}")
+        if place.is_file():
+            synced.append(place.read_bytes())
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    kept.add(mutation(1))
+    kept.mark("mut_0001", "undone")
+    assert [json.loads(content)["state"] for content in synced] == ["applied", "undone"]
 
 
 @requirement("UND-01")
