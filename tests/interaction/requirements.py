@@ -186,6 +186,12 @@ REQUIREMENTS = (
         source="design §9",
         promise="edits that come one upon another share what follows them, and the next question finds them",
     ),
+    Requirement(
+        id="SRV-18",
+        source="design §9",
+        promise="a plain tool call is answered as the SDK answers it, without its message loop; what is short needs no "
+        "thread of its own where the disk is local",
+    ),
     Requirement(id="SRV-02", source="design §7", promise="Host and Origin are checked against DNS rebinding"),
     Requirement(
         id="SRV-03",

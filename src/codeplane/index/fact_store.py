@@ -83,6 +83,11 @@ class FactStore:
             self._reader.close()
         self._database.close()
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether a read would not wait for another one."""
+        return not self._lock.locked()
+
     def digests(self) -> dict[str, str]:
         """The digest of each parsed file's content."""
         rows = self._database.connection.execute("SELECT path, digest FROM parsed")

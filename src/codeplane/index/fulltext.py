@@ -172,6 +172,10 @@ class FullText:
             self._until = epoch
             self._moved.notify_all()
 
+    def contains(self, epoch: int) -> bool:
+        """Return whether it contains all of an epoch."""
+        return self._until >= epoch
+
     def wait(self, epoch: int, timeout_sec: float) -> bool:
         """Wait, bounded, until it contains all of an epoch; return whether it does."""
         with self._moved:

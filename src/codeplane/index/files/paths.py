@@ -4,7 +4,7 @@ import os
 import re
 from pathlib import Path
 
-from codeplane.disk.git_folders import git_folders
+from codeplane.disk.git_folders import GitFolders, git_folders
 from codeplane.disk.links import is_free_of_links
 from codeplane.kernel.errors import NotFound, PathDenied
 
@@ -13,8 +13,11 @@ _WRITTEN = re.compile(rb"\\x(0[1-9a-f]|1[0-9a-f]|[89a-f][0-9a-f])")
 _OURS = frozenset({".git", ".codeplane"})
 
 
-def canonical(path: str, *, root: Path) -> str:
-    """Normalise a path relative to the root; PathDenied if it leaves the repository."""
+def canonical(path: str, *, root: Path, gits: GitFolders | None = None) -> str:
+    """Normalise a path relative to the root; PathDenied if it leaves the repository.
+
+    `gits` are the root's git folders, where several paths are judged by what was just found.
+    """
     if "\0" in path:
         raise PathDenied("a path cannot hold NUL")
     if "\\x" in path and not os.path.lexists(root / path):
@@ -34,29 +37,31 @@ def canonical(path: str, *, root: Path) -> str:
         elif part not in ("", "."):
             parts.append(part)
     plain = "/".join(parts)
-    if is_ours(plain, root=root):
+    if is_ours(plain, root=root, gits=gits):
         raise PathDenied(f"{path!r} belongs to git or to CodePlane")
     return plain
 
 
-def inside(root: Path, path: str) -> Path:
+def inside(root: Path, path: str, *, gits: GitFolders | None = None) -> Path:
     """The file at a canonical path; PathDenied if a link leads outside the root."""
     target = root / path
-    if is_free_of_links(str(root), path) and not is_ours(path, root=root):
+    if is_free_of_links(str(root), path) and not is_ours(path, root=root, gits=gits):
         return target
     real = Path(os.path.realpath(target.parent)) / target.name
     if real != root and root not in real.parents:
         raise PathDenied(f"{path!r} leads outside the repository through a link")
-    if is_ours(real.relative_to(root).as_posix(), root=root):
+    if is_ours(real.relative_to(root).as_posix(), root=root, gits=gits):
         raise PathDenied(f"{path!r} leads to what belongs to git or to CodePlane")
     if not os.path.lexists(real):
         raise NotFound(f"there is no file {path!r}")
     return real
 
 
-def is_ours(path: str, *, root: Path) -> bool:
+def is_ours(path: str, *, root: Path, gits: GitFolders | None = None) -> bool:
     """Whether a path leads into git's or CodePlane's own folders."""
-    return any(part.casefold() in _OURS for part in path.split("/")) or git_folders(root).cover(path)
+    if any(part.casefold() in _OURS for part in path.split("/")):
+        return True
+    return (git_folders(root) if gits is None else gits).cover(path)
 
 
 def _unwritten(path: str) -> str:

@@ -1,17 +1,19 @@
 """The `read_files` operation: bounded text from the disk as it is now."""
 
-import asyncio
 import difflib
 import re
 import stat
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
 from codeplane.code.languages.registry import languages
+from codeplane.disk.git_folders import GitFolders, git_folders
+from codeplane.disk.short_work import ShortWork
 from codeplane.git.read.file_status import GitStatus
 from codeplane.index.files.encoding import decode
 from codeplane.index.files.file import TOO_LARGE, FileRead, read, text_digest
@@ -149,6 +151,7 @@ class ReadOperations:
         self._repo = repo
         self._git = git
         self._max_file_bytes = max_file_bytes
+        self._short = ShortWork(root)
 
     @operation("read_files", risk=Risk.READ, toolset="core")
     async def read_files(self, call: Call, request: ReadRequest) -> ReadResult:
@@ -156,22 +159,27 @@ class ReadOperations:
         64 KB or 2,000 lines, then the next range."""
         named = await self._named(request.paths)
         asked = [named[text] if text in named else _parse(text) for text in request.paths]
-        wanted = self._with_ranges(_with_lines(asked, request), request.ranges)
+        gits = git_folders(self._root)
+        wanted = self._with_ranges(_with_lines(asked, request), request.ranges, gits)
         if not wanted:
             raise InvalidArgument("no file is named", hint='send paths, such as ["README.md", "src/app.py:10-40"]')
         with span("files.read", files=len(wanted)):
-            result = await asyncio.to_thread(self._read_all, call, wanted, request.include_metadata)
+            is_short = self._short.is_small(self._key(item.path, gits) for item in wanted)
+            reading = partial(self._read_all, call, wanted, gits, request.include_metadata)
+            result = await self._short.run_if(is_short, reading)
         return await self._with_git_status(result) if request.include_metadata else result
 
-    def _with_ranges(self, asked: "list[Range | _Unread]", ranges: tuple[Range, ...]) -> "list[Range | _Unread]":
+    def _with_ranges(
+        self, asked: "list[Range | _Unread]", ranges: tuple[Range, ...], gits: GitFolders
+    ) -> "list[Range | _Unread]":
         """Replace whole files by their ranges; ranges of other files come last."""
         of: dict[str, list[Range]] = {}
         for line_range in ranges:
-            of.setdefault(self._key(line_range.path), []).append(line_range)
+            of.setdefault(self._key(line_range.path, gits), []).append(line_range)
         wanted: list[Range | _Unread] = []
         used: set[str] = set()
         for item in asked:
-            key = self._key(item.path) if isinstance(item, Range) and item.whole else ""
+            key = self._key(item.path, gits) if isinstance(item, Range) and item.whole else ""
             if key not in of:
                 wanted.append(item)
             elif key not in used:
@@ -179,10 +187,10 @@ class ReadOperations:
                 wanted += of[key]
         return wanted + [line_range for key, some in of.items() if key not in used for line_range in some]
 
-    def _key(self, path: str) -> str:
+    def _key(self, path: str, gits: GitFolders) -> str:
         """A path in canonical form, or as sent if it is invalid."""
         try:
-            return canonical(path, root=self._root)
+            return canonical(path, root=self._root, gits=gits)
         except CodePlaneError:
             return path
 
@@ -223,14 +231,14 @@ class ReadOperations:
         except OSError:
             return False
 
-    def _read_all(self, call: Call, wanted: "list[Range | _Unread]", metadata: bool) -> ReadResult:
+    def _read_all(self, call: Call, wanted: "list[Range | _Unread]", gits: GitFolders, metadata: bool) -> ReadResult:
         files: list[FileText] = []
         bytes_left, lines_left = MAX_BYTES, MAX_LINES
         for item in wanted:
             try:
                 if isinstance(item, _Unread):
                     raise item.error
-                file = self._read_one(call, item, bytes_left, lines_left, metadata)
+                file = self._read_one(call, item, gits, bytes_left, lines_left, metadata)
             except CodePlaneError as error:
                 if len(wanted) == 1:
                     raise
@@ -240,9 +248,11 @@ class ReadOperations:
             files.append(file)
         return ReadResult(files=tuple(files), commit=self._repo.head())
 
-    def _read_one(self, call: Call, item: Range, bytes_left: int, lines_left: int, metadata: bool) -> FileText:
-        path = canonical(item.path, root=self._root)
-        file = self._existing(path)
+    def _read_one(
+        self, call: Call, item: Range, gits: GitFolders, bytes_left: int, lines_left: int, metadata: bool
+    ) -> FileText:
+        path = canonical(item.path, root=self._root, gits=gits)
+        file = self._existing(path, gits)
         rules = IgnoreRules.of(self._root, self._secrets)
         # Under both names: a link must not make readable what the rules keep out.
         for name in (path, file.relative_to(self._root).as_posix()):
@@ -283,9 +293,9 @@ class ReadOperations:
             metadata=_metadata(path, content_read) if metadata else None,
         )
 
-    def _existing(self, path: str) -> Path:
+    def _existing(self, path: str, gits: GitFolders) -> Path:
         try:
-            return inside(self._root, path)
+            return inside(self._root, path, gits=gits)
         except NotFound as error:
             folder = (self._root / path).parent
             names = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []

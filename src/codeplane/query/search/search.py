@@ -1,13 +1,14 @@
 """The `search` operation: lines, symbols and references, one mode each."""
 
-import asyncio
 import os
 import time
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from codeplane.code.resolve.world import World
+from codeplane.disk.short_work import ShortWork
 from codeplane.index.files.paths import shown
 from codeplane.index.freshness import SnapshotSource
 from codeplane.index.snapshot import Snapshot
@@ -55,6 +56,9 @@ _BEST_FIRST = frozenset({"ranked", "hybrid", "semantic"})
 _FEW = 10
 _OF_SYMBOLS = frozenset({"definitions", "references", "symbol"})
 _OF_NAMES = frozenset({"definitions", "references"})
+# In a repository of this size these modes take no longer than a switch of threads.
+_SHORT = frozenset({"literal", "definitions", "symbol", "ranked"})
+_SHORT_FILES, _SHORT_BYTES = 2000, 8 * 1024 * 1024
 
 
 class SearchOperations:
@@ -64,6 +68,7 @@ class SearchOperations:
         self._root = root
         self._knowledge = knowledge
         self._cursors = cursors
+        self._short = ShortWork(root)
         self._snapshots = BoundedCache[int, Snapshot](_KEPT_SNAPSHOTS)
         self._names: NameTable | None = None
         self._lists = BoundedCache[tuple[int, str], tuple[MatchList, ParseBacklog]](_KEPT_LISTS)
@@ -154,11 +159,13 @@ class SearchOperations:
             snapshot, state = asked.resumed
             counted = int(str(state["seen"]))
             after = (os.fsdecode(str(state["path"]).encode("latin-1")), int(str(state["line"])))
-            page, hits, _ = await asyncio.to_thread(_swept, None, snapshot, pattern, asked, after)
+            sweep = partial(_swept, None, snapshot, pattern, asked, after)
+            page, hits, _ = await self._short.run_if(_is_short(snapshot, asked.mode), sweep)
         else:
             snapshot = await fresh.snapshot(strict=request.fresh == "strict")
             for _ in range(fresh.looks):
-                page, hits, changed = await asyncio.to_thread(_swept, fresh, snapshot, pattern, asked, None)
+                sweep = partial(_swept, fresh, snapshot, pattern, asked, None)
+                page, hits, changed = await self._short.run_if(_is_short(snapshot, asked.mode), sweep)
                 if not changed:
                     break
                 snapshot = await fresh.refresh(changed)
@@ -251,7 +258,10 @@ class SearchOperations:
                 files=len({place.path for place in matches.places}),
             )
 
-        return await asyncio.to_thread(look), behind
+        is_short = self._knowledge.store.is_idle and _is_short(snapshot, asked.mode)
+        if asked.mode in _OF_WORDS and not self._knowledge.text.contains(snapshot.epoch):
+            is_short = False
+        return await self._short.run_if(is_short, look), behind
 
     def _by_mode(self, snapshot: Snapshot, asked: "_Asked") -> MatchList:
         request, store = asked.request, self._knowledge.store
@@ -353,6 +363,11 @@ def _swept(
     paths = {line.known.path for line in page.lines}
     with span("files.stat", files=len(paths)):
         return page, hits, fresh.changed(snapshot, paths) if fresh is not None else []
+
+
+def _is_short(snapshot: Snapshot, mode: str) -> bool:
+    """Whether a query takes no longer than a switch of threads."""
+    return mode in _SHORT and len(snapshot.files) <= _SHORT_FILES and len(snapshot.content) <= _SHORT_BYTES
 
 
 def _page_size(asked: _Asked) -> int:

@@ -1,5 +1,7 @@
 """The caller of an MCP request."""
 
+from collections.abc import Mapping, Sequence
+
 from mcp.server.context import ServerRequestContext
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from starlette.requests import Request
@@ -27,12 +29,36 @@ def caller_of(ctx: Context) -> Caller:
     return Caller(
         surface="mcp",
         connection_id=_connection(ctx),
-        client=_plain(client.client_info.name) if client else None,
+        client=printable_name(client.client_info.name) if client else None,
         token=_credential(ctx.request),
         client_secret=ctx.request.headers.get(CLIENT_HEADER) if ctx.request is not None else None,
         request_id=_request_id(ctx.request),
         on_progress=report,
         traceparent=_traceparent(ctx),
+    )
+
+
+def session_caller(
+    headers: Mapping[bytes, bytes],
+    credentials: Sequence[str],
+    *,
+    session_id: str,
+    client: str | None,
+    request_id: str | None,
+    traceparent: str | None,
+) -> Caller:
+    """Return the caller of a request in an HTTP session, from its headers; `credentials` are all it sent."""
+    secret = headers.get(CLIENT_HEADER.encode())
+    if traceparent is None and (sent := headers.get(b"traceparent")) is not None:
+        traceparent = sent.decode("latin-1")
+    return Caller(
+        surface="mcp",
+        connection_id=http_session(session_id),
+        client=client,
+        token=_token(credentials),
+        client_secret=secret.decode("latin-1") if secret is not None else None,
+        request_id=request_id,
+        traceparent=traceparent,
     )
 
 
@@ -72,11 +98,14 @@ def _connection(ctx: Context) -> str | None:
 
 def _credential(request: Request | None) -> str | None:
     """Return the bearer token; any other credential counts as a wrong token, not as none."""
-    headers = request.headers.getlist("authorization") if request is not None else []
-    if not headers:
+    return _token(request.headers.getlist("authorization") if request is not None else [])
+
+
+def _token(credentials: Sequence[str]) -> str | None:
+    if not credentials:
         return None
-    scheme, _, token = headers[0].partition(" ")
-    return token.strip() if scheme.lower() == "bearer" and len(headers) == 1 else ""
+    scheme, _, token = credentials[0].partition(" ")
+    return token.strip() if scheme.lower() == "bearer" and len(credentials) == 1 else ""
 
 
 def _request_id(request: Request | None) -> str | None:
@@ -87,6 +116,6 @@ def _request_id(request: Request | None) -> str | None:
     return named if isinstance(named, str) else None
 
 
-def _plain(name: str) -> str | None:
+def printable_name(name: str) -> str | None:
     """Return a client's name, made safe for a log."""
     return "".join(char if char.isprintable() else "?" for char in name[:_MAX_NAME]) or None

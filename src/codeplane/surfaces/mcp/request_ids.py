@@ -53,17 +53,25 @@ class RequestIds:
         """Release an id when its exchange ends or is answered."""
         self._exchanged.discard(key)
 
+    def begin_handler(self, key: Key) -> None:
+        """Keep an id taken while its handler runs."""
+        self._handled.add(key)
+
+    def end_handler(self, key: Key) -> None:
+        """Note the end of a handler."""
+        self._handled.discard(key)
+
     async def middleware(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         """Check the id around the handler of every request."""
         session = ctx.request.headers.get(SESSION_HEADER) if isinstance(ctx.request, Request) else None
         if session is None or ctx.request_id is None:
             return await call_next(ctx)
         key = session, id_key(ctx.request_id)
-        self._handled.add(key)
+        self.begin_handler(key)
         try:
             return await call_next(ctx)
         finally:
-            self._handled.discard(key)
+            self.end_handler(key)
 
 
 async def read_body(receive: Receive) -> tuple[bytes, Receive]:

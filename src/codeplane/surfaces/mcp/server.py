@@ -8,13 +8,13 @@ import mcp_types as types
 from mcp.server.lowlevel import Server
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.shared.exceptions import MCPError
-from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.errors import CodePlaneError, InvalidArgument, NotFound, OperationDisabled, UnknownOperation
 from codeplane.kernel.json import JsonObject
 from codeplane.surfaces.mcp.caller import SESSION_HEADER, Context, caller_of, http_session
+from codeplane.surfaces.mcp.direct_calls import DirectCalls, is_structured
 from codeplane.surfaces.mcp.elicitation import input_required, person_asker, resumed_arguments
 from codeplane.surfaces.mcp.request_ids import (
     RequestIds,
@@ -31,6 +31,7 @@ from codeplane.surfaces.mcp.session_manager import SessionManager
 from codeplane.surfaces.mcp.session_transport import MESSAGE
 from codeplane.surfaces.mcp.tools import Tools, call_result, error_text, escape_texts
 
+_CANCELLED = "notifications/cancelled"
 INSTRUCTIONS = (
     "CodePlane knows this repository and changes it safely. Prefer its tools over shell commands for what they cover. "
     "Every answer names what it speaks of; an error's hint says what to send instead."
@@ -80,16 +81,21 @@ class McpSurface:
             max_request_body_size=max_body_bytes,
             max_sessions=max_sessions,
         )
+        self.server.middleware.append(self._manager.note_client)
+        self._direct = DirectCalls(conveyor=conveyor, tools=self._tools, ids=self._ids)
 
     @asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
         """Serve clients within the context."""
         async with self._manager.run():
-            yield
+            try:
+                yield
+            finally:
+                self._direct.close()
 
     async def http(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request to `/mcp`."""
-        session = Request(scope).headers.get(SESSION_HEADER)
+        session = _session_id(scope)
         if scope["method"] != "POST" or session is None:
             await self._handle(scope, receive, send)
             return
@@ -100,7 +106,10 @@ class McpSurface:
         if request_id is None and isinstance(message, dict) and message.keys() >= {"id", "method"}:
             await invalid_id_response(session)(scope, receive, send)
             return
+        transport = self._manager.session(session)
         if request_id is None:
+            if isinstance(message, dict) and message.get("method") == _CANCELLED:
+                self._direct.cancel(transport, message)
             await self._handle(scope, receive, send)
             return
         key = session, id_key(request_id)
@@ -115,12 +124,16 @@ class McpSurface:
             await send(message)
 
         try:
-            await self._handle(scope, receive, free_before_answer)
+            call = self._direct.accept(scope, transport, message)
+            if call is not None and transport is not None:
+                await self._direct.serve(call, transport, scope, receive, send)
+            else:
+                await self._handle(scope, receive, free_before_answer)
         finally:
             self._ids.end_exchange(key)
 
     async def _handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        ended = Request(scope).headers.get(SESSION_HEADER) if scope["method"] == "DELETE" else None
+        ended = _session_id(scope) if scope["method"] == "DELETE" else None
 
         async def watch(message: Message) -> None:
             # Before the client hears that its session ended, so that it finds it ended everywhere.
@@ -172,12 +185,17 @@ class McpSurface:
             raise MCPError(code=-32000, message=error_text(error), data=escape_texts(error.to_wire())) from error
 
 
+def _session_id(scope: Scope) -> str | None:
+    name = SESSION_HEADER.encode()
+    return next((value.decode("latin-1") for header, value in scope["headers"] if header == name), None)
+
+
 def _query(ctx: Context, name: str) -> str | None:
     return ctx.request.query_params.get(name) if ctx.request is not None else None
 
 
 def _structured(ctx: Context) -> bool:
-    return (_query(ctx, "structured") or "").lower() in ("1", "true", "yes")
+    return ctx.request is not None and is_structured(ctx.request.scope["query_string"])
 
 
 def _invalid(error: CodePlaneError, data: JsonObject) -> MCPError:

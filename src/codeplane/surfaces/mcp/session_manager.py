@@ -6,9 +6,11 @@ has most ends; the owner's is never evicted for another account's. Its client ge
 
 from collections import Counter
 from contextvars import ContextVar
+from typing import Any
 
 import mcp_types as types
 from mcp.server.auth.middleware.bearer_auth import AuthorizationContext
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.streamable_http import StreamableHTTPServerTransport
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.requests import Request
@@ -22,6 +24,9 @@ from codeplane.surfaces.mcp.session_transport import SessionTransport
 _UNKNOWN = SessionHolder(is_own=False, group=None)
 # The SDK asks for a session without saying for whom.
 _holder: ContextVar[SessionHolder] = ContextVar("holder", default=_UNKNOWN)
+# The session that a request opens, in its scope.
+_OPENED = "codeplane.mcp.opened"
+_scope: ContextVar[Scope | None] = ContextVar("scope", default=None)
 # Methods that say something about a session there is.
 _IN_SESSION = ("GET", "DELETE")
 
@@ -37,6 +42,7 @@ class SessionManager(StreamableHTTPSessionManager):
                 return
             holder = scope.get("state", {}).get(HOLDER, _UNKNOWN)
             _holder.set(holder)
+            _scope.set(scope)
             await self._make_room(holder)
             send = _without_session_id(send)
         await super()._handle_stateful_request(scope, receive, send)
@@ -55,7 +61,25 @@ class SessionManager(StreamableHTTPSessionManager):
             idle_timeout=self.session_idle_timeout,
         )
         self._server_instances[admitted.mcp_session_id] = transport
+        if (scope := _scope.get()) is not None:
+            scope[_OPENED] = transport
         return transport
+
+    def session(self, session_id: str) -> SessionTransport | None:
+        """Return the open session of an id."""
+        transport = self._server_instances.get(session_id)
+        return transport if isinstance(transport, SessionTransport) else None
+
+    async def note_client(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        """Tell a session who opened it, around the handler of `initialize`."""
+        result = await call_next(ctx)
+        request = ctx.request
+        if ctx.method == "initialize" and isinstance(request, Request):
+            named = request.headers.get(SESSION_HEADER)
+            transport = self.session(named) if named is not None else request.scope.get(_OPENED)
+            if isinstance(transport, SessionTransport):
+                transport.opened_by(types.InitializeRequestParams.model_validate(ctx.params or {}, by_name=False))
+        return result
 
     def _sessions(self, *, of_others: bool) -> list[SessionTransport]:
         every = [session for session in self._server_instances.values() if isinstance(session, SessionTransport)]

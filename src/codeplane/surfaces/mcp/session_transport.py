@@ -5,7 +5,9 @@ something is sent before its answer (progress, a question), or if it takes longe
 """
 
 import asyncio
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from http import HTTPStatus
 from typing import Any
@@ -28,11 +30,11 @@ from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from codeplane.surfaces.connections.session_holder import SessionHolder
-from codeplane.surfaces.mcp.caller import SESSION_HEADER
+from codeplane.surfaces.mcp.caller import SESSION_HEADER, printable_name
 
 # The JSON of a request's body, where it was read before.
 MESSAGE = "codeplane.mcp.message"
-_PROMPT_SEC = 1.0
+PROMPT_SEC = 1.0
 
 First = asyncio.Future[EventMessage]
 
@@ -44,6 +46,10 @@ class SessionTransport(StreamableHTTPServerTransport):
         """`holder` is whose share the session counts for."""
         super().__init__(**options)
         self.holder = holder
+        self.client_name: str | None = None
+        # The calls that do not pass the SDK's message loop, by the keys of their ids.
+        self.calls: dict[str, asyncio.Task[bytes]] = {}
+        self._is_plain_client = False
 
     @property
     def idle_since(self) -> float | None:
@@ -51,6 +57,39 @@ class SessionTransport(StreamableHTTPServerTransport):
         if self.idle_scope is None or self._requests_in_flight:
             return None
         return self.idle_scope.deadline
+
+    def opened_by(self, client: types.InitializeRequestParams) -> None:
+        """Note who opened the session: one whose person can be asked needs the SDK's way for every call."""
+        self.client_name = printable_name(client.client_info.name)
+        self._is_plain_client = client.capabilities.elicitation is None
+
+    @property
+    def takes_direct_calls(self) -> bool:
+        """Whether the session is open and its client needs nothing but answers."""
+        is_expired = self.idle_scope is not None and self.idle_scope.cancel_called
+        return self._is_plain_client and not self.is_terminated and not is_expired
+
+    @contextmanager
+    def in_use(self) -> Iterator[None]:
+        """Keep the session from ending for idleness, as the SDK does around a request."""
+        if self.idle_scope is None or self._idle_timeout is None:
+            yield
+            return
+        self._requests_in_flight += 1
+        self.idle_scope.deadline = math.inf
+        try:
+            yield
+        finally:
+            self._requests_in_flight -= 1
+            if not self._requests_in_flight:
+                self.idle_scope.deadline = anyio.current_time() + self._idle_timeout
+
+    async def terminate(self) -> None:
+        """End the session and its calls."""
+        self._terminated = True
+        for task in list(self.calls.values()):
+            task.cancel()
+        await super().terminate()
 
     async def _handle_post_request(self, scope: Scope, request: Request, receive: Receive, send: Send) -> None:
         message = _request(scope.get(MESSAGE))
@@ -71,7 +110,7 @@ class SessionTransport(StreamableHTTPServerTransport):
         try:
             await writer.send(self._create_session_message(message, request, key, version))
             first = asyncio.ensure_future(streams[1].receive())
-            await asyncio.wait({first}, timeout=_PROMPT_SEC)
+            await asyncio.wait({first}, timeout=PROMPT_SEC)
             if first.done() and _ends(first):
                 await self._answer(first, scope, receive, send)
             else:
@@ -114,16 +153,10 @@ class SessionTransport(StreamableHTTPServerTransport):
         """Send the answer as an event stream, as the SDK does."""
         events, outgoing = anyio.create_memory_object_stream[SSEEvent](0)
         self._sse_stream_writers[key] = events
-        headers = {
-            "cache-control": "no-cache, no-transform",
-            "connection": "keep-alive",
-            "content-type": CONTENT_TYPE_SSE,
-        }
-        headers[SESSION_HEADER] = self.mcp_session_id or ""
         response = EventSourceResponse(
             content=outgoing,
             data_sender_callable=partial(self._send_events, key, first, events, reader),
-            headers=headers,
+            headers=event_stream_headers(self.mcp_session_id or ""),
         )
         try:
             await response(scope, receive, send)
@@ -150,6 +183,16 @@ class SessionTransport(StreamableHTTPServerTransport):
         finally:
             if self._sse_stream_writers.get(key) is events:
                 del self._sse_stream_writers[key]
+
+
+def event_stream_headers(session_id: str) -> dict[str, str]:
+    """Return the headers of an answer that is an event stream."""
+    return {
+        "cache-control": "no-cache, no-transform",
+        "connection": "keep-alive",
+        "content-type": CONTENT_TYPE_SSE,
+        SESSION_HEADER: session_id,
+    }
 
 
 def _request(raw: object) -> types.JSONRPCRequest | None:

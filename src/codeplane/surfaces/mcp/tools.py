@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 import mcp_types as types
+from pydantic_core import to_json
 
 from codeplane.kernel.call import Operation
 from codeplane.kernel.catalogue import Catalogue, switched_off
@@ -113,6 +114,25 @@ def call_result(outcome: Outcome, *, structured: bool) -> types.CallToolResult:
     )
 
 
+def result_json(outcome: Outcome, *, structured: bool) -> bytes:
+    """Return an outcome as the JSON that `call_result` becomes in protocols with sessions."""
+    error, result = outcome.error, outcome.result
+    text = error_text(error) if error is not None else result.text() if result is not None else ""
+    wire: JsonObject = {
+        "_meta": {META_KEY: escape_texts(outcome.meta.to_wire())},
+        "content": [{"text": _with_asides(text, outcome), "type": "text"}],
+        "isError": error is not None,
+    }
+    encoded: bytes = to_json(wire)
+    if not structured:
+        return encoded
+    if error is not None:
+        content: bytes = to_json(escape_texts(error.to_wire()))
+    else:
+        content = outcome.result_json.encode()
+    return b'%b,"structuredContent":%b}' % (encoded[:-1], content)
+
+
 def error_text(error: CodePlaneError) -> str:
     """Return the text of an error with its hint."""
     return _escape_text(f"{error.name}: {error.message}\nhint: {error.hint}")
@@ -137,7 +157,11 @@ def _escape_text(text: str) -> str:
 
 
 def _text(text: str, outcome: Outcome) -> types.TextContent:
-    return types.TextContent(text=_escape_text("\n".join([text, *_asides(outcome)])))
+    return types.TextContent(text=_with_asides(text, outcome))
+
+
+def _with_asides(text: str, outcome: Outcome) -> str:
+    return _escape_text("\n".join([text, *_asides(outcome)]))
 
 
 def _asides(outcome: Outcome) -> Iterable[str]:
