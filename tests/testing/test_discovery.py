@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.config import CustomRunner, TestsConfig
 from codeplane.kernel.errors import ConfigInvalid
+from codeplane.testing.catalog import changed_contents
 from codeplane.testing.discovery import Discovery
 from codeplane.testing.runner import Runner, runners
 from tests.index.recording_indexer import RecordingIndexer
@@ -234,3 +236,43 @@ def test_what_builds_on_an_earlier_look_is_what_a_first_look_finds(tmp_path: Pat
         (root / path).write_text(text)
         found = _found(root, tmp_path / "home", found, there)
         assert found.targets == _found(root, tmp_path / "home", None, there).targets, path
+
+
+def test_targets_are_the_same_when_only_the_changed_files_are_looked_at(tmp_path: Path) -> None:
+    files = {
+        "api/pyproject.toml": "[tool.pytest.ini_options]\n",
+        "api/test_a.py": "",
+        "api/test_b.py": "def test_b(): pass\n",
+        "web/package.json": '{"jest": {}}',
+        "web/a.test.js": "it('x')\n",
+    }
+    root = written(tmp_path / "repo", files)
+    indexer = RecordingIndexer(root, tmp_path / "home")
+    steps: list[tuple[str, bytes | None]] = [
+        ("api/test_a.py", b"def test_a(): pass\ndef test_c(): pass\n"),
+        ("web/package.json", b'{"devDependencies": {"vitest": "5"}}'),
+        ("api/test_b.py", b"a\0b"),
+        ("api/test_b.py", b"def test_b(): pass\n"),
+        ("api/test_new.py", b"def test_new(): pass\n"),
+        ("web/a.test.js", None),
+    ]
+
+    def discover(snapshot: Snapshot, before: tuple[Snapshot, Discovery] | None) -> Discovery:
+        return Discovery(
+            snapshot=snapshot,
+            config=TestsConfig(),
+            available=lambda runner, folder: True,
+            before=before[1].state() if before is not None else None,
+            changed=changed_contents(before[0], snapshot) if before is not None else None,
+        )
+
+    before = indexer.start()
+    found = discover(before, None)
+    for path, content in steps:
+        (root / path).write_bytes(content) if content is not None else (root / path).unlink()
+        snapshot = indexer.reconcile()
+        now, anew = discover(snapshot, (before, found)), discover(snapshot, None)
+        assert now.targets == anew.targets, path
+        assert list(now.by_file) == list(anew.by_file), path
+        assert now.state() == anew.state(), path
+        before, found = snapshot, now

@@ -213,6 +213,11 @@ async def test_files_that_come_and_go_are_noticed_by_what_was_kept(tmp_path: Pat
         {"outer/__init__.py": ""},
         {"web/lib/index.js": "export const b = 1;\n"},
         {"outer/inner.py": None, "web/gone.js": None},
+        {"tests/test_late.py": "import shop.later\nimport shop.late\n"},
+        {"web/a.test.js": "export const nothing = 1;\n", "shop/late.py": "import shop.later\n"},
+        {"conftest.py": ""},
+        {"tests/test_late.py": "import conftest\n"},
+        {"tests/test_late.py": ""},
     ]
     async with open_door(root) as door:
         knowledge = door.suite._knowledge

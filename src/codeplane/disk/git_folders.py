@@ -59,13 +59,17 @@ def is_git_folder(folder: Path) -> bool:
     return os.path.lexists(folder / "HEAD") and (folder / "objects").is_dir() and (folder / "refs").is_dir()
 
 
-def _places(holder: str) -> Iterator[str]:
-    """The git folder of one work tree and the one it shares with others, with the links on the way to them."""
+def _places(holder: str, mode: int | None = None) -> Iterator[str]:
+    """The git folder of one work tree and the one it shares with others, with the links on the way to them.
+
+    `mode` is that of its `.git`, where it was just looked at.
+    """
     named = f"{holder}/.git"
-    try:
-        mode = os.lstat(named).st_mode
-    except OSError:
-        return
+    if mode is None:
+        try:
+            mode = os.lstat(named).st_mode
+        except OSError:
+            return
     folder = named
     if not stat.S_ISDIR(mode):
         yield from (ways := _followed(named))
@@ -88,7 +92,7 @@ def _inside(root: str, holder: str) -> list[str]:
     is_file = stat.S_ISREG(state.st_mode)
     if is_file and _is_apart(root, holder, (state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)):
         return []
-    return _below(root, _places(holder))
+    return _below(root, _places(holder, state.st_mode))
 
 
 @lru_cache(maxsize=1024)

@@ -40,18 +40,20 @@ class ShortWork:
         """Run work that is short only under a condition."""
         return await (self.run(work) if is_short else asyncio.to_thread(work))
 
-    def is_small(self, paths: Iterable[str]) -> bool:
-        """Whether to read these files is short: few and small ones on the root's disk."""
+    def is_small(self, paths: Iterable[str], *, most_bytes: int = _SMALL, may_be_missing: bool = False) -> bool:
+        """Whether work on these files is short: few and small ones on the root's disk."""
         named = list(paths)
-        return self._device is not None and len(named) <= _FEW and all(map(self._is_small_file, named))
+        if self._device is None or len(named) > _FEW:
+            return False
+        return all(self._is_small_file(path, most_bytes, may_be_missing) for path in named)
 
-    def _is_small_file(self, path: str) -> bool:
+    def _is_small_file(self, path: str, most_bytes: int, may_be_missing: bool) -> bool:
         try:
             status = os.stat(f"{self._root}/{path}")  # noqa: PTH116  # asked for every file that is read
-        except (OSError, ValueError):
+        except (OSError, ValueError) as error:
             # To find names near a missing one takes longer.
-            return False
-        return status.st_size <= _SMALL and status.st_dev == self._device
+            return may_be_missing and isinstance(error, FileNotFoundError)
+        return status.st_size <= most_bytes and status.st_dev == self._device
 
 
 def is_local(folder: Path, mounts: Path = _MOUNTS) -> bool:

@@ -1,11 +1,14 @@
 """The edit engine, the only way to change files: changes are admitted, locked, journaled, and kept for undo."""
 
 import asyncio
+import math
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
+from codeplane.disk.short_work import ShortWork
 from codeplane.edit.batch import Change
 from codeplane.edit.batch_delta import BatchDelta, batch_delta
 from codeplane.edit.consequences import Consequence, Consequences
@@ -35,6 +38,8 @@ from codeplane.kernel.trace import span
 STREAM = "mutations"
 APPLIED, UNDONE, REDONE, ROLLED_BACK = "mutation.applied", "mutation.undone", "mutation.redone", "mutation.rolled_back"
 _MB = 1024 * 1024
+# Of so much text the differences are found in about the time of a switch of threads.
+SHORT_BYTES = 16 * 1024
 _NAMED = 100
 _NAMED_MOVES = 5
 _NOT_MOVED = "its entry changed meanwhile, or git was busy"
@@ -70,6 +75,7 @@ class Engine:
         config: EditsConfig,
     ) -> None:
         self._root = root
+        self._short = ShortWork(root)
         self._scope = scope
         self._journal = journal
         self._mutations = mutations
@@ -87,7 +93,8 @@ class Engine:
         paths = [change.path for change in changes]
         with span("index.wait"):
             before = await self._consequences.before() if self._consequences is not None else None
-        ignored, computed = await asyncio.to_thread(self._prepare, call, changes)
+        prepare = partial(self._prepare, call, changes)
+        ignored, computed = await self._short.run_if(self._is_short(changes), prepare)
         mutation_id = new_id("mut")
         record = MutationRecord(
             mutation_id=mutation_id,
@@ -113,6 +120,12 @@ class Engine:
         call.changed(computed.effects(consequence.symbols))
         delta = delta.labelled(compared.around, semantic)
         return AppliedChanges(delta=delta, consequence=consequence, ignored=tuple(sorted(map(shown, ignored))))
+
+    def _is_short(self, changes: Sequence[Change]) -> bool:
+        """Whether to compare the changes with what is there is short."""
+        sizes = [len(change.content or b"") if not isinstance(change.content, Path) else math.inf for change in changes]
+        paths = [change.path for change in changes]
+        return sum(sizes) <= SHORT_BYTES and self._short.is_small(paths, most_bytes=SHORT_BYTES, may_be_missing=True)
 
     def _prepare(self, call: Call, changes: Sequence[Change]) -> tuple[set[str], BatchDelta]:
         """Raise unless a batch may be written; return its ignored files and its delta."""

@@ -55,9 +55,8 @@ def diff_lines(before: Sequence[AnyStr], after: Sequence[AnyStr]) -> list[Hunk]:
         return [whole]
     # Numbers stand for lines: libgit2 then compares short ones, whatever is in them.
     numbers: dict[AnyStr, int] = {}
-    old_text, new_text = (
-        b"".join(b"%d\n" % numbers.setdefault(line, len(numbers)) for line in lines) for lines in (old, new)
-    )
+    number = numbers.setdefault
+    old_text, new_text = (b"".join([b"%d\n" % number(line, len(numbers)) for line in lines]) for lines in (old, new))
     if len(old_text) + len(new_text) > _MAX_DIFFED:
         return [whole]
     patch = pygit2.Patch.create_from(old_text, new_text, context_lines=0)

@@ -46,6 +46,7 @@ _ACTIONS = {
     "remove": "delete",
     "rename": "move",
 }
+_FEW = 4
 _LINES = {"start_line": "start", "end_line": "end", "first": "start", "last": "end"}
 
 
@@ -195,6 +196,10 @@ class WriteRequest(Request):
 
     edits: tuple[Edit, ...]
     dry_run: bool = Field(False, description="only show the diff")
+
+    def is_assessed_at_once(self) -> bool:
+        """Few paths are looked up on the disk."""
+        return len(self.edits) <= _FEW
 
     @model_validator(mode="before")
     @classmethod

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pygit2
 
+from codeplane.disk.git_folders import git_folders
 from codeplane.disk.links import is_free_of_links
 from codeplane.edit.folder_descriptors import open_parent, stat_entry
 from codeplane.index.files.ignore import IgnoreRules
@@ -35,7 +36,8 @@ class Scope:
 
         PathDenied when it leads outside, belongs to git or to CodePlane, or is the root.
         """
-        name = canonical(path, root=self._root)
+        gits = git_folders(self._root)
+        name = canonical(path, root=self._root, gits=gits)
         if not name:
             raise PathDenied("the repository's root is not a file", hint="name a file")
         folder, _, last = name.rpartition("/")
@@ -46,7 +48,7 @@ class Scope:
             name_there = (real / last).relative_to(self._root).as_posix()
         else:
             name_there = name
-        if is_ours(name_there, root=self._root):
+        if is_ours(name_there, root=self._root, gits=gits):
             raise PathDenied(f"{shown(name)} leads to what belongs to git or to CodePlane")
         return name_there
 
@@ -80,11 +82,11 @@ class Scope:
         self._admit(paths, None)
 
     def _admit(self, paths: Iterable[str], may_write: Callable[[str], None] | None) -> None:
-        rules = IgnoreRules.of(self._root, self._secrets)
+        rules, gits = IgnoreRules.of(self._root, self._secrets), git_folders(self._root)
         for path in paths:
             if may_write is not None:
                 may_write(path)
-            if is_ours(path, root=self._root):
+            if is_ours(path, root=self._root, gits=gits):
                 raise PathDenied(f"{shown(path)} belongs to git or to CodePlane")
             if path.casefold() == _RULES:
                 raise PathDenied(

@@ -65,7 +65,7 @@ class Text:
 
     def rewrite(self, content: str) -> "Text":
         """Return a copy with new content: unchanged lines keep their ends, new ones get those of the file."""
-        if "\r\n" in content:
+        if "\r\n" in content or "\r\n" not in self.raw:
             return Text(raw=content, encoding=self.encoding, mark=self.mark)
         old, new = split_lines(self.plain), split_lines(content)
         starts = [0]

@@ -7,12 +7,13 @@ from pathlib import Path
 
 from pydantic import Field
 
+from codeplane.disk.short_work import ShortWork
 from codeplane.edit.batch import Change
 from codeplane.edit.batch_delta import batch_delta
 from codeplane.edit.delta import Delta
 from codeplane.edit.disk_error import disk_error
 from codeplane.edit.edit_plan import EditPlan
-from codeplane.edit.engine import Engine
+from codeplane.edit.engine import SHORT_BYTES, Engine
 from codeplane.edit.placeholder import refuse_placeholders
 from codeplane.edit.preview import diff_changes
 from codeplane.edit.request import Edit, WriteRequest
@@ -78,6 +79,7 @@ class WriteOperations:
         self._root = root
         self._scope = scope
         self._engine = engine
+        self._short = ShortWork(root)
 
     @assesses("write_files")
     def assess(self, request: WriteRequest) -> Assessment:
@@ -111,7 +113,8 @@ class WriteOperations:
         """Create, update, delete or move files, all edits or none: whole content, old_text/new_text, or line patches.
         Answers with the delta, affected symbols and tests, and new syntax errors."""
         _refuse_empty(request)
-        changes = await asyncio.to_thread(self._plan, partial(self._scope.admit, call), request.edits)
+        plan = partial(self._plan, partial(self._scope.admit, call), request.edits)
+        changes = await self._short.run_if(self._is_short(request.edits), plan)
         if request.dry_run:
             return await self._dry_run(call, changes)
         if not changes:
@@ -127,6 +130,14 @@ class WriteOperations:
             repo_fingerprint=applied.consequence.repo_fingerprint,
             epoch=applied.consequence.epoch,
         )
+
+    def _is_short(self, edits: Sequence[Edit]) -> bool:
+        """Whether to plan edits is short; to explain why a text was not found takes longer."""
+        if any(edit.swaps or edit.patches for edit in edits):
+            return False
+        sent = sum(len(edit.content or "") for edit in edits)
+        named = [path.removeprefix(f"{self._root}/") for edit in edits for path in (edit.path, edit.new_path) if path]
+        return sent <= SHORT_BYTES and self._short.is_small(named, most_bytes=SHORT_BYTES, may_be_missing=True)
 
     def _plan(self, admit: Callable[[Iterable[str]], None], edits: Sequence[Edit]) -> list[Change]:
         plan = EditPlan(self._root, self._scope)

@@ -4,7 +4,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from functools import partial
 from itertools import chain
@@ -48,8 +48,8 @@ class DerivedIndex:
         self._fed: dict[str, str] | None = None
         # What the full text was given and has not committed.
         self._uncommitted: PendingCommit | None = None
-        # The files of the snapshot that everything speaks of, once all of it was followed.
-        self._at: Mapping[str, IndexedFile] | None = None
+        # The snapshot that everything speaks of, once all of it was followed.
+        self._at: Snapshot | None = None
         # What passes that were overtaken since have looked at: some of it was taken in, some not.
         self._overtaken: frozenset[str] = frozenset()
         self._early = EarlyParsing(parsers)
@@ -127,7 +127,7 @@ class DerivedIndex:
                     self.text.reached(snapshot.epoch)
                 elif feeding.anew or commits():
                     self._commit()
-                self._at, self._overtaken = snapshot.files, frozenset()
+                self._at, self._overtaken = snapshot, frozenset()
             elif feeding.anew:
                 # What was added since the last commit is given up; the next pass begins from it.
                 self._forget()

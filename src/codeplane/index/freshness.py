@@ -3,12 +3,15 @@
 import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 
+from codeplane.disk.short_work import ShortWork
 from codeplane.index.indexer import Indexer
 from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.clock import SECOND_NS, Clock
 
 _LOOKS = 3
+_FEW = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,9 +28,13 @@ class SnapshotSource:
 
     def __init__(self, *, indexer: Indexer, clock: Clock, verify_after_sec: float) -> None:
         self._indexer = indexer
+        self._short = ShortWork(indexer.root)
         self._clock = clock
         self._verify_after_sec = verify_after_sec
         self._walk: asyncio.Task[Snapshot] | None = None
+        self._refreshing: asyncio.Task[Snapshot] | None = None
+        self._next_refresh: asyncio.Task[Snapshot] | None = None
+        self._to_refresh: dict[str, None] = {}
         self.watching = False
 
     async def snapshot(self, *, strict: bool) -> Snapshot:
@@ -48,18 +55,26 @@ class SnapshotSource:
 
     async def recheck(self, snapshot: Snapshot, paths: Iterable[str]) -> Snapshot | None:
         """A newer snapshot if any of the paths changed, else None."""
-        return await asyncio.to_thread(self._rechecked, snapshot, list(paths))
-
-    def _rechecked(self, snapshot: Snapshot, paths: list[str]) -> Snapshot | None:
-        changed = self._indexer.differing(snapshot, paths)
-        return self._indexer.refresh(changed) if changed else None
+        named = list(paths)
+        changed = await self._short.run_if(len(named) <= _FEW, partial(self._indexer.differing, snapshot, named))
+        return await self.refresh(changed) if changed else None
 
     def changed(self, snapshot: Snapshot, paths: Iterable[str]) -> list[str]:
         """The paths that changed since the snapshot; blocks."""
         return self._indexer.differing(snapshot, paths)
 
     async def refresh(self, paths: list[str]) -> Snapshot:
-        """Re-read changed files and return the new snapshot."""
+        """Re-read changed files and return the new snapshot; callers that come while others are read share the next."""
+        self._to_refresh.update(dict.fromkeys(paths))
+        if self._next_refresh is None:
+            self._next_refresh = asyncio.create_task(self._refresh_all(self._refreshing))
+        return await asyncio.shield(self._next_refresh)
+
+    async def _refresh_all(self, before: "asyncio.Task[Snapshot] | None") -> Snapshot:
+        if before is not None:
+            await asyncio.wait({before})
+        paths, self._to_refresh = list(self._to_refresh), {}
+        self._refreshing, self._next_refresh = self._next_refresh, None
         return await asyncio.to_thread(self._indexer.refresh, paths)
 
     def of(self, snapshot: Snapshot, stale: Iterable[str] = ()) -> Freshness:

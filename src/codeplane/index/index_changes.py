@@ -16,6 +16,11 @@ class Changes:
     # `Snapshot.state` after it, where that was found from what changed alone.
     state: int | None = None
 
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Everything that changed."""
+        return (*self.changed, *self.removed)
+
     def __bool__(self) -> bool:
         return bool(self.changed or self.removed)
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from codeplane.index.change_log import ChangeLog
 from codeplane.index.content import ContentFile
 from codeplane.index.content_reader import ContentReader
 from codeplane.index.files.file import identity_of
@@ -52,7 +53,7 @@ class Indexer:
         saw: Callable[[ContentFile, IndexedFile], None] = lambda content, known: None,
         reconciled: Callable[[str, int], None] = lambda kind, spent_ns: None,
     ) -> None:
-        self._root = root
+        self.root = self._root = root
         self._home = home
         self._git_at = git_at
         self._secrets = secrets
@@ -68,6 +69,7 @@ class Indexer:
         self._content: ContentFile | None = None
         self._generation = 0
         self._snapshot: Snapshot | None = None
+        self._log = ChangeLog()
         self.last_reconcile: ReconcileRecord | None = None
 
     @property
@@ -161,6 +163,7 @@ class Indexer:
             sorted_until=epoch.sorted_until,
             verified_at_ns=epoch.at_ns,
             left_out={},
+            log=self._log,
         )
         return self._is_sound(self._snapshot)
 
@@ -279,7 +282,8 @@ class Indexer:
     ) -> Snapshot:
         if content.length > _DEAD_BYTES and _live_bytes(files) < content.length * _DEAD_SHARE:
             return self._compact(snapshot, content, files, listing, changes)
-        content.sync()
+        # Not synced: what a crash of the machine takes is found at the next start, where all content is checked.
+        content.flush()
         epoch = self._epoch(snapshot.epoch + 1, self._generation, content.length, snapshot.sorted_until)
         self.store.publish(epoch, changed=changed, removed=changes.removed)
         return self._take(epoch, content, files, listing, changes, verified=snapshot.verified_at_ns)
@@ -349,7 +353,10 @@ class Indexer:
             verified_at_ns=epoch.at_ns if listing is not None else verified,
             left_out=left_out,
             included=len(listing.included) if listing is not None else previous.included if previous else 0,
+            log=self._log,
         )
+        # What was read anew as a whole has no state before.
+        self._log.add(epoch.epoch_id, changes.paths if changes.state is not None else None)
         # Here, off the event loop, and from what changed alone where that is known.
         taken.__dict__["state"] = changes.state if changes.state is not None else taken.state
         self._snapshot = taken

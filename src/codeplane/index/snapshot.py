@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from codeplane.index.change_log import ChangeLog
 from codeplane.index.content import ContentMap
 from codeplane.index.files.file import Stamp
 
@@ -54,6 +55,7 @@ class Snapshot:
     left_out: Mapping[str, LeftOut]
     # How many of the files git ignores: `index.include` names them.
     included: int = 0
+    log: ChangeLog | None = None
 
     @cached_property
     def state(self) -> int:
@@ -63,6 +65,10 @@ class Snapshot:
     def state_with(self, gone: Iterable[IndexedFile], came: Iterable[IndexedFile]) -> int:
         """The hash after replacing some files by others."""
         return (self.state - sum(map(_state_of, gone)) + sum(map(_state_of, came))) % _STATES
+
+    def changed_since(self, epoch: int) -> frozenset[str] | None:
+        """The paths whose content changed, that came or that went since an epoch; None if that is not known."""
+        return self.log.between(epoch, self.epoch) if self.log is not None else None
 
     @cached_property
     def texts(self) -> tuple[IndexedFile, ...]:

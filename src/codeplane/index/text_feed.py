@@ -20,13 +20,15 @@ class ChangedFiles:
     paths: frozenset[str] | None
 
     @classmethod
-    def of(cls, snapshot: Snapshot, before: Mapping[str, IndexedFile] | None, also: Collection[str]) -> "ChangedFiles":
+    def of(cls, snapshot: Snapshot, before: Snapshot | None, also: Collection[str]) -> "ChangedFiles":
         if before is None:
             return cls(texts=snapshot.texts, paths=None)
-        files = snapshot.files
-        changed = {path: known for path, known in files.items() if before.get(path) is not known}
-        changed |= {path: files[path] for path in also if path in files}
-        paths = frozenset(before.keys() - files.keys()).union(changed, also)
+        files, paths = snapshot.files, snapshot.changed_since(before.epoch)
+        if paths is None:
+            paths = frozenset(path for path, known in files.items() if before.files.get(path) is not known)
+            paths |= before.files.keys() - files.keys()
+        paths = paths.union(also)
+        changed = {path: files[path] for path in paths if path in files}
         return cls(texts=[known for known in changed.values() if known.skipped is None], paths=paths)
 
     def among(self, paths: Collection[str]) -> Iterable[str]:

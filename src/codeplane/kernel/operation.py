@@ -53,6 +53,10 @@ class Request(BaseModel):
     # What a field is called in operations beside this one, by that name.
     synonyms: ClassVar[Mapping[str, str]] = {}
 
+    def is_assessed_at_once(self) -> bool:
+        """Whether to assess it takes no longer than handing that to a thread would."""
+        return False
+
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         # Not announced: a client that checked for it would refuse what we forgive, such as `path` for `paths`.

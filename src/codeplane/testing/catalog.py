@@ -50,7 +50,13 @@ class TargetCatalog:
         """Return all targets of one state."""
         discovered, targets, before = self._discovered
         if discovered is not snapshot:
-            discovery = Discovery(snapshot=snapshot, config=self._config, available=self._is_available, before=before)
+            discovery = Discovery(
+                snapshot=snapshot,
+                config=self._config,
+                available=self._is_available,
+                before=before,
+                changed=changed_contents(discovered, snapshot),
+            )
             targets = discovery.targets
             self._discovered = (snapshot, targets, discovery.state())
         return targets
@@ -104,3 +110,11 @@ class TargetCatalog:
 
 def _not_found(runner: str) -> str:
     return f"Test runner '{runner}' not found in PATH"
+
+
+def changed_contents(before: Snapshot | None, now: Snapshot) -> frozenset[str] | None:
+    """Return the paths whose content changed; None if files came or went, or if that is not known."""
+    changed = now.changed_since(before.epoch) if before is not None else None
+    if before is None or changed is None:
+        return None
+    return changed if all(path in before.files and path in now.files for path in changed) else None

@@ -1,7 +1,7 @@
 """Discovery of targets: by settings, then by the files around a test file, then by its language."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Protocol
@@ -73,12 +73,16 @@ _NOTHING = DiscoveryState(surroundings=frozenset(), installed={}, digests={}, ta
 
 @dataclass(frozen=True, kw_only=True)
 class Discovery:
-    """Discovers targets in one snapshot; `available` says whether a root has a runner, `before` is the last state."""
+    """Discovers targets in one snapshot; `available` says whether a root has a runner, `before` is the last state.
+
+    `changed` are the paths whose content differs from `before`, where that is known and no file came or went.
+    """
 
     snapshot: FileTree
     config: TestsConfig
     available: Callable[[Runner, str], bool]
     before: "DiscoveryState | None" = None
+    changed: frozenset[str] | None = None
 
     @cached_property
     def targets(self) -> tuple[Target, ...]:
@@ -96,6 +100,9 @@ class Discovery:
     def by_file(self) -> Mapping[str, Target | None]:
         """The target of each file, taken from the state before if neither the file nor its surroundings changed."""
         before = self.before if self.before is not None and self._has_same_surroundings(self.before) else _NOTHING
+        if self.changed is not None and before is not _NOTHING and self._are_all_texts(self.changed, before):
+            files = self.snapshot.files
+            return {**before.targets, **{path: self._target(files[path]) for path in self.changed}}
         found: dict[str, Target | None] = {}
         for known in self.snapshot.texts:
             is_same = before.digests.get(known.path) == known.digest
@@ -112,10 +119,20 @@ class Discovery:
         return DiscoveryState(
             surroundings=self.surroundings,
             installed=dict(self._installed),
-            digests={path: self.snapshot.files[path].digest for path in self.by_file},
+            digests=self._digests(),
             targets=self.by_file,
             marked=self._marked,
         )
+
+    def _digests(self) -> Mapping[str, str]:
+        files = self.snapshot.files
+        if self.changed is not None and self.before is not None and self._are_all_texts(self.changed, self.before):
+            return {**self.before.digests, **{path: files[path].digest for path in self.changed}}
+        return {path: files[path].digest for path in self.by_file}
+
+    def _are_all_texts(self, paths: Iterable[str], before: "DiscoveryState") -> bool:
+        """Whether files are texts now and were before."""
+        return all(path in before.digests and self.snapshot.files[path].skipped is None for path in paths)
 
     def _has_same_surroundings(self, before: "DiscoveryState") -> bool:
         """Whether the same runners are configured and installed as before; programs come and go."""
@@ -129,6 +146,8 @@ class Discovery:
     def surroundings(self) -> frozenset[tuple[str, str]]:
         """The files by which runners and their roots are found, with their content."""
         files = self.snapshot.files
+        if self.changed is not None and self.before is not None and not any(map(_leads_to_runner, self.changed)):
+            return self.before.surroundings
         found = {(path, files[path].digest) for path in filter(_leads_to_runner, files)}
         # Only their existence counts, not their content.
         return frozenset(found | {(path, "") for path in filter(_is_crate_root, files)})

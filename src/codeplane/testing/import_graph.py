@@ -2,13 +2,14 @@
 
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from codeplane.code.languages.javascript.modules import JavaScriptModules
 from codeplane.code.languages.python.modules import PythonModules
 from codeplane.code.languages.registry import languages
 from codeplane.code.resolve.world import SharedModules, World
+from codeplane.index.snapshot import IndexedFile
 
 _MAX_DISTANCE = 40
 
@@ -33,6 +34,17 @@ class FileImports:
     words: frozenset[str] | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReverseImports:
+    """The importers of each file at one epoch, with what they were found from."""
+
+    epoch: int
+    found: Mapping[str, FileImports]
+    imported: Mapping[str, frozenset[str]]
+    importers: Mapping[str, frozenset[str]]
+    conftests: Mapping[str, set[str]]
+
+
 class ImportCache:
     """The imports of each file, cached while neither the file nor the paths that its imports name change."""
 
@@ -41,6 +53,7 @@ class ImportCache:
         self._found: dict[str, FileImports] = {}
         self._modules: tuple[object, object] | None = None
         self._paths: Collection[str] = frozenset()
+        self.reverse: ReverseImports | None = None
 
     def of(self, world: World, gone: Collection[str] = ()) -> dict[str, FileImports]:
         """Return the cached imports by path; with deleted files, without those that may have imported them."""
@@ -93,24 +106,70 @@ class ImportGraph:
         self._world = world
         self._gone = tuple(gone)
         self._shared = kept.shared
+        self._cache = kept
         self._kept = kept.of(world, self._gone)
 
     @cached_property
     def importers(self) -> Mapping[str, frozenset[str]]:
         """The files that import each file."""
+        if self._gone:
+            return self._reverse().importers
+        snapshot, held = self._world.snapshot, self._cache.reverse
+        changed = snapshot.changed_since(held.epoch) if held is not None and held.found is self._kept else None
+        if held is None or changed is None or not self._are_all_texts(changed, held):
+            reverse = self._reverse()
+        else:
+            reverse = self._updated(held, changed)
+        if not self._world.missing:
+            self._cache.reverse = reverse
+        return reverse.importers
+
+    def _are_all_texts(self, paths: Iterable[str], held: ReverseImports) -> bool:
+        """Whether files are texts now and were before."""
+        files = self._world.snapshot.files
+        return all(path in held.imported and path in files and files[path].skipped is None for path in paths)
+
+    def _reverse(self) -> ReverseImports:
+        imported = {known.path: self._imports_of(known) for known in self._world.snapshot.texts}
         found: dict[str, set[str]] = {}
-        for known in self._world.snapshot.texts:
-            cached = self._kept.get(known.path)
-            if cached is None or cached.digest != known.digest:
-                cached = self._read_imports(known.path, known.digest)
-                if known.path not in self._world.missing:
-                    self._kept[known.path] = cached
-            for imported in cached.imported:
-                if imported != known.path:
-                    found.setdefault(imported, set()).add(known.path)
-        for conftest, below in self._conftests():
+        for path, files in imported.items():
+            for file in files:
+                found.setdefault(file, set()).add(path)
+        conftests = dict(self._conftests())
+        for conftest, below in conftests.items():
             found.setdefault(conftest, set()).update(below)
-        return {path: frozenset(one) for path, one in found.items()}
+        return ReverseImports(
+            epoch=self._world.snapshot.epoch,
+            found=self._kept,
+            imported=imported,
+            importers={path: frozenset(files) for path, files in found.items()},
+            conftests=conftests,
+        )
+
+    def _updated(self, held: ReverseImports, changed: Iterable[str]) -> ReverseImports:
+        """Return the importers after the contents of some files changed."""
+        snapshot = self._world.snapshot
+        imported, importers = dict(held.imported), dict(held.importers)
+        for path in changed:
+            before, now = imported[path], self._imports_of(snapshot.files[path])
+            imported[path] = now
+            for file in before - now:
+                if path not in held.conftests.get(file, ()):
+                    importers[file] -= {path}
+                if not importers[file] and file not in held.conftests:
+                    del importers[file]
+            for file in now - before:
+                importers[file] = importers.get(file, frozenset()) | {path}
+        return replace(held, epoch=snapshot.epoch, imported=imported, importers=importers)
+
+    def _imports_of(self, known: IndexedFile) -> frozenset[str]:
+        """The files that a file imports, but for itself."""
+        cached = self._kept.get(known.path)
+        if cached is None or cached.digest != known.digest:
+            cached = self._read_imports(known.path, known.digest)
+            if known.path not in self._world.missing:
+                self._kept[known.path] = cached
+        return cached.imported - {known.path}
 
     def files_reaching(self, changed: Iterable[str]) -> dict[str, Step]:
         """Return every file that imports a changed one, directly or through others, with the shortest way."""

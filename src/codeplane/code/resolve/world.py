@@ -136,7 +136,7 @@ class SharedModules:
 
     def __init__(self) -> None:
         self.given = MemberAssignments()
-        self._modules: dict[str, tuple[Mapping[str, IndexedFile], Modules]] = {}
+        self._modules: dict[str, tuple[Mapping[str, IndexedFile], int, Modules]] = {}
 
     def of_family(self, family: str | None, snapshot: Snapshot) -> Modules | None:
         """Return the modules of a language family; None for one that has none."""
@@ -145,11 +145,11 @@ class SharedModules:
             return None
         held = self._modules.get(family)
         if held is None or held[0] is not snapshot.files:
-            same = held is not None and _same(held[0], snapshot.files, layout)
-            modules = held[1] if held is not None and same else _found(layout, snapshot)
+            same = held is not None and _same(held[0], held[1], snapshot, layout)
+            modules = held[2] if held is not None and same else _found(layout, snapshot)
             # Remember this for the next caller: comparing all paths takes longer than most questions about a module.
-            held = self._modules[family] = (snapshot.files, modules)
-        return held[1]
+            held = self._modules[family] = (snapshot.files, snapshot.epoch, modules)
+        return held[2]
 
     def python(self, snapshot: Snapshot) -> PythonModules:
         """Return Python's modules."""
@@ -179,11 +179,18 @@ def _found(layout: ModuleLayout, snapshot: Snapshot) -> Modules:
     return layout.find_all(snapshot.files, lambda path: _text(snapshot, path))
 
 
-def _same(before: Mapping[str, IndexedFile], now: Mapping[str, IndexedFile], layout: ModuleLayout) -> bool:
-    """Whether the paths are the same, and also the contents that decide what modules there are."""
-    if layout.manifests is None or before.keys() != now.keys():
+def _same(before: Mapping[str, IndexedFile], epoch: int, snapshot: Snapshot, layout: ModuleLayout) -> bool:
+    """Whether the paths are the same as at an epoch, and also the contents that decide what modules there are."""
+    now, changed = snapshot.files, snapshot.changed_since(epoch)
+    if layout.manifests is None:
         return False
-    return all(before[path].digest == now[path].digest for path in layout.manifests(before))
+    if changed is None:
+        is_same_tree = before.keys() == now.keys()
+    else:
+        is_same_tree = all(path in before and path in now for path in changed)
+    return is_same_tree and all(
+        before[path].digest == now[path].digest for path in layout.manifests(before if changed is None else changed)
+    )
 
 
 def _text(snapshot: Snapshot, path: str) -> bytes | None:

@@ -28,7 +28,7 @@ class Authorise:
     async def judge(self, identified: Identified) -> tuple[Assessment, Decision]:
         """What the call would do now and what the rules say; approve asks again after a person took their time."""
         call = identified.call
-        if call.operation.assess is None:
+        if call.operation.assess is None or identified.request.is_assessed_at_once():
             assessment = call.operation.assessment(identified.request, call)
         else:
             # It may ask the disk or git, which must not block the event loop.
