@@ -56,6 +56,14 @@ class TestOne:
         assert "refactor.rename is switched off by refactor.enabled: false (OPERATION_DISABLED)" in done.stderr
         assert "set refactor.enabled: true in .codeplane/config.yaml" in done.stderr
 
+    def test_its_arguments_do_not_name_the_repository(self, tidy: Path) -> None:
+        output = up(tidy, "--detach")
+        arguments = Path(f"/proc/{output['pid']}/cmdline").read_text()
+        assert "codeplane" in arguments and str(tidy) not in arguments and tidy.name not in arguments.split("\0")
+        assert output["repo"] == str(tidy)
+        done = cpl("status", "--json", cwd=tidy)
+        assert done.returncode == 0, done.stderr
+
     @requirement("SRV-06")
     def test_of_five_at_once_one_serves(self, tidy: Path) -> None:
         forms = [[], ["-d"], [], ["-d"], []]

@@ -24,7 +24,7 @@ def address(server: Server, query: str = "") -> str:
 
 
 async def opened(server: Server, origin: str | None, host: str | None = None) -> int:
-    """101 when the socket opens, else the status it is refused with."""
+    """101 when the socket opens, else the status it is refused with, which comes with an error of ours."""
     from websockets.asyncio.client import connect
     from websockets.exceptions import InvalidStatus
     from websockets.typing import Origin
@@ -34,6 +34,8 @@ async def opened(server: Server, origin: str | None, host: str | None = None) ->
         async with connect(address(server), origin=Origin(origin) if origin else None, additional_headers=headers):
             return 101
     except InvalidStatus as refused:
+        error = json.loads(refused.response.body or b"{}")["error"]
+        assert error["error"] == "ORIGIN_DENIED" and error["hint"], error
         return refused.response.status_code
 
 

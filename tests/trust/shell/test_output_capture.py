@@ -1,5 +1,9 @@
 """Chunks of output: contiguous, whole where they can be, and bounded, whatever is printed and however it arrives."""
 
+import itertools
+import re
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -71,3 +75,41 @@ def test_the_end_is_kept_and_long_chunks_are_split_at_lines() -> None:
     assert captured.tail().endswith(line)
     assert "\\x" not in captured.tail()
     assert captured.cut == 5000 * 201 - 16_384
+
+
+VALUE = b"f4Ke-s3cret-value-0123456789"
+
+
+def _spans(data: bytes) -> list[tuple[int, int]]:
+    return [(match.start(), match.end()) for match in re.finditer(re.escape(VALUE), data)]
+
+
+def _recorded(output: bytes, sizes: list[int]) -> list[Chunk]:
+    """What is recorded of an output that arrives in pieces of these sizes, over and over."""
+    captured = OutputCapture("STDOUT", OutputQuota(total=10_000_000), secrets=_spans)
+    chunks: list[Chunk] = []
+    start = 0
+    for size in itertools.cycle(sizes):
+        captured.take(output[start : start + size])
+        start += size
+        if start >= len(output):
+            break
+        chunks += captured.chunks(final=False)
+    chunks += captured.chunks(final=True)
+    assert _contiguous(chunks) == len(output)
+    assert "".join(chunk.text for chunk in chunks).encode() == output
+    return chunks
+
+
+@pytest.mark.parametrize("size", [1000, CHUNK_BYTES, 40_000, 1_000_000])
+@pytest.mark.parametrize("around", [b"x", b"x ", b"x\n"])
+def test_no_secret_is_split_among_chunks(size: int, around: bytes) -> None:
+    for cut in (1, 7, 14, 27):
+        output = (around * CHUNK_BYTES)[: CHUNK_BYTES - cut] + VALUE + b"y" * CHUNK_BYTES * 2 + VALUE + b"z\n"
+        texts = [chunk.text.encode() for chunk in _recorded(output, [size])]
+        assert sum(text.count(VALUE) for text in texts) == 2
+
+
+def test_a_secret_of_several_chunks_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.trust.shell.test_output_capture.VALUE", b"v" * 3 * CHUNK_BYTES)
+    assert len(_recorded(b"a" * 10 + b"v" * 3 * CHUNK_BYTES + b"\n", [5000])) >= 3

@@ -27,8 +27,9 @@ def start_server(
     running = find_server(workspace)
     if running is not None:
         return running, False
-    # -P: the child runs in the repository, whose modules must not stand in for ours.
-    command = [sys.executable, "-P", "-m", "codeplane", "up", "--background", "--json", "--repo", str(workspace.root)]
+    # -P: the child runs in the repository, whose modules must not stand in for ours. The path of the repository is not
+    # among the arguments, which every account can read.
+    command = [sys.executable, "-P", "-m", "codeplane", "up", "--background", "--json", "--repo", "."]
     command += [part for item in overrides for part in ("--set", item)]
     with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
         child = subprocess.Popen(

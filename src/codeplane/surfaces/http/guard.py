@@ -100,9 +100,8 @@ class Guard:
             try:
                 self._check_reserve(scope, scope["headers"])
                 self._check(scope["headers"])
-            except CodePlaneError:
-                # Before it is accepted this is answered with 403.
-                await send({"type": "websocket.close", "code": 1008})
+            except CodePlaneError as error:
+                await error_response(error)(scope, receive, send)
                 return
             await self._app(scope, receive, send)
         finally:

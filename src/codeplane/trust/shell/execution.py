@@ -27,8 +27,8 @@ class Execution:
     def __init__(self, *, call: Call, execution_id: str, output_bytes: int, redactor: Redactor) -> None:
         room = OutputQuota(total=output_bytes)
         self.execution_id = execution_id
-        self.out = OutputCapture("STDOUT", room)
-        self.err = OutputCapture("STDERR", room)
+        self.out = OutputCapture("STDOUT", room, secrets=call.secrets_in)
+        self.err = OutputCapture("STDERR", room, secrets=call.secrets_in)
         self._call = call
         self._redactor = redactor
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from codeplane.kernel.last_line import LastLine
+from codeplane.kernel.secret_values import Spans
 
 StreamName = Literal["STDOUT", "STDERR"]
 # A byte can take six in JSON text; the smallest configurable event payload holds this many.
@@ -12,6 +13,8 @@ CHUNK_BYTES = 16 * 1024
 TAIL_BYTES = 16 * 1024
 # Kept before the tail, so that a secret that starts there is recognised.
 _BEFORE_TAIL = 64 * 1024
+# Of a long word, how much is recorded with what comes next, since it may be the beginning of a secret.
+_HELD_BACK = 8 * 1024
 # The share that stdout cannot use up: stderr tells why a command fails, often after a flood of output.
 _RESERVED = 4
 
@@ -43,11 +46,14 @@ class Chunk:
 
 
 class OutputCapture:
-    """One output stream of a command."""
+    """One output stream of a command; `secrets` finds those that no chunk may hold a part of."""
 
-    def __init__(self, stream: StreamName, room: OutputQuota) -> None:
+    def __init__(
+        self, stream: StreamName, room: OutputQuota, *, secrets: Callable[[bytes], Spans] = lambda data: []
+    ) -> None:
         self._stream: StreamName = stream
         self._room = room
+        self._secrets = secrets
         self._pending = bytearray()
         self._tail = bytearray()
         self._emitted = 0
@@ -80,21 +86,29 @@ class OutputCapture:
     def chunks(self, *, final: bool) -> list[Chunk]:
         """The new chunks: whole lines or words, so that no secret is split; with `final`, everything.
 
-        A word longer than a chunk is split.
+        A word longer than a chunk is split, and a secret only if it is as long.
         """
-        end = len(self._pending)
+        pending = bytes(self._pending)
+        secrets = self._secrets(pending)
+        end = len(pending)
         if not (final or self._full):
-            end = _line_end(self._pending) or _word_end(self._pending)
-            end = end or (_complete_length(self._pending) if len(self._pending) > CHUNK_BYTES else 0)
+            end = _line_end(pending) or _word_end(pending)
+            if not end and len(pending) > CHUNK_BYTES:
+                end = _complete_length(pending[:-_HELD_BACK])
+            before = _before_secret(secrets, 0, end)
+            # One that is longer than a chunk would never end.
+            end = before if before or len(pending) <= CHUNK_BYTES else end
         chunks: list[Chunk] = []
-        while end > 0:
-            size = end
-            if end > CHUNK_BYTES:
-                piece = self._pending[:CHUNK_BYTES]
-                size = _line_end(piece) or _word_end(piece) or _complete_length(piece) or CHUNK_BYTES
-            chunks.append(self._chunk(bytes(self._pending[:size])))
-            del self._pending[:size]
-            end -= size
+        start = 0
+        while start < end:
+            stop = end
+            if end - start > CHUNK_BYTES:
+                piece = pending[start : start + CHUNK_BYTES]
+                stop = start + (_line_end(piece) or _word_end(piece) or _complete_length(piece) or CHUNK_BYTES)
+                stop = _before_secret(secrets, start, stop) or stop
+            chunks.append(self._chunk(pending[start:stop]))
+            start = stop
+        del self._pending[:end]
         return chunks
 
     @property
@@ -130,15 +144,21 @@ def _text(data: bytes) -> tuple[str, bool]:
         return data.decode(errors="backslashreplace"), False
 
 
-def _line_end(data: bytearray) -> int:
+def _before_secret(secrets: Spans, start: int, stop: int) -> int:
+    """Where to cut instead of at `stop` so that no secret is split; 0 where that would leave nothing after `start`."""
+    first = next((begin for begin, end in secrets if begin < stop < end), stop)
+    return first if first > start else 0
+
+
+def _line_end(data: bytes) -> int:
     return data.rfind(b"\n") + 1
 
 
-def _word_end(data: bytearray) -> int:
+def _word_end(data: bytes) -> int:
     return max(data.rfind(sign) for sign in (b" ", b"\t", b"\r")) + 1
 
 
-def _complete_length(data: bytearray) -> int:
+def _complete_length(data: bytes) -> int:
     """The length without an incomplete UTF-8 character at the end."""
     for back in range(1, min(4, len(data)) + 1):
         byte = data[-back]
