@@ -13,6 +13,7 @@ import jwt
 import msgspec
 import pytest
 
+from codeplane.adapters.secret_aliases import SecretAliases
 from codeplane.code.facts.version import tables_version
 from codeplane.code.model import Definition, DynamicAccess, Export, Facts, Import, Scope, packed, unpacked
 from codeplane.edit.batch import Batch, Change, Entry
@@ -58,6 +59,7 @@ from codeplane.trust.identity.issued_token import IssuedToken
 from codeplane.trust.identity.signing_keys import SigningKeys
 from codeplane.work.limits import limits_to_json
 from tests.edit.batches import Place, kept
+from tests.harness import make_repo
 from tests.interaction.requirements import requirement
 
 pytestmark = requirement("DSK-01")
@@ -569,6 +571,15 @@ def test_links_in_gits_folder(tmp_path: Path) -> None:
     KnownLinks(record).refuse_new(shared, root=tmp_path)
     with pytest.raises(GitRefused, match=r"\.git leads to"):
         KnownLinks(record).refuse_new(tmp_path / "other", root=tmp_path)
+
+
+def test_other_paths_of_secrets_files(tmp_path: Path) -> None:
+    root, record = make_repo(tmp_path.resolve() / "repo"), tmp_path / "secret-aliases.json"
+    (root / "prod.txt").write_text("x\n")
+    (root / ".env").symlink_to("prod.txt")
+    assert SecretAliases(record).hidden(root, [root / ".env"]) == [root / "prod.txt"]
+    assert record.read_text() == json.dumps({str(root): ["prod.txt"]})
+    assert SecretAliases(record).hidden(root, []) == [root / "prod.txt"]
 
 
 def test_events_in_traces_and_limits_in_the_log() -> None:

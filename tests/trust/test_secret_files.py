@@ -228,6 +228,28 @@ async def test_a_link_that_is_left_behind_takes_no_changed_source_away(tmp_path:
 
 
 @requirement("TRUST-50")
+async def test_what_a_link_led_to_at_a_start_stays_hidden_after_another(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", {"README.md": "# shop\n"})
+    (root / "prod.txt").write_text(ENV)
+    (root / "notes.txt").write_text("notes\n")
+    (root / ".env").symlink_to("prod.txt")
+    async with plane(root) as opened:
+        assert _error(await _call(opened, "read_files", paths=["prod.txt"]))
+        # One that comes later counts while it is there.
+        (root / ".env.notes").symlink_to("notes.txt")
+    for link in (".env", ".env.notes"):
+        (root / link).unlink()
+    for _ in range(2):
+        async with plane(root) as opened:
+            assert _error(await _call(opened, "read_files", paths=["prod.txt"]))
+            assert not _error(await _call(opened, "read_files", paths=["notes.txt"]))
+    git(root, "add", "prod.txt")
+    git(root, "commit", "--quiet", "--message", "no secret")
+    async with plane(root) as opened:
+        assert not _error(await _call(opened, "read_files", paths=["prod.txt"]))
+
+
+@requirement("TRUST-50")
 @needs_bubblewrap
 async def test_the_owner_lets_tests_see_what_they_need(tmp_path: Path) -> None:
     root = _repo(tmp_path / "repo", ".env")

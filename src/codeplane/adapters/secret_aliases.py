@@ -1,6 +1,7 @@
 """Further paths of secrets files: the targets of links, and other hard links."""
 
 import hashlib
+import json
 import os
 import stat
 import threading
@@ -9,8 +10,10 @@ from pathlib import Path
 
 from codeplane.adapters.git_listing import committed_files
 from codeplane.adapters.secret_folders import NOT_SEARCHED
+from codeplane.kernel.ids import new_id
 
 _SHA1_DIGITS = 40
+_MAX_RECORDED = 1000
 
 
 class SecretAliases:
@@ -18,10 +21,12 @@ class SecretAliases:
 
     Those that the last commit holds are not: everybody has their content from git, and a link that a test leaves behind
     must not take source away. That is decided once for each path: a later commit changes nothing. What existed before
-    anything ran here must be identical to the commit, and stays hidden when its link is gone.
+    anything ran here must be identical to the commit, and stays hidden when its link is gone, also after a restart.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, record: Path | None = None) -> None:
+        """`record` is a file where no agent writes."""
+        self._record = record
         # By work tree, which aliases are shown, and which were hidden from the beginning.
         self._is_shown: dict[Path, dict[Path, bool]] = {}
         self._initial: dict[Path, tuple[Path, ...]] = {}
@@ -33,6 +38,8 @@ class SecretAliases:
         with self._lock:
             is_first = root not in self._is_shown
             is_shown = self._is_shown.setdefault(root, {})
+            if is_first:
+                aliases = sorted({*aliases, *self._recorded(root)})
             if new := [path for path in aliases if path not in is_shown]:
                 committed = committed_files(root, new)
                 for path in new:
@@ -40,8 +47,31 @@ class SecretAliases:
                     is_shown[path] = bool(files) and (not is_first or _is_as_committed(path, files))
             if is_first:
                 self._initial[root] = tuple(path for path in aliases if not is_shown[path])
+                self._write(root)
             initial = [path for path in self._initial[root] if path.exists()]
             return sorted({*(path for path in aliases if not is_shown[path]), *initial})
+
+    def _recorded(self, root: Path) -> list[Path]:
+        """Return what was hidden at an earlier start and exists."""
+        names = self._read().get(str(root), ())
+        paths = [root / name for name in names if isinstance(name, str)] if isinstance(names, list) else []
+        return [path for path in paths if path.exists() and not path.is_symlink()]
+
+    def _write(self, root: Path) -> None:
+        names = [path.relative_to(root).as_posix() for path in self._initial[root]]
+        known = self._read()
+        if self._record is None or known.get(str(root), []) == names:
+            return
+        part = self._record.with_name(f".{new_id('part')}")
+        part.write_text(json.dumps(known | {str(root): names[:_MAX_RECORDED]}))
+        part.replace(self._record)
+
+    def _read(self) -> dict[str, object]:
+        try:
+            known = json.loads(self._record.read_bytes()) if self._record is not None else {}
+        except (OSError, ValueError):
+            return {}
+        return known if isinstance(known, dict) else {}
 
 
 def _find_aliases(root: Path, secrets: list[Path]) -> list[Path]:

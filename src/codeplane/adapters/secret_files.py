@@ -33,16 +33,23 @@ class SecretFiles:
     """Knows the secrets files below work trees.
 
     `rules` apply to the serving work tree; in all others every secrets file is hidden. `empty` is the path of the file
-    that is mounted over each of them in a sandbox. `on_surplus` is called with a file with too many values to redact.
+    that is mounted over each of them in a sandbox, `aliases` that of the record of their other paths. `on_surplus` is
+    called with a file with too many values to redact.
     """
 
     def __init__(
-        self, *, serving: Path, rules: SecretRules, empty: Path, on_surplus: Callable[[str], None] = lambda _: None
+        self,
+        *,
+        serving: Path,
+        rules: SecretRules,
+        empty: Path,
+        aliases: Path | None = None,
+        on_surplus: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._serving = serving.resolve()
         self._rules = {self._serving: SecretRules(rules.shown, aliases=partial(self._aliases_of, self._serving))}
         self._alias_names: dict[Path, frozenset[str]] = {}
-        self._aliases = SecretAliases()
+        self._aliases = SecretAliases(aliases)
         self._empty = empty
         self._folders = SecretFolders()
         self._roots: dict[Path, tuple[Path, ...]] = {self._serving: ()}

@@ -86,6 +86,7 @@ class Foundation:
             serving=workspace.root,
             rules=SecretRules(config.index.secrets),
             empty=workspace.home / EMPTY,
+            aliases=workspace.home / "secret-aliases.json",
             on_surplus=lambda file: logs.logger("secrets").warning(
                 "not every value of a secrets file is left out of answers: there are too many", file=file
             ),
