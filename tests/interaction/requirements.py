@@ -546,6 +546,11 @@ REQUIREMENTS = (
         promise="a member of a language with declared types is that of the type its receiver is declared with",
     ),
     Requirement(
+        id="RES-57",
+        source="design §6",
+        promise="names of C and C++ follow includes, declarations that are one symbol, and the types of receivers",
+    ),
+    Requirement(
         id="RES-41",
         source="002 §7.6",
         promise="what is kept from one answer to the next holds only while the files it speaks of are the same",

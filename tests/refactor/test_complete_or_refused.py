@@ -101,31 +101,22 @@ UNSEEN: dict[str, tuple[dict[str, str], str, str]] = {
         "Animal.swift:2:10",
         "Dog.swift:3",
     ),
-    "c++ member without a receiver": (
+    "c++ template": (
         {
             "shape.hpp": "class Shape {\npublic:\n    int area();\n    int twice();\n};\n",
             "shape.cpp": '#include "shape.hpp"\n\nint Shape::area() {\n    return 1;\n}\n\n'
-            "int Shape::twice() {\n    return area() * 2;\n}\n",
+            "template <class T> int twice(T shape) {\n    return shape.area() * 2;\n}\n",
         },
         "shape.hpp:3:9",
         "shape.cpp:8",
     ),
-    "c++ inherited": (
+    "c prototype that only the linker joins": (
         {
-            "shape.cpp": "class Shape {\npublic:\n    int area() { return 1; }\n};\n\n"
-            "class Square : public Shape {\npublic:\n    int twice() { return area() * 2; }\n};\n",
+            "shape.c": "int area(int side) {\n    return side * side;\n}\n\nint sides(void) {\n    return 4;\n}\n",
+            "main.c": "extern int area(int side);\n\nint main(void) {\n    return area(2);\n}\n",
         },
-        "shape.cpp:3:9",
-        "shape.cpp:8",
-    ),
-    "c prototype": (
-        {
-            "shape.h": "int area(int side);\n",
-            "shape.c": '#include "shape.h"\n\nint area(int side) {\n    return side * side;\n}\n',
-            "main.c": '#include "shape.h"\n\nint main(void) {\n    return area(2);\n}\n',
-        },
-        "shape.c:3:5",
-        "shape.h:1",
+        "shape.c:1:5",
+        "main.c:4",
     ),
     "go interface": (
         {
@@ -182,7 +173,7 @@ async def test_a_rename_that_would_leave_a_use_asks_back(tmp_path: Path) -> None
     assert texts(root) == _together()
 
 
-@pytest.mark.parametrize("case", ["c prototype", "go twins for other systems"])
+@pytest.mark.parametrize("case", ["c prototype that only the linker joins", "go twins for other systems"])
 async def test_a_function_to_decide_about_is_not_called_a_member(case: str, tmp_path: Path) -> None:
     files, symbol, _ = UNSEEN[case]
     async with asking(made(tmp_path, files)) as ask:
@@ -258,6 +249,40 @@ async def test_methods_of_another_receiver_stay_when_one_is_deleted(tmp_path: Pa
     async with asking(root) as ask:
         await body(ask)
     assert "func (d Dog) Speak() {}" in texts(root)["zoo.go"]
+
+
+C_FAMILY = {
+    "shape.h": "int area(int side);\n",
+    "shape.c": '#include "shape.h"\n\nint area(int side) {\n    return side * side;\n}\n',
+    "main.c": '#include "shape.h"\n\nint main(void) {\n    return area(2);\n}\n',
+    "form.hpp": "class Form {\npublic:\n    virtual int size();\n    int twice();\n};\n\n"
+    "class Square : public Form {\npublic:\n    int size() override;\n    int more() { return size() + 1; }\n};\n",
+    "form.cpp": '#include "form.hpp"\n\nint Form::size() {\n    return 1;\n}\n\n'
+    "int Form::twice() {\n    return size() * 2;\n}\n\nint Square::size() {\n    return 2;\n}\n",
+}
+
+
+@requirement("REF-42")
+async def test_declarations_of_c_and_overriding_methods_of_cpp_are_renamed_together(tmp_path: Path) -> None:
+    root = made(tmp_path, C_FAMILY)
+    async with asking(root) as ask:
+        done = result(await ask("refactor.rename", symbol="shape.c:3:5", new_name="surface", apply=True))
+        assert done["status"] == "applied"
+        done = result(await ask("refactor.rename", symbol="form.hpp:3:17", new_name="extent", apply=True))
+        assert done["status"] == "applied"
+        assert failed(await ask("refactor.rename", symbol="form.hpp:4:9", new_name="extent")) == "NAME_TAKEN"
+    assert texts(root) == {
+        path: text.replace("area", "surface").replace("size", "extent") for path, text in C_FAMILY.items()
+    }
+
+
+@requirement("REF-41")
+async def test_what_c_only_declares_elsewhere_is_not_deleted(tmp_path: Path) -> None:
+    root = made(tmp_path, C_FAMILY)
+    async with asking(root) as ask:
+        assert failed(await ask("refactor.delete", target="shape.c:3:5", apply=True)) == "STILL_USED"
+        assert failed(await ask("refactor.delete", target="form.hpp:3:17", apply=True)) == "STILL_USED"
+    assert texts(root) == C_FAMILY
 
 
 RUST = {

@@ -235,6 +235,10 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, kw_only=True, dict=Tru
         there = self._defined.get(name)
         return [index for index in there if self.definitions[index].scope == scope] if there else ()
 
+    def named(self, name: str) -> Sequence[int]:
+        """The definitions of a name, in their order."""
+        return self._defined.get(name, ())
+
     @cached_property
     def _defined(self) -> dict[str, list[int]]:
         found: dict[str, list[int]] = defaultdict(list)

@@ -484,3 +484,21 @@ def test_a_field_that_an_interface_declares_may_give_an_object_its_shape(tmp_pat
 def test_a_parameter_of_a_type_is_known_in_it_alone(tmp_path: Path) -> None:
     files = {"a.ts": "export type Box<Kept> = { value: Kept };\n", "b.ts": "export const f = (x: any) => x.Kept;\n"}
     assert uses(tmp_path, files, "a.ts:1:17") == {"a.ts:1:17": "PROVEN", "a.ts:1:34": "PROVEN"}
+
+
+@requirement("RES-02")
+def test_what_an_inferred_type_extends_is_a_reference(tmp_path: Path) -> None:
+    files = {
+        "part.ts": "export interface Part { a: string }\n",
+        "use.ts": (
+            "import { Part } from './part';\n"
+            "type Item<T> = T extends (infer U extends Part)[] ? U : never;\n"
+            "type First<T> = T extends [infer V extends Part, ...infer R] ? V : R;\n"
+        ),
+    }
+    assert uses(tmp_path, files, "part.ts:1:18") == {
+        "part.ts:1:18": "PROVEN",
+        "use.ts:1:10": "STRONG",
+        "use.ts:2:43": "STRONG",
+        "use.ts:3:44": "STRONG",
+    }

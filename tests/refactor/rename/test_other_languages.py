@@ -35,7 +35,10 @@ def test_locals_of_rust_and_java_are_proven(tmp_path: Path) -> None:
 
 
 ARROWS = {
-    "a.cpp": ("struct A { int foo() { return 1; } };\nint b(A* a) { return a->foo() + A::foo(); }\n", ["2:25", "2:36"]),
+    "a.cpp": (
+        "struct A { int foo() { return 1; } };\ntemplate <class T> int b(T* a) { return a->foo() + T::foo(); }\n",
+        ["2:44", "2:55"],
+    ),
     "a.php": ("<?php class A { function foo() { return $this->foo() + self::foo() + $x?->foo(); } }\n", None),
 }
 

@@ -29,7 +29,7 @@ from codeplane.code.facts.captures import Found, patterns_of
 from codeplane.code.facts.divided_query import DividedQuery
 from codeplane.code.facts.macro_arguments import open_arguments
 from codeplane.code.languages.language import Language
-from codeplane.code.languages.registry import query_of
+from codeplane.code.languages.registry import LANGUAGES, query_of
 from codeplane.code.model import Facts
 
 MAX_PARSED = 4 * 1024 * 1024
@@ -52,11 +52,15 @@ class Extractor:
         self._embedded = re.compile(language.embedded.encode()) if language.embedded else None
         self._query = DividedQuery(grammar, query_of(language))
         self._patterns = patterns_of(self._query.patterns)
+        other, sign = language.read_as
+        self._other = (LANGUAGES[other], re.compile(sign.encode(), re.MULTILINE)) if other else None
 
     def facts(self, text: bytes, words: Set[bytes] | None = None) -> Facts:
         """The facts of a file's bytes; who knows all the words in them says so, which saves to look for some."""
         if len(text) > MAX_PARSED:
             raise Unparsable(f"larger than {MAX_PARSED} bytes")
+        if self._other is not None and self._other[1].search(text):
+            return extractor(self._other[0]).facts(text, words)
         found = Found()
         tree = self._parsed(text if self._embedded is None else _only(text, self._embedded, found))
         root = tree.root_node
@@ -67,6 +71,8 @@ class Extractor:
         """How many nodes a file has, how many of them are errors, and whether one says something; up to a limit."""
         if len(text) > MAX_PARSED:
             raise Unparsable(f"larger than {MAX_PARSED} bytes")
+        if self._other is not None and self._other[1].search(text):
+            return extractor(self._other[0]).check(text, limit=limit)
         root = self._parsed(text if self._embedded is None else _only(text, self._embedded, Found())).root_node
         nodes = errors = 0
         has_content = False

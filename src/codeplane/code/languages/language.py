@@ -18,7 +18,7 @@ class SourceRepair:
     """How a text is changed for a grammar that does not know all of its language; every byte keeps its place."""
 
     before_parsing: Callable[[bytes], bytes]
-    after_errors: Callable[[bytes], bytes | None]
+    after_errors: Callable[[bytes], bytes | None] = lambda text: None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -85,6 +85,8 @@ class Language:
     source_repair: SourceRepair | None = None
     expression_macros: frozenset[str] = frozenset()
     """Macros whose arguments are expressions, which the grammar reads as mere tokens: `name!(…)` is like a call."""
+    read_as: tuple[str, str] = ("", "")
+    """Another language, and the pattern of a text that is written in it: headers of C++ are named like those of C."""
     names: NameRules = field(default_factory=NameRules)
     classes: ClassRules = field(default_factory=ClassRules)
     contract: Contract = field(default_factory=Contract)

@@ -54,6 +54,9 @@ class Resolver(Values):
             one = facts.imports[index]
             found = self.imported(path, facts, one)
             certain = bool(found) and not self.guesses(path, facts, one)
+            typed = self._members_of(facts) if not found else None
+            if typed is not None and (found_by_type := typed.meaning(path, facts, offset, name)) is not None:
+                return found_by_type
             return Meaning(entities=found, certain=certain, how="import")
         text = self._world.text(path)
         rules = LANGUAGES[facts.language].names
@@ -88,13 +91,13 @@ class Resolver(Values):
         return typed.relatives(member) if typed is not None else None
 
     def _members_of(self, facts: Facts) -> MemberResolver | None:
-        family = LANGUAGES[facts.language].family
-        make = MEMBER_RESOLVERS.get(family) if family is not None else None
-        if make is None or family is None:
+        group = LANGUAGES[facts.language].group
+        make = MEMBER_RESOLVERS.get(group)
+        if make is None:
             return None
-        found = self._member_resolvers.get(family)
+        found = self._member_resolvers.get(group)
         if found is None:
-            found = self._member_resolvers[family] = make(_View(self._world, self))
+            found = self._member_resolvers[group] = make(_View(self._world, self))
         return found
 
     def defined_at(self, path: str, facts: Facts, offset: int) -> Definition | None:

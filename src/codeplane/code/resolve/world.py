@@ -114,12 +114,12 @@ class World:
 
     def modules(self, facts: Facts) -> Modules | None:
         """Return the modules of a file's language, or None if it is not known how to find them."""
-        return self._shared.of_family(LANGUAGES[facts.language].family, self.snapshot)
+        return self._shared.of_group(LANGUAGES[facts.language].group, self.snapshot)
 
     def beside(self, path: str) -> Sequence[str]:
         """Return the files that share their top-level names with a file; empty if files of its language do not."""
         language = languages().of(path)
-        modules = self._shared.of_family(language.family, self.snapshot) if language is not None else None
+        modules = self._shared.of_group(language.group, self.snapshot) if language is not None else None
         return modules.beside(path) if modules is not None else ()
 
     def go(self) -> GoPackages:
@@ -138,34 +138,34 @@ class SharedModules:
         self.given = MemberAssignments()
         self._modules: dict[str, tuple[Mapping[str, IndexedFile], int, Modules]] = {}
 
-    def of_family(self, family: str | None, snapshot: Snapshot) -> Modules | None:
-        """Return the modules of a language family; None for one that has none."""
-        layout = MODULE_LAYOUTS.get(family) if family is not None else None
-        if layout is None or family is None:
+    def of_group(self, group: str, snapshot: Snapshot) -> Modules | None:
+        """Return the modules of a group of languages; None for one that has none."""
+        layout = MODULE_LAYOUTS.get(group)
+        if layout is None:
             return None
-        held = self._modules.get(family)
+        held = self._modules.get(group)
         if held is None or held[0] is not snapshot.files:
             same = held is not None and _same(held[0], held[1], snapshot, layout)
             modules = held[2] if held is not None and same else _found(layout, snapshot)
             # Remember this for the next caller: comparing all paths takes longer than most questions about a module.
-            held = self._modules[family] = (snapshot.files, snapshot.epoch, modules)
+            held = self._modules[group] = (snapshot.files, snapshot.epoch, modules)
         return held[2]
 
     def python(self, snapshot: Snapshot) -> PythonModules:
         """Return Python's modules."""
-        modules = self.of_family(PYTHON.family, snapshot)
+        modules = self.of_group(PYTHON.group, snapshot)
         assert isinstance(modules, PythonModules)
         return modules
 
     def javascript(self, snapshot: Snapshot) -> JavaScriptModules:
         """Return JavaScript's modules."""
-        modules = self.of_family(JAVASCRIPT.family, snapshot)
+        modules = self.of_group(JAVASCRIPT.group, snapshot)
         assert isinstance(modules, JavaScriptModules)
         return modules
 
     def go(self, snapshot: Snapshot) -> GoPackages:
         """Return Go's packages."""
-        modules = self.of_family(GO.family, snapshot)
+        modules = self.of_group(GO.group, snapshot)
         assert isinstance(modules, GoPackages)
         return modules
 

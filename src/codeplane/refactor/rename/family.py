@@ -31,8 +31,8 @@ def family_of(context: RenameContext) -> Family:
     """Return the members that override the subject or that it overrides, directly or indirectly."""
     subject = context.subject
     own = subject.language.classes.mangles_private and is_mangled(subject.name)
-    if subject.owner is None or own:
-        # A private name of a class is never overridden.
+    if subject.owner is None or own or context.relatives is not None:
+        # A private name of a class is never overridden; where types say what is, that is no question.
         return Family(members=(subject.bound,), owners=(), outside=())
     definers: dict[Bound, list[Bound]] = {subject.owner: [subject.bound]}
     for owner, bound in _definers(context, subject.name, context.side):

@@ -44,7 +44,8 @@ class RenameContext:
     @property
     def relatives(self) -> Relatives | None:
         """The members that keep one name with the subject; None if its language does not say by types."""
-        return self.resolver.relatives(self.subject.bounds[0]) if self.subject.sort == "member" else None
+        shared = self.subject.sort == "member" or (self.subject.sort == "top" and self.subject.language.linked)
+        return self.resolver.relatives(self.subject.bounds[0]) if shared else None
 
     @property
     def syntax(self) -> SyntaxTrees:

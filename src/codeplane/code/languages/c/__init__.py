@@ -1,11 +1,18 @@
 """C and C++."""
 
 from codeplane.code.languages.c.keywords import C_RESERVED, CPP_RESERVED, CPP_SOFT
+from codeplane.code.languages.c.source_repair import blank_macros
 from codeplane.code.languages.contract import Contract
-from codeplane.code.languages.language import Language
+from codeplane.code.languages.language import Language, SourceRepair
 from codeplane.code.languages.name_rules import NameRules
 from codeplane.code.languages.reserved_words import words
 
+_REPAIR = SourceRepair(before_parsing=blank_macros)
+# What stands at the beginning of a line in C++ alone.
+_CPP_LINE = (
+    r"^[ \t]*(?:namespace\b[ \t\w:]*\{?|template[ \t]*<|(?:public|private|protected)[ \t]*:|"
+    r"using[ \t]+[\w:]+[ \t]*[=;]|using[ \t]+namespace\b|class[ \t]+\w+(?:[ \t]+\w+)*[ \t]*[:;{]|virtual\b)"
+)
 _STATEMENT = (("void f() { ", "; }"), ("void f() { ", " }"))
 
 C = Language(
@@ -20,6 +27,8 @@ C = Language(
     members=(".", "->"),
     import_binds="none",
     linked="c",
+    source_repair=_REPAIR,
+    read_as=("cpp", _CPP_LINE),
     reserved=C_RESERVED,
     names=NameRules(unfollowed_operators=(b"->",)),
     contract=Contract(
@@ -48,6 +57,8 @@ CPP = Language(
     import_binds="none",
     joint="::",
     linked="c",
+    receiver_scopes=True,
+    source_repair=_REPAIR,
     soft_keywords=CPP_SOFT,
     reserved=CPP_RESERVED,
     names=NameRules(unfollowed_operators=(b"->", b"::")),

@@ -7,6 +7,8 @@
   declarator: (function_declarator declarator: (identifier) @name)))) @definition.function @scope.function
 (function_definition declarator: (function_declarator declarator: (parenthesized_declarator
   (pointer_declarator declarator: (function_declarator declarator: (identifier) @name))))) @definition.function @scope.function
+(function_definition declarator: [(function_declarator declarator: (parenthesized_declarator (identifier) @name))
+  (pointer_declarator declarator: (function_declarator declarator: (parenthesized_declarator (identifier) @name)))]) @definition.function @scope.function
 (type_definition type: (struct_specifier !name body: (_) @scope.class) declarator: (type_identifier) @name) @definition.struct
 (type_definition type: (union_specifier !name body: (_) @scope.class) declarator: (type_identifier) @name) @definition.union
 (type_definition type: (enum_specifier !name) declarator: (type_identifier) @name) @definition.enum
@@ -35,7 +37,9 @@
 (else_clause (compound_statement) @scope.block)
 (while_statement body: (compound_statement) @scope.block)
 (do_statement body: (compound_statement) @scope.block)
-(declaration declarator: (function_declarator parameters: (parameter_list) @scope.function))
+(declaration declarator: [(function_declarator parameters: (parameter_list) @scope.function)
+  (pointer_declarator declarator: (function_declarator parameters: (parameter_list) @scope.function))
+  (pointer_declarator declarator: (pointer_declarator declarator: (function_declarator parameters: (parameter_list) @scope.function)))])
 (function_declarator declarator: (parenthesized_declarator) parameters: (parameter_list) @scope.function)
 
 (preproc_params (identifier) @bind.param)

@@ -2,6 +2,8 @@
 (class_specifier name: (type_identifier) @name (base_class_clause)? @bases body: (_) @scope.class) @definition.class
 (class_specifier name: (template_type name: (type_identifier) @name) body: (_) @scope.class) @definition.class
 (struct_specifier name: (template_type name: (type_identifier) @name) body: (_) @scope.class) @definition.struct
+(class_specifier name: (qualified_identifier scope: (_) @receiver name: (type_identifier) @name) (base_class_clause)? @bases body: (_) @scope.class) @definition.class
+(struct_specifier name: (qualified_identifier scope: (_) @receiver name: (type_identifier) @name) (base_class_clause)? @bases body: (_) @scope.class) @definition.struct
 (namespace_definition name: (namespace_identifier) @name body: (_) @scope.namespace) @definition.namespace
 (namespace_definition name: (nested_namespace_specifier) @name @unbound body: (_) @scope.namespace) @definition.namespace
 (namespace_alias_definition name: (namespace_identifier) @name) @definition.namespace
@@ -36,11 +38,16 @@
 (field_declaration declarator: (reference_declarator (field_identifier) @name)) @definition.field
 (declaration declarator: (function_declarator declarator: (identifier) @name)) @definition.prototype
 (declaration declarator: (pointer_declarator declarator: (function_declarator declarator: (identifier) @name))) @definition.prototype
+(declaration declarator: [(function_declarator declarator: (parenthesized_declarator (identifier) @name))
+  (pointer_declarator declarator: (function_declarator declarator: (parenthesized_declarator (identifier) @name)))]) @definition.prototype
 (template_declaration) @scope.template
 (lambda_expression) @scope.function
 [(for_range_loop) (catch_clause) (if_statement) (while_statement)] @scope.block
 (try_statement body: (compound_statement) @scope.block)
-(field_declaration declarator: (function_declarator parameters: (parameter_list) @scope.function))
+(field_declaration declarator: [(function_declarator parameters: (parameter_list) @scope.function)
+  (pointer_declarator declarator: (function_declarator parameters: (parameter_list) @scope.function))
+  (reference_declarator (function_declarator parameters: (parameter_list) @scope.function))])
+(declaration declarator: (reference_declarator (function_declarator parameters: (parameter_list) @scope.function)))
 
 (type_parameter_declaration (type_identifier) @bind.param)
 (optional_type_parameter_declaration name: (type_identifier) @bind.param)
@@ -48,6 +55,8 @@
   (pointer_declarator declarator: (identifier) @bind.param) (reference_declarator (identifier) @bind.param)])
 (parameter_declaration declarator: (reference_declarator (identifier) @bind.param))
 (for_range_loop declarator: [(identifier) @bind.local (reference_declarator (identifier) @bind.local)
+  (pointer_declarator declarator: (identifier) @bind.local)
+  (reference_declarator (pointer_declarator declarator: (identifier) @bind.local))
   (structured_binding_declarator (identifier) @bind.local)
   (reference_declarator (structured_binding_declarator (identifier) @bind.local))])
 (init_declarator declarator: [(reference_declarator (identifier) @bind.local)

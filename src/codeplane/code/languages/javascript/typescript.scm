@@ -46,7 +46,7 @@
 (formal_parameters (required_parameter pattern: [(identifier) (object_pattern) (array_pattern) (rest_pattern)] @bind.param))
 (formal_parameters (optional_parameter pattern: [(identifier) (object_pattern) (array_pattern) (rest_pattern)] @bind.param))
 (type_parameter name: (type_identifier) @bind.param)
-(infer_type (type_identifier) @bind.param)
+(infer_type . (type_identifier) @bind.param)
 (import_alias . (identifier) @bind.local)
 
 (import_statement "type" (import_clause (identifier) @default) source: (string) @source) @import.ts_import_type

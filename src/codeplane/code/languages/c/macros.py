@@ -1,0 +1,91 @@
+"""What the parameters of macros stand for, by what the macros are called with."""
+
+import re
+
+from codeplane.code.languages.c.types import Type, Types
+from codeplane.code.languages.member_resolver import CodeView
+from codeplane.code.model import REASONS, Facts
+
+_PARAM = REASONS.index("PARAM")
+_RECEIVER = re.compile(rb"(?:\(\s*)?\b([A-Za-z_]\w*)(?:\s*\))?\s*(?:->|\.)[ \t]*\Z")
+_WHOLE = re.compile(rb"\s*\(?\s*([A-Za-z_]\w*)\s*\)?\s*")
+_MAX_CALLS = 400
+_MAX_DEPTH = 3
+_MAX_LENGTH = 2_000
+
+
+class Macros:
+    """Types the receivers in the texts of macros, which have no syntax."""
+
+    def __init__(self, view: CodeView, types: Types) -> None:
+        self._view = view
+        self._types = types
+        self._given: dict[tuple[str, int], tuple[Type, ...]] = {}
+
+    def receiver_types(self, path: str, facts: Facts, offset: int) -> tuple[Type, ...]:
+        """Return the types of what a member in the text of a macro is read from; empty unless all are known."""
+        before = _RECEIVER.search(self._view.text(path), max(0, offset - 120), offset)
+        return self._of_parameter(path, facts, offset, before[1].decode(), 0) if before is not None else ()
+
+    def _of_parameter(self, path: str, facts: Facts, offset: int, name: str, depth: int) -> tuple[Type, ...]:
+        scope = facts.scope_at(offset)
+        index = facts.scopes[scope].definition
+        if index < 0 or facts.definitions[index].kind != "macro" or not facts.rows(scope, name):
+            return ()
+        places = sorted(facts.bind_at(row) for row in range(len(facts.bind_names)) if facts.bind_scope(row) == scope)
+        return self._arguments(
+            facts.definitions[index].name, places.index(facts.bind_at(facts.rows(scope, name)[0])), depth
+        )
+
+    def _arguments(self, macro: str, position: int, depth: int) -> tuple[Type, ...]:
+        """Return the types of an argument in all calls of a macro."""
+        if (macro, position) in self._given or depth > _MAX_DEPTH:
+            return self._given.get((macro, position), ())
+        self._given[macro, position] = ()
+        found: list[Type] = []
+        pattern = re.compile(rb"(?<![\w#])(#[ \t]*define[ \t]+)?\b%s[ \t]*\(" % macro.encode())
+        for path in self._view.holding(macro):
+            facts, text = self._view.facts(path), self._view.text(path)
+            for call in pattern.finditer(text) if facts is not None and facts.language in ("c", "cpp") else ():
+                at = call.end() - 1
+                if call[1] or facts is None or facts.in_text(at):
+                    continue
+                types = self._argument(path, facts, call.start(), at, position, depth)
+                if not types or len(found) > _MAX_CALLS:
+                    return ()
+                found += types
+        self._given[macro, position] = tuple(found)
+        return self._given[macro, position]
+
+    def _argument(
+        self, path: str, facts: Facts, start: int, opened: int, position: int, depth: int
+    ) -> tuple[Type, ...]:
+        node = self._view.node(path, start, start + 1)
+        call = node.parent if node is not None else None
+        if call is not None and call.type == "call_expression":
+            given = call.child_by_field_name("arguments")
+            one = given.named_child(position) if given is not None and position < given.named_child_count else None
+            found = self._types.of(path, one) if one is not None else None
+            return (found,) if found is not None else ()
+        if node is None or node.type != "preproc_arg":
+            return ()
+        whole = _WHOLE.fullmatch(_nth(self._view.text(path), opened, position))
+        return self._of_parameter(path, facts, start, whole[1].decode(), depth + 1) if whole is not None else ()
+
+
+def _nth(text: bytes, opened: int, position: int) -> bytes:
+    """Return one of the arguments in brackets."""
+    depth, start, count = 0, opened + 1, 0
+    for at in range(opened, min(len(text), opened + _MAX_LENGTH)):
+        char = text[at : at + 1]
+        if char in b"([{":
+            depth += 1
+        elif char in b")]}":
+            depth -= 1
+        if (depth == 1 and char == b",") or depth == 0:
+            if count == position:
+                return text[start:at]
+            count, start = count + 1, at + 1
+        if depth == 0:
+            break
+    return b""

@@ -1,0 +1,58 @@
+"""Macros that stand where the grammars of C and C++ expect nothing, replaced by blanks; every byte keeps its place."""
+
+import re
+
+_MACRO = rb"[A-Z][A-Z0-9_]{2,}"
+_NESTED = rb"\((?:[^()\n]|\([^()\n]*\))*\)"
+# `class API Name {`, `struct ALIGNED(8) Name {`
+_BEFORE_TYPE_NAME = re.compile(
+    rb"\b((?:class|struct)[ \t]+)(%s(?:%s)?[ \t]+)(?=[A-Za-z_]\w*\s*(?:final\s*)?[{:](?!:))" % (_MACRO, _NESTED)
+)
+# `API int name(`, `API Type *(name) (`
+_BEFORE_DECLARATION = re.compile(
+    rb"^([ \t]*(?:(?:extern|static|inline|virtual|explicit)[ \t]+)*)(%s[ \t]+)"
+    rb"(?=(?:(?:const|volatile|static|inline|extern|unsigned|signed|long|short|struct|enum|union|virtual|explicit|"
+    rb"constexpr)[ \t]+)*[A-Za-z_][\w:]*(?:<[^;()\n]*>)?[ \t*&]+\(?[*&]*[A-Za-z_~][\w:~]*\)?[ \t]*[(\[;={,])" % _MACRO,
+    re.MULTILINE,
+)
+# What the checker of locks reads behind a declaration.
+_BEHIND_DECLARATION = re.compile(
+    rb"(?<=[\w)\]])(\s+)((?:[A-Z]+_)*(?:PT_GUARDED_BY|GUARDED_BY|(?:EXCLUSIVE|SHARED)_LOCKS_REQUIRED|LOCKS_EXCLUDED|"
+    rb"(?:EXCLUSIVE_|SHARED_)?(?:TRY)?LOCK_FUNCTION|UNLOCK_FUNCTION|LOCK_RETURNED|ASSERT_EXCLUSIVE_LOCK|ACQUIRED_AFTER|"
+    rb"ACQUIRED_BEFORE|NO_THREAD_SAFETY_ANALYSIS|PRINTF_ATTRIBUTE|PRINTF_FORMAT)(?:%s)?)(?=\s*[;{=,:]|\s+const\b)"
+    % _NESTED
+)
+# `void *(CALL *name)(`
+_IN_POINTER = re.compile(rb"(\()(%s[ \t]+)(?=\*[ \t]*\w*[ \t]*\)[ \t]*\()" % _MACRO)
+_CALLING = re.compile(
+    rb"([\w*][ \t]+)((?:[A-Z]+_)*(?:CDECL|STDCALL|FASTCALL|WINAPI|CALLBACK|APIENTRY)[ \t]+)(?=\w+[ \t]*\()"
+)
+# The brace of `extern "C" {` opens in one block for C++ and closes in another.
+_LINKAGE = re.compile(
+    rb"(^[ \t]*#[ \t]*if(?:def[ \t]+__cplusplus|[ \t]+defined[ \t]*\(?[ \t]*__cplusplus[ \t]*\)?)[^\n]*\n(?:[ \t]*\n)*)"
+    rb"([ \t]*(?:extern[ \t]*\"C\"[ \t\r\n]*\{|\})[^\n#]*)(?=\n\s*#[ \t]*endif)",
+    re.MULTILINE,
+)
+# A word without which a pattern finds nothing costs less to look for.
+_PATTERNS = (
+    (_BEFORE_TYPE_NAME, re.compile(rb"\b(?:class|struct)[ \t]+[A-Z][A-Z0-9_]{2}")),
+    (_BEFORE_DECLARATION, None),
+    (_BEHIND_DECLARATION, re.compile(rb"GUARDED|LOCK|ACQUIRED|THREAD_SAFETY|PRINTF_")),
+    (_IN_POINTER, re.compile(rb"\([A-Z]\w+[ \t]+\*")),
+    (_CALLING, re.compile(rb"CALL|CDECL|WINAPI|APIENTRY")),
+)
+_NOT_BLANK = re.compile(rb"[^\s]")
+
+
+def blank_macros(text: bytes) -> bytes:
+    """Return the text without macros that say how something is linked, called or locked."""
+    if b"__cplusplus" in text:
+        text = _LINKAGE.sub(_blanked, text)
+    for pattern, sign in _PATTERNS:
+        if sign is None or sign.search(text):
+            text = pattern.sub(_blanked, text)
+    return text
+
+
+def _blanked(match: re.Match[bytes]) -> bytes:
+    return match[1] + _NOT_BLANK.sub(b" ", match[2])

@@ -1,0 +1,133 @@
+"""Members of C++: definitions outside of classes, implicit `this`, bases, namespaces and constructors."""
+
+from pathlib import Path
+
+from tests.code.resolve.written import written
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("RES-57")
+
+ZOO = {
+    "zoo.h": (
+        "#pragma once\n"
+        "#include <memory>\n"
+        "#include <vector>\n"
+        "namespace zoo {\n"
+        "class ZOO_EXPORT Animal {\n"
+        " public:\n"
+        "  explicit Animal(int legs);\n"
+        "  virtual ~Animal();\n"
+        "  virtual int speak() const;\n"
+        "  int legs() const { return legs_; }\n"
+        " private:\n"
+        "  int legs_ GUARDED_BY(mu_);\n"
+        "};\n"
+        "class Dog : public Animal {\n"
+        " public:\n"
+        "  Dog();\n"
+        "  int speak() const override { return legs() + 1; }\n"
+        "};\n"
+        "struct Kennel { std::vector<Dog*> dogs; std::unique_ptr<Dog> first; };\n"
+        "enum class Kind { kDog, kCat };\n"
+        "int count(const Animal& a);\n"
+        "}  // namespace zoo\n"
+    ),
+    "zoo.cc": (
+        '#include "zoo.h"\n'
+        "namespace zoo {\n"
+        "Animal::Animal(int legs) : legs_(legs) {}\n"
+        "Animal::~Animal() = default;\n"
+        "int Animal::speak() const { return legs_ + this->legs_ + legs(); }\n"
+        "Dog::Dog() : Animal(4) {}\n"
+        "int count(const Animal& a) { return a.legs(); }\n"
+        "}\n"
+    ),
+    "main.cc": (
+        '#include "zoo.h"\n'
+        "using zoo::Dog;\n"
+        "struct Car { int speak() { return 1; } int legs_; };\n"
+        "template <class T> int say(const T& t) { return t.speak(); }\n"
+        "int main() {\n"
+        "  Dog dog; Car car; zoo::Kennel k;\n"
+        "  for (Dog* d : k.dogs) d->speak();\n"
+        "  for (auto* d : k.dogs) d->speak();\n"
+        "  auto made = new zoo::Dog();\n"
+        "  made->speak(); k.first->speak(); k.dogs[0]->speak();\n"
+        "  car.legs_ = car.speak();\n"
+        "  return dog.speak() + zoo::count(dog) + (int)zoo::Kind::kDog;\n"
+        "}\n"
+    ),
+}
+
+
+def test_a_virtual_method_is_found_by_the_type_of_its_receiver(tmp_path: Path) -> None:
+    with written(tmp_path / "repo", ZOO) as repo:
+        assert repo.uses("zoo.h:17:7") == {
+            "main.cc:10:27": "STRONG",
+            "main.cc:10:47": "STRONG",
+            "main.cc:10:9": "STRONG",
+            "main.cc:12:14": "STRONG",
+            "main.cc:4:51": "ANCHORED",
+            "main.cc:7:28": "STRONG",
+            "main.cc:8:29": "STRONG",
+            "zoo.h:17:7": "PROVEN",
+        }
+
+
+def test_a_method_and_its_definition_elsewhere_are_one_symbol(tmp_path: Path) -> None:
+    with written(tmp_path / "repo", ZOO) as repo:
+        for query in ("zoo.h:9:15", "zoo.cc:5:13"):
+            uses = repo.uses(query)
+            assert set(uses) == {"zoo.h:9:15", "zoo.cc:5:13", "main.cc:4:51"}
+            assert uses["main.cc:4:51"] == "ANCHORED"
+
+
+def test_members_are_reached_without_a_receiver(tmp_path: Path) -> None:
+    with written(tmp_path / "repo", ZOO) as repo:
+        assert repo.uses("zoo.h:12:7") == {
+            "zoo.h:10:29": "PROVEN",
+            "zoo.h:12:7": "PROVEN",
+            "zoo.cc:3:28": "STRONG",
+            "zoo.cc:5:36": "STRONG",
+            "zoo.cc:5:50": "STRONG",
+        }
+        assert repo.uses("zoo.h:10:7") == {
+            "zoo.h:10:7": "PROVEN",
+            "zoo.h:17:39": "PROVEN",
+            "zoo.cc:5:58": "STRONG",
+            "zoo.cc:7:39": "STRONG",
+        }
+
+
+def test_a_class_has_its_constructors_and_destructor(tmp_path: Path) -> None:
+    with written(tmp_path / "repo", ZOO) as repo:
+        assert set(repo.uses("zoo.h:5:18")) == {
+            "zoo.h:5:18",
+            "zoo.h:7:12",
+            "zoo.h:8:12",
+            "zoo.h:14:20",
+            "zoo.h:21:17",
+            "zoo.cc:3:1",
+            "zoo.cc:3:9",
+            "zoo.cc:4:1",
+            "zoo.cc:4:10",
+            "zoo.cc:5:5",
+            "zoo.cc:6:14",
+            "zoo.cc:7:17",
+        }
+        assert set(repo.uses("zoo.h:5:18").values()) <= {"PROVEN", "STRONG"}
+
+
+def test_names_of_a_namespace_are_followed(tmp_path: Path) -> None:
+    with written(tmp_path / "repo", ZOO) as repo:
+        assert set(repo.uses("zoo.h:21:5")) == {"zoo.h:21:5", "zoo.cc:7:5", "main.cc:12:29"}
+        assert set(repo.uses("zoo.h:20:19")) == {"zoo.h:20:19", "main.cc:12:58"}
+        assert set(repo.uses("zoo.h:14:7")) >= {
+            "main.cc:2:12",
+            "main.cc:6:3",
+            "main.cc:9:24",
+            "zoo.cc:6:1",
+            "zoo.cc:6:6",
+        }
+        for query in ("zoo.h:21:5", "zoo.h:20:19", "zoo.h:14:7"):
+            assert set(repo.uses(query).values()) <= {"PROVEN", "STRONG"}
