@@ -294,6 +294,39 @@ def test_a_git_link_that_was_replaced_has_git_refused_from_then_on(tmp_path: Pat
     assert not mark.exists()
 
 
+async def test_an_attached_folder_whose_repository_agents_can_write_is_read_without_its_settings(
+    tmp_path: Path,
+) -> None:
+    root = make_repo(tmp_path.resolve() / "shop", FILES)
+    other = make_repo(tmp_path.resolve() / "other", {"x.txt": "one\n"})
+    elsewhere, mark = tmp_path / "elsewhere", tmp_path / "ran"
+    elsewhere.mkdir()
+    (elsewhere / "x.txt").write_text("of elsewhere\n")
+    (other / ".git").rename(root / "store")
+    (other / ".git").write_text(f"gitdir: {root}/store\n")
+    settings = (
+        f"[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = {elsewhere}\n\tfsmonitor = touch {mark}\n"
+        f'[filter "f"]\n\tclean = touch {mark}; cat\n[log]\n\tshowSignature = true\n[gpg]\n\tprogram = touch {mark}\n'
+        f"[diff]\n\texternal = touch {mark}\n"
+    )
+    planted = written(
+        {"path": "store/config", "content": settings, "overwrite": True},
+        {"path": "store/info/attributes", "content": "* filter=f\n"},
+        {"path": "store/hooks/post-index-change", "content": f"#!/bin/sh\ntouch {mark}\n", "executable": True},
+    )
+    async with plane(root, "trust.mode=automatic") as opened:
+        assert (await opened.conveyor.call("workspace.attach", {"path": str(other)}, OWNER)).error is None
+        assert (await opened.conveyor.call(*planted, AGENT)).error is None
+        (other / "x.txt").write_text("two\n")
+        answers = [
+            (await opened.conveyor.call(name, {"workspace": "other"}, AGENT)).to_json(with_text=True)
+            for name in ("git.diff", "git.status", "git.log")
+        ]
+    assert not mark.exists()
+    assert not any("of elsewhere" in answer for answer in answers), answers
+    assert "first" in answers[2]
+
+
 def test_the_twins_ordinary_folders_of_such_names_and_looks_are_written(tmp_path: Path) -> None:
     root = make_repo(tmp_path.resolve() / "shop", FILES)
     envelopes = called(
