@@ -41,3 +41,50 @@ async def test_a_file_that_is_not_parsed_and_says_nothing_of_it_is_no_matter(tmp
     async with asking(root) as ask:
         found = result(await ask("refactor.move", from_path="shop/prices.py", to_path="shop/costs.py", apply=True))
         assert found["status"] == "applied"
+
+
+GRAMMAR = {
+    "jv.h": "int jv_copy(int a);\nint jv_other(int a);\n",
+    "jv.c": (
+        '#include "jv.h"\n\nint jv_copy(int a) { int value = a; return value; }\nint jv_other(int a) { return a; }\n'
+    ),
+    "parser.y": '%{\n#include "jv.h"\n%}\n%%\nterm: NUMBER { int value; $$ = jv_copy($1); }\n%%\n',
+}
+
+
+async def test_grammars_of_yacc_are_looked_at_before_names_of_c_change(tmp_path: Path) -> None:
+    root = made(tmp_path, GRAMMAR)
+    async with asking(root) as ask:
+        answer = await ask("refactor.rename", symbol="jv.c:3:5", new_name="jv_dup", apply=True)
+        assert result(answer)["status"] != "applied"
+        assert "parser.y could not be parsed, and says jv_copy" in str(answer)
+        for symbol, new_name in (("jv.c:4:5", "jv_more"), ("jv.c:3:26", "held")):
+            done = result(await ask("refactor.rename", symbol=symbol, new_name=new_name, apply=True))
+            assert done["status"] == "applied"
+
+
+PASTED = {
+    "op.c": (
+        "enum { OP_ADD, OP_SUB };\n"
+        "#define LABEL(op) L_##op:\n"
+        "#define CASE(op) LABEL(op)\n"
+        "#define COMMAND(name) { #name, cmd_##name }\n"
+        "int cmd_list(void) { return OP_SUB; }\n"
+        "int run(void) { goto L_OP_ADD; CASE(OP_ADD) return 0; }\n"
+        "struct { char *name; int (*f)(void); } commands[] = { COMMAND(list) };\n"
+    )
+}
+
+
+@pytest.mark.parametrize("symbol", ["op.c:1:8", "op.c:5:5"])
+async def test_names_that_macros_paste_are_looked_at_first(symbol: str, tmp_path: Path) -> None:
+    async with asking(made(tmp_path, PASTED)) as ask:
+        answer = await ask("refactor.rename", symbol=symbol, new_name="FRESH", apply=True)
+        assert result(answer)["status"] != "applied"
+        assert "with something else (##)" in str(answer)
+
+
+async def test_a_name_beside_pasted_ones_is_renamed(tmp_path: Path) -> None:
+    async with asking(made(tmp_path, PASTED)) as ask:
+        done = result(await ask("refactor.rename", symbol="op.c:1:16", new_name="OP_LESS", apply=True))
+        assert done["status"] == "applied"

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
+from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore
 from codeplane.index.files.paths import shown
@@ -11,6 +12,7 @@ from codeplane.refactor.draft import Danger, Draft
 
 UNPARSED_USE = "unparsed_use"
 _MOST = 20
+_LOCAL = frozenset({"function", "block", "lambda"})
 # Files that are imported by the name of their folder.
 _BY_FOLDER = frozenset({"__init__", "index", "mod"})
 
@@ -21,8 +23,9 @@ def unparsed_uses(world: World, store: FactStore, draft: Draft) -> Iterator[Dang
     if not names:
         return
     pattern = re.compile(rb"\b(?:%s)\b" % b"|".join(re.escape(name.encode()) for name in names))
+    yield from _pasted(world, draft)
     found = 0
-    for path in sorted(store.problems()):
+    for path in sorted({*store.problems(), *_grammars(world, draft)}):
         known = world.snapshot.files.get(path)
         if known is None or known.skipped is not None or world.facts(path) is not None:
             continue
@@ -33,6 +36,28 @@ def unparsed_uses(world: World, store: FactStore, draft: Draft) -> Iterator[Dang
                 return
             what = f"{shown(path)} could not be parsed, and says {place[0].decode(errors='replace')}"
             yield Danger(kind=UNPARSED_USE, what=what, path=path, offset=place.start())
+
+
+def _pasted(world: World, draft: Draft) -> Iterator[Danger]:
+    """Yield a danger where a macro makes the name from parts, or other names from it."""
+    if not draft.word or not draft.edits:
+        return
+    edits = [edit for candidate in draft.candidates for edit in candidate.edits] or list(draft.edits)
+    places = [(edit.path, edit.start) for edit in edits]
+    if (made := Resolver(world).pasted(places[0][0], draft.word, places)) is not None:
+        what = f"a macro joins {draft.word}, or a part of it, with something else (##)"
+        yield Danger(kind=UNPARSED_USE, what=what, path=made[0], offset=made[1])
+
+
+def _grammars(world: World, draft: Draft) -> Iterator[str]:
+    """Yield the files of other tools that hold code of the subject's language, unless the subject is local."""
+    edit = next((edit for edit in draft.edits if edit.role == "DEFINITION"), None)
+    facts = world.facts(edit.path) if edit is not None else None
+    if edit is None or facts is None or facts.scopes[facts.scope_at(edit.start)].kind in _LOCAL:
+        return
+    endings = tuple(f".{extension}" for extension in world.language(facts).unread_extensions)
+    if endings:
+        yield from (path for path in world.snapshot.files if path.endswith(endings))
 
 
 def _names(draft: Draft) -> set[str]:

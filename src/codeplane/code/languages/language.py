@@ -38,6 +38,8 @@ class Language:
     kind: Kind = "code"
     extensions: tuple[str, ...] = ()
     filenames: tuple[str, ...] = ()
+    unread_extensions: tuple[str, ...] = ()
+    """Files of other tools that hold its code between code of their own, such as grammars: they are text here."""
     shebangs: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     """Other names that callers give it."""

@@ -77,3 +77,7 @@ class MemberResolver(ABC):
     @abstractmethod
     def relatives(self, member: Bound) -> Relatives:
         """Return the members that are renamed with one."""
+
+    def pasted(self, name: str, places: Sequence[tuple[str, int]]) -> tuple[str, int] | None:
+        """Return where a macro makes a name from parts, or other names from one that is used at these places."""
+        return None

@@ -90,6 +90,12 @@ class Resolver(Values):
         typed = self._members_of(facts) if facts is not None else None
         return typed.relatives(member) if typed is not None else None
 
+    def pasted(self, path: str, name: str, places: Sequence[tuple[str, int]]) -> tuple[str, int] | None:
+        """Return where a macro of the language of a file makes a name from parts, or other names from it."""
+        facts = self._world.facts(path)
+        typed = self._members_of(facts) if facts is not None else None
+        return typed.pasted(name, places) if typed is not None else None
+
     def _members_of(self, facts: Facts) -> MemberResolver | None:
         group = LANGUAGES[facts.language].group
         make = MEMBER_RESOLVERS.get(group)

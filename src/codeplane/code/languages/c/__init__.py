@@ -7,6 +7,8 @@ from codeplane.code.languages.language import Language, SourceRepair
 from codeplane.code.languages.name_rules import NameRules
 from codeplane.code.languages.reserved_words import words
 
+# What yacc and lex make C of.
+_GRAMMARS = ("y", "yy", "ypp", "yxx", "l", "ll", "lpp", "lxx", "lex")
 _REPAIR = SourceRepair(before_parsing=blank_macros)
 # What stands at the beginning of a line in C++ alone.
 _CPP_LINE = (
@@ -20,6 +22,7 @@ C = Language(
     package="c",
     title="C",
     extensions=("c", "h"),
+    unread_extensions=_GRAMMARS,
     query="c+c_family",
     variables_in=frozenset({"file"}),
     methods_in=frozenset({"class"}),
@@ -48,6 +51,7 @@ CPP = Language(
     package="c",
     title="C++",
     extensions=("cc", "cpp", "cxx", "c++", "hh", "hpp", "hxx", "h++", "ipp", "tpp"),
+    unread_extensions=_GRAMMARS,
     aliases=("c++",),
     query="cpp+c_family",
     variables_in=frozenset({"file", "namespace"}),

@@ -1,6 +1,7 @@
 """What the parameters of macros stand for, by what the macros are called with."""
 
 import re
+from collections.abc import Iterator, Sequence
 
 from codeplane.code.languages.c.types import Type, Types
 from codeplane.code.languages.member_resolver import CodeView
@@ -9,6 +10,9 @@ from codeplane.code.model import REASONS, Facts
 _PARAM = REASONS.index("PARAM")
 _RECEIVER = re.compile(rb"(?:\(\s*)?\b([A-Za-z_]\w*)(?:\s*\))?\s*(?:->|\.)[ \t]*\Z")
 _WHOLE = re.compile(rb"\s*\(?\s*([A-Za-z_]\w*)\s*\)?\s*")
+_CALLED = re.compile(rb"\b([A-Za-z_]\w*)[ \t]*\((?:[^()\n;{}]*,)?\s*\Z")
+_CALLS = re.compile(rb"\b([A-Za-z_]\w*)[ \t]*\(")
+_READ = ("c", "cpp")
 _MAX_CALLS = 400
 _MAX_DEPTH = 3
 _MAX_LENGTH = 2_000
@@ -26,6 +30,36 @@ class Macros:
         """Return the types of what a member in the text of a macro is read from; empty unless all are known."""
         before = _RECEIVER.search(self._view.text(path), max(0, offset - 120), offset)
         return self._of_parameter(path, facts, offset, before[1].decode(), 0) if before is not None else ()
+
+    def pasted(self, name: str, places: Sequence[tuple[str, int]]) -> tuple[str, int] | None:
+        """Return where `##` makes a name from parts, or other names from one that is used at these places."""
+        for part, pattern in _parts(name):
+            for path in self._view.holding(part):
+                facts = self._view.facts(path)
+                made = pattern.search(self._view.text(path)) if facts is not None and facts.language in _READ else None
+                if made is not None:
+                    return path, made.start()
+        for path, offset in places:
+            facts, text = self._view.facts(path), self._view.text(path)
+            called = _CALLED.search(text, max(0, offset - 200), offset) if facts is not None else None
+            if called is not None and self._pastes(called[1].decode("utf-8", "replace"), 0):
+                return path, offset
+        return None
+
+    def _pastes(self, macro: str, depth: int) -> bool:
+        """Whether a macro, or one that its text names, joins what it is given with something else."""
+        for path, index in self._view.named(macro)[0]:
+            facts = self._view.facts(path)
+            one = facts.definitions[index] if facts is not None and index < len(facts.definitions) else None
+            if facts is None or one is None or one.kind != "macro" or facts.language not in _READ:
+                continue
+            body = self._view.text(path)[one.name_at + len(one.name) : one.end]
+            if b"##" in body:
+                return True
+            inner = {word.decode() for word in _CALLS.findall(body)} - {macro}
+            if depth < _MAX_DEPTH and any(self._pastes(word, depth + 1) for word in inner):
+                return True
+        return False
 
     def _of_parameter(self, path: str, facts: Facts, offset: int, name: str, depth: int) -> tuple[Type, ...]:
         scope = facts.scope_at(offset)
@@ -46,7 +80,7 @@ class Macros:
         pattern = re.compile(rb"(?<![\w#])(#[ \t]*define[ \t]+)?\b%s[ \t]*\(" % macro.encode())
         for path in self._view.holding(macro):
             facts, text = self._view.facts(path), self._view.text(path)
-            for call in pattern.finditer(text) if facts is not None and facts.language in ("c", "cpp") else ():
+            for call in pattern.finditer(text) if facts is not None and facts.language in _READ else ():
                 at = call.end() - 1
                 if call[1] or facts is None or facts.in_text(at):
                     continue
@@ -89,3 +123,12 @@ def _nth(text: bytes, opened: int, position: int) -> bytes:
         if depth == 0:
             break
     return b""
+
+
+def _parts(name: str) -> Iterator[tuple[str, re.Pattern[bytes]]]:
+    """Yield the beginnings and ends of a name, each with how a macro joins it."""
+    for at in range(1, len(name)):
+        if name[at - 1] == "_" or name[at] == "_" or name[at].isupper():
+            begin, end = name[:at], name[at:]
+            yield begin, re.compile(rb"\b%s[ \t]*##" % begin.encode())
+            yield end, re.compile(rb"##[ \t]*%s\b" % end.encode())

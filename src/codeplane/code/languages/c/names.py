@@ -130,6 +130,10 @@ class CNames(MemberResolver):
             return Relatives()
         return self._relatives_of_member(member, facts, mine[0].kind)
 
+    def pasted(self, name: str, places: Sequence[tuple[str, int]]) -> tuple[str, int] | None:
+        """Return where a macro makes a name from parts, or other names from one that is used at these places."""
+        return self._macros.pasted(name, places)
+
     def _relatives_of_member(self, member: Bound, facts: Facts, kind: str) -> Relatives:
         bodies = self._bodies_around(member.file, facts, member.scope)
         names = [bound for body in bodies if (bound := self._classes.name_of(body)) is not None]
