@@ -79,6 +79,9 @@ class Renames:
         result = envelope.get("result")
         if not isinstance(result, dict):
             verdict.reason = _error(envelope)
+            if verdict.reason.startswith("POLICY_DENIED"):
+                # On a machine under load the policy may not be there in time, and then refuses everything.
+                sys.exit(f"nothing can be measured: {verdict.reason}")
         elif result["status"] == "applied":
             verdict.outcome, verdict.error, verdict.undo = await self._compile()
         elif result["status"] in ("needs_decision", "previewed"):
