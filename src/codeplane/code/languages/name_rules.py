@@ -52,6 +52,8 @@ class NameRules:
     """Calls may give arguments by the names of parameters, and these are followed."""
     names_in_strings: bool = False
     """Strings may hold names that are resolved: annotations, lists of exports, dotted paths."""
+    attribute_paths: frozenset[str] = frozenset()
+    """Keys of attributes whose strings are paths: `#[serde(default = "path::name")]`."""
     format_strings: bool = False
     """Format strings name variables: `"{count}"`."""
     evaluates_text: bool = False

@@ -24,6 +24,7 @@ from codeplane.index.fact_store import FactStore
 Role = Literal["DEFINITION", "REFERENCE", "IMPORT", "EXPORT"]
 _WORD = bytes(one >= 128 or chr(one).isalnum() or chr(one) in "_$" for one in range(256))
 _LONG_TEXT = 400
+_FAR = 400
 # With more places than this, an array is faster than checking them one by one.
 _FEW = 20
 _TEXT_OPENS = re.compile(rb"/[*/]|#|[A-Za-z]{0,2}[\"']")
@@ -87,6 +88,7 @@ def references(
         text = world.text(path)
         offsets = unsigned(world.language(facts).names.private_sign, text, name, occurrences(text, name))
         in_code = names_alone(world.language(facts), text, name, _in_code(facts, offsets))
+        in_code = _with_attributes(world.language(facts), text, offsets, in_code)
         doubted = _doubted(facts, text, offsets) if facts.errors and len(in_code) < len(offsets) else frozenset()
         defining = {at for of in asked.by_file.get(path, ()) for at in _defining(resolver, facts, of)}
         for offset in sorted((*in_code, *doubted)) if doubted else in_code:
@@ -211,6 +213,22 @@ def _in_code(facts: Facts, offsets: list[int]) -> list[int]:
     before = texts[:, 0].searchsorted(places, side="right") - 1
     inside = (before >= 0) & (places < texts[before, 1])
     return places[~inside].tolist() if inside.any() else offsets
+
+
+def _with_attributes(language: Language, text: bytes, offsets: list[int], in_code: list[int]) -> list[int]:
+    """Return the places in code with those in strings of attributes that are paths."""
+    keys = language.names.attribute_paths
+    if not keys or len(in_code) == len(offsets):
+        return in_code
+    pattern = _attribute_before(keys)
+    code = frozenset(in_code)
+    return [at for at in offsets if at in code or pattern.search(text[max(0, at - _FAR) : at])]
+
+
+@cache
+def _attribute_before(keys: frozenset[str]) -> re.Pattern[bytes]:
+    """Return the pattern of what stands before a name in the path of an attribute."""
+    return re.compile(rb'#!?\[[^\]]*\b(?:%s)\s*=\s*"[\w:]*\Z' % "|".join(sorted(keys)).encode())
 
 
 def _doubted(facts: Facts, text: bytes, offsets: list[int]) -> frozenset[int]:

@@ -135,6 +135,11 @@ CASES: dict[str, dict[str, str]] = {
         "src/main.rs": "fn check() {}\nfn main() {\n    macro_rules! ‹check› {\n        () => {};\n    }\n"
         "    «check»!();\n    check();\n}\n",
     },
+    "strings of attributes that are paths": {
+        "src/main.rs": "mod make;\nstruct S {\n"
+        '    #[serde(default = "make::«start»", rename = "start")]\n    n: u8,\n}\n',
+        "src/make.rs": 'pub fn ‹start›() -> u8 { 1 }\nstruct T {\n    #[serde(default = "«start»")]\n    n: u8,\n}\n',
+    },
     "paths in macro_rules": {
         "src/lib.rs": "#[macro_export]\nmacro_rules! m { () => { $crate::inner::«helper»() }; }\n"
         "pub mod inner { pub fn ‹helper›() {} }\n",

@@ -31,6 +31,9 @@ RUST = Language(
     names=NameRules(
         shorthand_fields=True,
         constant_patterns=True,
+        attribute_paths=words(
+            "default with serialize_with deserialize_with skip_serializing_if getter from into try_from"
+        ),
         format_strings=True,
         unfollowed_operators=(b"::",),
     ),

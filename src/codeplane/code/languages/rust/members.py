@@ -1,5 +1,6 @@
 """Rust's names, paths and members, resolved by modules and by the declared types of receivers."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 
 from codeplane.code.entity import Bound, Entity, Meaning, Outside
@@ -13,6 +14,8 @@ from codeplane.code.languages.rust.types import RustTypes
 from codeplane.code.languages.rust.uses import use_tree
 from codeplane.code.model import Facts, Import
 
+_PATH = re.compile(rb"(?:\w+::)*\Z")
+_FAR = 200
 _UNKNOWN = Meaning(entities=(), certain=False, how="name")
 _ELSEWHERE = Meaning(entities=(Outside(""),), certain=True, how="member")
 _SCOPED = frozenset({"scoped_identifier", "scoped_type_identifier"})
@@ -35,6 +38,8 @@ class RustMembers(MemberResolver):
         """Return what the name at a place means; None if the general rules for names decide."""
         node = self._view.node(path, offset, offset + len(name.encode()))
         above = node.parent if node is not None else None
+        if node is not None and node.type in ("string_content", "string_literal"):
+            return self._of_attribute(path, offset, name)
         if node is None or above is None or node.type not in _NAMES or node.start_byte != offset:
             return None
         if above.type == "token_tree":
@@ -106,6 +111,16 @@ class RustMembers(MemberResolver):
         local = self._names.locals.find(path, offset, name, "") if bound is None else None
         found = bound or (local[0] if local is not None else None)
         return Meaning(entities=(found,), certain=True, how="name") if found is not None else None
+
+    def _of_attribute(self, path: str, offset: int, name: str) -> Meaning:
+        """Return what a name in a string means that is a path."""
+        text = self._view.text(path)
+        before = _PATH.search(text[max(0, offset - _FAR) : offset])
+        names = before[0].decode("utf-8", "replace").split("::")[:-1] if before is not None else []
+        things = self._names.path(path, offset, [*names, name], "").things
+        if not things:
+            return _ELSEWHERE
+        return Meaning(entities=_entities(things), certain=len(things) == 1, how="member")
 
     def _of_use(self, path: str, use: Node, node: Node) -> Meaning:
         argument = field(use, "argument")
