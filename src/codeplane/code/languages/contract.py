@@ -1,5 +1,6 @@
 """What users of a definition depend on in a language: what is visible, how calls are written, what breaks them."""
 
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -27,6 +28,8 @@ class Contract:
 
     visible: Visible = "all"
     """What says who can see a definition."""
+    is_program: Callable[[str, Container[str], Callable[[str], bytes | None]], bool] | None = None
+    """Whether a file, of all files and their contents, belongs to a program, whose names nothing outside can use."""
     top: Visibility = "public"
     """How visible a definition outside of types is that says nothing about it."""
     member: Visibility = "public"

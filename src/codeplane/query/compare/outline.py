@@ -59,6 +59,7 @@ class Outline:
         self.entities: list[Entity] = []
         # What packages around it give away, where somebody knows.
         self.passing: PackageReexports | None = None
+        self.is_program = False
         self._outer: list[int] = []
         self._parts: dict[int, Parts] = {}
         # A cache of `visibility_of`.
@@ -70,7 +71,7 @@ class Outline:
         """Build an outline from an epoch's rows (kind, name, lexical path, signature, line), without text."""
         made = cls.__new__(cls)
         made.path, made.text, made.facts, made.language = path, b"", None, language_named(language)
-        made.passing = None
+        made.passing, made.is_program = None, False
         made.rules, made._outer, made._parts = made.language.contract, [], {}
         made.entities, made.visibilities = [], {}
         places: dict[str, int] = {}

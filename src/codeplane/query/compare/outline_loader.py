@@ -4,6 +4,7 @@ import asyncio
 import stat
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from codeplane.code.languages.registry import languages
 from codeplane.code.model import Facts
@@ -139,6 +140,10 @@ class OutlineLoader:
         facts: dict[int, Facts] = {**known, **{place: file for place, file in zip(unknown, made, strict=True) if file}}
         why = dict(zip(unknown, problems, strict=True))
         self._join(places, contents, facts, why, loaded)
+        for outlines in loaded.files:
+            for side in (outlines.old, outlines.new):
+                if side is not None and side.rules.is_program is not None:
+                    side.is_program = side.rules.is_program(side.path, snapshot.files, partial(_text, snapshot))
 
     def _join(
         self,
@@ -195,6 +200,11 @@ def _is_wanted(file: ChangedFile, hidden: HiddenPaths, snapshot: Snapshot, loade
         return True
     loaded.others.append(Unparsed(file=file, language=language.name if language else None, note=note))
     return False
+
+
+def _text(snapshot: Snapshot, path: str) -> bytes | None:
+    known = snapshot.files.get(path)
+    return snapshot.text(known) if known is not None and known.skipped is None else None
 
 
 def _is_link(path: str, snapshot: Snapshot) -> bool:

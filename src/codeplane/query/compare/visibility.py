@@ -99,7 +99,7 @@ def _by_pub(outline: Outline, entity: Entity, place: int) -> Visibility:
         marks = outline.parts(place).header.marks
         return "public" if entity.kind == "macro" and any("macro_export" in mark for mark in marks) else "private"
     after = words.index("pub") + 1
-    return "internal" if words[after : after + 1] == ["("] else "public"
+    return "internal" if outline.is_program or words[after : after + 1] == ["("] else "public"
 
 
 def _by_modifier(outline: Outline, entity: Entity, header: Header) -> Visibility:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from codeplane.code.entity import Bound
 from codeplane.code.languages.python.evidence import decorators, is_property
 from codeplane.code.languages.registry import LANGUAGES
+from codeplane.code.model import Definition
 from codeplane.code.resolve.tier import SURE
 from codeplane.index.files.paths import shown
 from codeplane.index.path_kinds import is_copy, is_test
@@ -166,6 +167,8 @@ def _public(context: RenameContext) -> Iterator[Danger]:
         return
     if subject.language.contract.visible == "capital" and not subject.name[:1].isupper():
         return
+    if subject.language.contract.visible == "pub" and not _is_pub(context):
+        return
     facts = subject.facts
     given = any(export.local == subject.name or export.name == subject.name for export in facts.exports)
     owner = subject.owner
@@ -179,6 +182,26 @@ def _public(context: RenameContext) -> Iterator[Danger]:
             path=subject.bound.file,
             offset=subject.at,
         )
+
+
+def _is_pub(context: RenameContext) -> bool:
+    """Whether a definition that says `pub` itself, or is a part of one that does, is in a library."""
+    subject, path, files = context.subject, context.subject.bound.file, context.world.snapshot.files
+    is_program = subject.language.contract.is_program
+    if is_program is not None and is_program(
+        path, files, lambda one: context.world.text(one) if one in files else None
+    ):
+        return False
+    one, text = subject.definition, context.world.text(path)
+    while one is not None and (one.kind == "enum_member" or _is_of_trait(context, one)):
+        one = subject.facts.definitions[one.container] if one.container >= 0 else None
+    head = text[one.start : one.name_at].split() if one is not None else [b"pub"]
+    return b"pub" in head
+
+
+def _is_of_trait(context: RenameContext, one: Definition) -> bool:
+    owner = context.subject.facts.definitions[one.container] if one.container >= 0 else None
+    return owner is not None and owner.kind == "trait"
 
 
 def _private(context: RenameContext) -> Iterator[Danger]:

@@ -7,6 +7,7 @@ from codeplane.code.languages.name_rules import NameRules
 from codeplane.code.languages.project_family import project_family
 from codeplane.code.languages.reserved_words import words
 from codeplane.code.languages.rust.keywords import RUST_RESERVED, RUST_SOFT
+from codeplane.code.languages.rust.programs import is_program
 
 RUST = Language(
     name="rust",
@@ -40,6 +41,7 @@ RUST = Language(
     classes=ClassRules(traits=True),
     contract=Contract(
         visible="pub",
+        is_program=is_program,
         top="private",
         member="private",
         module="file",
