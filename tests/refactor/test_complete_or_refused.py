@@ -12,8 +12,8 @@ from tests.query.asking import result
 from tests.refactor.test_operations import edits, failed, made, texts
 
 ANIMAL = 'package zoo;\n\npublic class Animal {\n    public static String label() {\n        return "a";\n    }\n}\n'
-# Files, the symbol, and a place that uses it in a way that no scope of its file explains.
-UNSEEN: dict[str, tuple[dict[str, str], str, str]] = {
+# Files, the symbol, and a place that uses it without a receiver, which declared types explain.
+FOLLOWED: dict[str, tuple[dict[str, str], str, str]] = {
     "java inherited": (
         {
             "zoo/Animal.java": ANIMAL.replace("static ", ""),
@@ -58,6 +58,9 @@ UNSEEN: dict[str, tuple[dict[str, str], str, str]] = {
         "zoo/Animal.java:4:19",
         "zoo/Dog.java:4",
     ),
+}
+# Files, the symbol, and a place that uses it in a way that no scope of its file explains.
+UNSEEN: dict[str, tuple[dict[str, str], str, str]] = {
     "csharp using static": (
         {
             "Animal.cs": "namespace Zoo\n{\n    public static class Animal\n    {\n"
@@ -154,7 +157,8 @@ def _folder(case: str) -> str:
 
 def _together() -> dict[str, str]:
     """All cases as folders of one repository."""
-    return {f"{_folder(case)}/{path}": text for case, (files, _, _) in UNSEEN.items() for path, text in files.items()}
+    cases = {**UNSEEN, **FOLLOWED}
+    return {f"{_folder(case)}/{path}": text for case, (files, _, _) in cases.items() for path, text in files.items()}
 
 
 @requirement("REF-40")
@@ -173,6 +177,22 @@ async def test_a_rename_that_would_leave_a_use_asks_back(tmp_path: Path) -> None
     assert texts(root) == _together()
 
 
+@requirement("REF-42")
+@pytest.mark.parametrize("case", FOLLOWED)
+async def test_uses_without_a_receiver_are_renamed_where_types_are_declared(case: str, tmp_path: Path) -> None:
+    files, symbol, _ = FOLLOWED[case]
+    root = made(tmp_path, files)
+    async with asking(root) as ask:
+        done = result(await ask("refactor.rename", symbol=symbol, new_name="fresh", apply=True))
+        assert done["status"] == "applied"
+    now = texts(root)
+    assert all(
+        now[path].count("fresh") == text.count("label()") + text.count("label;\n\nclass")
+        for path, text in files.items()
+    )
+    assert not any("label()" in text for text in now.values())
+
+
 @pytest.mark.parametrize("case", ["c prototype that only the linker joins", "go twins for other systems"])
 async def test_a_function_to_decide_about_is_not_called_a_member(case: str, tmp_path: Path) -> None:
     files, symbol, _ = UNSEEN[case]
@@ -187,7 +207,7 @@ async def test_a_function_to_decide_about_is_not_called_a_member(case: str, tmp_
 async def test_a_delete_of_what_may_be_in_use_is_refused(tmp_path: Path) -> None:
     root = made(tmp_path, _together())
     async with asking(root) as ask:
-        for case, (_, symbol, place) in UNSEEN.items():
+        for case, (_, symbol, place) in {**UNSEEN, **FOLLOWED}.items():
             if case in KEPT_BY_OTHERS:
                 continue
             envelope = await ask("refactor.delete", target=f"{_folder(case)}/{symbol}", apply=True)

@@ -5,7 +5,8 @@ from typing import Literal
 from msgspec import Struct
 
 # A class's own members, or those of its instances; empty where a language does not separate them.
-Side = Literal["", "static", "instance"]
+# In Java a method, a field and a type of one name are three symbols of one class.
+Side = Literal["", "static", "instance", "method", "field", "type"]
 
 
 class Module(Struct, frozen=True, gc=False):

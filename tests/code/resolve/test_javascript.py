@@ -415,13 +415,13 @@ def test_what_an_open_quote_swallows_is_proposed(tmp_path: Path) -> None:
         # Without a root there is no crate to look in.
         (("src/one.rs", "pub fn help() {}\n"), ("src/two.rs", "use crate::one::help;\nfn f() { help() }\n"), "help"),
         (
-            ("p/One.java", "package p;\npublic class One { public void help() {} }\n"),
-            ("p/Two.java", "package p;\nimport p.One;\nclass Two { void f(One one) { one.help(); } }\n"),
+            ("p/One.kt", "package p\nclass One {\n    fun help() {}\n}\n"),
+            ("p/Two.kt", "package p\nimport p.One\nclass Two {\n    fun f(one: One) { one.help() }\n}\n"),
             "One.help",
         ),
         (
-            ("p/One.java", "package p;\npublic class One {}\n"),
-            ("p/Two.java", "package p;\nimport p.One;\nclass Two extends One { One make() { return new One(); } }\n"),
+            ("p/One.kt", "package p\nopen class One\n"),
+            ("p/Two.kt", "package p\nimport p.One\nclass Two : One() {\n    fun make(): One = One()\n}\n"),
             "One",
         ),
     ],

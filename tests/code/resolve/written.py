@@ -13,7 +13,7 @@ from codeplane.index.fact_store import FactStore
 from codeplane.index.fulltext import FullText
 from codeplane.index.parser_pool import ParserPool
 from codeplane.index.snapshot import Snapshot
-from codeplane.query.search.symbols import targets
+from codeplane.query.search.symbols import side_of_target, targets
 from tests.harness import git, make_repo
 from tests.index.recording_indexer import RecordingIndexer
 
@@ -47,7 +47,10 @@ class Written:
         """Each reference as `path:line:column` (counted from 1) and its tier."""
         world = self.world()
         found: dict[str, str] = {}
-        for one in references(world, self.store, [target.bound for target in targets(world, self.store, query)]):
+        wanted = targets(world, self.store, query)
+        sides = {side_of_target(world, target) for target in wanted}
+        bounds = [target.bound for target in wanted]
+        for one in references(world, self.store, bounds, side=sides.pop() if len(sides) == 1 else ""):
             text = world.text(one.path)
             line = text.count(b"\n", 0, one.offset)
             column = one.offset - (text.rfind(b"\n", 0, one.offset) + 1)

@@ -302,7 +302,9 @@ class Assembly:
     def _definitions(self) -> list[Definition]:
         """Each with its container, its path and its place among equals; what a class says twice is said once."""
         drafts = self._drafts
-        declared = {(one.scope, one.name, self._is_static(one)) for one in drafts if one.kind != "field"}
+        by_kind = self._language.classes.members_by_kind
+        hiding = [one for one in drafts if one.kind != "field"] if not by_kind else []
+        declared = {(one.scope, one.name, self._is_static(one)) for one in hiding}
         order: list[int] = []
         starts = [one.start for one in drafts]
         for index in sorted(range(len(drafts)), key=starts.__getitem__):

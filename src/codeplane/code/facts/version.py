@@ -11,10 +11,11 @@ from codeplane.code.model import FORMAT
 
 @cache
 def tables_version() -> int:
-    """A number that changes with what extraction reads: the plain fields of a language, its queries, static members."""
+    """A number that changes with what extraction reads: the plain fields of a language, its queries, and two rules."""
     parts = [str(FORMAT)]
     for language in LANGUAGES.values():
-        parts += [_plain(language), str(language.classes.static_members), query_of(language)]
+        read = (language.classes.static_members, language.classes.members_by_kind)
+        parts += [_plain(language), str(read), query_of(language)]
     return int(sha256("\0".join(parts).encode()).hexdigest()[:7], 16)
 
 

@@ -17,6 +17,8 @@ class ClassRules:
     """`super` is called to reach what a class builds on."""
     static_members: bool = False
     """A class and its instances may have two members of one name."""
+    members_by_kind: bool = False
+    """A method, a field and a type of one name are three members of a class."""
     heritage_clauses: bool = False
     """`extends` and `implements` say what a class builds on."""
     rebindable: bool = False

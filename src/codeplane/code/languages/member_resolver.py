@@ -68,6 +68,7 @@ class MemberResolver(ABC):
 
         A member whose owner is certain is `Meaning(entities=(bound,), certain=True, how="member")`. One of a type that
         is not in the repository has `Outside` as its entity. One that is not known has no entities and is not certain.
+        With `how="overload"` it is one of several entities, of which the types of arguments decide.
         """
 
     def imported(self, path: str, facts: Facts, one: Import) -> tuple[Entity, ...] | None:
@@ -75,9 +76,17 @@ class MemberResolver(ABC):
         return None
 
     @abstractmethod
-    def relatives(self, member: Bound) -> Relatives:
-        """Return the members that are renamed with one."""
+    def relatives(self, member: Bound) -> Relatives | None:
+        """Return the members that are renamed with one; None if the language does not say."""
 
     def pasted(self, name: str, places: Sequence[tuple[str, int]]) -> tuple[str, int] | None:
         """Return where a macro makes a name from parts, or other names from one that is used at these places."""
+        return None
+
+    def is_guess(self, path: str, facts: Facts, one: Import) -> bool:
+        """Whether an import may mean something else than what is found."""
+        return False
+
+    def top_level(self, path: str, facts: Facts, name: str) -> tuple[Entity, ...] | None:
+        """Return what a plain name that a file does not bind means; None if the general rules decide."""
         return None

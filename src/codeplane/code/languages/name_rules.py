@@ -64,6 +64,8 @@ class NameRules:
     """How the paths of a module and of the stub beside it end."""
     folder_packages: bool = False
     """The files of a folder share their top-level names."""
+    files_named_by_types: bool = False
+    """A file has the name of the type in it that others use."""
     members_may_be_keywords: bool = False
     special_names: bool = False
     """The language itself looks for names such as `__name__`."""

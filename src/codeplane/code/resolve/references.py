@@ -12,6 +12,7 @@ from msgspec import Struct
 from codeplane.code.entity import Bound, Meaning, Outside, Side
 from codeplane.code.languages.expression import is_short, shape
 from codeplane.code.languages.language import Language
+from codeplane.code.languages.member_side import side_of
 from codeplane.code.languages.outside_packages import package_of
 from codeplane.code.languages.registry import LANGUAGES, languages
 from codeplane.code.model import Definition, Facts
@@ -61,12 +62,14 @@ def references(
     keep: Callable[[str], bool] | None = None,
     receivers: bool = True,
     resolver: Resolver | None = None,
+    side: Side = "",
 ) -> Iterator[Reference]:
     """Yield every occurrence of the name that is or may be a reference to one of these bindings, in the order of files.
 
     The bindings have the same name: together they are what an ambiguous question asks for. `keep` selects the files to
     search. Without `receivers`, the text before a member is not recorded, which takes a fifth of the time. A `resolver`
-    of the same world can be passed to reuse its results.
+    of the same world can be passed to reuse its results. `side` leaves out what certainly is another member of the same
+    name and class.
     """
     resolver = resolver or Resolver(world)
     asked = _Asked.of(world, wanted, resolver)
@@ -94,12 +97,18 @@ def references(
         for offset in sorted((*in_code, *doubted)) if doubted else in_code:
             if offset in doubted:
                 yield Reference(path=path, offset=offset, tier="UNKNOWN", role="REFERENCE", receiver="")
-            elif offset in defining:
+            elif offset in defining and _is_of_side(resolver, path, facts, text, offset, side):
                 yield Reference(path=path, offset=offset, tier="PROVEN", role="DEFINITION", receiver="")
-            else:
+            elif offset not in defining:
                 found = _judged(resolver, text, facts, path, offset, asked, receivers=receivers)
-                if found is not None:
+                if found is not None and (not side or found.side in ("", side)):
                     yield found
+
+
+def _is_of_side(resolver: Resolver, path: str, facts: Facts, text: bytes, offset: int, side: Side) -> bool:
+    """Whether a definition may be the one that is searched for, of several of its name in a class."""
+    defined = resolver.defined_at(path, facts, offset) if side else None
+    return defined is None or side_of(facts, text, defined) in ("", side)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,7 +183,7 @@ def _is_member(world: World, resolver: Resolver, facts: Facts, one: Bound) -> bo
 def _packages(world: World, resolver: Resolver, member: Bound) -> frozenset[str]:
     facts = world.facts(member.file)
     index = facts.scopes[member.scope].definition if facts is not None else -1
-    if facts is None or index < 0:
+    if facts is None or index < 0 or resolver.has_typed_members(facts):
         return frozenset()
     owner = facts.definitions[index]
     return resolver.packages_below(Bound(member.file, owner.scope, owner.name))
@@ -343,6 +352,8 @@ def _tier(meaning: Meaning, path: str, asked: _Asked, *, implicit: bool) -> Tier
     `implicit` means that the language reaches inherited and imported members by their bare names.
     """
     meant = [one for one in (*meaning.entities, meaning.own) if isinstance(one, Bound) and one in asked.among]
+    if meant and meaning.how == "overload":
+        return "STRONG" if meaning.certain and len(meant) == len(meaning.entities) else "ANCHORED"
     if meant:
         if meaning.how == "name" and any(path == one.file for one in meant):
             return "PROVEN"

@@ -84,6 +84,20 @@ class Resolver(Values):
         found = typed.imported(path, facts, one) if typed is not None else None
         return super().imported(path, facts, one) if found is None else found
 
+    def guesses(self, path: str, facts: Facts, one: Import) -> bool:
+        """Whether an import may mean something else than what is found."""
+        typed = self._members_of(facts)
+        return (typed is not None and typed.is_guess(path, facts, one)) or super().guesses(path, facts, one)
+
+    def _in_package(self, path: str, facts: Facts, name: str) -> tuple[Entity, ...]:
+        typed = self._members_of(facts)
+        found = typed.top_level(path, facts, name) if typed is not None else None
+        return found if found is not None else super()._in_package(path, facts, name)
+
+    def has_typed_members(self, facts: Facts) -> bool:
+        """Whether members in a file are resolved by declared types."""
+        return self._members_of(facts) is not None
+
     def relatives(self, member: Bound) -> Relatives | None:
         """Return the members that are renamed with one; None if the language does not resolve members by types."""
         facts = self._world.facts(member.file)

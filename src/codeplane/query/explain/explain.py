@@ -29,7 +29,7 @@ from codeplane.query.explain.file_outline import outline_file
 from codeplane.query.knowledge import Knowledge
 from codeplane.query.search.matches import Place
 from codeplane.query.search.scope import Keep, scope
-from codeplane.query.search.symbols import Target, targets
+from codeplane.query.search.symbols import Target, side_of_target, targets
 from codeplane.query.signature import doc, signature
 
 _MAX_CANDIDATES = 30
@@ -272,7 +272,7 @@ def _references(world: World, store: FactStore, target: Target) -> tuple[Referen
     tests: Counter[str] = Counter()
     references_found: list[Reference] = []
     exact, until = True, time.monotonic() + _FOR_SEC
-    for reference in references(world, store, [target.bound], receivers=False):
+    for reference in references(world, store, [target.bound], receivers=False, side=side_of_target(world, target)):
         if reference.role == "DEFINITION":
             continue
         if len(references_found) >= _MAX_REFERENCES or time.monotonic() > until:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
+from codeplane.code.entity import Side
 from codeplane.code.resolve.references import Reference, references
 from codeplane.code.resolve.tier import SURE, TIERS
 from codeplane.code.resolve.world import World
@@ -11,7 +12,7 @@ from codeplane.index.files.paths import shown
 from codeplane.kernel.counted import counted
 from codeplane.query.search.matches import MatchList, Place
 from codeplane.query.search.scope import Keep
-from codeplane.query.search.symbols import Target, targets
+from codeplane.query.search.symbols import Target, side_of_target, targets
 
 _MAX_ALIASES = 5
 _NO_NAMES = frozenset({"", "*", "default"})
@@ -74,7 +75,9 @@ def _each_reference(
 ) -> Iterator[tuple[str, Reference]]:
     for name in dict.fromkeys(target.bound.name for target in wanted):
         bounds = [target.bound for target in wanted if target.bound.name == name]
-        for target in references(world, store, bounds, keep=keep, receivers=False):
+        sides = {side_of_target(world, target) for target in wanted if target.bound.name == name}
+        side: Side = sides.pop() if len(sides) == 1 else ""
+        for target in references(world, store, bounds, keep=keep, receivers=False, side=side):
             yield name, target
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from codeplane.code.entity import Bound, Side
-from codeplane.code.languages.javascript.this_binding import side_of
+from codeplane.code.languages.member_side import side_of
 from codeplane.code.model import Definition, Facts
 from codeplane.code.resolve.references import occurrences
 from codeplane.code.resolve.resolver import Resolver
@@ -42,6 +42,15 @@ class Target:
         if self.symbol is None:
             return f"{self.bound.name} in {shown(self.bound.file)}"
         return f"{self.symbol.kind} {self.symbol.path} ({shown(self.symbol.file)}:{self.symbol.line})"
+
+
+def side_of_target(world: World, target: Target) -> Side:
+    """Return which of several members of its name and class a target is; empty if it may be any."""
+    facts = world.facts(target.bound.file)
+    if facts is None or target.definition is None:
+        return ""
+    side = side_of(facts, world.text(target.bound.file), target.definition)
+    return side if side in ("method", "field", "type") else ""
 
 
 def definitions(

@@ -17,7 +17,7 @@ from codeplane.index.path_kinds import is_copy
 from codeplane.kernel.counted import ARE, counted
 from codeplane.kernel.errors import NotFound, NotRefactorable, StillUsed
 from codeplane.kernel.json import JsonValue
-from codeplane.query.search.symbols import Target
+from codeplane.query.search.symbols import Target, side_of_target
 from codeplane.refactor.delete.importers import find_importers
 from codeplane.refactor.delete.leftovers import Leftovers
 from codeplane.refactor.delete.sites import Site, sites
@@ -55,7 +55,7 @@ def _symbol(world: World, store: FactStore, target: Target, *, force: bool, dead
     going = sites(world, bound, target.definition)
     by_file: dict[str, list[Reference]] = {bound.file: []}
     late = ""
-    for reference in references(world, store, [bound]):
+    for reference in references(world, store, [bound], side=side_of_target(world, target)):
         if reference.role == "DEFINITION" and _is_another(resolver, facts, target, reference):
             continue
         if not (reference.path == bound.file and any(site.start <= reference.offset < site.end for site in going)):

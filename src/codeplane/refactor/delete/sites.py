@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from codeplane.code.entity import Bound
+from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.model import REASONS, Definition, Facts
 from codeplane.code.resolve.world import World
 from codeplane.index.files.paths import shown
@@ -57,6 +58,11 @@ def sites(world: World, bound: Bound, definition: Definition | None = None) -> l
 
 def _places(facts: Facts, bound: Bound, definition: Definition | None) -> list[tuple[int, int]]:
     rows = facts.bound.get((bound.scope, bound.name), [])
+    by_kind = LANGUAGES[facts.language].classes.members_by_kind
+    if by_kind and definition is not None:
+        kinds = ("method",) if definition.kind == "method" else (definition.kind,)
+        among = (facts.definitions[index] for index in facts.declared.get((bound.scope, bound.name), []))
+        return sorted((one.name_at, -1) for one in among if one.kind in kinds)
     found = {facts.bind_at(row): facts.bind_reason(row) for row in rows}
     for index in facts.declared.get((bound.scope, bound.name), []):
         one = facts.definitions[index]

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from codeplane.code.entity import Bound, Module
 from codeplane.code.languages.expression import receiver
+from codeplane.code.languages.member_side import side_of
 from codeplane.code.model import Facts
 from codeplane.code.resolve.tier import SURE
 from codeplane.kernel.errors import NameTaken
@@ -66,13 +67,25 @@ def _in_scope(context: RenameContext, bound: Bound, why: str) -> Iterator[Taken]
     if facts is None:
         return
     for row in facts.rows(bound.scope, context.new):
-        yield bound.file, facts.bind_at(row), why
+        if not _is_apart(context, bound.file, facts, facts.bind_at(row)):
+            yield bound.file, facts.bind_at(row), why
     for index in facts.declared.get((bound.scope, context.new), ()):
         definition = facts.definitions[index]
+        if _is_apart(context, bound.file, facts, definition.name_at):
+            continue
         mine = context.subject.definition
         receivers = mine is not None and "." in mine.path and facts.scopes[bound.scope].kind == "file"
         if not receivers or definition.path.rpartition(".")[0] == (mine.path.rpartition(".")[0] if mine else ""):
             yield bound.file, definition.name_at, why
+
+
+def _is_apart(context: RenameContext, path: str, facts: Facts, at: int) -> bool:
+    """Whether of two names of one scope one is called and the other is not, so that they never mean each other."""
+    if not context.subject.language.classes.members_by_kind or not context.side:
+        return False
+    defined = context.resolver.defined_at(path, facts, at)
+    side = side_of(facts, context.world.text(path), defined) if defined is not None else "field"
+    return side != "" and (side == "method") != (context.side == "method")
 
 
 def _in_classes(context: RenameContext, bound: Bound) -> Iterator[Taken]:
@@ -85,6 +98,8 @@ def _in_classes(context: RenameContext, bound: Bound) -> Iterator[Taken]:
         there = context.world.facts(member.file)
         for index in there.declared.get((member.scope, context.new), ()) if there is not None else ():
             assert there is not None
+            if _is_apart(context, member.file, there, there.definitions[index].name_at):
+                continue
             yield member.file, there.definitions[index].name_at, "a class it is related to has a member of that name"
 
 
@@ -217,6 +232,8 @@ def _in_file(
         captor = resolver.lexical(path, facts, edit.start, context.new)
         if captor is not None and captor.scope != own.scope and _within(facts, captor.scope, own.scope):
             for row in facts.rows(captor.scope, context.new)[:1]:
+                if _is_apart(context, path, facts, facts.bind_at(row)):
+                    continue
                 yield path, facts.bind_at(row), "a use of it would mean this one instead"
     if homes:
         yield from _captured_uses(context, path, facts, text, homes)
@@ -230,6 +247,10 @@ def _captured_uses(context: RenameContext, path: str, facts: Facts, text: bytes,
         if facts.in_text(at) or at in facts.labels or (at in imported and facts.imports[imported[at]].local_at != at):
             continue
         if receiver(text, at, facts.in_text) != () or resolver.defined_at(path, facts, at) is not None:
+            continue
+        called = text[at + len(context.new.encode()) :][:20].lstrip()[:1] == b"("
+        by_kind = context.subject.language.classes.members_by_kind
+        if by_kind and context.side in ("field", "method") and called != (context.side == "method"):
             continue
         own = resolver.lexical(path, facts, at, context.new)
         seen_from = facts.scope_at(at)

@@ -169,6 +169,8 @@ def _public(context: RenameContext) -> Iterator[Danger]:
         return
     if subject.language.contract.visible == "pub" and not _is_pub(context):
         return
+    if subject.language.contract.visible == "modifier" and not _is_public_by_modifier(context):
+        return
     facts = subject.facts
     given = any(export.local == subject.name or export.name == subject.name for export in facts.exports)
     owner = subject.owner
@@ -202,6 +204,24 @@ def _is_pub(context: RenameContext) -> bool:
 def _is_of_trait(context: RenameContext, one: Definition) -> bool:
     owner = context.subject.facts.definitions[one.container] if one.container >= 0 else None
     return owner is not None and owner.kind == "trait"
+
+
+def _is_public_by_modifier(context: RenameContext) -> bool:
+    """Whether what stands before a definition, or its absence, lets others use it."""
+    subject, one = context.subject, context.subject.definition
+    if one is None:
+        return True
+    words = {
+        word.decode("ascii", "replace")
+        for word in context.world.text(subject.bound.file)[one.start : one.name_at].split()
+    }
+    if words & {"public", "protected"}:
+        return True
+    if words & {"private", "internal"}:
+        return False
+    owner = subject.facts.definitions[one.container].kind if one.container >= 0 else ""
+    contract = subject.language.contract
+    return owner in ("annotation", "interface") or (contract.member if owner else contract.top) == "public"
 
 
 def _private(context: RenameContext) -> Iterator[Danger]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from codeplane.code.entity import Bound, Side
-from codeplane.code.languages.javascript.this_binding import side_of
+from codeplane.code.languages.member_side import side_of
 from codeplane.code.languages.registry import LANGUAGES
 from codeplane.refactor.rename.new_name import is_mangled
 from codeplane.refactor.rename.protocols import structural_relative

@@ -14,6 +14,7 @@ from codeplane.refactor.draft import Candidate, Capsule, Coverage, Danger, Draft
 from codeplane.refactor.rename.collisions import refuse_collisions
 from codeplane.refactor.rename.dangers import dangers_of, unparsed
 from codeplane.refactor.rename.family import Family, family_of
+from codeplane.refactor.rename.file_name import file_moves
 from codeplane.refactor.rename.fixtures import fixture_edits, is_fixture_subject
 from codeplane.refactor.rename.format_strings import format_edits
 from codeplane.refactor.rename.keyword_arguments import keyword_edits
@@ -46,11 +47,13 @@ def plan_rename(
         deadline=deadline,
         most=most,
     )
-    if (relatives := context.relatives) is not None and relatives.members:
+    relatives = context.relatives
+    if relatives is not None and relatives.members:
         # The compiler holds them to one name.
         context.subject = replace(subject, bounds=tuple(dict.fromkeys([*subject.bounds, *relatives.members])))
         subject = context.subject
-    family = family_of(context)
+    alone = Family(members=(subject.bound,), owners=(), outside=())
+    family = family_of(context) if relatives is None else alone
     edits = _edits(context, subject.bounds)
     _refuse_mangling(context, edits)
     title = f"Rename {target.line()} to {new_name}"
@@ -64,6 +67,7 @@ def plan_rename(
             title=title,
             word=context.name,
             edits=edits,
+            moves=file_moves(context),
             dangers=(*dangers, *dangers_of(context, family, edits)),
             coverage=_coverage(context),
         )

@@ -7,7 +7,7 @@ from itertools import groupby
 from msgspec import structs
 
 from codeplane.code.entity import Bound, Side
-from codeplane.code.languages.javascript.this_binding import side_of
+from codeplane.code.languages.member_side import side_of
 from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.model import REASONS, Facts
 from codeplane.code.resolve.references import Reference, occurrences, references
@@ -41,7 +41,7 @@ def reference_edits(context: RenameContext, bounds: Sequence[Bound]) -> list[Edi
         context.looked_at.add(reference.path)
         if _belongs(context, bounds, reference):
             # Inside a class, its private name is its own whatever the receiver.
-            certain = own or (reference.side != "" and reference.side == context.side)
+            certain = own or (reference.side in ("static", "instance") and reference.side == context.side)
             found.append(
                 structs.replace(reference, tier="STRONG") if certain and reference.tier == "ANCHORED" else reference
             )

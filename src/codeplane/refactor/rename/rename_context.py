@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from codeplane.code.entity import Side
-from codeplane.code.languages.javascript.this_binding import side_of
 from codeplane.code.languages.member_resolver import Relatives
+from codeplane.code.languages.member_side import side_of
 from codeplane.code.model import Facts
 from codeplane.code.resolve.references import occurrences, unsigned
 from codeplane.code.resolve.resolver import Resolver

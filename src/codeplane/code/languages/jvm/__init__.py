@@ -1,5 +1,6 @@
 """Java, Kotlin and Scala."""
 
+from codeplane.code.languages.class_rules import ClassRules
 from codeplane.code.languages.jvm.contract import JAVA_CONTRACT, KOTLIN_CONTRACT, SCALA_CONTRACT
 from codeplane.code.languages.jvm.keywords import (
     JAVA_RESERVED,
@@ -27,7 +28,8 @@ JAVA = Language(
     calls_apart=True,
     soft_keywords=JAVA_SOFT,
     reserved=JAVA_RESERVED,
-    names=_NAMES,
+    names=NameRules(folder_packages=True, files_named_by_types=True),
+    classes=ClassRules(members_by_kind=True),
     contract=JAVA_CONTRACT,
     patterns=("java",),
     pattern_contexts=(("class C { void m() { ", "; } }"), ("class C { void m() { ", " } }"), ("class C { ", " }")),

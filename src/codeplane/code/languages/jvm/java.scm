@@ -27,6 +27,8 @@
 (enhanced_for_statement name: (identifier) @bind.local)
 (resource name: (identifier) @bind.local)
 (instanceof_expression name: (identifier) @bind.local)
+(type_pattern (identifier) @bind.local)
+(record_pattern_component (identifier) @bind.local)
 
 (import_declaration "static" (scoped_identifier scope: (_) @source name: (identifier) @imported) .) @import.java_import_static
 (import_declaration "static" (scoped_identifier) @source (asterisk) @everything) @import.java_import_static

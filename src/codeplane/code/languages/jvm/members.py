@@ -1,0 +1,40 @@
+"""Resolves the names of the languages of the Java virtual machine that declare their types."""
+
+from codeplane.code.entity import Bound, Entity, Meaning
+from codeplane.code.languages.jvm.java_members import JavaMembers
+from codeplane.code.languages.member_resolver import CodeView, MemberResolver, Relatives
+from codeplane.code.model import Facts, Import
+
+
+class JvmMembers(MemberResolver):
+    """Asks the resolver of the language of a file; a language without one is left to the general rules."""
+
+    def __init__(self, view: CodeView) -> None:
+        super().__init__(view)
+        self._by_language: dict[str, MemberResolver] = {"java": JavaMembers(view)}
+
+    def meaning(self, path: str, facts: Facts, offset: int, name: str) -> Meaning | None:
+        """Return what the name at a place means; None if the general rules for names decide."""
+        found = self._by_language.get(facts.language)
+        return found.meaning(path, facts, offset, name) if found is not None else None
+
+    def relatives(self, member: Bound) -> Relatives | None:
+        """Return the members that are renamed with one; None if the language does not say."""
+        facts = self._view.facts(member.file)
+        found = self._by_language.get(facts.language) if facts is not None else None
+        return found.relatives(member) if found is not None else None
+
+    def imported(self, path: str, facts: Facts, one: Import) -> tuple[Entity, ...] | None:
+        """Return what an import brings; None if the general rules decide."""
+        found = self._by_language.get(facts.language)
+        return found.imported(path, facts, one) if found is not None else None
+
+    def is_guess(self, path: str, facts: Facts, one: Import) -> bool:
+        """Whether several types of the repository have the name that an import names."""
+        found = self.imported(path, facts, one)
+        return found is not None and len(found) > 1
+
+    def top_level(self, path: str, facts: Facts, name: str) -> tuple[Entity, ...] | None:
+        """Return what a name that a file does not bind means; None if the general rules decide."""
+        found = self._by_language.get(facts.language)
+        return found.top_level(path, facts, name) if found is not None else None

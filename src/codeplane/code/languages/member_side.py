@@ -1,0 +1,28 @@
+"""Which of several members of one name in a class a definition is."""
+
+from codeplane.code.entity import Side
+from codeplane.code.languages.javascript.this_binding import side_of as side_in_javascript
+from codeplane.code.languages.registry import LANGUAGES
+from codeplane.code.model import Definition, Facts
+
+_TYPES = frozenset({"annotation", "class", "enum", "interface", "record"})
+
+
+def side_of(facts: Facts, text: bytes, one: Definition) -> Side:
+    """Return what a definition is beside others of its name; empty where a name of a class is one symbol."""
+    if not LANGUAGES[facts.language].classes.members_by_kind:
+        return side_in_javascript(facts, text, one)
+    if one.kind == "method":
+        return "" if _is_component(facts, one) else "method"
+    if one.kind in ("field", "enum_member"):
+        return "" if _is_component(facts, one) else "field"
+    return "type" if one.kind in _TYPES else ""
+
+
+def _is_component(facts: Facts, one: Definition) -> bool:
+    """Whether a member of a record is a component, which is a field and the method that reads it at once."""
+    if one.container < 0 or facts.definitions[one.container].kind != "record":
+        return False
+    head = facts.definitions[one.container]
+    found = (facts.definitions[index] for index in facts.defining(one.scope, one.name))
+    return any(other.kind == "field" and other.name_at < head.body for other in found)
