@@ -461,6 +461,7 @@ REQUIREMENTS = (
     Requirement(id="FCT-11", source="002 §7.3.5", promise="every form of import and export is read right"),
     Requirement(id="FCT-12", source="002 §7.3.3", promise="names are bound in their scope"),
     Requirement(id="FCT-13", source="002 §7.5", promise="any bytes give bounded facts inside the file"),
+    Requirement(id="FCT-18", source="002 §7.5", promise="valid text that a grammar does not know is read all the same"),
     Requirement(id="FCT-14", source="002 §7.5", promise="each language has a sound table and a sample"),
     Requirement(
         id="RPL-01",

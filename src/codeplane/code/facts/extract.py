@@ -102,7 +102,11 @@ def parse(parser: tree_sitter.Parser, language: Language, text: bytes) -> tree_s
         return tree
     other = repair.after_errors(written) if repair is not None else text if written is not text else None
     second = parser.parse(other) if other is not None else None
-    return second if second is not None and _broken(second.root_node) < _broken(tree.root_node) else tree
+    if second is None:
+        return tree
+    # What is missing may have no node of its own, so that no byte counts as broken.
+    better = not second.root_node.has_error or _broken(second.root_node) < _broken(tree.root_node)
+    return second if better else tree
 
 
 @cache

@@ -10,7 +10,8 @@ from codeplane.code.languages.jvm.keywords import (
     SCALA_RESERVED,
     SCALA_SOFT,
 )
-from codeplane.code.languages.language import Language
+from codeplane.code.languages.jvm.kotlin_lines import break_lines
+from codeplane.code.languages.language import Language, SourceRepair
 from codeplane.code.languages.name_rules import NameRules
 from codeplane.code.languages.project_family import project_family
 
@@ -47,6 +48,7 @@ KOTLIN = Language(
     bare_members=True,
     soft_keywords=KOTLIN_SOFT,
     reserved=KOTLIN_RESERVED,
+    source_repair=SourceRepair(before_parsing=bytes, after_errors=break_lines),
     names=_NAMES,
     contract=KOTLIN_CONTRACT,
     patterns=("kotlin",),

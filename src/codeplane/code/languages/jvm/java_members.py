@@ -28,6 +28,8 @@ class JavaMembers(MemberResolver):
 
     def meaning(self, path: str, facts: Facts, offset: int, name: str) -> Meaning | None:
         """Return what the name at a place means; None if the general rules for names decide."""
+        if offset in facts.imported_at:
+            return None
         node = self._view.node(path, offset, offset + len(name.encode()))
         parent = node.parent if node is not None else None
         if node is None or parent is None or node.type not in ("identifier", "type_identifier"):
