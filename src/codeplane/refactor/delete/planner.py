@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 
 from codeplane.code.entity import Bound
@@ -23,6 +24,7 @@ from codeplane.refactor.delete.leftovers import Leftovers
 from codeplane.refactor.delete.sites import Site, sites
 from codeplane.refactor.draft import Coverage, Danger, Draft, Edit
 
+_MAX_USES = 1_000
 _SHOWN = 50
 _NAMED = 5
 _MAX_FILES = 10_000
@@ -51,7 +53,7 @@ def _symbol(world: World, store: FactStore, target: Target, *, force: bool, dead
         )
     resolver = Resolver(world)
     if not force:
-        _refuse_promised(resolver, bound)
+        _refuse_promised(world, store, resolver, bound)
     going = sites(world, bound, target.definition)
     by_file: dict[str, list[Reference]] = {bound.file: []}
     late = ""
@@ -93,15 +95,22 @@ def _symbol(world: World, store: FactStore, target: Target, *, force: bool, dead
     )
 
 
-def _refuse_promised(resolver: Resolver, bound: Bound) -> None:
+def _refuse_promised(world: World, store: FactStore, resolver: Resolver, bound: Bound) -> None:
     """Refuse to delete a member that its type has to have, or that others implement."""
     relatives = resolver.relatives(bound)
-    if relatives is None or not (relatives.members or relatives.outside):
+    if relatives is None:
         return
-    facts = resolver.definitions(relatives.members[0]) if relatives.members else []
-    place = f"{relatives.members[0].file}:{facts[0][1].line}" if facts else ""
-    what = f"{relatives.outside} asks for {bound.name}" if relatives.outside else f"{bound.name} is one with {place}"
-    raise StillUsed(what, hint="send force: true if nothing depends on it", details={"total": len(relatives.members)})
+    promised = [
+        Reference(path=member.file, offset=definition.name_at, tier="STRONG", role="DEFINITION", receiver="")
+        for member in relatives.members
+        for _, definition in resolver.definitions(member)
+    ]
+    if promised:
+        found = references(world, store, [bound], receivers=False, resolver=resolver)
+        used = [reference for reference in islice(found, _MAX_USES) if reference.role != "DEFINITION"]
+        raise _still_used_error(world, bound.name, [*promised, *used])
+    if relatives.outside:
+        raise StillUsed(f"{relatives.outside} asks for {bound.name}", hint="send force: true if nothing depends on it")
 
 
 def _is_another(resolver: Resolver, facts: Facts, target: Target, reference: Reference) -> bool:
