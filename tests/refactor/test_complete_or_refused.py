@@ -121,24 +121,6 @@ UNSEEN: dict[str, tuple[dict[str, str], str, str]] = {
         "shape.c:1:5",
         "main.c:4",
     ),
-    "go interface": (
-        {
-            "go.mod": "module example.com/zoo\n",
-            "zoo.go": "package zoo\n\ntype Speaker interface {\n\tSpeak() string\n}\n",
-            "dog.go": 'package zoo\n\ntype Dog struct{}\n\nfunc (d Dog) Speak() string {\n\treturn "woof"\n}\n',
-        },
-        "dog.go:5:14",
-        "zoo.go:4",
-    ),
-    "go twins for other systems": (
-        {
-            "go.mod": "module example.com/zoo\n",
-            "hook_windows.go": "package zoo\n\nfunc hook() {}\n",
-            "hook_linux.go": "package zoo\n\nfunc hook() {}\n",
-        },
-        "hook_linux.go:3:6",
-        "hook_windows.go:3",
-    ),
 }
 
 
@@ -146,8 +128,6 @@ UNSEEN: dict[str, tuple[dict[str, str], str, str]] = {
 KEPT_BY_OTHERS = (
     "java override in another file",
     "scala inherited",
-    "go interface",
-    "go twins for other systems",
 )
 
 
@@ -193,9 +173,8 @@ async def test_uses_without_a_receiver_are_renamed_where_types_are_declared(case
     assert not any("label()" in text for text in now.values())
 
 
-@pytest.mark.parametrize("case", ["c prototype that only the linker joins", "go twins for other systems"])
-async def test_a_function_to_decide_about_is_not_called_a_member(case: str, tmp_path: Path) -> None:
-    files, symbol, _ = UNSEEN[case]
+async def test_a_function_to_decide_about_is_not_called_a_member(tmp_path: Path) -> None:
+    files, symbol, _ = UNSEEN["c prototype that only the linker joins"]
     async with asking(made(tmp_path, files)) as ask:
         asked = await ask("refactor.rename", symbol=symbol, new_name="fresh")
         proposed = [str(one["why"]) for one in edits(result(asked)) if not one["applies"]]

@@ -102,7 +102,9 @@ async def test_other_languages_by_package_and_by_name(tmp_path: Path) -> None:
         "cart/cart.go": "package cart\n\nfunc Total() int { return 1 }\n",
         "cart/cart_test.go": "package cart\n\nfunc TestTotal() {}\n",
         "price/price_test.go": "package price\n\nfunc TestPrice() {}\n",
-        "api/api_test.go": 'package api\n\nimport "x/cart"\n\nfunc TestApi() { cart.Total() }\n',
+        "shop/shop.go": 'package shop\n\nimport "x/cart"\n\nfunc Sum() int { return cart.Total() }\n',
+        "api/api_test.go": 'package api_test\n\nimport "x/shop"\n\nfunc TestApi() { shop.Sum() }\n',
+        "other/other_test.go": "package other\n\nfunc TestTotal() { Total() }\n",
         "app/pom.xml": "<project/>",
         "app/src/main/java/x/Basket.java": "package x;\nclass Basket { int total() { return 1; } }\n",
         "app/src/test/java/x/BasketTest.java": "package x;\nclass BasketTest { void t() { new Basket(); } }\n",
@@ -118,7 +120,7 @@ async def test_other_languages_by_package_and_by_name(tmp_path: Path) -> None:
     )
     assert {one.path: one.reason for one in go.reached} == {
         "cart": "in the package of cart/cart.go",
-        "api": "names Total, by name only",
+        "api": "imports shop/shop.go → cart/cart.go",
     }
     assert {one.path: one.reason for one in java.reached} == {
         "x.BasketTest": "is called after app/src/main/java/x/Basket.java"

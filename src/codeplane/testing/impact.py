@@ -130,7 +130,7 @@ class Impact:
             if best is not None:
                 found[target.target_id] = _by_import(target, best, steps, mentions)
         for target, reason in targets_built_with(targets, changed):
-            found.setdefault(target.target_id, Reached(path=target.target_id, reason=reason, distance=1))
+            found[target.target_id] = Reached(path=target.target_id, reason=reason, distance=1)
         for target, reason in targets_naming(world, self._knowledge.store, targets, changed):
             found.setdefault(target.target_id, Reached(path=target.target_id, reason=reason, distance=2))
         settings = [path for path in changed if _SETTINGS.search(path)]

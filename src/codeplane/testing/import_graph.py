@@ -1,7 +1,7 @@
-"""The import graph of a repository: resolved for Python and JavaScript, by package and name for other languages."""
+"""The import graph of a repository: resolved for Python, JavaScript and Go, by package and name for others."""
 
 from collections import deque
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -188,6 +188,9 @@ class ImportGraph:
 
     def _read_imports(self, path: str, digest: str) -> FileImports:
         language = languages().of(path)
+        if language is not None and language.names.follows_packages:
+            # It depends on which files a package has, so it is read again each time.
+            return FileImports(digest="", imported=frozenset(self._package_imports(path)), words=None)
         if language is None or not language.names.follows_imports:
             return FileImports(digest=digest, imported=frozenset(), words=frozenset())
         facts = self._world.facts(path)
@@ -208,6 +211,18 @@ class ImportGraph:
             for source in sources:
                 found.update(self._javascript.find(source, path))
         return FileImports(digest=digest, imported=frozenset(found), words=None if words is None else frozenset(words))
+
+    def _package_imports(self, path: str) -> Iterator[str]:
+        """Yield the other files of a file's package, and those of the packages that it imports."""
+        facts = self._world.facts(path)
+        modules = self._world.modules(facts) if facts is not None else None
+        if facts is None or modules is None:
+            return
+        packages = {place for one in facts.imports for place in modules.find(one.source, path)}
+        folders = {path.rpartition("/")[0], *(place.removesuffix("/") for place in packages)}
+        for folder in folders:
+            yield from modules.files_of(f"{folder}/")
+        yield from (one for one in self._gone if one.rpartition("/")[0] in folders)
 
     def _python_files(self, module: str, name: str, modules: PythonModules) -> set[str]:
         """Return the files of a module, of a submodule imported from it, and of their packages, which run too."""

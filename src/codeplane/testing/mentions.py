@@ -68,7 +68,7 @@ def targets_naming(
     files = {path: target for target in targets for path in target.files}
     for path in changed:
         language = languages().of(path)
-        if language is None or language.names.follows_imports:
+        if language is None or language.names.follows_imports or language.names.follows_packages:
             continue
         stem = path.rpartition("/")[2].partition(".")[0].lower()
         for other, target in files.items():

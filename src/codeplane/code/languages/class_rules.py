@@ -35,5 +35,3 @@ class ClassRules:
     """The base of classes that others implement by having their methods."""
     traits: bool = False
     """Blocks beside a type implement traits for it."""
-    library_methods: frozenset[str] = frozenset()
-    """Methods that the standard library calls through interfaces of its own."""

@@ -127,6 +127,8 @@ class Contract:
     """A variable number of arguments may be given as an array."""
     pointer_receivers: bool = False
     """A method belongs to a value or to a pointer to it."""
+    type_aliases: bool = False
+    """`type A = B` is another name of the same type."""
     infers_type_arguments: bool = False
     """Calls do not write type arguments."""
     bound_sign: str = "+"

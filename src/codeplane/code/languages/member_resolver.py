@@ -48,12 +48,14 @@ class Relatives:
     """The members that have to keep one name with a member: what it overrides or implements, and what overrides it.
 
     `members` are certain, `possible` may belong to them, and `outside` says in a few words which type that is not in
-    the repository asks for the name; it is empty if none does.
+    the repository asks for the name; it is empty if none does. `implemented` are those of the interfaces that ask for
+    the member itself: a use of one of them may reach it.
     """
 
     members: tuple[Bound, ...] = ()
     possible: tuple[Bound, ...] = ()
     outside: str = ""
+    implemented: tuple[Bound, ...] = ()
 
 
 class MemberResolver(ABC):
@@ -73,6 +75,14 @@ class MemberResolver(ABC):
 
     def imported(self, path: str, facts: Facts, one: Import) -> tuple[Entity, ...] | None:
         """Return what an import brings; None if the general rules for imports decide."""
+        return None
+
+    def visible_from(self, path: str, at: int, length: int) -> int:
+        """Return where the name that is bound at a place begins to be known in its scope."""
+        return 0
+
+    def other_at(self, path: str, offset: int, name: str, new: str) -> Bound | None:
+        """Return what a new name would mean at the place of a name already; None for nothing."""
         return None
 
     @abstractmethod

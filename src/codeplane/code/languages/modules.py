@@ -26,6 +26,10 @@ class Modules(ABC):
         """The files that share their outermost names with a file, itself included; none where files do not."""
         return ()
 
+    def files_of(self, package: str) -> Sequence[str]:
+        """The files that an import of a package brings; none where a module is a file."""
+        return ()
+
     def outside_package(self, source: str, importer: str) -> str:
         """The package of others that an import names; empty for what the language brings along."""
         return source

@@ -12,6 +12,8 @@ class NameRules:
     """Imports, exports and bases are followed from file to file."""
     reads_module_early: bool = False
     """A class body reads the module's name until it binds that name itself."""
+    declared_first: bool = False
+    """A local name is known behind its declaration only; above it, and in its own value, an outer one is meant."""
     binds_stars: bool = False
     """`import *` binds names, in the order of the file's own bindings."""
     dotted_modules: bool = False
@@ -66,6 +68,12 @@ class NameRules:
     """The files of a folder share their top-level names."""
     files_named_by_types: bool = False
     """A file has the name of the type in it that others use."""
+    follows_packages: bool = False
+    """Imports name packages of several files, and are followed to them."""
+    system_twins: bool = False
+    """Files for several systems may each define a name of their package, which is one symbol."""
+    called_by_language: frozenset[str] = frozenset()
+    """Top-level functions that the language itself calls by their names."""
     members_may_be_keywords: bool = False
     special_names: bool = False
     """The language itself looks for names such as `__name__`."""

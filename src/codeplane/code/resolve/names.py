@@ -60,11 +60,28 @@ class Names:
                 scope = facts.scopes[scope].parent
             scope = max(facts.scopes[scope].parent, 0)
         rules = LANGUAGES[facts.language].names
+        if rules.declared_first:
+            return self._declared_before(path, facts, scope, offset, name)
         if rules.type_queries:
             return self._typed_in(path, facts, scope, offset, name)
         in_class = rules.reads_module_early and facts.scopes[scope].kind == "class"
         # Before a class binds a name of its own, the module's is read, whatever scopes are in between.
         return 0 if in_class and self._is_too_early(path, facts, scope, offset, name) else scope
+
+    def _declared_before(self, path: str, facts: Facts, scope: int, offset: int, name: str) -> int:
+        """Return the nearest scope that binds a name and in which it is known at a place."""
+        while scope > 0:
+            places = [facts.bind_at(row) for row in facts.rows(scope, name)]
+            if offset in places:
+                return scope
+            if places and self._visible_from(path, facts, min(places), name) <= offset:
+                return scope
+            scope = facts.scopes[scope].parent
+        return 0
+
+    def _visible_from(self, path: str, facts: Facts, at: int, name: str) -> int:
+        """Return where the name that is bound at a place begins to be known in its scope."""
+        return 0
 
     def _typed_in(self, path: str, facts: Facts, scope: int, offset: int, name: str) -> int:
         """Return the scope to begin in; `typeof name` needs a value, so skip scopes with only a type of that name."""
@@ -175,7 +192,9 @@ class Names:
             certain = bool(found) and not self._is_guess(bound, facts)
             return Meaning(entities=found, certain=certain, how="name", own=bound)
         found = self._by_star(path, facts, name, _MAX_HOPS) or self._in_package(path, facts, name)
-        return Meaning(entities=found, certain=len(found) == 1, how="name")
+        # Files for several systems may each define a name of their package.
+        several = bool(found) and LANGUAGES[facts.language].names.system_twins
+        return Meaning(entities=found, certain=len(found) == 1 or several, how="name")
 
     def _in_package(self, path: str, facts: Facts, name: str) -> tuple[Entity, ...]:
         """Return what the other files of a package define under a name, if files of a package share their names."""

@@ -127,6 +127,8 @@ class _Asked:
     """Whether one is a member of an object or class, whose shape may come from any type that declares the name."""
     embedded: bool
     """Whether one is a Go type, which gives its name to the fields that embed it."""
+    implemented: Callable[[], frozenset[Bound]]
+    """The members of interfaces that ask for a searched one: a use of them may reach it."""
     packages: Callable[[], frozenset[str]]
     """The outside packages that the searched classes build on: a value typed by one may be of such a class."""
 
@@ -166,6 +168,7 @@ class _Asked:
                 for one in plain
                 for _, definition in resolver.definitions(one)
             ),
+            implemented=cache(lambda: _implemented(resolver, members)),
             packages=cache(lambda: frozenset().union(*(_packages(world, resolver, one) for one in members))),
         )
 
@@ -178,6 +181,11 @@ def _is_member(world: World, resolver: Resolver, facts: Facts, one: Bound) -> bo
         # A name bound in a type is a type parameter.
         return kind != "type" or not bound
     return not bound and any(definition.kind in _REACHED for _, definition in resolver.definitions(one))
+
+
+def _implemented(resolver: Resolver, members: set[Bound]) -> frozenset[Bound]:
+    known = [resolver.relatives(one) for one in members]
+    return frozenset(bound for one in known if one is not None for bound in one.implemented)
 
 
 def _packages(world: World, resolver: Resolver, member: Bound) -> frozenset[str]:
@@ -363,6 +371,8 @@ def _tier(meaning: Meaning, path: str, asked: _Asked, *, implicit: bool) -> Tier
     if meaning.how == "member" and any(
         isinstance(one, Outside) and package_of(one.source) in asked.packages() for one in meaning.entities
     ):
+        return "ANCHORED"
+    if meaning.how == "member" and asked.member and any(one in asked.implemented() for one in meaning.entities):
         return "ANCHORED"
     if meaning.entities or (meaning.own is not None and meaning.certain):
         return None

@@ -110,6 +110,16 @@ class Resolver(Values):
         typed = self._members_of(facts) if facts is not None else None
         return typed.pasted(name, places) if typed is not None else None
 
+    def other_at(self, path: str, offset: int, name: str, new: str) -> Bound | None:
+        """Return what a new name would mean already at the place of a member's name, in languages with types."""
+        facts = self._world.facts(path)
+        typed = self._members_of(facts) if facts is not None else None
+        return typed.other_at(path, offset, name, new) if typed is not None else None
+
+    def _visible_from(self, path: str, facts: Facts, at: int, name: str) -> int:
+        typed = self._members_of(facts)
+        return typed.visible_from(path, at, len(name.encode())) if typed is not None else 0
+
     def _members_of(self, facts: Facts) -> MemberResolver | None:
         group = LANGUAGES[facts.language].group
         make = MEMBER_RESOLVERS.get(group)

@@ -14,6 +14,7 @@ from codeplane.query.compare.pairing import Pair, Pairing
 from codeplane.query.compare.reexports import Known, PackageReexports
 from codeplane.query.compare.rules import CALLABLES, VALUES
 from codeplane.query.compare.tokens import words
+from codeplane.query.compare.type_aliases import aliases_of
 from codeplane.query.compare.visibility import visibility_of
 
 _SEEN = ("public", "protected")
@@ -44,6 +45,7 @@ class Comparison:
                 if entity.kind in ("class", "interface", "trait"):
                     assert file.new is not None
                     self._classes.setdefault(entity.name, []).append((file.new, place))
+        self._aliases = aliases_of([file.old for file in files]), aliases_of([file.new for file in files])
         pairing = Pairing([(file.old, file.new) for file in files])
         if pairing.tired:
             self.notes.append("too many definitions came and went to look for all that were renamed")
@@ -190,7 +192,7 @@ class Comparison:
         in_method = new.is_inside_callable(pair.new_place) or old.is_inside_callable(pair.old_place)
         seen_else = visibility_of(old, pair.old_place) != visibility_of(new, pair.new_place)
         judged = not in_method or old_parts.header.returns != new_parts.header.returns or seen_else
-        verdict = judge_change(pair, self._implemented) if judged else None
+        verdict = judge_change(pair, self._implemented, self._aliases) if judged else None
         if verdict is not None and (verdict.breaking or verdict.harmless):
             hidden = is_hidden(new, pair.new_place)
             change.breaking = bool(verdict.breaking) and seen and not hidden

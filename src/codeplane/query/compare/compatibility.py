@@ -16,6 +16,7 @@ from codeplane.query.compare.parameter_changes import judge_calls
 from codeplane.query.compare.parameters import Parameter, parameters
 from codeplane.query.compare.rules import CALLABLES, ORDER, PROMISES, VALUES
 from codeplane.query.compare.tokens import code_of, compact
+from codeplane.query.compare.type_aliases import Aliases, without_aliases
 from codeplane.query.compare.type_compatibility import narrows, returns_no_more, widens
 from codeplane.query.compare.verdict import Verdict
 from codeplane.query.compare.visibility import visibility_of
@@ -78,13 +79,17 @@ def reasons_added_breaks(new: Outline, place: int, old: Outline | None) -> list[
     return ["every value that is taken apart has one more"] if field is not None and is_tuple(holder) else []
 
 
-def judge_change(pair: Pair, elsewhere: Implemented = frozenset()) -> Verdict:
-    """Judge a changed header; `elsewhere` are traits implemented in other files."""
+def judge_change(
+    pair: Pair, elsewhere: Implemented = frozenset(), aliases: tuple[Aliases, Aliases] = ({}, {})
+) -> Verdict:
+    """Judge a changed header; `elsewhere` are traits implemented in other files, `aliases` those before and now."""
     assert pair.old is not None and pair.new is not None
     verdict = Verdict()
     before, after = pair.old.entities[pair.old_place], pair.new.entities[pair.new_place]
     old_header, new_header = pair.old.parts(pair.old_place).header, pair.new.parts(pair.new_place).header
     old_header = with_current_names(pair.old, pair.old_place, pair.new, pair.new_place, old_header)
+    old_header = without_aliases(old_header, pair.old, aliases[0])
+    new_header = without_aliases(new_header, pair.new, aliases[1])
     rules = pair.new.rules
     old_seen, new_seen = visibility_of(pair.old, pair.old_place), visibility_of(pair.new, pair.new_place)
     if before.name != after.name:
@@ -97,7 +102,7 @@ def judge_change(pair: Pair, elsewhere: Implemented = frozenset()) -> Verdict:
         verdict.add("only its type is given away", breaks=True, tag="visibility_changed")
     if before.kind != after.kind and {before.kind, after.kind} != {"function", "prototype"}:
         if after.kind == "type" and _is_same_by_name(pair.new, new_header, before.kind):
-            verdict.add(f"a name for {new_header.rest.split()[1]} now", breaks=False, tag="kind_changed")
+            verdict.add(f"a name for {_plain(new_header.rest[2:])} now", breaks=False, tag="kind_changed")
             return verdict
         if rules.lambda_values and _judge_lambda(verdict, pair):
             return verdict
@@ -249,7 +254,8 @@ def _judge_rest(verdict: Verdict, kind: str, old_rest: str, new_rest: str, rules
     elif kind == "enum_member" and rules.enum_constructors:
         verdict.add("made from other values", breaks=False)
     else:
-        verdict.add(f"{_plain(new_rest)} now, {_plain(old_rest)} before", breaks=rules.typed)
+        named = kind == "type" and rules.type_aliases and new_rest == f"= {old_rest}"
+        verdict.add(f"{_plain(new_rest)} now, {_plain(old_rest)} before", breaks=rules.typed and not named)
 
 
 def layout_breaks(pair: Pair) -> bool:
@@ -289,9 +295,14 @@ def _has(header: Header, word: str) -> bool:
 
 
 def _is_same_by_name(new: Outline, header: Header, kind: str) -> bool:
-    """Whether a type is an alias of one of the same kind in its file."""
+    """Whether a type is an alias of one of the same kind: of its file, or where aliases are types of their own name."""
     words = header.rest.split()
-    return len(words) == 2 and words[0] == "=" and bool(new.named.get((-1, kind, words[1])))
+    if words[:1] != ["="]:
+        return False
+    if new.rules.type_aliases and kind in ("struct", "interface", "type"):
+        # The type went elsewhere, and its old name stays.
+        return len(words) == 2 or (len(words) == 4 and words[2] == ".")
+    return len(words) == 2 and bool(new.named.get((-1, kind, words[1])))
 
 
 def _judge_lambda(verdict: Verdict, pair: Pair) -> bool:

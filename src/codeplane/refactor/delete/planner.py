@@ -7,6 +7,7 @@ from itertools import islice
 from pathlib import Path
 
 from codeplane.code.entity import Bound
+from codeplane.code.languages.language import Language
 from codeplane.code.model import Facts
 from codeplane.code.resolve.references import Reference, references
 from codeplane.code.resolve.resolver import Resolver
@@ -53,6 +54,7 @@ def _symbol(world: World, store: FactStore, target: Target, *, force: bool, dead
         )
     resolver = Resolver(world)
     if not force:
+        _refuse_called(language, bound)
         _refuse_promised(world, store, resolver, bound)
     going = sites(world, bound, target.definition)
     by_file: dict[str, list[Reference]] = {bound.file: []}
@@ -93,6 +95,12 @@ def _symbol(world: World, store: FactStore, target: Target, *, force: bool, dead
             families=(language.family_name,),
         ),
     )
+
+
+def _refuse_called(language: Language, bound: Bound) -> None:
+    """Refuse to delete a function that the language itself calls."""
+    if bound.scope == 0 and bound.name in language.names.called_by_language:
+        raise StillUsed(f"{language.title} itself calls {bound.name}", hint="send force: true if nothing depends on it")
 
 
 def _refuse_promised(world: World, store: FactStore, resolver: Resolver, bound: Bound) -> None:

@@ -56,6 +56,7 @@ def plan_rename(
     family = family_of(context) if relatives is None else alone
     edits = _edits(context, subject.bounds)
     _refuse_mangling(context, edits)
+    _refuse_hiding(context, edits)
     title = f"Rename {target.line()} to {new_name}"
     fixture_uses = tuple(fixture_edits(context)) if is_fixture_subject(context) else ()
     shared, others = parameter_family(context)
@@ -171,6 +172,21 @@ def _refuse_mangling(context: RenameContext, edits: Sequence[Edit]) -> None:
             raise InvalidArgument(
                 f"{context.new} cannot be reached at {place['path']}:{place['line']}, outside of {subject.owner.name}",
                 hint=f"one underscore keeps it reachable: _{context.new.lstrip('_')}",
+            )
+
+
+def _refuse_hiding(context: RenameContext, edits: Sequence[Edit]) -> None:
+    """Refuse a name that only its own package could reach, if others use it."""
+    by_capital = context.subject.language.contract.visible == "capital"
+    if not by_capital or context.new[:1].isupper() or not context.name[:1].isupper():
+        return
+    beside = set(context.world.beside(context.subject.bound.file))
+    for edit in edits:
+        if edit.tier in SURE and edit.role in ("REFERENCE", "DEFINITION") and edit.path not in beside:
+            place = context.shown_at(edit.path, edit.start)
+            raise InvalidArgument(
+                f"{context.new} cannot be reached at {place['path']}:{place['line']}, outside of its package",
+                hint=f"a capital keeps it reachable: {context.new[:1].upper()}{context.new[1:]}",
             )
 
 

@@ -39,17 +39,13 @@ def relative_edits(context: RenameContext) -> Iterator[Edit]:
 
 def foreign_bases(context: RenameContext) -> Iterator[Danger]:
     """Yield a danger for a member that overrides one of a type outside the repository."""
-    one, facts = context.subject.definition, context.subject.facts
-    if one is None or not _applies(context):
+    one, known = context.subject.definition, context.relatives
+    if one is None or not (_applies(context) or (known is not None and known.outside)):
         return
     text = context.world.text(context.subject.bound.file)
     danger = ""
-    language = LANGUAGES[facts.language]
-    known = context.relatives
     if known is not None and known.outside:
         danger = f"{one.name} belongs to {known.outside}, which is not here"
-    elif one.name in language.classes.library_methods:
-        danger = f"{language.title}'s own packages may call {one.name}"
     elif (
         known is None
         and context.subject.language.bare_members

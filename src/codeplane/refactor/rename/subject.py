@@ -171,6 +171,8 @@ def _refuse(world: World, resolver: Resolver, subject: Subject) -> None:
         raise NotRefactorable(f"{title} itself looks for {name}", hint="rename the class instead")
     if rules.special_names and is_dunder(name) and subject.sort in ("member", "top"):
         raise NotRefactorable(f"{title} itself looks for {name}", hint="only names that code of yours uses can change")
+    if name in rules.called_by_language and subject.sort == "top":
+        raise NotRefactorable(f"{title} itself calls {name}", hint="only names that code of yours uses can change")
     if rules.fixtures and subject.sort == "parameter" and subject.function is not None and is_test(subject.bound.file):
         asking = next((definition for _, definition in resolver.definitions(subject.function)), None)
         named = asking is not None and asking.name.startswith("test")

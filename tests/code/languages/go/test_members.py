@@ -46,6 +46,7 @@ def test_a_method_is_that_of_its_receivers_type(tmp_path: Path) -> None:
         assert repo.uses("Item.Price") == {
             "cart.go:10:73": "STRONG",
             "cart.go:12:15": "PROVEN",
+            "use.go:2:29": "ANCHORED",
             "use.go:5:45": "STRONG",
             "use.go:9:29": "STRONG",
             "use.go:9:64": "ANCHORED",

@@ -22,14 +22,14 @@ GO = Language(
     receiver_scopes=True,
     explicit_members=True,
     reserved=GO_RESERVED,
-    names=NameRules(folder_packages=True),
-    classes=ClassRules(
-        implicit_interfaces=True,
-        library_methods=words(
-            """As Close Error Format GoString Is Len Less MarshalJSON MarshalText Read Scan ServeHTTP Set String Swap
-            UnmarshalJSON UnmarshalText Unwrap Value Write"""
-        ),
+    names=NameRules(
+        declared_first=True,
+        folder_packages=True,
+        follows_packages=True,
+        system_twins=True,
+        called_by_language=words("init main"),
     ),
+    classes=ClassRules(implicit_interfaces=True),
     contract=Contract(
         visible="capital",
         module="folder",
@@ -41,6 +41,7 @@ GO = Language(
         bases_follow=False,
         whole_interfaces=True,
         pointer_receivers=True,
+        type_aliases=True,
     ),
     patterns=("go",),
     pattern_contexts=(("package p\nfunc f() { ", " }"),),

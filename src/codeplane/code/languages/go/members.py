@@ -1,156 +1,131 @@
-"""Go's fields and methods, found by the declared type of what they are read from."""
+"""Go's names: fields and methods by the declared type of what they are read from, others by scopes and packages."""
 
 import tree_sitter
 
-from codeplane.code.entity import Bound, Entity, Meaning, Module, Outside
+from codeplane.code.entity import Bound, Entity, Meaning, Outside
+from codeplane.code.languages.go.expressions import Expressions
+from codeplane.code.languages.go.method_sets import MethodSets
+from codeplane.code.languages.go.type_members import Member, TypeMembers, receiver_type
 from codeplane.code.languages.go.types import GoTypes, Type
 from codeplane.code.languages.member_resolver import CodeView, MemberResolver, Relatives
-from codeplane.code.model import Definition, Facts
+from codeplane.code.model import Facts
 
 _UNKNOWN = Meaning(entities=(), certain=False, how="member")
-_MAX_EMBEDDED = 8
+_DECLARES = frozenset({"field_declaration", "method_declaration", "method_elem"})
+_NAMES = frozenset({"identifier", "type_identifier", "package_identifier"})
+_STATEMENTS = frozenset({"short_var_declaration", "range_clause", "receive_statement", "var_spec", "const_spec"})
 
 
 class GoMembers(MemberResolver):
-    """Resolves members of Go's types, embedded ones included."""
+    """Resolves names of Go."""
 
     def __init__(self, view: CodeView) -> None:
         super().__init__(view)
-        self._types = GoTypes(view, self._member_of)
-        self._members: dict[tuple[Bound, str], tuple[Bound | None, bool]] = {}
+        self._types = GoTypes(view)
+        self._members = TypeMembers(view, self._types)
+        self._expressions = Expressions(view, self._types, self._members)
+        self._method_sets = MethodSets(view, self._types, self._members, self._expressions)
 
     def meaning(self, path: str, facts: Facts, offset: int, name: str) -> Meaning | None:
         """Return what the name at a place means; None if the general rules for names decide."""
         node = self._view.node(path, offset, offset + len(name.encode()))
         parent = node.parent if node is not None else None
-        if node is None or parent is None:
+        if node is None or parent is None or parent.has_error:
             return None
-        if node.type == "field_identifier" and parent.type == "selector_expression":
-            operand = parent.child_by_field_name("operand")
-            owner = self._types.owner(path, operand) if operand is not None else None
-            return None if isinstance(owner, Module) else self._read_from(owner, name)
+        if node.type == "label_name":
+            # Labels are names of their own.
+            return Meaning(entities=(Outside("label"),), certain=True, how="name")
+        if parent.type in _DECLARES and node.type == "field_identifier":
+            bound = self._members.bound_at(path, node)
+            return Meaning(entities=(bound,), certain=True, how="member") if bound is not None else None
+        if parent.type == "selector_expression" and node.type == "field_identifier":
+            return _meaning(self._expressions.select(path, parent))
+        if parent.type == "qualified_type" and parent.child_by_field_name("name") == node:
+            return _meaning(self._expressions.select(path, parent))
         keyed = parent.parent if parent.type == "literal_element" else None
         if keyed is not None and keyed.type == "keyed_element" and keyed.child_by_field_name("key") == parent:
-            return self._of_literal(path, keyed, name)
-        return None
+            found = self._of_literal(path, keyed, name)
+            if found is not None:
+                return found
+        return self._plain(path, node, name) if node.type in _NAMES else None
+
+    def _plain(self, path: str, node: tree_sitter.Node, name: str) -> Meaning:
+        meant = self._view.plain(path, node.start_byte, name)
+        if meant.entities or meant.own is not None:
+            return meant
+        found = self._types.unbound(path, name)
+        return Meaning(entities=(found,), certain=True, how="name") if found is not None else meant
 
     def _of_literal(self, path: str, keyed: tree_sitter.Node, name: str) -> Meaning | None:
         """Return what the key of a literal means: a field of a struct; in a map it is a name like any other."""
         value = keyed.parent
-        of = self._value_type(path, value) if value is not None else None
+        of = self._expressions.literal_type(path, value) if value is not None else None
         under = self._types.underlying(of)
         if under is not None and under.node.type != "struct_type":
             return None
-        found = self._read_from(self._types.named(of), name)
-        return found if found.entities else Meaning(entities=(), certain=False, how="label")
+        entity = self._types.named(of)
+        if isinstance(entity, Outside):
+            return Meaning(entities=(entity,), certain=True, how="member")
+        found = self._members.find(of, name) if of is not None else None
+        return _meaning(found) if found is not None else Meaning(entities=(), certain=False, how="label")
+
+    def other_at(self, path: str, offset: int, name: str, new: str) -> Bound | None:
+        """Return the member that a new name would mean already at the place of a member's name."""
+        node = self._view.node(path, offset, offset + len(name.encode()))
+        parent = node.parent if node is not None else None
+        of = self._owner_at(path, node, parent) if node is not None and parent is not None else None
+        found = self._members.find(of, new) if of is not None else None
+        return next((one for one in found.entities if isinstance(one, Bound)), None) if found is not None else None
+
+    def _owner_at(self, path: str, node: tree_sitter.Node, parent: tree_sitter.Node) -> Type | None:
+        """Return the type that the member at a place is read from or declared in."""
+        if parent.type == "selector_expression" and parent.child_by_field_name("field") == node:
+            operand = parent.child_by_field_name("operand")
+            owner = self._expressions.operand(path, operand) if operand is not None else None
+            return owner if isinstance(owner, Type) else None
+        if parent.type == "method_declaration":
+            receiver = receiver_type(parent)
+            return Type(path, receiver) if receiver is not None else None
+        if parent.type in ("generic_type", "qualified_type"):
+            return self._owner_at(path, parent, parent.parent) if parent.parent is not None else None
+        if parent.type in ("field_declaration", "method_elem"):
+            embeds = parent.child_by_field_name("name") is None
+            around = parent.parent if node.type == "field_identifier" or embeds else None
+            while around is not None and around.type not in ("struct_type", "interface_type"):
+                around = around.parent
+            spec = around.parent if around is not None else None
+            name = spec.child_by_field_name("name") if spec is not None and spec.type == "type_spec" else None
+            return Type(path, name or around) if around is not None else None
+        return None
 
     def relatives(self, member: Bound) -> Relatives:
-        """Return the members that are renamed with one: those of interfaces that its type may implement."""
-        facts = self._view.facts(member.file)
-        mine = next((one for _, one in self._view.definitions(member)), None)
-        if facts is None or mine is None or mine.kind != "method":
-            return Relatives()
-        promised = _is_promised(facts, mine)
-        possible: list[Bound] = []
-        for path, position in self._view.named(member.name)[0]:
-            there = self._view.facts(path)
-            one = there.definitions[position] if there is not None and position < len(there.definitions) else None
-            if there is None or one is None or one.kind != "method" or not path.endswith(".go"):
-                continue
-            if promised or _is_promised(there, one):
-                possible.append(Bound(path, one.scope, one.name))
-        return Relatives(possible=tuple(one for one in dict.fromkeys(possible) if one != member))
+        """Return the members that are renamed with one: those that interfaces hold together."""
+        return self._method_sets.relatives(member)
 
-    def _read_from(self, owner: Entity | None, name: str) -> Meaning:
-        if isinstance(owner, Outside):
-            return Meaning(entities=(owner,), certain=True, how="member")
-        found, whole = self._find(owner, name) if isinstance(owner, Bound) else (None, False)
-        return Meaning(entities=(found,), certain=whole, how="member") if found is not None else _UNKNOWN
-
-    def _member_of(self, owner: Entity, name: str) -> Bound | None:
-        return self._find(owner, name)[0] if isinstance(owner, Bound) else None
-
-    def _find(self, of: Bound, name: str) -> tuple[Bound | None, bool]:
-        """Return the member of a type, and whether no other one can come before it."""
-        key = (of, name)
-        if key not in self._members:
-            self._members[key] = (None, False)
-            self._members[key] = self._search(of, name)
-        return self._members[key]
-
-    def _search(self, of: Bound, name: str) -> tuple[Bound | None, bool]:
-        level, whole = [of], True
-        seen: set[Bound] = set()
-        for _ in range(_MAX_EMBEDDED):
-            found = [own for one in level for own in self._own(one, name)]
-            if found:
-                return (found[0], whole) if len(dict.fromkeys(found)) == 1 else (None, False)
-            seen.update(level)
-            deeper: list[Bound] = []
-            for one in level:
-                for embedded in self._embedded(one):
-                    if isinstance(embedded, Bound):
-                        deeper += [embedded] if embedded not in seen else []
-                    else:
-                        whole = False
-            if not deeper:
-                break
-            level = list(dict.fromkeys(deeper))
-        return None, False
-
-    def _own(self, of: Bound, name: str) -> list[Bound]:
-        """Return the field or method that a type itself has under a name."""
-        facts = self._view.facts(of.file)
-        if facts is None:
-            return []
-        bodies = [facts.body_of.get(index, -1) for index, _ in self._view.definitions(of)]
-        found = [Bound(of.file, body, name) for body in bodies if body >= 0 and facts.defining(body, name)]
-        modules = self._view.modules(of.file)
-        beside = set(modules.beside(of.file)) if modules is not None else set()
-        for path, position in self._view.named(name)[0]:
-            there = self._view.facts(path) if path in beside else None
-            if there is None or position >= len(there.definitions):
-                continue
-            one = there.definitions[position]
-            if one.kind == "method" and one.inside == of.name and there.scopes[one.scope].definition < 0:
-                found.append(Bound(path, one.scope, name))
-        return found
-
-    def _embedded(self, of: Bound) -> list[Entity | None]:
-        """Return the types whose members a type has as its own; None stands for one that is not known."""
-        literal = self._types.declared(of)
-        if literal is None:
-            return [None]
-        node = literal.node
-        if node.type not in ("struct_type", "interface_type"):
-            # An alias is the other type; a type made of another one has its fields, not its methods.
-            return [self._types.named(literal)]
-        fields = node.named_child(0) if node.type == "struct_type" else node
-        found: list[Entity | None] = []
-        for one in fields.named_children if fields is not None else ():
-            written: tree_sitter.Node | None = None
-            if one.type == "field_declaration" and one.child_by_field_name("name") is None:
-                written = one.child_by_field_name("type")
-            elif one.type == "type_elem":
-                written = one.named_child(0)
-            if written is not None:
-                found.append(self._types.named(Type(literal.path, written)))
-        return found
-
-    def _value_type(self, path: str, value: tree_sitter.Node) -> Type | None:
-        """Return the type of a literal's value; an inner literal may leave out its own."""
-        around = value.parent
-        if around is None:
-            return None
-        if around.type == "composite_literal":
-            written = around.child_by_field_name("type")
-            return Type(path, written) if written is not None else None
-        outer = around.parent
-        if outer is not None and outer.type == "keyed_element":
-            outer = outer.parent
-        return self._types.element(self._value_type(path, outer)) if outer is not None else None
+    def visible_from(self, path: str, at: int, length: int) -> int:
+        """Return where the name that is bound at a place begins to be known in its scope."""
+        node = self._view.node(path, at, at + length)
+        around = node.parent if node is not None else None
+        if around is not None and around.type == "expression_list":
+            around = around.parent
+        if around is None or node is None:
+            return 0
+        if around.type in _STATEMENTS:
+            return around.end_byte
+        if around.type == "type_switch_statement":
+            value = around.child_by_field_name("value")
+            return value.end_byte if value is not None else node.end_byte
+        if around.type in ("parameter_declaration", "variadic_parameter_declaration"):
+            listed = around.parent
+            function = listed.parent if listed is not None else None
+            body = function.child_by_field_name("body") if function is not None else None
+            # The types beside it may be of a package of that name.
+            return body.start_byte if body is not None else 0
+        return at if around.type in ("type_spec", "type_alias") else 0
 
 
-def _is_promised(facts: Facts, method: Definition) -> bool:
-    """Whether a method is declared in an interface."""
-    return method.container >= 0 and facts.definitions[method.container].kind == "interface"
+def _meaning(member: Member | None) -> Meaning:
+    if member is None or not member.entities:
+        return _UNKNOWN
+    entities: tuple[Entity, ...] = member.entities
+    return Meaning(entities=entities, certain=member.certain, how="member")

@@ -1,275 +1,367 @@
-"""The types of Go's expressions, as far as declarations say them."""
+"""Go's types as they are written: what their names mean, what they stand for, and whether two are the same."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 
 import tree_sitter
 from msgspec import Struct
 
 from codeplane.code.entity import Bound, Entity, Module, Outside
+from codeplane.code.languages.go.keywords import GO_RESERVED
+from codeplane.code.languages.go.packages import GoPackages
 from codeplane.code.languages.member_resolver import CodeView
 
 Node = tree_sitter.Node
-_MAX_DEPTH = 40
-_FUNCTIONS = frozenset({"function_declaration", "method_declaration", "method_elem", "func_literal", "function_type"})
-_NAMED = frozenset({"type_identifier", "qualified_type", "generic_type", "identifier", "selector_expression"})
+MAX_DEPTH = 40
+FUNCTIONS = frozenset({"function_declaration", "method_declaration", "method_elem", "func_literal", "function_type"})
+_NAMES = frozenset({"type_identifier", "identifier", "package_identifier"})
+_NAMED = _NAMES | {"qualified_type", "generic_type", "selector_expression", "index_expression"}
+_AROUND = frozenset({"pointer_type", "parenthesized_type", "parenthesized_expression", "unary_expression", "type_elem"})
+_TYPES = frozenset({"struct", "interface", "type"})
+_ALIASES = {"byte": "uint8", "rune": "int32"}
 
 
 class Type(Struct, frozen=True):
-    """A type as it is written: its file and syntax node; `items` means a list of it, as a variadic parameter has."""
+    """A type as it is written: its file and syntax node; `items` means a list of it, as a variadic parameter has.
+
+    `given` says what type parameters stand for, with None for one that is not known. `outside` names the package of an
+    expression whose type is not written here, but is certainly one of that package.
+    """
 
     path: str
     node: Node
     items: bool = False
+    given: tuple[tuple[str, "Type | None"], ...] = ()
+    outside: str = ""
+
+    def at(self, node: Node | None) -> "Type | None":
+        """Return a part of it."""
+        return Type(self.path, node, given=self.given) if node is not None else None
 
 
 class GoTypes:
-    """Finds the types of expressions and declarations; `member` resolves a field or method of a type."""
+    """Resolves what is written as a type."""
 
-    def __init__(self, view: CodeView, member: Callable[[Entity, str], Bound | None]) -> None:
+    def __init__(self, view: CodeView) -> None:
         self._view = view
-        self._member = member
-        self._declared: dict[Bound, Type | None] = {}
-        self._depth = 0
+        self._literals: dict[Bound, tuple[Type, bool] | None] = {}
+        self._twins: dict[Bound, tuple[Bound, ...]] = {}
 
-    def of(self, path: str, node: Node | None, *, result: int = 0) -> Type | None:
-        """Return the type of an expression, or of one of the several results of a call."""
-        if node is None or self._depth > _MAX_DEPTH:
-            return None
-        self._depth += 1
-        try:
-            return self._of(path, node, result)
-        finally:
-            self._depth -= 1
+    def packages(self, path: str) -> GoPackages | None:
+        """Return the packages of the repository."""
+        modules = self._view.modules(path)
+        return modules if isinstance(modules, GoPackages) else None
 
-    def _of(self, path: str, node: Node, result: int) -> Type | None:
-        operand = node.child_by_field_name("operand")
-        match node.type:
-            case "parenthesized_expression":
-                return self.of(path, node.named_child(0), result=result)
-            case "identifier" | "selector_expression" | "field_identifier":
-                return self._of_name(path, node)
-            case "unary_expression":
-                found = self.of(path, operand)
-                sign = node.child_by_field_name("operator")
-                return self.element(found) if sign is not None and sign.type == "<-" else found
-            case "composite_literal" | "type_assertion_expression" | "type_conversion_expression":
-                written = node.child_by_field_name("type")
-                return Type(path, written) if written is not None and result == 0 else None
-            case "index_expression":
-                return self.element(self.of(path, operand)) if result == 0 else None
-            case "slice_expression":
-                return self.of(path, operand)
-            case "call_expression":
-                return self._of_call(path, node, result)
-            case "func_literal":
-                return Type(path, node)
-        return None
-
-    def _of_name(self, path: str, node: Node) -> Type | None:
-        found = self.entity(path, node)
-        return self.declared(found) if isinstance(found, Bound) else None
+    def twins(self, bound: Bound) -> tuple[Bound, ...]:
+        """Return the definitions of a name of a package: one, unless files for other systems define it again."""
+        if bound.scope != 0 or bound.name in ("init", "_"):
+            return (bound,)
+        if bound not in self._twins:
+            packages = self.packages(bound.file)
+            beside = set(packages.beside(bound.file)) if packages is not None else set[str]()
+            found = [bound]
+            for path, position in self._view.named(bound.name)[0]:
+                facts = self._view.facts(path) if path in beside else None
+                if facts is not None and position < len(facts.definitions) and facts.definitions[position].scope == 0:
+                    found.append(Bound(path, 0, bound.name))
+            self._twins[bound] = tuple(dict.fromkeys(found))
+        return self._twins[bound]
 
     def entity(self, path: str, node: Node) -> Entity | None:
-        """Return what an expression or type names: a binding, a package, or something from outside."""
-        match node.type:
-            case "parenthesized_expression":
-                inner = node.named_child(0)
-                return self.entity(path, inner) if inner is not None else None
-            case "unary_expression" | "pointer_type" | "generic_type":
-                inner = node.child_by_field_name("operand") or node.child_by_field_name("type") or node.named_child(0)
-                return self.entity(path, inner) if inner is not None else None
-            case "identifier" | "type_identifier" | "package_identifier":
-                meant = self._view.plain(path, node.start_byte, _text(node))
-                return meant.entities[0] if len(meant.entities) == 1 and meant.certain else None
-            case "qualified_type":
-                package, name = node.child_by_field_name("package"), node.child_by_field_name("name")
-                return self._of_package(path, package, name)
-            case "selector_expression":
-                operand, field = node.child_by_field_name("operand"), node.child_by_field_name("field")
-                if operand is None or field is None:
-                    return None
-                owner = self.owner(path, operand)
-                if isinstance(owner, Module):
-                    return self._of_package(path, operand, field)
-                if isinstance(owner, Outside):
-                    return owner
-                return self._member(owner, _text(field)) if owner is not None else None
-        return None
-
-    def owner(self, path: str, operand: Node) -> Entity | None:
-        """Return what the members behind an expression belong to: a package, or the named type of a value."""
-        found = self.entity(path, operand) if operand.type in _NAMED or operand.type.endswith("expression") else None
-        if isinstance(found, Module | Outside) or (isinstance(found, Bound) and self.is_type(found)):
-            return found
-        return self.named(self.of(path, operand))
-
-    def _of_package(self, path: str, package: Node | None, name: Node | None) -> Entity | None:
-        owner = self.entity(path, package) if package is not None else None
-        if isinstance(owner, Outside) or name is None:
+        """Return what a name of a type or package means: a binding, a package, or something from outside."""
+        if node.type in _NAMES:
+            return self._of_name(path, node)
+        if node.type in ("generic_type", "index_expression"):
+            inner = node.child_by_field_name("type") or node.child_by_field_name("operand")
+            return self.entity(path, inner) if inner is not None else None
+        if node.type == "qualified_type":
+            package, name = node.child_by_field_name("package"), node.child_by_field_name("name")
+        elif node.type == "selector_expression":
+            package, name = node.child_by_field_name("operand"), node.child_by_field_name("field")
+        else:
+            return None
+        owner = self._of_name(path, package) if package is not None and package.type in _NAMES else None
+        if isinstance(owner, Outside):
             return owner
-        found = self._view.exported(owner.path, _text(name)) if isinstance(owner, Module) else ()
-        return found[0] if len(found) == 1 else None
+        given = self._view.exported(owner.path, text_of(name)) if isinstance(owner, Module) and name is not None else ()
+        return given[0] if given else None
+
+    def _of_name(self, path: str, node: Node) -> Entity | None:
+        name = text_of(node)
+        meant = self._view.plain(path, node.start_byte, name)
+        if meant.entities:
+            return meant.entities[0] if meant.certain else None
+        return self.unbound(path, name) if meant.own is None else None
+
+    def unbound(self, path: str, name: str) -> Entity | None:
+        """Return what a name is that nothing binds: predeclared, or a package with another name than its path."""
+        facts, packages = self._view.facts(path), self.packages(path)
+        if facts is None or packages is None:
+            return None
+        unknown = False
+        for one in facts.imports:
+            places = packages.find(one.source, path)
+            if places and not one.alias and one.imported != "*" and packages.name(places[0]) == name:
+                return Module(places[0]) if not packages.is_guess(one.source, path) else None
+            unknown = unknown or (not places and not packages.outside(one.source))
+        return Outside(name) if not unknown or name in GO_RESERVED.shadowed else None
 
     def is_type(self, bound: Bound) -> bool:
         """Whether a binding is a type of the repository."""
-        return any(one.kind in ("struct", "interface", "type") for _, one in self._view.definitions(bound))
+        return any(one.kind in _TYPES for _, one in self._view.definitions(bound))
+
+    def literal(self, bound: Bound) -> tuple[Type, bool] | None:
+        """Return what a type is declared to be, and whether its name is an alias."""
+        if bound not in self._literals:
+            self._literals[bound] = self._literal(bound)
+        return self._literals[bound]
+
+    def _literal(self, bound: Bound) -> tuple[Type, bool] | None:
+        at = next((one.name_at for _, one in self._view.definitions(bound) if one.kind in _TYPES), -1)
+        node = self._view.node(bound.file, at, at + len(bound.name.encode())) if at >= 0 else None
+        spec = node.parent if node is not None else None
+        written = spec.child_by_field_name("type") if spec is not None else None
+        if spec is None or written is None:
+            return None
+        return Type(bound.file, written), spec.type == "type_alias"
+
+    def head(self, of: Type | None) -> Type | None:
+        """Return a type behind its pointers, with type parameters replaced by what they stand for."""
+        for _ in range(MAX_DEPTH):
+            if of is None or of.items or of.outside:
+                return of if of is not None and of.outside else None
+            node = of.node
+            if node.type in _AROUND:
+                of = of.at(node.named_child(0))
+                continue
+            if node.type not in _NAMES:
+                return of
+            given = dict(of.given)
+            if (name := text_of(node)) in given:
+                of = given[name]
+                continue
+            constraint = self._constraint(of.path, node)
+            if constraint is None:
+                return of
+            of = constraint[0]
+        return None
+
+    def _constraint(self, path: str, node: Node) -> tuple[Type | None] | None:
+        """Return what a type parameter has to be; None for a name that is no type parameter."""
+        own = self._view.plain(path, node.start_byte, text_of(node)).own
+        facts = self._view.facts(path) if own is not None and own.scope != 0 else None
+        rows = facts.rows(own.scope, own.name) if facts is not None and own is not None else ()
+        at = facts.bind_at(rows[0]) if facts is not None and rows else -1
+        found = self._view.node(path, at, at + len(text_of(node).encode())) if at >= 0 else None
+        parent = found.parent if found is not None else None
+        if found is None or parent is None:
+            return None
+        if parent.type == "type_parameter_declaration":
+            return (self._only(path, parent.child_by_field_name("type")),)
+        arguments = parent.parent if parent.type == "type_elem" else None
+        generic = arguments.parent if arguments is not None and arguments.type == "type_arguments" else None
+        if arguments is None or generic is None:
+            return None
+        # The receiver of a method names the parameters of its type anew.
+        of = self.entity(path, generic)
+        parameters = self.parameters_of(of) if isinstance(of, Bound) else ()
+        position = [one.start_byte for one in arguments.named_children].index(parent.start_byte)
+        return (parameters[position][1] if position < len(parameters) else None,)
+
+    def _only(self, path: str, constraint: Node | None) -> Type | None:
+        inner = constraint.named_children if constraint is not None else []
+        return Type(path, inner[0]) if len(inner) == 1 else None
+
+    def parameters_of(self, bound: Bound) -> tuple[tuple[str, Type | None], ...]:
+        """Return the type parameters of a type, each with its constraint."""
+        literal = self.literal(bound)
+        spec = literal[0].node.parent if literal is not None else None
+        return tuple(self.type_parameters(bound.file, spec)) if spec is not None else ()
+
+    def type_parameters(self, path: str, declaration: Node) -> Iterator[tuple[str, Type | None]]:
+        """Yield the type parameters of a declaration, each with its constraint."""
+        listed = declaration.child_by_field_name("type_parameters")
+        for one in listed.named_children if listed is not None else ():
+            for name in one.children_by_field_name("name"):
+                yield text_of(name), self._only(path, one.child_by_field_name("type"))
+
+    def arguments(self, of: Type) -> list[Type | None]:
+        """Return the type arguments that are written behind a name."""
+        if of.node.type == "index_expression":
+            return [of.at(of.node.child_by_field_name("index"))]
+        listed = of.node.child_by_field_name("type_arguments") if of.node.type == "generic_type" else None
+        return [of.at(one) for one in listed.named_children] if listed is not None else []
+
+    def canonical(self, of: Type | None) -> Type | None:
+        """Return the head of a type, through aliases."""
+        for _ in range(MAX_DEPTH):
+            found = self.head(of)
+            if found is None or found.outside or found.node.type not in _NAMED:
+                return found
+            bound = self.entity(found.path, found.node)
+            literal = self.literal(bound) if isinstance(bound, Bound) else None
+            if not isinstance(bound, Bound) or literal is None or not literal[1]:
+                return found
+            of = Type(literal[0].path, literal[0].node, given=self.given(found, bound))
+        return None
+
+    def given(self, of: Type, bound: Bound) -> tuple[tuple[str, Type | None], ...]:
+        """Return what the parameters of a generic type stand for where it is written."""
+        arguments = self.arguments(of)
+        names = [name for name, _ in self.parameters_of(bound)]
+        return tuple((name, arguments[at] if at < len(arguments) else None) for at, name in enumerate(names))
 
     def named(self, of: Type | None) -> Entity | None:
-        """Return the named type that a type is, behind its pointers."""
-        if of is None or of.items:
-            return None
-        node = of.node
-        while node.type in ("pointer_type", "parenthesized_type"):
-            inner = node.named_child(0)
-            if inner is None:
-                return None
-            node = inner
-        if node.type in ("struct_type", "interface_type", "map_type", "slice_type", "array_type", "channel_type"):
-            return None
-        found = self.entity(of.path, node)
-        if found is None and node.type == "type_identifier" and _is_predeclared(self._view, of.path, node):
-            return Outside(_text(node))
-        return found if not isinstance(found, Bound) or self.is_type(found) else None
+        """Return the named type that a type is, behind its pointers and aliases."""
+        found = self.canonical(of)
+        if found is None or found.outside or found.node.type not in _NAMED:
+            return Outside(found.outside) if found is not None and found.outside else None
+        entity = self.entity(found.path, found.node)
+        return entity if not isinstance(entity, Bound) or self.is_type(entity) else None
 
-    def element(self, of: Type | None) -> Type | None:
-        """Return the type of the items of a list, map or channel."""
-        if of is None:
-            return None
-        if of.items:
-            return Type(of.path, of.node)
-        under = self.underlying(of)
-        if under is None or under.node.type not in ("slice_type", "array_type", "map_type", "channel_type"):
-            return None
-        node = under.node.child_by_field_name("element") or under.node.child_by_field_name("value")
-        return Type(under.path, node) if node is not None else None
+    def full_name(self, of: Type) -> str:
+        """Return the name of a type from outside with its package."""
+        found = self.named(of)
+        name = text_of(of.node).rpartition(".")[2]
+        return f"{found.source}.{name}" if isinstance(found, Outside) and found.source != name else name
 
     def underlying(self, of: Type | None) -> Type | None:
         """Return the type literal that a type stands for, through pointers and the names of types."""
-        for _ in range(_MAX_DEPTH):
-            if of is None or of.items:
+        for _ in range(MAX_DEPTH):
+            of = self.head(of)
+            if of is None or of.outside or of.node.type not in _NAMED:
+                return of if of is not None and not of.outside else None
+            bound = self.entity(of.path, of.node)
+            literal = self.literal(bound) if isinstance(bound, Bound) else None
+            if literal is None or not isinstance(bound, Bound):
                 return None
-            node = of.node
-            if node.type in ("pointer_type", "parenthesized_type"):
-                inner = node.named_child(0)
-                of = Type(of.path, inner) if inner is not None else None
-                continue
-            if node.type not in _NAMED:
-                return of
-            found = self.entity(of.path, node)
-            of = self.declared(found) if isinstance(found, Bound) and self.is_type(found) else None
+            of = Type(literal[0].path, literal[0].node, given=self.given(of, bound))
         return None
 
-    def declared(self, bound: Bound) -> Type | None:
-        """Return the type that a binding is declared with; for a type, what it is declared to be."""
-        if bound not in self._declared:
-            self._declared[bound] = None
-            self._declared[bound] = self._declaration(bound)
-        return self._declared[bound]
-
-    def _declaration(self, bound: Bound) -> Type | None:
-        facts = self._view.facts(bound.file)
-        if facts is None:
+    def element(self, of: Type | None) -> Type | None:
+        """Return the type of the items of a list, map or channel."""
+        if of is not None and (of.items or of.outside):
+            return Type(of.path, of.node, given=of.given, outside=of.outside)
+        under = self.underlying(of)
+        if under is None:
             return None
-        rows = facts.rows(bound.scope, bound.name)
-        places = [facts.bind_at(row) for row in rows] or [one.name_at for _, one in self._view.definitions(bound)]
-        # A second `:=` in one scope keeps the type of the first.
-        at = min(places, default=-1)
-        node = self._view.node(bound.file, at, at + len(bound.name.encode())) if at >= 0 else None
-        return self._by_parent(bound.file, node) if node is not None else None
+        return under.at(under.node.child_by_field_name("element") or under.node.child_by_field_name("value"))
 
-    def _by_parent(self, path: str, node: Node) -> Type | None:
-        parent = node.parent
-        if parent is None:
+    def ranged(self, of: Type | None, position: int) -> Type | None:
+        """Return what ranging over a value gives first or second."""
+        if of is not None and of.outside:
+            return of
+        under = self.underlying(of)
+        if position == 1 and (under is None or under.node.type not in FUNCTIONS):
+            return self.element(of)
+        if under is None:
             return None
-        written = parent.child_by_field_name("type")
-        match parent.type:
-            case "parameter_declaration" | "field_declaration" | "type_spec" | "type_alias":
-                return Type(path, written) if written is not None else None
-            case "variadic_parameter_declaration":
-                return Type(path, written, items=True) if written is not None else None
-            case "var_spec" | "const_spec":
-                if written is not None:
-                    return Type(path, written)
-                names = parent.children_by_field_name("name")
-                return self._assigned(path, names, parent.child_by_field_name("value"), node)
-            case "function_declaration" | "method_declaration" | "method_elem":
-                return Type(path, parent)
-            case "expression_list":
-                return self._by_statement(path, parent, node)
-        return None
+        if under.node.type == "channel_type":
+            return self.element(of)
+        if under.node.type in FUNCTIONS:
+            # An iterator: the function that it is given says what there is.
+            given = parameters(under)
+            taken = self.underlying(given[0]) if given else None
+            listed = parameters(taken) if taken is not None and taken.node.type in FUNCTIONS else []
+            return listed[position] if position < len(listed) else None
+        return under.at(under.node.child_by_field_name("key"))
 
-    def _by_statement(self, path: str, names: Node, node: Node) -> Type | None:
-        statement = names.parent
-        if statement is None:
+    def same(self, one: Type | None, other: Type | None, depth: int = 0) -> bool | None:
+        """Whether two types are identical; None if that is not known."""
+        if one is None or other is None or depth > MAX_DEPTH:
             return None
-        match statement.type:
-            case "short_var_declaration":
-                return self._assigned(path, names.named_children, statement.child_by_field_name("right"), node)
-            case "range_clause":
-                over = self.of(path, statement.child_by_field_name("right"))
-                if _position(names.named_children, node) == 1:
-                    return self.element(over)
-                under = self.underlying(over)
-                keyed = under.node.child_by_field_name("key") if under is not None else None
-                if under is not None and under.node.type == "channel_type":
-                    return self.element(over)
-                return Type(under.path, keyed) if under is not None and keyed is not None else None
-        return None
+        if one.items or other.items:
+            return self.same(self.element(one), self.element(other), depth + 1) if one.items == other.items else False
+        if (one.node.type == "pointer_type") != (other.node.type == "pointer_type"):
+            return None if self._is_open(one) or self._is_open(other) else False
+        first, second = self.canonical(one), self.canonical(other)
+        if first is None or second is None or first.outside or second.outside:
+            return None
+        if first.node.type in _NAMED or second.node.type in _NAMED:
+            return self._same_named(first, second, depth)
+        if first.node.type != second.node.type:
+            return False
+        if first.node.type == "function_type":
+            return self.same_signature(first, second, depth + 1)
+        if first.node.type in ("struct_type", "interface_type"):
+            return True if text_of(first.node).split() == text_of(second.node).split() else None
+        pairs = [
+            self.same(first.at(first.node.child_by_field_name(part)), second.at(second.node.child_by_field_name(part)))
+            for part in ("key", "value", "element")
+            if first.node.child_by_field_name(part) is not None
+        ]
+        return all_of(pairs)
 
-    def _assigned(self, path: str, names: Sequence[Node], values: Node | None, node: Node) -> Type | None:
-        given = values.named_children if values is not None else []
-        position = _position(names, node)
-        if len(given) == len(names):
-            return self.of(path, given[position])
-        return self.of(path, given[0], result=position) if len(given) == 1 else None
+    def _is_open(self, of: Type) -> bool:
+        head = self.head(of)
+        return head is None or (head.node.type in _NAMED and self.canonical(of) != head)
 
-    def _of_call(self, path: str, node: Node, result: int) -> Type | None:
-        function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
-        if function is None:
+    def _same_named(self, one: Type, other: Type, depth: int) -> bool | None:
+        first, second = self._key(one), self._key(other)
+        if first is None or second is None:
             return None
-        if function.type == "identifier" and _text(function) in ("new", "make") and arguments is not None:
-            made = arguments.named_child(0)
-            meant = self._view.plain(path, function.start_byte, _text(function))
-            return Type(path, made) if made is not None and meant.own is None and not meant.entities else None
-        found = self.entity(path, function)
-        if isinstance(found, Bound) and self.is_type(found):
-            # A conversion.
-            return Type(path, function)
-        called = self.declared(found) if isinstance(found, Bound) else self.of(path, function)
-        if called is None or called.items:
-            return None
-        if called.node.type not in _FUNCTIONS:
-            called = self.underlying(called)
-        if called is None or called.node.type not in _FUNCTIONS:
-            return None
-        if called.node.child_by_field_name("type_parameters") is not None:
-            # What a generic function gives depends on what it is called with.
-            return None
-        return _result(called, result)
+        if first != second:
+            return False
+        pairs = zip(self.arguments(one), self.arguments(other), strict=False)
+        return all_of([self.same(left, right, depth + 1) for left, right in pairs])
+
+    def _key(self, of: Type) -> tuple[Entity, str] | None:
+        """Return what a named type is told apart by."""
+        if of.node.type == "interface_type" and not of.node.named_children:
+            return Outside("any"), "any"
+        if of.node.type not in _NAMED:
+            return Outside(""), of.node.type
+        found = self.entity(of.path, of.node)
+        if isinstance(found, Bound):
+            return min(self.twins(found), key=lambda twin: twin.file), ""
+        name = text_of(of.node).rpartition(".")[2].partition("[")[0]
+        return (found, _ALIASES.get(name, name)) if found is not None else None
+
+    def same_signature(self, one: Type, other: Type, depth: int = 0) -> bool | None:
+        """Whether two functions take and give the same types."""
+        return all_of(
+            [
+                None if left is None and right is None else self.same(left, right, depth) if left and right else False
+                for listed in (parameters, results)
+                for left, right in _pairs(listed(one), listed(other))
+            ]
+        )
 
 
-def _result(function: Type, position: int) -> Type | None:
+def all_of(answers: Sequence[bool | None]) -> bool | None:
+    """Whether all of several answers are yes; None if that is not known."""
+    return False if False in answers else None if None in answers else True
+
+
+def _pairs(one: list[Type], other: list[Type]) -> Iterator[tuple[Type | None, Type | None]]:
+    longest = max(len(one), len(other))
+    for at in range(longest):
+        yield one[at] if at < len(one) else None, other[at] if at < len(other) else None
+
+
+def parameters(function: Type) -> list[Type]:
+    """Return the types that a function takes, each as often as it has names."""
+    return _listed(function, function.node.child_by_field_name("parameters"))
+
+
+def results(function: Type) -> list[Type]:
+    """Return the types that a function gives."""
     node = function.node.child_by_field_name("result")
-    if node is None:
-        return None
-    if node.type != "parameter_list":
-        return Type(function.path, node) if position == 0 else None
-    types: list[Node] = []
-    for one in node.named_children:
+    if node is not None and node.type != "parameter_list":
+        return [Type(function.path, node, given=function.given)]
+    return _listed(function, node)
+
+
+def _listed(function: Type, listed: Node | None) -> list[Type]:
+    found: list[Type] = []
+    for one in listed.named_children if listed is not None else ():
         written = one.child_by_field_name("type")
         if written is not None:
-            types += [written] * max(1, len(one.children_by_field_name("name")))
-    return Type(function.path, types[position]) if position < len(types) else None
+            items = one.type == "variadic_parameter_declaration"
+            count = max(1, len(one.children_by_field_name("name")))
+            found += [Type(function.path, written, items, function.given)] * count
+    return found
 
 
-def _is_predeclared(view: CodeView, path: str, node: Node) -> bool:
-    meant = view.plain(path, node.start_byte, _text(node))
-    return meant.own is None and not meant.entities
-
-
-def _position(among: Sequence[Node], node: Node) -> int:
-    return next((index for index, one in enumerate(among) if one.start_byte == node.start_byte), 0)
-
-
-def _text(node: Node) -> str:
-    return (node.text or b"").decode("utf-8", "replace")
+def text_of(node: Node | None) -> str:
+    """Return the text of a node."""
+    return (node.text or b"").decode("utf-8", "replace") if node is not None else ""

@@ -1,0 +1,193 @@
+"""The fields and methods of Go's types, embedded ones included."""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from codeplane.code.entity import Bound, Entity, Outside
+from codeplane.code.languages.go.standard_interfaces import may_have
+from codeplane.code.languages.go.types import GoTypes, Node, Type, text_of
+from codeplane.code.languages.member_resolver import CodeView
+
+_MAX_EMBEDDED = 8
+
+
+class Member(Struct, frozen=True):
+    """What a type has under a name: several entities if files for other systems define it again, none if nothing.
+
+    `type` is that of a field, or the declaration of a method.
+    """
+
+    entities: tuple[Entity, ...]
+    type: Type | None = None
+    certain: bool = True
+
+
+class TypeMembers:
+    """Finds members by name."""
+
+    def __init__(self, view: CodeView, types: GoTypes) -> None:
+        self._view = view
+        self._types = types
+        self._found: dict[tuple[Type, str], Member | None] = {}
+        self._at: dict[str, dict[int, Bound]] = {}
+
+    def find(self, of: Type, name: str) -> Member | None:
+        """Return the member of a type; None if that is not known."""
+        key = (of, name)
+        if key not in self._found:
+            self._found[key] = None
+            self._found[key] = self._search(of, name)
+        return self._found[key]
+
+    def _search(self, of: Type, name: str) -> Member | None:
+        level: list[Type] = [of]
+        seen: set[tuple[str, int]] = set()
+        foreign: list[Outside] = []
+        unknown = False
+        for _ in range(_MAX_EMBEDDED):
+            found: list[Member] = []
+            deeper: list[Type] = []
+            here: list[Outside] = []
+            unread = False
+            for one in level:
+                head = self._types.canonical(one)
+                entity = self._types.named(head)
+                if isinstance(entity, Outside) and head is not None:
+                    here += [entity] if may_have(self._types.full_name(head), name) else []
+                    continue
+                under = self._types.underlying(head)
+                if head is None or (under is None and not isinstance(entity, Bound)):
+                    unread = True
+                    continue
+                place = (head.path, head.node.id) if not isinstance(entity, Bound) else (entity.file, entity.scope)
+                mark = (f"{place[0]}:{entity.name if isinstance(entity, Bound) else ''}", place[1])
+                if mark in seen:
+                    continue
+                seen.add(mark)
+                own = self._own(head, entity, under, name)
+                found += [own] if own is not None else []
+                deeper += [inner for _, inner in self.embedded(under)] if under is not None else []
+                unread = unread or under is None
+            if found:
+                same = len({one.entities for one in found}) == 1
+                # What is from outside and nearer may have the name as well.
+                certain = found[0].certain and not foreign and not unknown
+                return Member(found[0].entities, found[0].type, certain) if same else None
+            foreign += here
+            unknown = unknown or unread
+            if not deeper:
+                break
+            level = deeper
+        if unknown:
+            return None
+        if not foreign:
+            return Member(())
+        # What a generic type from outside holds may be a type of ours.
+        head = self._types.canonical(of)
+        plain = head is not None and not self._types.arguments(head)
+        return Member((foreign[0],), Type(of.path, of.node, outside=foreign[0].source) if plain else None)
+
+    def _own(self, head: Type, entity: Entity | None, under: Type | None, name: str) -> Member | None:
+        """Return what a type itself has under a name."""
+        found: list[Member] = []
+        for one in self._types.twins(entity) if isinstance(entity, Bound) else ():
+            found += self._methods(head, one, name)
+            literal = self._types.literal(one)
+            if one != entity and literal is not None:
+                other = self._in_literal(self._types.underlying(literal[0]), name)
+                found += [other] if other is not None else []
+        inner = self._in_literal(under, name)
+        found = [inner, *found] if inner is not None else found
+        if not found:
+            return None
+        entities = tuple(dict.fromkeys(entity for one in found for entity in one.entities))
+        return Member(entities, found[0].type, all(one.certain for one in found))
+
+    def _methods(self, head: Type, of: Bound, name: str) -> Iterator[Member]:
+        packages = self._types.packages(of.file) if of.scope == 0 else None
+        beside = set(packages.beside(of.file)) if packages is not None else set[str]()
+        for path, position in self._view.named(name)[0]:
+            facts = self._view.facts(path) if path in beside else None
+            if facts is None or position >= len(facts.definitions) or facts.definitions[position].kind != "method":
+                continue
+            one = facts.definitions[position]
+            node = self._view.node(path, one.name_at, one.name_at + len(name.encode()))
+            method = node.parent if node is not None else None
+            if method is None or method.type != "method_declaration" or one.inside in ("", None):
+                continue
+            receiver = receiver_type(method)
+            if receiver is None or (one.inside != of.name and self._types.named(Type(path, receiver)) != of):
+                continue
+            given = self._receiver_given(Type(path, receiver), head)
+            yield Member((Bound(path, one.scope, name),), Type(path, method, given=given))
+
+    def _receiver_given(self, receiver: Type, head: Type) -> tuple[tuple[str, Type | None], ...]:
+        """Return what the type parameters that a receiver names stand for, by the type that it is called on."""
+        inner = receiver.at(receiver.node.named_child(0)) if receiver.node.type == "pointer_type" else receiver
+        names = self._types.arguments(inner) if inner is not None else []
+        arguments = self._types.arguments(head)
+        found = enumerate(text_of(one.node) for one in names if one is not None)
+        return tuple((name, arguments[at] if at < len(arguments) else None) for at, name in found)
+
+    def _in_literal(self, under: Type | None, name: str) -> Member | None:
+        if under is None or under.node.type not in ("struct_type", "interface_type"):
+            return None
+        for named, written in fields(under):
+            if text_of(named) == name:
+                bound = self.bound_at(under.path, named)
+                kind = under.at(written)
+                return Member((bound,), kind) if bound is not None else None
+        for shown, inner in self.embedded(under):
+            if shown == name and under.node.type == "struct_type":
+                entity = self._types.entity(inner.path, inner.node)
+                twins = self._types.twins(entity) if isinstance(entity, Bound) else (entity,)
+                entities = tuple(one for one in twins if one is not None)
+                return Member(entities, inner, bool(entities))
+        return None
+
+    def embedded(self, literal: Type) -> Iterator[tuple[str, Type]]:
+        """Yield what a struct or an interface embeds, each with the name of its field."""
+        if literal.node.type == "interface_type":
+            for one in literal.node.named_children:
+                inner = one.named_children if one.type == "type_elem" else []
+                if len(inner) == 1 and inner[0].type != "negated_type":
+                    yield "", Type(literal.path, inner[0], given=literal.given)
+            return
+        listed = literal.node.named_child(0) if literal.node.type == "struct_type" else None
+        for one in listed.named_children if listed is not None else ():
+            written = one.child_by_field_name("type") if one.child_by_field_name("name") is None else None
+            if one.type == "field_declaration" and written is not None:
+                name = text_of(written).partition("[")[0].rpartition(".")[2].lstrip("*")
+                yield name, Type(literal.path, written, given=literal.given)
+
+    def bound_at(self, path: str, name: Node) -> Bound | None:
+        """Return the binding of a definition by the place of its name."""
+        if path not in self._at:
+            facts = self._view.facts(path)
+            listed = facts.definitions if facts is not None else ()
+            self._at[path] = {one.name_at: Bound(path, one.scope, one.name) for one in listed}
+        return self._at[path].get(name.start_byte)
+
+
+def fields(literal: Type) -> Iterator[tuple[Node, Node]]:
+    """Yield the names that a struct or an interface declares, each with the type of the field or the method."""
+    if literal.node.type == "interface_type":
+        for one in literal.node.named_children:
+            name = one.child_by_field_name("name") if one.type == "method_elem" else None
+            if name is not None:
+                yield name, one
+        return
+    listed = literal.node.named_child(0)
+    for one in listed.named_children if listed is not None else ():
+        written = one.child_by_field_name("type")
+        for name in one.children_by_field_name("name") if written is not None else ():
+            assert written is not None
+            yield name, written
+
+
+def receiver_type(method: Node) -> Node | None:
+    """Return the type that a method is declared for."""
+    listed = method.child_by_field_name("receiver")
+    first = listed.named_child(0) if listed is not None else None
+    return first.child_by_field_name("type") if first is not None else None

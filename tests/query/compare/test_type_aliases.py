@@ -1,0 +1,41 @@
+"""Aliases of types: another name of the same type breaks nobody."""
+
+import pytest
+
+from tests.interaction.requirements import requirement
+from tests.query.compare.versions import changes_by_path, compared_files
+
+pytestmark = requirement("CMP-11")
+FUNCTION = "func(cmd *C, args []string) ([]string, error)"
+
+
+def _breaking(before: dict[str, str], after: dict[str, str]) -> set[str]:
+    packages = [{path: f"package p\n\n{text}" for path, text in one.items()} for one in (before, after)]
+    return {path for path, (_, breaks) in changes_by_path(compared_files(*packages)).items() if breaks}
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (f"func (c *C) R(f {FUNCTION}) {{}}\n", "func (c *C) R(f Complete) {}\n"),
+        (f"type S struct {{\n\tF {FUNCTION}\n}}\n", "type S struct {\n\tF Complete\n}\n"),
+        (f"func F() {FUNCTION} {{ return nil }}\n", "func F() Complete { return nil }\n"),
+    ],
+)
+def test_an_alias_is_the_type_that_it_names(before: str, after: str) -> None:
+    aliases = "type Line = string\n\ntype Complete = func(cmd *C, args []string) ([]Line, error)\n"
+    assert _breaking({"a.go": before}, {"a.go": after, "b.go": aliases}) == set()
+    other = aliases.replace("= string", "= []byte")
+    assert _breaking({"a.go": before}, {"a.go": after, "b.go": other}) != set()
+
+
+@pytest.mark.parametrize("after", ["type A = B\n", "type A = inner.B\n"])
+def test_a_type_that_went_elsewhere_and_left_its_name(after: str) -> None:
+    before = {"a.go": "type A struct {\n\tX int\n}\n\nfunc (a A) M() {}\n"}
+    assert _breaking(before, {"a.go": after, "b.go": "type B struct {\n\tX int\n}\n\nfunc (b B) M() {}\n"}) == set()
+    assert _breaking(before, {"a.go": "type A = func()\n"}) == {"A"}
+
+
+def test_a_type_that_became_a_name_of_what_it_was_made_of() -> None:
+    assert _breaking({"a.go": f"type A {FUNCTION}\n"}, {"a.go": f"type A = {FUNCTION}\n"}) == set()
+    assert _breaking({"a.go": f"type A {FUNCTION}\n"}, {"a.go": "type A = func()\n"}) == {"A"}

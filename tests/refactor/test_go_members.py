@@ -1,0 +1,112 @@
+"""Renames and deletes of Go's members, which interfaces and other packages hold to their names."""
+
+from pathlib import Path
+
+from tests.interaction.requirements import requirement
+from tests.kernel.plane import asking
+from tests.query.asking import result
+from tests.refactor.test_operations import failed, made, texts
+
+ZOO = {
+    "go.mod": "module example.com/zoo\n\ngo 1.22\n",
+    "zoo.go": """package zoo
+
+import "fmt"
+
+type Speaker interface {
+	Speak() string
+	Name() string
+}
+
+type Base struct{ name string }
+
+func (b *Base) Name() string { return b.name }
+
+type Dog struct{ *Base }
+
+func (d *Dog) Speak() string { return d.Name() }
+
+// Other has a method of that name, but is no Speaker.
+type Other struct{}
+
+func (o Other) Name() (string, error) { return "", nil }
+
+func (o Other) String() string { return "other" }
+
+func (o Other) Legs() int { return 4 }
+
+func All(list []Speaker) {
+	for _, one := range list {
+		fmt.Println(one.Name(), one.Speak())
+	}
+	var dog = Dog{Base: &Base{}}
+	_ = dog.Base.name
+	_ = Other{}.String()
+}
+
+func init() {}
+""",
+    "hook_windows.go": "package zoo\n\nfunc hook() int { return 1 }\n\nvar _ = hook()\n",
+    "hook_linux.go": "package zoo\n\nfunc hook() int { return 2 }\n",
+    "use.go": "package zoo\n\nvar _ = hook()\n",
+    "app/main.go": 'package main\n\nimport "example.com/zoo"\n\nfunc main() { zoo.All(nil) }\n',
+}
+
+
+@requirement("REF-42")
+async def test_what_interfaces_and_systems_hold_together_is_renamed_together(tmp_path: Path) -> None:
+    root = made(tmp_path, ZOO)
+    async with asking(root) as ask:
+
+        async def rename(symbol: str, new_name: str) -> dict[str, str]:
+            done = result(await ask("refactor.rename", symbol=symbol, new_name=new_name, apply=True))
+            assert done["status"] == "applied", symbol
+            now = texts(root)
+            await ask("undo")
+            return now
+
+        now = await rename("Base.Name", "Title")
+        wanted = ZOO["zoo.go"].replace("Name()", "Title()").replace("Other) Title()", "Other) Name()")
+        assert now["zoo.go"] == wanted
+        assert (await rename("Speaker.Name", "Title"))["zoo.go"] == wanted
+        now = await rename("Other.Name", "Title")
+        assert now["zoo.go"] == ZOO["zoo.go"].replace("Other) Name()", "Other) Title()")
+        now = await rename("Base", "Root")
+        assert now["zoo.go"] == ZOO["zoo.go"].replace("Base", "Root")
+        now = await rename("hook_linux.go:3:6", "start")
+        assert now == {path: text.replace("hook()", "start()") for path, text in ZOO.items()}
+        now = await rename("Base.name", "title")
+        assert now["zoo.go"] == ZOO["zoo.go"].replace("name string", "title string").replace(".name", ".title")
+
+
+@requirement("REF-40")
+async def test_names_that_others_ask_for_are_not_changed_without_a_question(tmp_path: Path) -> None:
+    root = made(tmp_path, ZOO)
+    async with asking(root) as ask:
+        found = result(await ask("refactor.rename", symbol="Other.String", new_name="Text", apply=True))
+        assert found["status"] != "applied"
+        assert "fmt.Stringer" in str(found["manifest"])
+        for symbol, new_name, error in (
+            ("zoo.go:36:6", "start", "NOT_REFACTORABLE"),
+            ("app/main.go:5:6", "start", "NOT_REFACTORABLE"),
+            ("Other.Name", "Legs", "NAME_TAKEN"),
+            ("Base.name", "Name", "NAME_TAKEN"),
+            ("zoo.go:27:6", "all", "INVALID_ARGUMENT"),
+        ):
+            asked = await ask("refactor.rename", symbol=symbol, new_name=new_name, apply=True)
+            assert failed(asked) == error, (symbol, new_name)
+    assert texts(root) == ZOO
+
+
+@requirement("REF-41")
+async def test_methods_that_interfaces_ask_for_are_not_deleted(tmp_path: Path) -> None:
+    root = made(tmp_path, ZOO)
+    async with asking(root) as ask:
+        for symbol in ("Dog.Speak", "Other.String", "zoo.go:36:6", "hook_linux.go:3:6"):
+            envelope = await ask("refactor.delete", target=symbol, apply=True)
+            assert failed(envelope) == "STILL_USED", symbol
+            if symbol == "Dog.Speak":
+                assert "zoo.go:6" in str(envelope["error"])
+        assert texts(root) == ZOO
+        for symbol in ("Other.Legs", "Other.Name"):
+            assert result(await ask("refactor.delete", target=symbol, apply=True))["status"] == "applied"
