@@ -5,6 +5,10 @@ from pathlib import Path
 import pytest
 
 from codeplane.code.facts.extract import MAX_PARSED
+from codeplane.code.resolve.world import SharedModules, World
+from codeplane.refactor.draft import Draft, Edit
+from codeplane.refactor.unparsed_uses import unparsed_uses
+from tests.code.resolve.written import written
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import asking
 from tests.query.asking import result
@@ -88,3 +92,18 @@ async def test_a_name_beside_pasted_ones_is_renamed(tmp_path: Path) -> None:
     async with asking(made(tmp_path, PASTED)) as ask:
         done = result(await ask("refactor.rename", symbol="op.c:1:16", new_name="OP_LESS", apply=True))
         assert done["status"] == "applied"
+
+
+CHANGE = Edit(path="a.py", start=4, end=9, new="cost", tier="PROVEN", role="DEFINITION", why="")
+
+
+def test_a_file_whose_new_text_is_not_parsed_yet_is_looked_at_first(tmp_path: Path) -> None:
+    with written(
+        tmp_path / "repo", {"a.py": "def price():\n    return 1\n", "b.py": "x = 1\n", "c.md": "price\n"}
+    ) as repo:
+        draft = Draft(title="", word="price", edits=(CHANGE,))
+        assert list(unparsed_uses(repo.world(), repo.store, draft)) == []
+        (tmp_path / "repo/b.py").write_text("from a import price\n")
+        world = World(repo.indexer.refresh(["b.py"]), repo.store, SharedModules())
+        (danger,) = unparsed_uses(world, repo.store, draft)
+        assert (danger.path, danger.offset) == ("b.py", 14)

@@ -115,6 +115,11 @@ class FactStore:
         file_id = parsed_table.file_id_of(connection, os.fsencode(path))
         return definitions.names_in(connection, file_id) if file_id is not None else []
 
+    def parsed_digests(self) -> dict[str, str]:
+        """The digest of each parsed file's content, as readers see it while others write."""
+        rows = self._read("SELECT path, digest FROM parsed")
+        return {os.fsdecode(path): digest.hex() for path, digest in rows}
+
     def problems(self) -> dict[str, str]:
         """Files with partial or no facts, and why."""
         rows = self._read("SELECT path, problem FROM parsed WHERE problem != ''")

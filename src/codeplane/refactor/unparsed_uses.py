@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
+from codeplane.code.languages.registry import languages
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore
@@ -25,7 +26,7 @@ def unparsed_uses(world: World, store: FactStore, draft: Draft) -> Iterator[Dang
     pattern = re.compile(rb"\b(?:%s)\b" % b"|".join(re.escape(name.encode()) for name in names))
     yield from _pasted(world, draft)
     found = 0
-    for path in sorted({*store.problems(), *_grammars(world, draft)}):
+    for path in sorted({*store.problems(), *_unread(world, store, draft), *_grammars(world, draft)}):
         known = world.snapshot.files.get(path)
         if known is None or known.skipped is not None or world.facts(path) is not None:
             continue
@@ -36,6 +37,19 @@ def unparsed_uses(world: World, store: FactStore, draft: Draft) -> Iterator[Dang
                 return
             what = f"{shown(path)} could not be parsed, and says {place[0].decode(errors='replace')}"
             yield Danger(kind=UNPARSED_USE, what=what, path=path, offset=place.start())
+
+
+def _unread(world: World, store: FactStore, draft: Draft) -> Iterator[str]:
+    """Yield the files of the subject's language whose present text has not been parsed, for whatever reason."""
+    edits = (*draft.edits, *(edit for candidate in draft.candidates for edit in candidate.edits))
+    paths = {*(edit.path for edit in edits), *(move.path for move in draft.moves), *draft.removes}
+    groups = {language.group for path in paths if (language := languages().of(path)) is not None}
+    parsed = store.parsed_digests() if groups else {}
+    for path, known in world.snapshot.files.items():
+        if known.skipped is None and parsed.get(path) != known.digest:
+            language = languages().of(path)
+            if language is not None and language.group in groups:
+                yield path
 
 
 def _pasted(world: World, draft: Draft) -> Iterator[Danger]:
