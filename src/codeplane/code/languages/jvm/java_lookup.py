@@ -35,7 +35,7 @@ class _Method(Struct, frozen=True):
 
 
 class JavaLookup(ABC):
-    """Finds variables and members; what their types are is said by what builds on it."""
+    """Finds variables and members; a subclass finds their types."""
 
     def __init__(self, view: CodeView, classes: JavaClasses) -> None:
         self._view = view

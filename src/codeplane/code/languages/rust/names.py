@@ -75,8 +75,8 @@ class RustNames:
             return Found(doubt=True)
         if parts[0] in ("crate", "$crate", "self", "super", ""):
             return Found(self._walk(here, tuple(parts), space, _MAX_HOPS))
-        begun = self.first(path, offset, parts[0], space if len(parts) == 1 else "type")
-        return Found(self._steps(begun.things, parts[1:], space, _MAX_HOPS), None, begun.doubt)
+        start = self.first(path, offset, parts[0], space if len(parts) == 1 else "type")
+        return Found(self._steps(start.things, parts[1:], space, _MAX_HOPS), None, start.doubt)
 
     def used(self, path: str, node: Node, parts: Sequence[str], space: str = "") -> tuple[Thing, ...]:
         """Return what a `use` at a place brings."""
