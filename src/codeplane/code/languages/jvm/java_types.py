@@ -1,14 +1,14 @@
 """The types of Java's expressions, as far as declarations say them."""
 
 from codeplane.code.entity import Bound, Entity, Outside
-from codeplane.code.languages.jvm.java_classes import FIELDS, JavaClasses, Node, Type, text
-from codeplane.code.languages.jvm.java_library import ELEMENT, function_parameter, passes_items, result
-from codeplane.code.languages.jvm.java_lookup import Found, JavaLookup, argument_count, plain_name, values_of
+from codeplane.code.languages.jvm.java_classes import JavaClasses, Node, Type, text
+from codeplane.code.languages.jvm.java_library import result
+from codeplane.code.languages.jvm.java_lookup import Found, argument_count, values_of
+from codeplane.code.languages.jvm.java_variables import JavaVariables, dims_of
 from codeplane.code.languages.member_resolver import CodeView
-from codeplane.code.model import REASONS, Definition
+from codeplane.code.model import Definition
 
 _MAX_DEPTH = 40
-_PARAM, _LOCAL = REASONS.index("PARAM"), REASONS.index("LOCAL_ASSIGN")
 _BOOLEAN, _STRING = Type(Outside("boolean")), Type(Outside("String"))
 _LITERALS = {
     "string_literal": _STRING,
@@ -22,12 +22,11 @@ _LITERALS = {
 }
 
 
-class JavaTypes(JavaLookup):
-    """Finds the types of expressions and declarations."""
+class JavaTypes(JavaVariables):
+    """Finds the types of expressions."""
 
     def __init__(self, view: CodeView, classes: JavaClasses) -> None:
         super().__init__(view, classes)
-        self._declared: dict[tuple[str, int], Type | None] = {}
         self._depth = 0
 
     def of(self, path: str, node: Node | None) -> Type | None:
@@ -158,148 +157,6 @@ class JavaTypes(JavaLookup):
             Outside(dotted) if not whole and last[:1].isupper() and first.islower() and first.isidentifier() else None
         )
 
-    def of_found(self, path: str, found: Found, offset: int) -> Type | None:
-        """Return the type of a variable or field that was found."""
-        if found.outside:
-            return Type(Outside(found.outside))
-        if len(found.bounds) != 1:
-            return None
-        declared = self.declared(found.bounds[0], offset if found.bounds[0].file == path else -1)
-        return self._seen_from(found.owner, declared)
-
-    def _seen_from(self, owner: Type | None, of: Type | None) -> Type | None:
-        """Return the type of a member as a type has it, whose arguments stand for the variables of its class."""
-        if owner is None or of is None or not owner.args or not isinstance(owner.of, Bound):
-            return of
-        return self._classes.put_in(of, dict(zip(self._classes.parameters(owner.of), owner.args, strict=False)))
-
-    def declared(self, bound: Bound, offset: int = -1) -> Type | None:
-        """Return the type that a variable or field is declared with; of several in a scope, the last above a place."""
-        facts = self._view.facts(bound.file)
-        if facts is None:
-            return None
-        places = [one.name_at for _, one in self._view.definitions(bound) if one.kind in FIELDS]
-        if not places:
-            rows = facts.rows(bound.scope, bound.name)
-            places = [facts.bind_at(row) for row in rows if facts.bind_reason(row) in (_PARAM, _LOCAL)]
-        above = [at for at in places if at <= offset] if offset >= 0 else places
-        if not above:
-            return None
-        at = max(above) if offset >= 0 else min(above)
-        key = (bound.file, at)
-        if key not in self._declared:
-            self._declared[key] = None
-            node = self._view.node(bound.file, at, at + len(bound.name.encode()))
-            self._declared[key] = self._declaration(bound.file, node) if node is not None else None
-        return self._declared[key]
-
-    def _declaration(self, path: str, node: Node) -> Type | None:
-        parent = node.parent
-        if parent is None:
-            return None
-        written = parent.child_by_field_name("type")
-        match parent.type:
-            case "formal_parameter" | "resource" | "enhanced_for_statement":
-                if written is not None and text(written) == "var":
-                    value = self.of(path, parent.child_by_field_name("value"))
-                    return self.element(value) if parent.type == "enhanced_for_statement" else value
-                return self._classes.read(path, written, dims=_dims(parent))
-            case "catch_formal_parameter":
-                listed = next((one for one in parent.named_children if one.type == "catch_type"), None)
-                kinds = listed.named_children if listed is not None else []
-                return self._classes.read(path, kinds[0]) if len(kinds) == 1 else None
-            case "instanceof_expression":
-                return self._classes.read(path, parent.child_by_field_name("right"))
-            case "type_pattern" | "record_pattern_component":
-                first = parent.named_children[0]
-                return self._classes.read(path, first) if text(first) != "var" else None
-            case "inferred_parameters" | "lambda_expression":
-                return self._of_lambda(path, node, parent)
-            case "enum_constant":
-                around = self._classes.enclosing(path, node.start_byte)
-                return Type(around[0]) if around else None
-            case "variable_declarator":
-                return self._of_declarator(path, parent)
-        return None
-
-    def _of_lambda(self, path: str, node: Node, parent: Node) -> Type | None:
-        """Return the type of a lambda's parameter, by what takes the lambda."""
-        function = parent if parent.type == "lambda_expression" else parent.parent
-        at = 0 if parent.type == "lambda_expression" else parent.named_children.index(node)
-        around = function.parent if function is not None else None
-        if function is None or around is None:
-            return None
-        if around.type == "variable_declarator" and around.parent is not None:
-            return self._given_to(self._classes.read(path, around.parent.child_by_field_name("type")), at)
-        call = around.parent if around.type == "argument_list" else None
-        if call is None or call.type != "method_invocation":
-            return None
-        found = self.called(path, call)
-        if found is None:
-            return None
-        if not found.bounds:
-            owner = found.owner
-            simple = plain_name(owner)
-            name = text(call.child_by_field_name("name"))
-            if owner is None or not passes_items(simple, name, len(owner.args)):
-                return None
-            return owner.args[at] if len(owner.args) == 2 and at < 2 else owner.args[0]
-        position = values_of(around).index(function)
-        kinds = []
-        for bound in found.bounds:
-            for _, one in self._view.definitions(bound):
-                listed = self._parameters(bound.file, one) if one.kind == "method" else []
-                if len(listed) == argument_count(around):
-                    kinds.append(self._classes.read(bound.file, listed[position].child_by_field_name("type")))
-        given = [self._given_to(self._seen_from(found.owner, one), at) for one in kinds]
-        return given[0] if given and all(one == given[0] for one in given) else None
-
-    def _given_to(self, of: Type | None, at: int) -> Type | None:
-        """Return what a functional interface passes to its method as a parameter."""
-        if of is None or of.dims:
-            return None
-        if isinstance(of.of, Outside):
-            place = function_parameter(plain_name(of), at)
-            return of.args[place] if 0 <= place < len(of.args) else None
-        facts = self._view.facts(of.of.file) if isinstance(of.of, Bound) else None
-        if facts is None or not isinstance(of.of, Bound):
-            return None
-        body = self._classes.body(of.of)
-        methods = [
-            one for one in facts.definitions if one.scope == body and one.kind == "method" and one.end == one.body
-        ]
-        listed = self._parameters(of.of.file, methods[0]) if len(methods) == 1 else []
-        written = listed[at].child_by_field_name("type") if at < len(listed) else None
-        return self._seen_from(of, self._classes.read(of.of.file, written))
-
-    def _of_declarator(self, path: str, node: Node) -> Type | None:
-        statement = node.parent
-        if statement is None:
-            return None
-        if statement.type == "spread_parameter":
-            listed = [one for one in statement.named_children if one.type not in ("modifiers", "variable_declarator")]
-            return self._classes.read(path, listed[0], dims=1) if listed else None
-        written = statement.child_by_field_name("type")
-        if written is not None and text(written) == "var":
-            return self.of(path, node.child_by_field_name("value"))
-        return self._classes.read(path, written, dims=_dims(node))
-
-    def element(self, of: Type | None) -> Type | None:
-        """Return the type of what a loop over a value gives."""
-        if of is None:
-            return None
-        if of.dims:
-            return Type(of.of, of.args, of.dims - 1)
-        for one in self._classes.ancestors(of):
-            if isinstance(one.of, Outside):
-                name = one.of.source.rpartition(".")[2]
-                if name in ("MapEntries",) and len(one.args) == 2:
-                    return Type(Outside("Entry"), one.args)
-                at = ELEMENT.get(name, -1)
-                if 0 <= at < len(one.args):
-                    return one.args[at]
-        return None
-
     def _of_creation(self, path: str, node: Node) -> Type | None:
         body = next((one for one in node.named_children if one.type == "class_body"), None)
         facts = self._view.facts(path)
@@ -387,7 +244,7 @@ class JavaTypes(JavaLookup):
         node = self._view.node(bound.file, method.name_at, method.name_at + len(method.name.encode()))
         made = node.parent if node is not None else None
         written = made.child_by_field_name("type") if made is not None else None
-        of = self._classes.read(bound.file, written, dims=_dims(made) if made is not None else 0)
+        of = self._classes.read(bound.file, written, dims=dims_of(made) if made is not None else 0)
         own = made.child_by_field_name("type_parameters") if made is not None else None
         if of is None or own is None:
             return of
@@ -427,8 +284,3 @@ def _is_foreign(of: Type | None) -> bool:
 
 def _is_type_like(node: Node) -> bool:
     return text(node)[:1].isupper() or node.type == "type_identifier"
-
-
-def _dims(node: Node) -> int:
-    written = node.child_by_field_name("dimensions")
-    return text(written).count("[") if written is not None else 0
