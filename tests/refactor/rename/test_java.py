@@ -127,3 +127,71 @@ async def test_a_method_may_take_the_name_of_a_field_but_not_of_another_method(t
         assert "public_api" not in cast(JsonObject, cast(JsonObject, done["manifest"])["risk_kinds"])
         shown = result(await ask("refactor.rename", symbol="A.total", new_name="sum"))
         assert "public_api" in cast(JsonObject, cast(JsonObject, shown["manifest"])["risk_kinds"])
+
+
+RECORD = {
+    "Point.java": (
+        "record Point(int x, int y) {\n    Point(int x, int y) {\n        this.x = Math.abs(x);\n        this.y = y;\n"
+        "    }\n\n    Point(int x) {\n        this(x, 0);\n    }\n}\n"
+    ),
+    "Plot.java": "class Plot {\n    int at(Point point) {\n        return point.x();\n    }\n}\n",
+}
+
+
+@requirement("REF-42")
+@pytest.mark.parametrize("place", ["Point.java:1:18", "Point.java:2:15"])
+async def test_a_component_and_the_parameter_of_the_canonical_constructor_are_one(place: str, tmp_path: Path) -> None:
+    root = made(tmp_path, RECORD)
+    async with asking(root) as ask:
+        assert result(await ask("refactor.rename", symbol=place, new_name="left", apply=True))["status"] == "applied"
+    now = texts(root)
+    assert now["Plot.java"] == RECORD["Plot.java"].replace("point.x()", "point.left()")
+    assert now["Point.java"] == (
+        RECORD["Point.java"]
+        .replace("int x, int y", "int left, int y")
+        .replace("this.x = Math.abs(x)", "this.left = Math.abs(left)")
+    )
+
+
+@requirement("REF-42")
+async def test_the_parameter_of_another_constructor_is_its_own(tmp_path: Path) -> None:
+    root = made(tmp_path, RECORD)
+    async with asking(root) as ask:
+        done = result(await ask("refactor.rename", symbol="Point.java:7:15", new_name="left", apply=True))
+        assert done["status"] == "applied"
+    assert texts(root) == RECORD | {
+        "Point.java": RECORD["Point.java"].replace(
+            "Point(int x) {\n        this(x, 0)", "Point(int left) {\n        this(left, 0)"
+        )
+    }
+
+
+GENERATED = {
+    "User.java": "import lombok.Data;\n\n@Data\npublic class User {\n    private String name;\n    private int age;\n"
+    "    private static int count;\n}\n",
+    "Login.java": "class Login {\n    String of(User user) {\n        return user.getName();\n    }\n}\n",
+    "Order.java": "import lombok.Builder;\n\n@Builder\nclass Order {\n    int amount;\n}\n",
+    "Animal.java": "import com.google.auto.value.AutoValue;\n\n@AutoValue\nabstract class Animal {\n"
+    "    abstract String label();\n\n    String twice() {\n        return label() + label();\n    }\n}\n",
+}
+
+
+@requirement("REF-40")
+@pytest.mark.parametrize(
+    ("place", "status"),
+    [
+        ("User.java:5:20", "previewed"),
+        ("User.java:6:17", "applied"),
+        ("User.java:7:24", "applied"),
+        ("Order.java:5:9", "previewed"),
+        ("Animal.java:5:21", "previewed"),
+        ("Animal.java:7:12", "applied"),
+    ],
+)
+async def test_a_member_from_which_code_is_generated_is_a_question(place: str, status: str, tmp_path: Path) -> None:
+    root = made(tmp_path, GENERATED)
+    async with asking(root) as ask:
+        done = result(await ask("refactor.rename", symbol=place, new_name="other", apply=True))
+        assert done["status"] == status
+        if status == "previewed":
+            assert failed(await ask("refactor.delete", target=place, apply=True)) == "STILL_USED"

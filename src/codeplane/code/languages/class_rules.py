@@ -19,6 +19,8 @@ class ClassRules:
     """A class and its instances may have two members of one name."""
     members_by_kind: bool = False
     """A method, a field and a type of one name are three members of a class."""
+    components: bool = False
+    """A parameter of a constructor may have to keep the name of a member."""
     heritage_clauses: bool = False
     """`extends` and `implements` say what a class builds on."""
     rebindable: bool = False

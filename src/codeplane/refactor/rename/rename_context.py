@@ -44,7 +44,9 @@ class RenameContext:
     @property
     def relatives(self) -> Relatives | None:
         """The members that keep one name with the subject; None if its language does not say by types."""
-        shared = self.subject.sort == "member" or (self.subject.sort == "top" and self.subject.language.linked)
+        subject = self.subject
+        shared = subject.sort == "member" or (subject.sort == "top" and subject.language.linked)
+        shared = shared or (subject.sort == "parameter" and subject.language.classes.components)
         return self.resolver.relatives(self.subject.bounds[0]) if shared else None
 
     @property

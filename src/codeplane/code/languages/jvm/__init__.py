@@ -30,7 +30,7 @@ JAVA = Language(
     soft_keywords=JAVA_SOFT,
     reserved=JAVA_RESERVED,
     names=NameRules(folder_packages=True, files_named_by_types=True),
-    classes=ClassRules(members_by_kind=True),
+    classes=ClassRules(members_by_kind=True, components=True),
     contract=JAVA_CONTRACT,
     patterns=("java",),
     pattern_contexts=(("class C { void m() { ", "; } }"), ("class C { void m() { ", " } }"), ("class C { ", " }")),

@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 
 from codeplane.code.entity import Bound, Outside
-from codeplane.code.languages.jvm.java_classes import TYPES, JavaClasses, Type, is_of_object, may_have, text
+from codeplane.code.languages.jvm.java_classes import TYPES, JavaClasses, Type, is_of_object, may_have
 from codeplane.code.languages.jvm.java_library import SERIALIZATION
+from codeplane.code.languages.jvm.java_processors import generator_of_field, generator_of_method, modifiers
 from codeplane.code.languages.jvm.java_types import JavaTypes
 from codeplane.code.languages.member_resolver import CodeView, Relatives
-from codeplane.code.model import Definition
+from codeplane.code.model import Definition, Facts
 
 _MAX_CLASSES = 3_000
 _MAX_MODIFIERS = 500
@@ -30,15 +31,58 @@ class JavaRelatives:
             return Relatives()
         if mine and all(self._is_own(member.file, one) for one in mine):
             return Relatives(outside=self._by_name(member.name, mine, member.file))
-        if not mine and self._view.definitions(member) and not self._types.is_component(member):
+        component = self._component(member, facts)
+        if component is None and facts.scopes[member.scope].kind != "class":
             return Relatives()
-        owner = self._classes.of_scope(member.file, facts, member.scope)
+        if not mine and self._view.definitions(member) and component is None:
+            return Relatives(outside=self._generated(member))
+        owner = self._classes.of_scope(member.file, facts, (component or member).scope)
         family = self._family(owner, member.name)
         bounds = [Bound(of.file, self._classes.body(of), member.name) for of in family if self._has(of, member.name)]
+        bounds += [one for of in bounds if (one := self._parameter(of)) is not None]
         return Relatives(
             members=tuple(one for one in dict.fromkeys(bounds) if one != member),
-            outside=self._outside(family, member.name),
+            outside=self._outside(family, member.name) or self._generated(member),
         )
+
+    def _component(self, member: Bound, facts: Facts) -> Bound | None:
+        """Return the component of a record that a member is, reads, or, as a parameter, sets."""
+        if self._types.is_component(member):
+            return member
+        scope = facts.scopes[member.scope].parent
+        same = Bound(member.file, scope, member.name)
+        return same if scope >= 0 and self._types.is_component(same) and self._parameter(same) == member else None
+
+    def _parameter(self, component: Bound) -> Bound | None:
+        """Return the parameter that a record's canonical constructor, if it is written out, has for a component."""
+        facts = self._view.facts(component.file)
+        index = facts.scopes[component.scope].definition if facts is not None else -1
+        if facts is None or index < 0 or not self._types.is_component(component):
+            return None
+        record = facts.definitions[index]
+        kinds = self._types.parameter_types(component.file, record)
+        for one in facts.defining(component.scope, record.name):
+            made = Bound(component.file, facts.body_of.get(one, 0), component.name)
+            if self._types.parameter_types(made.file, facts.definitions[one]) == kinds and facts.rows(
+                made.scope, made.name
+            ):
+                return made
+        return None
+
+    def _generated(self, member: Bound) -> str:
+        """Return what generates code from a member; empty if nothing does."""
+        facts = self._view.facts(member.file)
+        owner = self._classes.of_scope(member.file, facts, member.scope) if facts is not None else None
+        around = modifiers(self._classes.node(owner)) if owner is not None and owner.name else set()
+        for _, one in self._view.definitions(member):
+            mine = self._modifiers(member.file, one)
+            if one.kind == "method":
+                found = generator_of_method(mine, around)
+            else:
+                found = generator_of_field(self._view, member.file, member.name, mine | (around - {"static"}))
+            if found:
+                return found
+        return ""
 
     def _by_name(self, name: str, methods: list[Definition], path: str) -> str:
         if name in SERIALIZATION:
@@ -101,10 +145,9 @@ class JavaRelatives:
     def _modifiers(self, path: str, method: Definition) -> set[str]:
         node = self._view.node(path, method.name_at, method.name_at + len(method.name.encode()))
         made = node.parent if node is not None else None
-        listed = next((one for one in made.children if one.type == "modifiers"), None) if made is not None else None
-        found = {one.type for one in listed.children} if listed is not None else set()
-        names = [one.child_by_field_name("name") for one in listed.named_children] if listed is not None else []
-        return found | {f"@{text(one).rpartition('.')[2]}" for one in names if one is not None}
+        # The modifiers of a field stand before its type, around the declarator.
+        made = made.parent if made is not None and made.type == "variable_declarator" else made
+        return modifiers(made)
 
     def _outside(self, family: list[Bound], name: str) -> str:
         """Return the type from outside that asks for a method of a name; empty if none does."""
