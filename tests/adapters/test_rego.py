@@ -204,6 +204,21 @@ def test_a_compilation_that_takes_too_long_is_refused() -> None:
         made.is_compiled(PATIENCE_SEC)
 
 
+def test_a_compiler_without_cpu_time_is_waited_for() -> None:
+    with program(HEAD + 'deny contains "x"\n', compile_sec=2.0) as made:
+        os.kill(made.pid, signal.SIGSTOP)
+        assert not made.is_compiled(2.5)
+        os.kill(made.pid, signal.SIGCONT)
+        assert made.evaluate({}) == {"deny": ["x"]}
+
+
+def test_a_compiler_that_never_gets_cpu_time_is_given_up() -> None:
+    with program(HEAD + 'deny contains "x"\n', compile_sec=0.05) as made:
+        os.kill(made.pid, signal.SIGSTOP)
+        with pytest.raises(PolicyInvalid, match="took over"):
+            made.is_compiled(PATIENCE_SEC)
+
+
 def test_it_can_be_looked_at_without_waiting() -> None:
     long = HEAD + "".join(f"deny contains {n} if input.a == {n}\n" for n in range(1000))
     with program(long) as made:

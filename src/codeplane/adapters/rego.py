@@ -19,8 +19,12 @@ from typing import cast
 from codeplane.adapters.rego_answer import RegoFailed, parse_answer
 from codeplane.kernel.errors import PolicyInvalid
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
+from codeplane.processes.cpu_deadline import CpuDeadline
 
+# Of CPU time.
 _COMPILE_SEC = 10.0
+# How often a compilation is looked at for whether it takes too long.
+_LOOK_SEC = 0.25
 _READ_BYTES = 65_536
 _MAX_ANSWER = 1024 * 1024
 # So long a loop may stand still: most answers are there by then, and a thread would cost more than it gains.
@@ -64,7 +68,6 @@ class RegoProgram:
         self._closed = False
         self._ready = self._was_ready = False
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
-        self._deadline = 0.0
         self._rest = b""
         self._number = 0
         self._process = self._start()
@@ -117,7 +120,7 @@ class RegoProgram:
 
     def _evaluate(self, document: JsonObject | str, *, patience_sec: float) -> JsonValue:
         # At the very first nothing can be decided before; later it is one question that is refused.
-        patience_sec = patience_sec if self._was_ready else self._compile_sec
+        patience_sec = patience_sec if self._was_ready else self._deadline.longest_sec
         if not self._lock.acquire(timeout=patience_sec):
             raise BlockingIOError("it is busy with another question")
         try:
@@ -180,7 +183,7 @@ class RegoProgram:
         self._writable, self._readable = select.poll(), select.poll()
         self._writable.register(self._into, select.POLLOUT)
         self._readable.register(self._out_of, select.POLLIN)
-        self._deadline = time.monotonic() + self._compile_sec
+        self._deadline = CpuDeadline(process.pid, self._compile_sec)
         self._scratch = tempfile.TemporaryDirectory(prefix="codeplane-policy-")
         # By file, since a pipe that is full would have us wait for the process to come up.
         asked = Path(self._scratch.name) / "asked.json"
@@ -212,22 +215,31 @@ class RegoProgram:
             return True
         if self._closed:
             raise _invalid([{"file": "", "line": 0, "message": "it was put away before it was compiled"}])
-        now = time.monotonic()
         try:
-            line = self._line(min(now + wait_sec, max(self._deadline, now)))
+            line = self._compiler_answer(time.monotonic() + wait_sec)
             answer = json.loads(line) if line is not None else None
         except (OSError, EOFError, ValueError) as error:
             raise _invalid([{"file": "", "line": 0, "message": "the compiler crashed over it"}]) from error
         if answer is None:
-            if time.monotonic() >= self._deadline:
-                self._process.kill()
-                raise _invalid([{"file": "", "line": 0, "message": f"it took over {self._compile_sec:g} s to compile"}])
             return False
         self._sweep()
         if not answer.get("ready"):
             raise _invalid(answer.get("faults"))
         self._ready = self._was_ready = True
         return True
+
+    def _compiler_answer(self, until: float) -> bytes | None:
+        """Return what the compiler said, or None if it said nothing in time; PolicyInvalid if it takes too long."""
+        while True:
+            now = time.monotonic()
+            line = self._line(min(until, now + _LOOK_SEC))
+            if line is not None:
+                return line
+            if self._deadline.is_used_up() or self._deadline.is_over(now):
+                self._process.kill()
+                raise _invalid([{"file": "", "line": 0, "message": f"it took over {self._compile_sec:g} s to compile"}])
+            if now >= until:
+                return None
 
     def _send(self, data: bytes, until: float) -> bytes:
         """Write as much as is taken in time, and return the rest."""

@@ -5,14 +5,15 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import msgspec
 
 from codeplane.index.parse_worker import Batch, ParseResult, receive, send
+from codeplane.processes.cpu_deadline import CpuDeadline
 
+# Of CPU time.
 _PATIENCE_SEC = 10.0
-# One more second for each so many bytes, on a machine that is busy.
+# One more second for each so many bytes.
 _PATIENT_BYTES = 100_000
 _DECODER = msgspec.msgpack.Decoder(list[ParseResult])
 _ENCODER = msgspec.msgpack.Encoder()
@@ -34,8 +35,7 @@ class Worker:
         )
         self.hung = False
         self._killed = False
-        # When the process has taken too long over what it was asked, by the monotonic clock.
-        self._deadline: float | None = None
+        self._deadline: CpuDeadline | None = None
 
     @property
     def pid(self) -> int:
@@ -51,7 +51,7 @@ class Worker:
         """Parse a batch; None if the process ended or hung."""
         assert self._process.stdin is not None and self._process.stdout is not None
         size = sum(source.length for source in batch.sources)
-        self._deadline = time.monotonic() + _PATIENCE_SEC + size / _PATIENT_BYTES
+        self._deadline = CpuDeadline(self.pid, _PATIENCE_SEC + size / _PATIENT_BYTES)
         try:
             send(self._process.stdin, _ENCODER.encode(batch))  # type: ignore[arg-type]  # a pipe, opened as bytes
             message = receive(self._process.stdout)  # type: ignore[arg-type]  # the same
@@ -66,14 +66,18 @@ class Worker:
         return self.parse(Batch(content="", sources=(), check=False)) is not None
 
     def was_killed(self) -> bool:
-        """Whether it was killed from outside, by the out-of-memory killer for example."""
+        """Whether what it parsed is not to blame: the out-of-memory killer ended it, or it got no CPU time."""
         return self._process.wait() == -signal.SIGKILL and not self.hung
 
     def end_if_late(self, now: float) -> None:
-        """Kill the process if a batch takes too long."""
+        """Kill the process if a batch takes too much CPU time, or gets too little; `now` is of the monotonic clock."""
         deadline = self._deadline
-        if deadline is not None and now > deadline:
+        if deadline is None:
+            return
+        if deadline.is_used_up():
             self.hung = True
+            self.kill()
+        elif deadline.is_over(now):
             self.kill()
 
     def kill(self) -> None:

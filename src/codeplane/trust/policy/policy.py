@@ -25,7 +25,8 @@ from codeplane.trust.policy.loaded_policy import LoadedPolicy, load_policy
 from codeplane.trust.policy.rego_source import InputUse
 
 STREAM = "policy"
-_START_SEC = 15.0
+# The engine itself bounds a compilation, by the CPU time it takes.
+_START_SEC = 300.0
 # How long a call waits for a change that is being compiled; then it is denied, not decided by the replaced policy.
 _CHANGE_SEC = 15.0
 # Shorter for callers that block.
