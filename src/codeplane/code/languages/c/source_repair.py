@@ -1,6 +1,7 @@
 """Macros that stand where the grammars of C and C++ expect nothing, replaced by blanks; every byte keeps its place."""
 
 import re
+from functools import cache
 
 _MACRO = rb"[A-Z][A-Z0-9_]{2,}"
 _NESTED = rb"\((?:[^()\n]|\([^()\n]*\))*\)"
@@ -16,14 +17,15 @@ _BEFORE_DECLARATION = re.compile(
     re.MULTILINE,
 )
 # What the checker of locks reads behind a declaration.
-_BEHIND_DECLARATION = re.compile(
-    rb"(?<=[\w)\]])(\s+)((?:[A-Z]+_)*(?:PT_GUARDED_BY|GUARDED_BY|(?:EXCLUSIVE|SHARED)_LOCKS_REQUIRED|LOCKS_EXCLUDED|"
+_LOCKS = (
+    rb"(?:[A-Z]+_)*(?:PT_GUARDED_BY|GUARDED_BY|(?:EXCLUSIVE|SHARED)_LOCKS_REQUIRED|LOCKS_EXCLUDED|"
     rb"(?:EXCLUSIVE_|SHARED_)?(?:TRY)?LOCK_FUNCTION|UNLOCK_FUNCTION|LOCK_RETURNED|ASSERT_EXCLUSIVE_LOCK|ACQUIRED_AFTER|"
-    rb"ACQUIRED_BEFORE|NO_THREAD_SAFETY_ANALYSIS|PRINTF_ATTRIBUTE|PRINTF_FORMAT)(?:%s)?)(?=\s*[;{=,:]|\s+const\b)"
-    % _NESTED
+    rb"ACQUIRED_BEFORE|NO_THREAD_SAFETY_ANALYSIS|PRINTF_ATTRIBUTE|PRINTF_FORMAT)"
 )
+_BEHIND_DECLARATION = re.compile(rb"([\w)\]]\s+)(%s(?:%s)?)(?=\s*[;{=,:]|\s+const\b)" % (_LOCKS, _NESTED))
 # `void *(CALL *name)(`
 _IN_POINTER = re.compile(rb"(\()(%s[ \t]+)(?=\*[ \t]*\w*[ \t]*\)[ \t]*\()" % _MACRO)
+_CONVENTION = rb"[\w*][ \t]+(?:[A-Z]+_)*(?:CDECL|STDCALL|FASTCALL|WINAPI|CALLBACK|APIENTRY)[ \t]+"
 _CALLING = re.compile(
     rb"([\w*][ \t]+)((?:[A-Z]+_)*(?:CDECL|STDCALL|FASTCALL|WINAPI|CALLBACK|APIENTRY)[ \t]+)(?=\w+[ \t]*\()"
 )
@@ -33,13 +35,16 @@ _LINKAGE = re.compile(
     rb"([ \t]*(?:extern[ \t]*\"C\"[ \t\r\n]*\{|\})[^\n#]*)(?=\n\s*#[ \t]*endif)",
     re.MULTILINE,
 )
-# A word without which a pattern finds nothing costs less to look for.
+# Each pattern, and how what it finds begins, which costs a tenth to look for.
 _PATTERNS = (
-    (_BEFORE_TYPE_NAME, re.compile(rb"\b(?:class|struct)[ \t]+[A-Z][A-Z0-9_]{2}")),
-    (_BEFORE_DECLARATION, None),
-    (_BEHIND_DECLARATION, re.compile(rb"GUARDED|LOCK|ACQUIRED|THREAD_SAFETY|PRINTF_")),
-    (_IN_POINTER, re.compile(rb"\([A-Z]\w+[ \t]+\*")),
-    (_CALLING, re.compile(rb"CALL|CDECL|WINAPI|APIENTRY")),
+    (_BEFORE_TYPE_NAME, rb"\b(?:class|struct)[ \t]+%s" % _MACRO),
+    (
+        _BEFORE_DECLARATION,
+        rb"(?m:^)[ \t]*(?:(?:extern|static|inline|virtual|explicit)[ \t]+)*%s[ \t]+[A-Za-z_]" % _MACRO,
+    ),
+    (_BEHIND_DECLARATION, rb"[\w)\]]\s+%s" % _LOCKS),
+    (_IN_POINTER, rb"\(%s[ \t]+\*" % _MACRO),
+    (_CALLING, _CONVENTION),
 )
 _NOT_BLANK = re.compile(rb"[^\s]")
 
@@ -48,10 +53,30 @@ def blank_macros(text: bytes) -> bytes:
     """Return the text without macros that say how something is linked, called or locked."""
     if b"__cplusplus" in text:
         text = _LINKAGE.sub(_blanked, text)
-    for pattern, sign in _PATTERNS:
-        if sign is None or sign.search(text):
-            text = pattern.sub(_blanked, text)
+    for pattern, beginning in _PATTERNS:
+        text = _replace(pattern, _fast(beginning), text)
     return text
+
+
+def _replace(pattern: re.Pattern[bytes], beginning: re.Pattern[bytes], text: bytes) -> bytes:
+    """Blank what a pattern matches, looking only where such a match may begin."""
+    parts: list[bytes] = []
+    done = 0
+    for candidate in beginning.finditer(text):
+        start = candidate.start()
+        if start >= done and (match := pattern.match(text, start)) is not None:
+            parts += (text[done:start], _blanked(match))
+            done = match.end()
+    return b"".join((*parts, text[done:])) if parts else text
+
+
+@cache
+def _fast(pattern: bytes) -> re.Pattern[bytes]:
+    """Compile a pattern for the engine without backtracking; loaded on first use."""
+    import re2  # type: ignore[import-untyped]  # the package ships no types
+
+    compiled: re.Pattern[bytes] = re2.compile(pattern)
+    return compiled
 
 
 def _blanked(match: re.Match[bytes]) -> bytes:
