@@ -83,9 +83,12 @@ async def test_what_interfaces_and_systems_hold_together_is_renamed_together(tmp
 async def test_names_that_others_ask_for_are_not_changed_without_a_question(tmp_path: Path) -> None:
     root = made(tmp_path, ZOO)
     async with asking(root) as ask:
-        found = result(await ask("refactor.rename", symbol="Other.String", new_name="Text", apply=True))
+        answer = await ask("refactor.rename", symbol="Other.String", new_name="Text", apply=True)
+        found = result(answer)
         assert found["status"] != "applied"
         assert "fmt.Stringer" in str(found["manifest"])
+        assert "look at outside_base first" in str(answer["text"])
+        assert "apply:" not in str(answer["text"]) and "refactor_rename" not in str(answer)
         for symbol, new_name, error in (
             ("zoo.go:36:6", "start", "NOT_REFACTORABLE"),
             ("app/main.go:5:6", "start", "NOT_REFACTORABLE"),

@@ -38,6 +38,16 @@ async def test_certain_edits_and_places_to_decide_are_counted_apart(tmp_path: Pa
 
 
 @requirement("REF-40")
+@pytest.mark.parametrize("files", [MAIL, FAMILY], ids=["one", "family"])
+async def test_no_call_is_suggested_that_leaves_places_nobody_looked_at(tmp_path: Path, files: dict[str, str]) -> None:
+    root = made(tmp_path, files)
+    async with asking(root) as ask:
+        text = str((await ask("refactor.rename", symbol="Mail.send", new_name="post"))["text"])
+        assert re.search(r"refactor_rename refactor_id=\S+ .*include=\[#NUMBER, …\]", text), text
+        assert set(re.findall(r"exclude=(\S+ \S+)", text)) == {"[#NUMBER, …]"}
+
+
+@requirement("REF-40")
 async def test_the_answer_of_an_apply_counts_what_was_left(tmp_path: Path) -> None:
     root = made(tmp_path, MAIL)
     async with asking(root) as ask:

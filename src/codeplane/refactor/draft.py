@@ -8,6 +8,11 @@ from codeplane.code.resolve.tier import Tier
 Role = Literal["DEFINITION", "REFERENCE", "IMPORT", "EXPORT", "KEYWORD", "STRING", "COMMENT", "DOCUMENT"]
 Confidence = Literal["high", "medium", "low"]
 CapsuleType = Literal["scope_resolution", "receiver_resolution", "context_membership"]
+UNPARSED_USE = "unparsed_use"
+# Kinds of dangers that may break a program though every edit is right: the plan must be seen before it is applied.
+GRAVE = frozenset(
+    {"import_cycle", "outside_base", "overriding_parameter", "shadows_stdlib", "side_effect", UNPARSED_USE}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assess
 from codeplane.kernel.ports import Verdict
 from codeplane.refactor.apply_results import applied_result, blocked_result, divergence_result
 from codeplane.refactor.decisions.store import Decisions
+from codeplane.refactor.draft import GRAVE
 from codeplane.refactor.plan import Plan, RefactorSpec
 from codeplane.refactor.plan_applier import Choice, PlanApplier, assess_plan, chosen_edits, undecided_places
 from codeplane.refactor.plan_builder import PlanBuilder
@@ -29,13 +30,8 @@ from codeplane.refactor.requests import (
     ReplaceRequest,
 )
 from codeplane.refactor.results import RefactorResult
-from codeplane.refactor.unparsed_uses import UNPARSED_USE
 
 _PAGE = 200
-# Dangers that may break a program though every edit is right: the plan must be seen before it is applied.
-_GRAVE = frozenset(
-    {"import_cycle", "outside_base", "overriding_parameter", "shadows_stdlib", "side_effect", UNPARSED_USE}
-)
 Assess = Callable[["RefactorOperations", MoveRequest | DeleteRequest | ReplaceRequest], Assessment]
 
 
@@ -292,7 +288,7 @@ class RefactorOperations:
         decided = None if candidate or include or exclude else self._decisions.of(plan)
         grave = _grave(plan)
         if apply and grave:
-            call.warn(f"not applied at once: look at {', '.join(grave)} first, then apply the plan by its id")
+            call.warn(f"not applied at once: look at {', '.join(grave)} first; the plan is stored")
         if not apply or grave or plan.conflicts or (plan.undecided and not candidate and decided is None):
             return await self._pages.first(plan, candidate, request.limit)
         try:
@@ -348,4 +344,4 @@ class RefactorOperations:
 
 
 def _grave(plan: Plan) -> list[str]:
-    return sorted({danger.kind for danger in plan.draft.dangers} & _GRAVE)
+    return sorted({danger.kind for danger in plan.draft.dangers} & GRAVE)

@@ -10,6 +10,7 @@ from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
 from codeplane.kernel.page import Pagination
 from codeplane.refactor.doc_edits import DocEdits
+from codeplane.refactor.draft import GRAVE
 from codeplane.refactor.plan_info import (
     AppliedInfo,
     CandidateInfo,
@@ -93,8 +94,16 @@ class RefactorResult(Result):
     def _preview_lines(self) -> list[str]:
         lines = self._plan_lines()
         if self.preview is not None and (self.preview.total_edits or self.preview.moves or self.preview.removes):
-            lines.append(f"apply: {self._operation} refactor_id={self.refactor_id}" + self._choices())
+            lines += self._apply_lines(f"{self._operation} refactor_id={self.refactor_id}")
         return lines
+
+    def _apply_lines(self, call: str) -> list[str]:
+        """The call that applies the plan; none where a danger may break the program, and has to be looked at first."""
+        assert self.manifest is not None
+        grave = sorted(self.manifest.risk_kinds.keys() & GRAVE)
+        if grave:
+            return [f"look at {', '.join(grave)} first: it may break the program; the plan is {self.refactor_id}"]
+        return [f"apply: {call}{self._choices()}"]
 
     def _plan_lines(self) -> list[str]:
         return [self._headline(), *self._files(), *self._risks(), *self._test_lines()]
@@ -118,11 +127,11 @@ class RefactorResult(Result):
             f" candidate={self.candidate}" if self.candidate else ""
         )
         if not self.open_places:
-            return [f"apply: {call}{self._choices()}"]
+            return self._apply_lines(call)
         return [
             f"not applied: {places} of it; look, then",
             f"  {call} include=[#NUMBER, …] changes those too and leaves the others",
-            f"  {call} exclude=[anchored, unknown] leaves all of them",
+            f"  {call} exclude=[#NUMBER, …] if none of them is one",
         ]
 
     @property
@@ -249,7 +258,7 @@ class RefactorResult(Result):
             ]
         lines += [f"  ? {capsule.question}" for capsule in self.decision_capsules]
         lines += [*self._open_lines(()), *self._risks()]
-        more = " include=[#NUMBER, …] or exclude=[anchored, unknown]" if self.open_places else ""
+        more = " include=[#NUMBER, …] or exclude=[#NUMBER, …]" if self.open_places else ""
         call = f"{self._operation} refactor_id={self.refactor_id} candidate=ID{more}"
         lines.append(f"apply: {call} (or decision_commit with proof)")
         return lines

@@ -9,9 +9,8 @@ from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore
 from codeplane.index.files.paths import shown
-from codeplane.refactor.draft import Danger, Draft
+from codeplane.refactor.draft import UNPARSED_USE, Danger, Draft
 
-UNPARSED_USE = "unparsed_use"
 _MOST = 20
 _LOCAL = frozenset({"function", "block", "lambda"})
 # Files that are imported by the name of their folder.
