@@ -113,3 +113,70 @@ async def test_methods_that_interfaces_ask_for_are_not_deleted(tmp_path: Path) -
         assert texts(root) == ZOO
         for symbol in ("Other.Legs", "Other.Name"):
             assert result(await ask("refactor.delete", target=symbol, apply=True))["status"] == "applied"
+
+
+FLAGS = {
+    "go.mod": "module example.com/tool\n\ngo 1.22\n\nrequire github.com/spf13/pflag v1.0.5\n",
+    "values.go": """package tool
+
+import "github.com/spf13/pflag"
+
+type argument struct{}
+
+func (a *argument) Set(s string) error { return nil }
+func (a *argument) Kind() string       { return "argument" }
+
+type assigned struct{}
+
+func (a assigned) Kind() string { return "assigned" }
+
+var _ pflag.Value = assigned{}
+
+type returned struct{}
+
+func (r *returned) Kind() string { return "returned" }
+
+func NewReturned() pflag.Value { return &returned{} }
+
+type field struct{}
+
+func (f *field) Kind() string { return "field" }
+
+var flag = pflag.Flag{Value: &field{}}
+
+type passed struct{}
+
+func (p passed) Kind() string { return "passed" }
+
+func add(set *pflag.FlagSet, value pflag.Value) { set.Var(value, "name", "usage") }
+
+type Kept struct{ argument }
+
+func (k Kept) Describe() string { return k.Kind() }
+
+func New(set *pflag.FlagSet) string {
+	set.Var(&argument{}, "other", "usage")
+	add(set, passed{})
+	if set == nil {
+		done()
+	}
+	return Kept{}.Describe()
+}
+
+func done() { return }
+""",
+}
+
+
+@requirement("REF-42")
+async def test_methods_of_what_unseen_packages_are_given_are_not_renamed_at_once(tmp_path: Path) -> None:
+    root = made(tmp_path, FLAGS)
+    async with asking(root) as ask:
+        for symbol in ("argument.Set", "argument.Kind", "assigned.Kind", "returned.Kind", "field.Kind", "passed.Kind"):
+            found = result(await ask("refactor.rename", symbol=symbol, new_name="Other", apply=True))
+            assert found["status"] != "applied", symbol
+            assert "github.com/spf13/pflag" in str(found["manifest"]), symbol
+            assert failed(await ask("refactor.delete", target=symbol, apply=True)) == "STILL_USED", symbol
+        assert texts(root) == FLAGS
+        found = result(await ask("refactor.rename", symbol="Kept.Describe", new_name="Say", apply=True))
+        assert found["status"] == "applied"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from codeplane.code.entity import Bound, Module, Outside
 from codeplane.code.languages.go.inference import infer
 from codeplane.code.languages.go.type_members import Member, TypeMembers
-from codeplane.code.languages.go.types import FUNCTIONS, MAX_DEPTH, GoTypes, Node, Type, results, text_of
+from codeplane.code.languages.go.types import FUNCTIONS, MAX_DEPTH, GoTypes, Node, Type, first_child, results, text_of
 from codeplane.code.languages.member_resolver import CodeView
 
 _NAMES = frozenset({"identifier", "type_identifier", "package_identifier"})
@@ -37,7 +37,7 @@ class Expressions:
         operand = node.child_by_field_name("operand")
         match node.type:
             case "parenthesized_expression":
-                return self.of(path, node.named_child(0), result=result)
+                return self.of(path, first_child(node), result=result)
             case "identifier" | "type_identifier":
                 return self._of_name(path, node)
             case "selector_expression" | "qualified_type":
@@ -117,7 +117,7 @@ class Expressions:
 
     def operand(self, path: str, node: Node) -> Module | Outside | Type | None:
         """Return what the members behind an expression belong to: a package, or a type."""
-        if node.type == "parenthesized_expression" and (inner := node.named_child(0)) is not None:
+        if node.type == "parenthesized_expression" and (inner := first_child(node)) is not None:
             return self.operand(path, inner)
         if node.type in _NAMES:
             found = self._types.entity(path, node)
@@ -237,7 +237,7 @@ class Expressions:
             foreign = all(self._is_foreign(path, one) for one in arguments)
             return self._from_outside(path, node, called, foreign=foreign)
         inner = function
-        while inner.type == "parenthesized_expression" and (child := inner.named_child(0)) is not None:
+        while inner.type == "parenthesized_expression" and (child := first_child(inner)) is not None:
             inner = child
         if called.path == path and called.node.id == inner.id and inner.type != "func_literal":
             # The name of a type: a conversion.

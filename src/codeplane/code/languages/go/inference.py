@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from codeplane.code.languages.go.types import FUNCTIONS, GoTypes, Type, parameters, results, text_of
+from codeplane.code.languages.go.types import FUNCTIONS, GoTypes, Type, first_child, parameters, results, text_of
 
 Given = tuple[tuple[str, Type | None], ...]
 _MAX_DEPTH = 12
@@ -32,8 +32,8 @@ def _unify(types: GoTypes, pattern: Type | None, of: Type | None, found: dict[st
             found[text_of(node)] = of
         return
     if node.type in ("pointer_type", "parenthesized_type", "type_elem"):
-        inner = of.at(of.node.named_child(0)) if of.node.type == node.type and not of.items else of
-        return _unify(types, pattern.at(node.named_child(0)), inner, found, depth + 1)
+        inner = of.at(first_child(of.node)) if of.node.type == node.type and not of.items else of
+        return _unify(types, pattern.at(first_child(node)), inner, found, depth + 1)
     if node.type == "generic_type":
         for left, right in zip(types.arguments(pattern), _arguments(types, of), strict=False):
             _unify(types, left, right, found, depth + 1)

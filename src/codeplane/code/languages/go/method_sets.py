@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from codeplane.code.entity import Bound, Outside
 from codeplane.code.languages.go.expressions import Expressions
+from codeplane.code.languages.go.handovers import Handovers
 from codeplane.code.languages.go.standard_interfaces import STANDARD_INTERFACES, may_have
 from codeplane.code.languages.go.type_members import TypeMembers, fields, receiver_type
 from codeplane.code.languages.go.types import GoTypes, Node, Type, all_of, parameters, results, text_of
@@ -31,7 +32,7 @@ class MethodSets:
         self._view = view
         self._types = types
         self._members = members
-        self._expressions = expressions
+        self._handovers = Handovers(view, types, members, expressions)
         self._found: dict[Bound, Relatives] = {}
 
     def relatives(self, member: Bound) -> Relatives:
@@ -230,7 +231,8 @@ class MethodSets:
             for _, key in sorted(asking, key=lambda one: one[0]):
                 if of.node.type != "interface_type" and self._has_all(of, STANDARD_INTERFACES[key]):
                     return key
-        return next((found for of in types if (found := self._overrides(of, name))), "")
+        hidden = next((found for of in types if (found := self._overrides(of, name))), "")
+        return hidden or self._handovers.taker(name, types, set(members))
 
     def _overrides(self, of: Type, name: str) -> str:
         """Return the embedded type from outside that a method may hide the one of."""

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from codeplane.code.entity import Bound, Entity, Outside
 from codeplane.code.languages.go.standard_interfaces import may_have
-from codeplane.code.languages.go.types import GoTypes, Node, Type, text_of
+from codeplane.code.languages.go.types import GoTypes, Node, Type, first_child, text_of
 from codeplane.code.languages.member_resolver import CodeView
 
 _MAX_EMBEDDED = 8
@@ -124,7 +124,7 @@ class TypeMembers:
 
     def _receiver_given(self, receiver: Type, head: Type) -> tuple[tuple[str, Type | None], ...]:
         """Return what the type parameters that a receiver names stand for, by the type that it is called on."""
-        inner = receiver.at(receiver.node.named_child(0)) if receiver.node.type == "pointer_type" else receiver
+        inner = receiver.at(first_child(receiver.node)) if receiver.node.type == "pointer_type" else receiver
         names = self._types.arguments(inner) if inner is not None else []
         arguments = self._types.arguments(head)
         found = enumerate(text_of(one.node) for one in names if one is not None)
@@ -154,7 +154,7 @@ class TypeMembers:
                 if len(inner) == 1 and inner[0].type != "negated_type":
                     yield "", Type(literal.path, inner[0], given=literal.given)
             return
-        listed = literal.node.named_child(0) if literal.node.type == "struct_type" else None
+        listed = first_child(literal.node) if literal.node.type == "struct_type" else None
         for one in listed.named_children if listed is not None else ():
             written = one.child_by_field_name("type") if one.child_by_field_name("name") is None else None
             if one.type == "field_declaration" and written is not None:
@@ -178,7 +178,7 @@ def fields(literal: Type) -> Iterator[tuple[Node, Node]]:
             if name is not None:
                 yield name, one
         return
-    listed = literal.node.named_child(0)
+    listed = first_child(literal.node)
     for one in listed.named_children if listed is not None else ():
         written = one.child_by_field_name("type")
         for name in one.children_by_field_name("name") if written is not None else ():
@@ -189,5 +189,5 @@ def fields(literal: Type) -> Iterator[tuple[Node, Node]]:
 def receiver_type(method: Node) -> Node | None:
     """Return the type that a method is declared for."""
     listed = method.child_by_field_name("receiver")
-    first = listed.named_child(0) if listed is not None else None
+    first = first_child(listed) if listed is not None else None
     return first.child_by_field_name("type") if first is not None else None

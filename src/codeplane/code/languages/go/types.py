@@ -131,7 +131,7 @@ class GoTypes:
                 return of if of is not None and of.outside else None
             node = of.node
             if node.type in _AROUND:
-                of = of.at(node.named_child(0))
+                of = of.at(first_child(node))
                 continue
             if node.type not in _NAMES:
                 return of
@@ -360,6 +360,11 @@ def _listed(function: Type, listed: Node | None) -> list[Type]:
             count = max(1, len(one.children_by_field_name("name")))
             found += [Type(function.path, written, items, function.given)] * count
     return found
+
+
+def first_child(node: Node) -> Node | None:
+    """Return the first named child of a node that is no comment."""
+    return next((one for one in node.named_children if one.type != "comment"), None)
 
 
 def text_of(node: Node | None) -> str:
