@@ -84,6 +84,45 @@ def test_scopes_and_what_is_bound_in_them(root: Path) -> None:
     with_plane(root, body)
 
 
+DECLARED = {
+    "zoo/zoo.go": "package zoo\n\ntype Animal struct{ Name string }\n\nfunc (a Animal) Speak() {}\n\n"
+    "const Legs = 4\n\nvar hidden, Shown = 1, 2\n\nfunc feed() {}\n",
+    "crate/src/lib.rs": "mod inner;\npub use inner::Cat as Tiger;\npub use inner::*;\nuse inner::Dog;\n"
+    "pub(crate) fn feed() {}\npub struct Zoo { pub name: String }\nimpl Zoo { pub fn open(&self) {} }\n"
+    "struct Cage;\n#[macro_export]\nmacro_rules! animal { () => {}; }\nmacro_rules! hidden { () => {}; }\n"
+    "pub mod tools {\n    pub fn broom() {}\n}\n",
+    "crate/src/inner.rs": "pub struct Cat;\npub struct Dog;\n",
+    "src/zoo/Zoo.java": "package zoo;\n\npublic class Zoo {\n    public int legs;\n    public class Inner {}\n}\n\n"
+    "class Cage {}\n",
+}
+
+
+@requirement("FCT-01")
+@pytest.mark.parametrize(
+    ("path", "names"),
+    [
+        ("zoo/zoo.go", ["Animal", "Legs", "Shown"]),
+        ("crate/src/lib.rs", ["Zoo", "animal", "tools", "Tiger", "*"]),
+        ("src/zoo/Zoo.java", ["Zoo"]),
+    ],
+)
+def test_exports_that_declarations_make(tmp_path: Path, path: str, names: list[str]) -> None:
+    async def body(ask: Ask) -> None:
+        exports = await ask("facts.exports", path=path)
+        found = items(exports)
+        assert [one["exported_name"] for one in found] == names
+        assert [one["exported_name"] for one in found if one["def_uid"] is None] == [
+            name for name in names if name == "*"
+        ]
+        for one in found[:1]:
+            (same,) = items(await ask("facts.definition", def_uid=one["def_uid"]))
+            assert same["path"] == path
+        surface = result(exports)["surface"]
+        assert isinstance(surface, dict) and surface["entry_count"] == len(names)
+
+    with_plane(make_repo(tmp_path / "zoo", DECLARED), body)
+
+
 @requirement("FCT-01")
 def test_imports_and_exports(root: Path) -> None:
     async def body(ask: Ask) -> None:

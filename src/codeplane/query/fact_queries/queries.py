@@ -21,6 +21,7 @@ from codeplane.index.files.paths import shown
 from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import DeadlineExceeded, InvalidArgument
 from codeplane.kernel.ids import digest
+from codeplane.query.fact_queries.file_exports import definition_of, file_exports
 from codeplane.query.fact_queries.records import (
     AnchorGroup,
     DefFact,
@@ -127,7 +128,8 @@ class FactQueries:
     def get_export_surface(self, unit_id: str) -> ExportSurface | None:
         """The export surface of a file or folder as one hash; None if nothing is parsed."""
         files, _ = self._files(unit_id, None)
-        names = [(path, export.name, export.local, export.source) for path, facts in files for export in facts.exports]
+        given = [(path, export) for path, _ in files for export in file_exports(self._world, path)]
+        names = [(path, export.name, export.local, export.source) for path, export in given]
         if not files:
             return None
         return ExportSurface(
@@ -141,9 +143,7 @@ class FactQueries:
     def list_export_entries(self, surface_id: str, *, limit: int) -> Bounded[ExportEntry]:
         """The names of a surface, ordered by file and position."""
         files, cut = self._files("" if surface_id == "." else surface_id, None)
-        return _bounded(
-            (entry for path, facts in files for entry in self._exports(path, facts, surface_id)), limit, cut
-        )
+        return _bounded((entry for path, _ in files for entry in self._exports(path, surface_id)), limit, cut)
 
     def get_anchor_group(
         self, member_token: str, receiver_shape: str, *, unit_id: str | None = None
@@ -335,16 +335,14 @@ class FactQueries:
             start_line=self._place(path, item.at)[0],
         )
 
-    def _exports(self, path: str, facts: Facts, surface_id: str) -> Iterator[ExportEntry]:
-        for index, export in enumerate(facts.exports):
-            meant = [each for each in self._resolver.export(path, export.name) if isinstance(each, Bound)]
-            rows = self._resolver.definitions(meant[0]) if len(meant) == 1 else []
-            uid = self._inside(meant[0].file).get(rows[0][0]) if rows else None
+    def _exports(self, path: str, surface_id: str) -> Iterator[ExportEntry]:
+        for index, export in enumerate(file_exports(self._world, path)):
+            file, position = definition_of(self._resolver, path, export)
             yield ExportEntry(
                 entry_id=f"{shown(path)}#export{index}",
                 surface_id=surface_id,
                 exported_name=export.name,
-                def_uid=uid,
+                def_uid=self._inside(file).get(position),
                 certainty=_certainty(export.name != "*"),
                 evidence_kind=export.evidence,
             )
