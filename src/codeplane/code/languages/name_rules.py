@@ -52,6 +52,10 @@ class NameRules:
     """How a function assigns to a variable around it: just so, or after declaring the name `global`."""
     named_arguments: bool = False
     """Calls may give arguments by the names of parameters, and these are followed."""
+    argument_mark: str = ""
+    """The sign behind the name of a parameter in a call that names its arguments, where these are not followed."""
+    marked_parameters: bool = False
+    """Only a parameter with that sign is named by calls, which need no parentheses."""
     names_in_strings: bool = False
     """Strings may hold names that are resolved: annotations, lists of exports, dotted paths."""
     attribute_paths: frozenset[str] = frozenset()
@@ -74,6 +78,8 @@ class NameRules:
     """Files for several systems may each define a name of their package, which is one symbol."""
     called_by_language: frozenset[str] = frozenset()
     """Top-level functions that the language itself calls by their names."""
+    symbols: bool = False
+    """`:name` may call the method of that name, and `name=` is called by an assignment to a member."""
     members_may_be_keywords: bool = False
     special_names: bool = False
     """The language itself looks for names such as `__name__`."""

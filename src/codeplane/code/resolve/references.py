@@ -37,7 +37,8 @@ _REACHED = frozenset({"field", "method", "property"})
 _DECLARING = frozenset({"class", "interface", "type"})
 _EMBEDDABLE = frozenset({"interface", "struct", "type"})
 _MARKS = re.compile(rb"\b(?:(?:ref|mut)\s+)+\Z")
-_SIGNS = "#@?!"
+_SIGNS = "#@?!="
+_ASSIGNS = re.compile(rb"\s*(?:[-+*/%|&^]|\*\*|\|\||&&|<<|>>)?=(?![=~>])")
 
 
 class Reference(Struct, frozen=True, kw_only=True, gc=False):
@@ -92,10 +93,11 @@ def references(
         offsets = unsigned(world.language(facts).names.private_sign, text, name, occurrences(text, name))
         in_code = names_alone(world.language(facts), text, name, _in_code(facts, offsets))
         in_code = _with_attributes(world.language(facts), text, offsets, in_code)
+        spoken = _by_symbol(world.language(facts), facts, text, name) if not asked.local else frozenset()
         doubted = _doubted(facts, text, offsets) if facts.errors and len(in_code) < len(offsets) else frozenset()
         defining = {at for of in asked.by_file.get(path, ()) for at in _defining(resolver, facts, of)}
-        for offset in sorted((*in_code, *doubted)) if doubted else in_code:
-            if offset in doubted:
+        for offset in sorted({*in_code, *doubted, *spoken}) if doubted or spoken else in_code:
+            if offset in doubted or (offset in spoken and offset not in defining):
                 yield Reference(path=path, offset=offset, tier="UNKNOWN", role="REFERENCE", receiver="")
             elif offset in defining and _is_of_side(resolver, path, facts, text, offset, side):
                 yield Reference(path=path, offset=offset, tier="PROVEN", role="DEFINITION", receiver="")
@@ -253,6 +255,18 @@ def _doubted(facts: Facts, text: bytes, offsets: list[int]) -> frozenset[int]:
     long = facts.texts[facts.texts[:, 1] - facts.texts[:, 0] > _LONG_TEXT]
     spans = [(start, end) for start, end in long.tolist() if not _TEXT_OPENS.match(text, start)]
     return frozenset(one for one in offsets if any(start <= one < end for start, end in spans))
+
+
+def _by_symbol(language: Language, facts: Facts, text: bytes, name: str) -> frozenset[int]:
+    """Return the places that may call a method without its plain name: symbols, and assignments that call `name=`."""
+    if not language.names.symbols:
+        return frozenset()
+    if name.endswith("="):
+        end = len(name.encode()) - 1
+        places = (at for at in occurrences(text, name[:-1]) if _ASSIGNS.match(text, at + end))
+        return frozenset(at for at in places if not facts.in_text(at) and text[:at].rstrip().endswith(b"."))
+    symbols = (at for at in occurrences(text, name) if facts.in_text(at) and text[at - 1 : at] == b":")
+    return frozenset(at for at in symbols if text[at - 2 : at - 1] != b":")
 
 
 def _judged(

@@ -11,6 +11,8 @@ from codeplane.index.fact_store import FactStore
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.query.search.symbols import Target
 from codeplane.refactor.draft import Candidate, Capsule, Coverage, Danger, Draft, Edit, Fact
+from codeplane.refactor.rename.accessors import accessor_edits
+from codeplane.refactor.rename.argument_labels import label_edits
 from codeplane.refactor.rename.collisions import refuse_collisions
 from codeplane.refactor.rename.dangers import dangers_of, unparsed
 from codeplane.refactor.rename.family import Family, family_of
@@ -145,6 +147,7 @@ def _edits(context: RenameContext, bounds: Sequence[Bound]) -> tuple[Edit, ...]:
         bounds = tuple(dict.fromkeys([*bounds, *context.subject.branches]))
     found = [*reference_edits(context, bounds), *named, *string_edits(context, bounds), *mangled_edits(context)]
     found += [*format_edits(context, bounds), *relative_edits(context)]
+    found += [*label_edits(context), *accessor_edits(context)]
     return _surest(downgrade_uncertain(context, edit) for edit in found)
 
 

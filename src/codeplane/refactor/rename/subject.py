@@ -173,6 +173,8 @@ def _refuse(world: World, resolver: Resolver, subject: Subject) -> None:
         raise NotRefactorable(f"{title} itself looks for {name}", hint="only names that code of yours uses can change")
     if name in rules.called_by_language and subject.sort == "top":
         raise NotRefactorable(f"{title} itself calls {name}", hint="only names that code of yours uses can change")
+    if rules.symbols and name.endswith("="):
+        raise NotRefactorable(f"assignments call {name}", hint="rename it and the assignments by text")
     if rules.fixtures and subject.sort == "parameter" and subject.function is not None and is_test(subject.bound.file):
         asking = next((definition for _, definition in resolver.definitions(subject.function)), None)
         named = asking is not None and asking.name.startswith("test")

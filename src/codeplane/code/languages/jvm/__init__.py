@@ -15,7 +15,7 @@ from codeplane.code.languages.language import Language, SourceRepair
 from codeplane.code.languages.name_rules import NameRules
 from codeplane.code.languages.project_family import project_family
 
-_NAMES = NameRules(folder_packages=True)
+_NAMES = NameRules(folder_packages=True, argument_mark="=")
 
 JAVA = Language(
     name="java",

@@ -26,7 +26,7 @@ PHP = Language(
     comments=CommentSyntax(lines=(b"#", b"//"), blocks=((b"/*", b"*/"),)),
     soft_keywords=PHP_SOFT,
     reserved=PHP_RESERVED,
-    names=NameRules(unfollowed_operators=(b"->", b"::")),
+    names=NameRules(argument_mark=":", unfollowed_operators=(b"->", b"::")),
     contract=Contract(
         visible="modifier",
         modifiers=words(

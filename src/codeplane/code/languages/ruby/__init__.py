@@ -27,7 +27,7 @@ RUBY = Language(
     comments=CommentSyntax(lines=(b"#",), blocks=((b"=begin", b"=end"),)),
     soft_keywords=RUBY_SOFT,
     reserved=RUBY_RESERVED,
-    names=NameRules(private_sign="@"),
+    names=NameRules(private_sign="@", argument_mark=":", marked_parameters=True, symbols=True),
     contract=Contract(
         visible="underscore",
         visibility_sections=True,

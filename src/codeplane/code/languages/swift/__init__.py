@@ -2,6 +2,7 @@
 
 from codeplane.code.languages.contract import Contract
 from codeplane.code.languages.language import Language
+from codeplane.code.languages.name_rules import NameRules
 from codeplane.code.languages.project_family import project_family
 from codeplane.code.languages.reserved_words import words
 from codeplane.code.languages.swift.keywords import SWIFT_RESERVED, SWIFT_SOFT
@@ -19,6 +20,7 @@ SWIFT = Language(
     bare_members=True,
     soft_keywords=SWIFT_SOFT,
     reserved=SWIFT_RESERVED,
+    names=NameRules(argument_mark=":"),
     contract=Contract(
         visible="modifier",
         top="internal",

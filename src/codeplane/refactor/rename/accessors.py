@@ -1,0 +1,31 @@
+"""Accessors that are declared by the names of variables, such as `attr_reader :name`, which reads `@name`."""
+
+from collections.abc import Iterator
+
+from codeplane.code.resolve.references import occurrences
+from codeplane.refactor.draft import Edit
+from codeplane.refactor.rename.rename_context import RenameContext
+
+_VARIABLE = "the variable that an accessor of that name reads"
+_ACCESSOR = "an accessor of that name reads the variable"
+
+
+def accessor_edits(context: RenameContext) -> Iterator[Edit]:
+    """Yield a proposal for the variable of an accessor that is renamed, or for the accessor of a variable."""
+    definition, sign = context.subject.definition, context.subject.language.names.private_sign
+    if definition is None or not context.subject.language.names.symbols or not sign:
+        return
+    plain, new = context.name.lstrip(sign), context.new.lstrip(sign)
+    is_accessor = definition.kind == "accessor"
+    if not is_accessor and plain == context.name:
+        return
+    for path, facts in context.files(plain):
+        text = context.world.text(path)
+        places = occurrences(text, plain)
+        if is_accessor:
+            found = [at for at in places if text[at - 1 : at] == sign.encode() and not facts.in_text(at)]
+        else:
+            found = [one.name_at for one in facts.definitions if one.kind == "accessor" and one.name == plain]
+        for at in found:
+            end, why = at + len(plain.encode()), _VARIABLE if is_accessor else _ACCESSOR
+            yield Edit(path=path, start=at, end=end, new=new, tier="ANCHORED", role="REFERENCE", why=why)

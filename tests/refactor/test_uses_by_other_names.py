@@ -1,0 +1,125 @@
+"""Uses that are not written as the plain name: named arguments, symbols, accessors, attributes."""
+
+from pathlib import Path
+
+from tests.interaction.requirements import requirement
+from tests.kernel.plane import asking
+from tests.query.asking import result
+from tests.refactor.test_operations import edits, failed, made, texts
+
+# Files, the parameter, its new name, and a call that names an argument by it.
+NAMED_ARGUMENTS: dict[str, tuple[dict[str, str], str, str, str]] = {
+    "csharp": (
+        {
+            "A.cs": "class A\n{\n    public static int Run(int count)\n    {\n        return count;\n    }\n}\n",
+            "B.cs": "class B\n{\n    int Go()\n    {\n        return A.Run(count: 1);\n    }\n}\n",
+            "C.cs": "class C\n{\n    int Go()\n    {\n        return D.Walk(count: 1);\n    }\n}\n",
+        },
+        "A.cs:3:31",
+        "total",
+        "B.cs:5",
+    ),
+    "csharp constructor": (
+        {
+            "A.cs": "class A\n{\n    public A(int count)\n    {\n    }\n}\n",
+            "B.cs": "class B : A\n{\n    public B() : base(count: 1)\n    {\n    }\n}\n",
+        },
+        "A.cs:3:18",
+        "total",
+        "B.cs:3",
+    ),
+    "kotlin": (
+        {
+            "A.kt": "fun run(count: Int): Int {\n    return count\n}\n",
+            "B.kt": "fun go(): Int {\n    return run(count = 1)\n}\n\n"
+            "fun other(): Int {\n    return walk(count = 1)\n}\n",
+        },
+        "A.kt:1:9",
+        "total",
+        "B.kt:2",
+    ),
+    "scala": (
+        {
+            "A.scala": "object A {\n  def run(count: Int): Int = count\n}\n",
+            "B.scala": "object B {\n  def go(): Int = A.run(count = 1)\n\n  def other(): Int = A.walk(count = 1)\n}\n",
+        },
+        "A.scala:2:11",
+        "total",
+        "B.scala:2",
+    ),
+    "swift": (
+        {
+            "A.swift": "func run(count: Int) -> Int {\n    return count\n}\n",
+            "B.swift": "func go() -> Int {\n    return run(count: 1)\n}\n",
+        },
+        "A.swift:1:10",
+        "total",
+        "B.swift:2",
+    ),
+    "php": (
+        {
+            "a.php": "<?php\nfunction run($count) {\n    return $count;\n}\n",
+            "b.php": "<?php\necho run(count: 1);\necho walk(count: 1);\n",
+        },
+        "a.php:2:14",
+        "$total",
+        "b.php:2",
+    ),
+    "php promoted property": (
+        {
+            "a.php": "<?php\nclass Box {\n    public function __construct(public int $width) {}\n}\n",
+            "b.php": "<?php\nfunction wide(Box $box) {\n    return $box->width;\n}\n",
+        },
+        "a.php:3:44",
+        "$size",
+        "b.php:3",
+    ),
+    "ruby": (
+        {
+            "a.rb": "class A\n  def run(count:)\n    count\n  end\nend\n",
+            "b.rb": "A.new.run count: 1\n",
+        },
+        "a.rb:3:5",
+        "total",
+        "b.rb:1",
+    ),
+}
+
+
+@requirement("REF-40")
+async def test_a_parameter_that_calls_may_name_is_a_question(tmp_path: Path) -> None:
+    files = {
+        f"{case.replace(' ', '_')}/{path}": text
+        for case, (some, _, _, _) in NAMED_ARGUMENTS.items()
+        for path, text in some.items()
+    }
+    root = made(tmp_path, files)
+    async with asking(root) as ask:
+        for case, (_, place, new, use) in NAMED_ARGUMENTS.items():
+            folder = case.replace(" ", "_")
+            found = result(await ask("refactor.rename", symbol=f"{folder}/{place}", new_name=new, apply=True))
+            assert found["status"] == "needs_decision", case
+            proposed = {f"{one['path']}:{one['line']}" for one in edits(found) if not one["applies"]}
+            assert {one for one in proposed if one.startswith(f"{folder}/")} == {f"{folder}/{use}"}, case
+    assert texts(root) == files
+
+
+RUBY = {
+    "a.rb": "class A\n  attr_reader :name\n\n  def initialize(name)\n    @name = name\n  end\n\n"
+    "  def label\n    1\n  end\n\n  def title=(text)\n    @title = text\n  end\n\n  def spare\n    2\n  end\nend\n",
+    "b.rb": "a = A.new('a')\n[a].map(&:label)\na.title = 'b'\n",
+}
+
+
+@requirement("REF-40")
+async def test_symbols_and_accessors_of_ruby_are_possible_uses(tmp_path: Path) -> None:
+    root = made(tmp_path, RUBY)
+    async with asking(root) as ask:
+        for place, new, use in (("a.rb:8:7", "text", "b.rb:2"), ("a.rb:2:16", "title", "a.rb:5")):
+            found = result(await ask("refactor.rename", symbol=place, new_name=new, apply=True))
+            assert found["status"] == "needs_decision", place
+            assert use in {f"{one['path']}:{one['line']}" for one in edits(found) if not one["applies"]}
+        assert failed(await ask("refactor.rename", symbol="a.rb:12:7", new_name="caption")) == "NOT_REFACTORABLE"
+        for place in ("a.rb:8:7", "a.rb:12:7"):
+            assert failed(await ask("refactor.delete", target=place, apply=True)) == "STILL_USED"
+        assert result(await ask("refactor.delete", target="a.rb:16:7", apply=True))["status"] == "applied"
