@@ -15,7 +15,7 @@ import pytest
 
 from codeplane.adapters.secret_aliases import SecretAliases
 from codeplane.code.facts.version import tables_version
-from codeplane.code.model import Definition, DynamicAccess, Export, Facts, Import, Scope, packed, unpacked
+from codeplane.code.model import Definition, DynamicAccess, Export, Facts, Import, Scope, pack_facts, unpack_facts
 from codeplane.edit.batch import Batch, Change, Entry
 from codeplane.edit.file_state import FileState
 from codeplane.edit.history.mutation_record import MutationRecord, MutationStats
@@ -346,7 +346,7 @@ def test_facts_are_lists_in_this_order() -> None:
         errors=13,
         clipped=True,
     )
-    assert msgspec.msgpack.decode(packed(facts)) == [
+    assert msgspec.msgpack.decode(pack_facts(facts)) == [
         "python",
         [["class", "A", "o", "()", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, [11, 12]]],
         [["file", -1, 1, 2, 3]],
@@ -362,7 +362,7 @@ def test_facts_are_lists_in_this_order() -> None:
         13,
         True,
     ]
-    assert unpacked(packed(facts)) == facts
+    assert unpack_facts(pack_facts(facts)) == facts
 
 
 def test_plan(tmp_path: Path) -> None:

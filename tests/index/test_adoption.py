@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from codeplane.code.model import Facts, packed, packed_columns, unpacked
+from codeplane.code.model import Facts, pack_facts, packed_columns, unpack_facts
 from codeplane.index.archive import ArchivedFacts
 from codeplane.index.derived_index import DerivedIndex
 from codeplane.index.fact_store import FactStore
@@ -42,7 +42,7 @@ def parsed(snapshot: Snapshot, home: Path) -> list[ArchivedFacts]:
     made = follower(home)
     assert made.update(snapshot, newer=lambda: False)
     found = [
-        ArchivedFacts(path=path.encode(), digest=digest, facts=zlib.compress(packed(facts)))
+        ArchivedFacts(path=path.encode(), digest=digest, facts=zlib.compress(pack_facts(facts)))
         for path, digest in made.facts.digests().items()
         if (facts := made.facts.facts(path, digest)) is not None
     ]
@@ -95,11 +95,11 @@ def test_facts_are_taken_as_if_they_had_been_parsed_here(snapshot: Snapshot, tmp
 @pytest.mark.parametrize("how", FORGED)
 def test_facts_that_cannot_be_of_the_text_are_not_taken(snapshot: Snapshot, tmp_path: Path, how: str) -> None:
     found = {one.path: one for one in parsed(snapshot, tmp_path / "first")}
-    forged = FORGED[how](unpacked(zlib.decompress(found[b"a.py"].facts)))
+    forged = FORGED[how](unpack_facts(zlib.decompress(found[b"a.py"].facts)))
     (tmp_path / "second").mkdir()
     second = follower(tmp_path / "second")
     given = [
-        ArchivedFacts(path=b"a.py", digest=found[b"a.py"].digest, facts=zlib.compress(packed(forged))),
+        ArchivedFacts(path=b"a.py", digest=found[b"a.py"].digest, facts=zlib.compress(pack_facts(forged))),
         found[b"b.py"],
     ]
     second.adopt(snapshot, iter(given))

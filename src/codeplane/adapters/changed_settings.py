@@ -18,15 +18,15 @@ class ChangedSettings:
         self._files = tuple(files)
         self._read = read
         self._marks: _Marks = ()
-        self._told: JsonObject = {}
+        self._last: JsonObject = {}
 
     def status(self) -> JsonObject:
         """Return `changed_settings` by name, and `settings_problem` if no server could start with them; blocks."""
         marks = tuple(map(_mark, self._files))
         if marks != self._marks:
-            self._told = self._compare()
+            self._last = self._compare()
             self._marks = marks
-        return self._told
+        return self._last
 
     def _compare(self) -> JsonObject:
         try:

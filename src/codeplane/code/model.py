@@ -178,7 +178,7 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, kw_only=True, dict=Tru
     def _bind_columns(self) -> tuple[memoryview, memoryview, memoryview, memoryview]:
         # Of an array a single number takes three times as long to read.
         scopes, steps, reasons, targets = _columns(self.bind_packed, 4)
-        return scopes, _summed(steps).data, reasons, targets
+        return scopes, _cumulative(steps).data, reasons, targets
 
     def bind_scope(self, row: int) -> int:
         """The scope in which a binding binds its name."""
@@ -232,15 +232,15 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, kw_only=True, dict=Tru
 
     def defining(self, scope: int, name: str) -> Sequence[int]:
         """The definitions that a scope has under a name, in their order."""
-        there = self._defined.get(name)
+        there = self._definitions_by_name.get(name)
         return [index for index in there if self.definitions[index].scope == scope] if there else ()
 
     def named(self, name: str) -> Sequence[int]:
         """The definitions of a name, in their order."""
-        return self._defined.get(name, ())
+        return self._definitions_by_name.get(name, ())
 
     @cached_property
-    def _defined(self) -> dict[str, list[int]]:
+    def _definitions_by_name(self) -> dict[str, list[int]]:
         found: dict[str, list[int]] = defaultdict(list)
         for index, one in enumerate(self.definitions):
             found[one.name].append(index)
@@ -276,7 +276,7 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, kw_only=True, dict=Tru
         return _unpacked_spans(self.outer_packed)
 
     @cached_property
-    def bound(self) -> dict[tuple[int, str], list[int]]:
+    def rows_by_binding(self) -> dict[tuple[int, str], list[int]]:
         """The rows of `binds` of each name in each scope."""
         found: dict[tuple[int, str], list[int]] = {}
         scopes = self.binds[:, 0].tolist() if self.bind_names else []
@@ -285,7 +285,7 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, kw_only=True, dict=Tru
         return found
 
     @cached_property
-    def declared(self) -> dict[tuple[int, str], list[int]]:
+    def definitions_by_binding(self) -> dict[tuple[int, str], list[int]]:
         """The definitions of each name in each scope."""
         found: dict[tuple[int, str], list[int]] = {}
         for index, one in enumerate(self.definitions):
@@ -352,7 +352,7 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, kw_only=True, dict=Tru
     @cached_property
     def _label_places(self) -> memoryview:
         (steps,) = _columns(self.label_packed, 1)
-        return _summed(steps).data
+        return _cumulative(steps).data
 
     def in_outer(self, offset: int) -> bool:
         """Whether a place inside a scope's text is read in the scope around it."""
@@ -405,7 +405,7 @@ def _array(column: memoryview) -> NDArray[np.unsignedinteger]:
     return np.frombuffer(column, dtype=_WIDTHS[column.itemsize])
 
 
-def _summed(steps: memoryview) -> NDArray[np.uint32]:
+def _cumulative(steps: memoryview) -> NDArray[np.uint32]:
     return np.cumsum(_array(steps), dtype=np.uint32)
 
 
@@ -422,12 +422,12 @@ def packed_spans(spans: Sequence[tuple[int, int]]) -> bytes:
     return packed_columns(packed_steps(starts), list(map(sub, ends, starts)))
 
 
-def packed(facts: Facts) -> bytes:
+def pack_facts(facts: Facts) -> bytes:
     """Facts as bytes."""
     return _ENCODER.encode(facts)
 
 
-def unpacked(raw: bytes) -> Facts:
+def unpack_facts(raw: bytes) -> Facts:
     """Facts from bytes."""
     facts = _DECODER.decode(raw)
     # A name is there as often as it is bound: shared, all of them together take a quarter less memory.
@@ -452,7 +452,7 @@ def _bounds(raw: bytes) -> tuple[memoryview, memoryview]:
     if raw == _NO_SPANS:
         return _NO_BOUNDS
     steps, lengths = _columns(raw, 2)
-    starts = _summed(steps)
+    starts = _cumulative(steps)
     return starts.data, (starts + _array(lengths)).data
 
 

@@ -12,7 +12,7 @@ from tempfile import NamedTemporaryFile
 
 from codeplane.code.languages.language import Language
 from codeplane.code.languages.registry import languages
-from codeplane.code.model import Definition, Facts, unpacked
+from codeplane.code.model import Definition, Facts, unpack_facts
 from codeplane.edit.line_diff import Hunk, diff_lines, split_lines
 from codeplane.index.files.file import identity_of
 from codeplane.index.files.paths import shown
@@ -261,7 +261,7 @@ def _cover(definitions: Sequence[Definition], first: int, last: int) -> bool:
 def _facts(parsed: ParseResult) -> Facts | None:
     if not parsed.facts:
         return None
-    return unpacked(zlib.decompressobj().decompress(parsed.facts, _MAX_FACTS))
+    return unpack_facts(zlib.decompressobj().decompress(parsed.facts, _MAX_FACTS))
 
 
 def _write(descriptor: int, content: bytes) -> None:

@@ -7,7 +7,7 @@ import msgspec
 
 from codeplane.code.facts.validation import is_valid
 from codeplane.code.languages.registry import languages
-from codeplane.code.model import unpacked
+from codeplane.code.model import unpack_facts
 from codeplane.index import definitions
 from codeplane.index.archive import ArchivedFacts
 from codeplane.index.name_postings import packed_keys
@@ -29,7 +29,7 @@ def adopt_facts(
     """
     language = languages().of(known.path, first_bytes(snapshot, known))
     try:
-        facts = unpacked(_inflate(archived.facts))
+        facts = unpack_facts(_inflate(archived.facts))
     except (zlib.error, msgspec.MsgspecError, ValueError):
         return None
     if language is None or language.name != facts.language or not is_valid(facts, known.length):

@@ -42,7 +42,7 @@ _SYMBOLS = (
 _FROM_DEFINITION = f"definitions JOIN parsed ON file_id = id >> {_BITS}"
 _FROM_FILE = f"parsed CROSS JOIN definitions ON {_OF_FILE.format('file_id')}"
 
-_Said = tuple[int, str, "int | str | None", *tuple[object, ...]]
+_DefinitionRow = tuple[int, str, "int | str | None", *tuple[object, ...]]
 """The first columns of a definition's row: number, name and container."""
 
 
@@ -195,7 +195,7 @@ def _symbols(connection: sqlite3.Connection, statement: str, values: tuple[objec
     ]
 
 
-def _paths(connection: sqlite3.Connection, rows: Sequence[_Said]) -> dict[int, str]:
+def _paths(connection: sqlite3.Connection, rows: Sequence[_DefinitionRow]) -> dict[int, str]:
     """The lexical path of each definition by number; missing containers are fetched."""
     rows_by_id = {row[0]: row for row in rows}
     further = rows

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from codeplane.code.facts.version import tables_version
-from codeplane.code.model import Facts, unpacked
+from codeplane.code.model import Facts, unpack_facts
 from codeplane.index import definition_history, definitions, feed_record, name_postings, parsed_table, terms
 from codeplane.index.definitions import Symbol as Symbol
 from codeplane.index.derived_database import DerivedDatabase
@@ -230,7 +230,7 @@ class FactStore:
             return None
         try:
             raw = zlib.decompress(rows[0][0])
-            facts = unpacked(raw)
+            facts = unpack_facts(raw)
         except (zlib.error, msgspec.MsgspecError, TypeError) as error:
             raise self._broken(f"those of {shown(path)}: {error}") from error
         if keep:

@@ -16,7 +16,7 @@ from codeplane.code.facts.assembly import MAX_DEFINITIONS
 from codeplane.code.facts.extract import MAX_PARSED, extractor
 from codeplane.code.languages.language import Language
 from codeplane.code.languages.registry import languages
-from codeplane.code.model import Facts, packed
+from codeplane.code.model import Facts, pack_facts
 from codeplane.index.name_postings import packed_keys
 from codeplane.index.words import Vocabulary, split_camel_case, with_parts
 
@@ -108,7 +108,7 @@ def parse_source(source: Source, text: bytes, vocabulary: Vocabulary | None = No
         return ParseResult(key=source.key, problem=str(error) or type(error).__name__)
     return ParseResult(
         key=source.key,
-        facts=zlib.compress(packed(facts), _LEVEL),
+        facts=zlib.compress(pack_facts(facts), _LEVEL),
         rows=rows_of(language, source.name, facts),
         names=packed_keys(names),
         problem=problem_of(facts),

@@ -84,7 +84,7 @@ class UpdateLoop:
         self._caught_up = asyncio.Condition()
         self._epoch = 0
         self._followed = 0
-        self._told_sec = 0.0
+        self._last_report_sec = 0.0
         self._failure: str | None = None
         self._closing = False
         self._settled = 0
@@ -212,7 +212,7 @@ class UpdateLoop:
         if self._failure is not None:
             state["failure"] = self._failure
         if progress is not None:
-            state |= _told(progress)
+            state |= _progress_json(progress)
         if self.vectors is not None:
             vectors: JsonObject = {"model": self.vectors.model, "waiting": self.vectors.waiting}
             if self.vectors.failure is not None:
@@ -265,8 +265,8 @@ class UpdateLoop:
         if first and len(snapshot.texts) >= _LARGE:
             # Where nothing had to be parsed, the first edit would wait for a worker to start.
             await asyncio.to_thread(self._follower.parsers.warm, one=True)
-        if first or self._told_sec:
-            self._told_sec = 0.0
+        if first or self._last_report_sec:
+            self._last_report_sec = 0.0
             self._tell("index.symbols_ready", {"epoch": snapshot.epoch})
 
     async def _mended(self) -> None:
@@ -371,15 +371,15 @@ class UpdateLoop:
         return self._closing or newest is None or newest.epoch != snapshot.epoch
 
     def _progressed(self, progress: Progress) -> None:
-        if progress.files < progress.files_total and progress.sec - self._told_sec >= _TELL_EVERY_SEC:
-            self._told_sec = progress.sec
-            self._tell("index.progress", _told(progress))
+        if progress.files < progress.files_total and progress.sec - self._last_report_sec >= _TELL_EVERY_SEC:
+            self._last_report_sec = progress.sec
+            self._tell("index.progress", _progress_json(progress))
 
     def _tell(self, kind: str, payload: JsonObject) -> None:
         self._log.append_soon([Draft(stream=self._stream, type=kind, payload=payload)])
 
 
-def _told(progress: Progress) -> JsonObject:
+def _progress_json(progress: Progress) -> JsonObject:
     eta = progress.eta_sec
     return {
         "files": progress.files,

@@ -6,7 +6,7 @@ from pydantic.config import JsonDict
 from codeplane.kernel.operation import Request
 
 
-def _unsaid(schema: JsonDict) -> None:
+def _drop_default(schema: JsonDict) -> None:
     # Agents pay for every byte of a tool list, and leaving it out is what everyone expects to mean "here".
     schema.pop("default", None)
 
@@ -14,4 +14,4 @@ def _unsaid(schema: JsonDict) -> None:
 class WorkspaceRequest(Request):
     """A request that the same operation of an attached workspace answers when it names one."""
 
-    workspace: str = Field("", description="an attached workspace", json_schema_extra=_unsaid)
+    workspace: str = Field("", description="an attached workspace", json_schema_extra=_drop_default)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from codeplane.edit.batch_delta import compare_contents
-from codeplane.edit.preview import preview_changes as told_before
+from codeplane.edit.preview import preview_changes
 from codeplane.index.files.paths import shown
 from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Preview
@@ -37,4 +37,6 @@ def preview_plan(plan: Plan, candidate: str, include: Sequence[str], exclude: Se
     left = sum(listed.edit.semantic for listed in plan.listed(candidate or None)) - sum(edit.semantic for edit in edits)
     files = counted(len({edit.path for edit in edits}), "file")
     facts += [f"{counted(len(edits), 'edit')} in {files}; proposals left out: {left}"]
-    return told_before(made, found, verb="refactor:", facts=[*facts, *whole, f"of the texts {plan.digest[:_DIGITS]}"])
+    return preview_changes(
+        made, found, verb="refactor:", facts=[*facts, *whole, f"of the texts {plan.digest[:_DIGITS]}"]
+    )

@@ -111,8 +111,8 @@ class FailedTest(Result):
                 continue
             deeper = line.startswith("    ") and not line.lstrip().startswith("at ")
             foreign = _FOREIGN.search(line) is not None or (foreign and deeper)
-            is_said = _plain(line) in headline or _plain(line) in self.message or _PLAIN.match(line) is not None
-            if not foreign and not is_said:
+            is_repeated = _plain(line) in headline or _plain(line) in self.message or _PLAIN.match(line) is not None
+            if not foreign and not is_repeated:
                 lines.append(line.rstrip()[:240])
         if any(line.lstrip().startswith("at ") for line in lines):
             return lines[:_FRAMES]

@@ -21,7 +21,7 @@ class K:
 
 
 def test_name_by_name_and_all_at_once() -> None:
-    whole = facts_of("python", SOURCE).bound
+    whole = facts_of("python", SOURCE).rows_by_binding
     facts = facts_of("python", SOURCE)
     for name in (*dict.fromkeys(facts.bind_names), "absent"):
         for scope in range(len(facts.scopes)):
@@ -35,7 +35,7 @@ def test_definitions_name_by_name() -> None:
     names = [*dict.fromkeys(one.name for one in facts.definitions), "absent"]
     for scope in range(len(facts.scopes)):
         found = {name: list(facts.defining(scope, name)) for name in names}
-        assert found == {name: facts.declared.get((scope, name), []) for name in names}
+        assert found == {name: facts.definitions_by_binding.get((scope, name), []) for name in names}
 
 
 def test_labels_and_texts_place_by_place() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from codeplane.code.languages.registry import languages, query_of
-from codeplane.code.model import packed, unpacked
+from codeplane.code.model import pack_facts, unpack_facts
 from tests.code.facts.reading import check, facts_of
 from tests.interaction.requirements import requirement
 
@@ -36,7 +36,7 @@ def test_the_sample_is_read_whole(name: str) -> None:
     facts = facts_of(name, text)
     check(facts, text)
     assert facts.definitions and not facts.errors and not facts.clipped
-    assert unpacked(packed(facts)) == facts
+    assert unpack_facts(pack_facts(facts)) == facts
 
 
 @requirement("FCT-14")

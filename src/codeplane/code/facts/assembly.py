@@ -9,7 +9,7 @@ import numpy as np
 import tree_sitter
 import xxhash
 
-from codeplane.code.facts.captures import Captures, Found
+from codeplane.code.facts.captures import Captures, FileMatches
 from codeplane.code.facts.definition_draft import Draft, Homes, PlacedScope
 from codeplane.code.languages.language import Language
 from codeplane.code.model import (
@@ -46,7 +46,7 @@ _QUOTES = "'\"`<>"
 class Assembly:
     """The making of one file's facts."""
 
-    def __init__(self, language: Language, text: bytes, found: Found) -> None:
+    def __init__(self, language: Language, text: bytes, found: FileMatches) -> None:
         self._language = language
         self._text = text
         self._found = found
@@ -96,7 +96,7 @@ class Assembly:
                     for reason, target in zip(reasons, targets, strict=True)
                 ],
             ),
-            text_packed=_spans(found.said()),
+            text_packed=_spans(found.text_spans()),
             label_packed=packed_columns(packed_steps(sorted(found.labels))),
             outer_packed=_spans(found.outers),
             star=any(one.imported == "*" for one in imports),
@@ -109,10 +109,10 @@ class Assembly:
         drafts: dict[int, Draft] = {}
         for kind, captures, node in self._found.definitions:
             for name in captures.get("name", ()):
-                at, name_end = self._named(name.start_byte, name.end_byte)
+                at, name_end = self._name_span(name.start_byte, name.end_byte)
                 if at not in drafts:
-                    said = self._said(at, name_end)
-                    drafts[at] = Draft(kind, said, node.start_byte, node.end_byte, at, name_end, captures, node)
+                    label = self._decode(at, name_end)
+                    drafts[at] = Draft(kind, label, node.start_byte, node.end_byte, at, name_end, captures, node)
         self._drafts = sorted(
             (one for one in drafts.values() if one.name), key=lambda one: (one.start, -one.end, one.name_at)
         )
@@ -135,7 +135,7 @@ class Assembly:
                                 start += 1
                         scopes.append((start, end, kind[6:], index))
 
-    def _named(self, start: int, end: int) -> tuple[int, int]:
+    def _name_span(self, start: int, end: int) -> tuple[int, int]:
         """Where a name is in what was captured for it: one line, without quotes, or the colon of a symbol."""
         text = self._text[start:end]
         if text[:1] not in _AROUND_NAMES and text[-1:] not in _AROUND_NAMES:
@@ -198,15 +198,15 @@ class Assembly:
         for kind, captures, statement in self._found.imports:
             sources = captures.get("source", [])
             source_node = sources[0] if sources else statement
-            source = self._language.joint.join(self._decoded(one).strip(_QUOTES) for one in sources)
+            source = self._language.joint.join(self._node_text(one).strip(_QUOTES) for one in sources)
             if until := captures.get("until"):
-                source = self._said(source_node.start_byte, until[0].start_byte).rstrip(_JOINTS)
+                source = self._decode(source_node.start_byte, until[0].start_byte).rstrip(_JOINTS)
             given = captures.get("default")
             everything = captures.get("everything")
             imported_node = (given or everything or captures.get("imported") or [source_node])[0]
             imported = "default" if given else "*" if everything else self._text_of(captures, "imported")
             alias_node = (given or captures.get("alias") or [imported_node])[0]
-            alias = self._decoded(alias_node) if given or "alias" in captures else ""
+            alias = self._node_text(alias_node) if given or "alias" in captures else ""
             # The same name, or the source of names that were found, may be matched again by a plainer pattern.
             if alias_node.start_byte in seen:
                 continue
@@ -248,7 +248,7 @@ class Assembly:
         text, scopes, drafts, binds = self._text, self._scopes, self._drafts, self._binds
         starts, add = [*self._starts, _BEYOND], binds.append
         upcoming = 0
-        bound = self._found.bound()
+        bound = self._found.ordered_binds()
         # Only where assignments declare nothing does it matter which names a scope has.
         taken: set[tuple[int, str]] | None = set() if any(one[3] in _UNDECLARED for one in bound) else None
         placed = imported | {bind[2] for bind in binds}
@@ -300,7 +300,7 @@ class Assembly:
         return self._language.classes.static_members and b"static" in self._text[one.start : one.name_at].split()
 
     def _definitions(self) -> list[Definition]:
-        """Each with its container, its path and its place among equals; what a class says twice is said once."""
+        """Each with its container, its path and its place among equals; repeated ones of a class are taken once."""
         drafts = self._drafts
         by_kind = self._language.classes.members_by_kind
         hiding = [one for one in drafts if one.kind != "field"] if not by_kind else []
@@ -321,7 +321,7 @@ class Assembly:
         homes = Homes(
             drafts,
             self._scopes,
-            {place: self._decoded(node) for place, node in self._found.scope_names.items()},
+            {place: self._node_text(node) for place, node in self._found.scope_names.items()},
             {
                 index: self._text_of(one.captures, "receiver")
                 for index, one in enumerate(drafts)
@@ -372,9 +372,9 @@ class Assembly:
                     body = nodes[0].child_by_field_name("body") or (nodes[0] if nodes[0] != draft.node else None)
         if body is None or body.start_byte < draft.name_end:
             # Overloads and promises of a function have no body, and differ in all that follows their name.
-            told = self._text[draft.name_end : draft.end] if draft.kind in ("function", "method") else b""
-            return draft.end, _hashed(told) if told else ""
-        return body.start_byte, _hashed(self._text[draft.name_end : body.start_byte])
+            signature = self._text[draft.name_end : draft.end] if draft.kind in ("function", "method") else b""
+            return draft.end, _hash(signature) if signature else ""
+        return body.start_byte, _hash(self._text[draft.name_end : body.start_byte])
 
     def _exports(self) -> list[Export]:
         made: list[Export] = []
@@ -389,14 +389,14 @@ class Assembly:
             if node.start_byte in whole and how in ("default", "declared", "module_exports"):
                 continue
             if how == "declared":
-                made += self._declared(node, bound)
+                made += self._declared_exports(node, bound)
                 continue
             if how in ("default", "module_exports"):
                 whole.add(node.start_byte)
             names = captures.get("alias") or captures.get("exported") or [node]
             local = self._text_of(captures, "exported").strip(_QUOTES)
             source = self._text_of(captures, "source").strip(_QUOTES)
-            name = self._decoded(names[0]).strip(_QUOTES)
+            name = self._node_text(names[0]).strip(_QUOTES)
             if how in ("default", "module_exports"):
                 name = "default"
             elif how == "star":
@@ -408,24 +408,24 @@ class Assembly:
         made.sort(key=lambda one: one.at)
         return made
 
-    def _declared(self, node: tree_sitter.Node, bound: Sequence[tuple[int, str]]) -> list[Export]:
+    def _declared_exports(self, node: tree_sitter.Node, bound: Sequence[tuple[int, str]]) -> list[Export]:
         """What a declaration binds in the file."""
         among = bound[bisect_left(bound, (node.start_byte, "")) : bisect_left(bound, (node.end_byte, ""))]
         return [Export(name=name, known_as=None, source="", evidence="declared", at=at) for at, name in among]
 
     def _text_of(self, captures: Captures, name: str) -> str:
         nodes = captures.get(name)
-        return self._decoded(nodes[0]) if nodes else ""
+        return self._node_text(nodes[0]) if nodes else ""
 
-    def _decoded(self, node: tree_sitter.Node) -> str:
-        return self._said(node.start_byte, node.end_byte)
+    def _node_text(self, node: tree_sitter.Node) -> str:
+        return self._decode(node.start_byte, node.end_byte)
 
-    def _said(self, start: int, end: int) -> str:
-        said = self._text[start:end]
-        return (said if len(said) <= _MAX_NAME else said[:_MAX_NAME]).decode("utf-8", "replace")
+    def _decode(self, start: int, end: int) -> str:
+        text = self._text[start:end]
+        return text[:_MAX_NAME].decode("utf-8", "replace")
 
 
-def _hashed(text: bytes) -> str:
+def _hash(text: bytes) -> str:
     return xxhash.xxh3_64_hexdigest(b" ".join(text.split()))[:8]
 
 

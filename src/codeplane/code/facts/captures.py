@@ -42,28 +42,28 @@ class Pattern(NamedTuple):
 
 def patterns_of(query: Iterable[str]) -> list[Pattern]:
     """What each pattern of a query is about, in their order."""
-    found = []
-    for said in query:
-        names = dict.fromkeys(_CAPTURE.findall(_NOT_CAPTURES.sub("", said)))
-        told = [name for name in names if not name.startswith("_")]
-        abouts = {name.partition(".")[0] for name in told}
+    patterns = []
+    for pattern_text in query:
+        names = dict.fromkeys(_CAPTURE.findall(_NOT_CAPTURES.sub("", pattern_text)))
+        captures = [name for name in names if not name.startswith("_")]
+        abouts = {name.partition(".")[0] for name in captures}
         subject = next((wanted for wanted in _SUBJECTS if wanted in abouts), "")
-        if subject in _ALONE and len(told) > 1:
-            raise ValueError(f"a pattern with several captures needs one that says what it is about: {told}")
-        found.append(
+        if subject in _ALONE and len(captures) > 1:
+            raise ValueError(f"a pattern with several captures needs one that says what it is about: {captures}")
+        patterns.append(
             Pattern(
                 subject,
-                told[0] if subject in _ALONE else "",
-                tuple(name for name in told if name.startswith(f"{subject}.")),
-                tuple(name for name in told if name.startswith("bind.")),
-                "top" in told,
+                captures[0] if subject in _ALONE else "",
+                tuple(name for name in captures if name.startswith(f"{subject}.")),
+                tuple(name for name in captures if name.startswith("bind.")),
+                "top" in captures,
             )
         )
-    return found
+    return patterns
 
 
 @dataclass(slots=True)
-class Found:
+class FileMatches:
     """The matches of a file; those of a pattern that stands earlier in the query come first."""
 
     definitions: list[tuple[str, Captures, tree_sitter.Node]] = field(default_factory=list)
@@ -177,29 +177,29 @@ class Found:
                 into[index] = (kind or what, {**captures, "source": [source]}, statement)
         self.imports = [one for one in self.imports if one[0] != "when_given"]
 
-    def said(self) -> list[tuple[int, int]]:
+    def text_spans(self) -> list[tuple[int, int]]:
         """Where text starts and ends, without the code it holds; text inside that code is text again."""
         if not self.holes:
             return self.texts
         spans = [(start, end, True) for start, end in self.texts]
         spans += [(start, end, False) for start, end in self.holes]
         spans.sort(key=lambda span: (span[0], -span[1]))
-        told: list[tuple[int, int]] = []
+        text_only: list[tuple[int, int]] = []
         open_ones: list[tuple[int, bool]] = []
         done = 0
         for start, end, is_text in [*spans, (1 << 32, 1 << 32, True)]:
             while open_ones and open_ones[-1][0] <= start:
                 until, was_text = open_ones.pop()
                 if was_text and done < until:
-                    told.append((done, until))
+                    text_only.append((done, until))
                 done = max(done, until)
             if open_ones and open_ones[-1][1] and done < start:
-                told.append((done, start))
+                text_only.append((done, start))
             done = max(done, start)
             open_ones.append((end, is_text))
-        return told
+        return text_only
 
-    def bound(self) -> list[Bind]:
+    def ordered_binds(self) -> list[Bind]:
         """The bound names in their order; a name in a pattern is bound as the innermost pattern around it is."""
         if not self.leaves:
             return sorted(self.binds)

@@ -45,10 +45,10 @@ class DividedQuery:
         if len(places) > _FEW:
             found += [(rare[number], captures) for number, captures in self._rare_cursor.matches(root)]
         elif places:
-            found += self._around(root, places)
+            found += self._match_around(root, places)
         return found
 
-    def _around(self, root: tree_sitter.Node, places: Iterable[tuple[int, int]]) -> Iterator[Match]:
+    def _match_around(self, root: tree_sitter.Node, places: Iterable[tuple[int, int]]) -> Iterator[Match]:
         """What the patterns that need a word match where one stands."""
         seen: set[tuple[int, ...]] = set()
         for start, end in places:

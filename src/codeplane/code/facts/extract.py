@@ -25,7 +25,7 @@ from functools import cache
 import tree_sitter
 
 from codeplane.code.facts.assembly import Assembly
-from codeplane.code.facts.captures import Found, patterns_of
+from codeplane.code.facts.captures import FileMatches, patterns_of
 from codeplane.code.facts.divided_query import DividedQuery
 from codeplane.code.facts.macro_arguments import open_arguments
 from codeplane.code.languages.language import Language
@@ -61,8 +61,8 @@ class Extractor:
             raise Unparsable(f"larger than {MAX_PARSED} bytes")
         if self._other is not None and self._other[1].search(text):
             return extractor(self._other[0]).facts(text, words)
-        found = Found()
-        tree = self._parsed(text if self._embedded is None else _only(text, self._embedded, found))
+        found = FileMatches()
+        tree = self._parse(text if self._embedded is None else _only(text, self._embedded, found))
         root = tree.root_node
         found.take(self._query.matches(root, text, words), self._patterns, root)
         return Assembly(self._language, text, found).facts(errors=_errors(root, text))
@@ -73,7 +73,7 @@ class Extractor:
             raise Unparsable(f"larger than {MAX_PARSED} bytes")
         if self._other is not None and self._other[1].search(text):
             return extractor(self._other[0]).check(text, limit=limit)
-        root = self._parsed(text if self._embedded is None else _only(text, self._embedded, Found())).root_node
+        root = self._parse(text if self._embedded is None else _only(text, self._embedded, FileMatches())).root_node
         nodes = errors = 0
         has_content = False
         waiting = [root]
@@ -86,7 +86,7 @@ class Extractor:
             waiting += reversed(node.children)
         return nodes, errors, has_content
 
-    def _parsed(self, text: bytes) -> tree_sitter.Tree:
+    def _parse(self, text: bytes) -> tree_sitter.Tree:
         return parse(self._parser, self._language, text)
 
 
@@ -105,7 +105,7 @@ def parse(parser: tree_sitter.Parser, language: Language, text: bytes) -> tree_s
     if second is None:
         return tree
     # What is missing may have no node of its own, so that no byte counts as broken.
-    better = not second.root_node.has_error or _broken(second.root_node) < _broken(tree.root_node)
+    better = not second.root_node.has_error or _error_bytes(second.root_node) < _error_bytes(tree.root_node)
     return second if better else tree
 
 
@@ -115,7 +115,7 @@ def extractor(language: Language) -> Extractor:
     return Extractor(language)
 
 
-def _only(text: bytes, embedded: re.Pattern[bytes], found: Found) -> bytes:
+def _only(text: bytes, embedded: re.Pattern[bytes], found: FileMatches) -> bytes:
     """The text with blanks for all that is not of the language; that is noted as text."""
     # Blanks keep the offsets; the ranges a parser can be given pass through Points, whose numbers are freed too early.
     masked = bytearray(b" " * len(text))
@@ -129,7 +129,7 @@ def _only(text: bytes, embedded: re.Pattern[bytes], found: Found) -> bytes:
     return bytes(masked)
 
 
-def _broken(root: tree_sitter.Node) -> int:
+def _error_bytes(root: tree_sitter.Node) -> int:
     """How many bytes of a text are in errors."""
     found, waiting = 0, [root]
     while waiting:

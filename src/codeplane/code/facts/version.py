@@ -22,9 +22,9 @@ def tables_version() -> int:
 def _plain(language: Language) -> str:
     values = ((field.name, getattr(language, field.name)) for field in fields(language))
     return repr(
-        [(name, _ordered(value)) for name, value in values if isinstance(value, str | bool | tuple | frozenset)]
+        [(name, _sort_keys(value)) for name, value in values if isinstance(value, str | bool | tuple | frozenset)]
     )
 
 
-def _ordered(value: object) -> object:
+def _sort_keys(value: object) -> object:
     return sorted(value) if isinstance(value, frozenset) else value

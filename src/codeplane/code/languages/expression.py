@@ -27,7 +27,7 @@ _BRACKET = re.compile(rb"[()\[\]{}]")
 _MAX_TYPE = 600
 
 
-Said = Callable[[int], bool]
+InComment = Callable[[int], bool]
 
 
 class Step(Struct, frozen=True, gc=False):
@@ -38,22 +38,22 @@ class Step(Struct, frozen=True, gc=False):
     called: bool
 
 
-def receiver(text: bytes, member_at: int, said: Said) -> tuple[Step, ...] | None:
+def receiver(text: bytes, member_at: int, in_comment: InComment) -> tuple[Step, ...] | None:
     """The chain before a member (`a.b().` before `c`), empty when there is no member operator, None when unreadable.
 
-    `said` tells whether a place is in a comment: what one above says is no part of the chain.
+    `in_comment` tells whether a place is in a comment: what one above says is no part of the chain.
     """
     if member_at == 0 or text[member_at - 1] not in _AFTER_OPERATOR:
         return ()
     at = _back_over_space(text, member_at - 1)
     dot = _operator(text, at)
-    if dot is None or _above(text, at, member_at, said):
+    if dot is None or _above(text, at, member_at, in_comment):
         return ()
     steps: list[Step] = []
     at = dot
     while len(steps) < _MAX_CHAIN:
         below, at = at, _back_over_space(text, at)
-        if _above(text, at, below, said):
+        if _above(text, at, below, in_comment):
             return None
         called = False
         if at > 0 and text[at : at + 1] == b"!":
@@ -71,7 +71,7 @@ def receiver(text: bytes, member_at: int, said: Said) -> tuple[Step, ...] | None
         steps.append(Step(text[at + 1 : end].decode("utf-8", "replace"), at + 1, called))
         ended = _back_over_space(text, at)
         before = _operator(text, ended)
-        if before is None or _above(text, ended, at, said):
+        if before is None or _above(text, ended, at, in_comment):
             return tuple(reversed(steps))
         at = before
     return None
@@ -237,9 +237,9 @@ def _back_over_space(text: bytes, at: int) -> int:
     return at
 
 
-def _above(text: bytes, at: int, below: int, said: Said) -> bool:
+def _above(text: bytes, at: int, below: int, in_comment: InComment) -> bool:
     """Whether a place is at the end of a comment on a line above."""
-    return at >= 0 and text.find(b"\n", at, below + 1) >= 0 and said(at)
+    return at >= 0 and text.find(b"\n", at, below + 1) >= 0 and in_comment(at)
 
 
 def _operator(text: bytes, at: int) -> int | None:

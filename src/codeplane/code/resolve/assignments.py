@@ -140,8 +140,8 @@ class Assignments:
         places = [at for at in self._own(bound, facts) if says_type(text, at + length)]
         if not places:
             return None
-        said = {self._reading.given_at(bound.file, facts, at + length) for at in places}
-        return (said.pop(),) if len(said) == 1 else (None,)
+        declared = {self._reading.given_at(bound.file, facts, at + length) for at in places}
+        return (declared.pop(),) if len(declared) == 1 else (None,)
 
     def _own(self, bound: Bound, facts: Facts) -> list[int]:
         rows = facts.rows(bound.scope, bound.name)

@@ -336,8 +336,8 @@ class Classes(Names):
             if one.kind in CLASSES and one.bases is None and has_clauses and _HERITAGE.match(text, one.name_at):
                 found.append(())
             if one.kind in CLASSES and one.bases is not None:
-                told = extended(text, *one.bases) if has_clauses and not implemented else chains(text, *one.bases)
-                for chain in told:
+                bases = extended(text, *one.bases) if has_clauses and not implemented else chains(text, *one.bases)
+                for chain in bases:
                     if chain is None:
                         found.append(())
                         continue

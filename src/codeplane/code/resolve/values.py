@@ -129,8 +129,8 @@ class Values(Classes, ABC):
             text = self._world.text(path)
             chain = returned(text, one, awaited=text.startswith(b"async", one.start))
             chains = [chain] if chain else made_and_returned(there, text, position)
-            for said in chains:
-                found = self._class_named(path, there, said)
+            for chain in chains:
+                found = self._class_named(path, there, chain)
                 if isinstance(found, Instance):
                     yield found.of
 
@@ -150,11 +150,11 @@ class Values(Classes, ABC):
             return None
         self._typing.add((bound, only))
         try:
-            return self._told(bound, facts, only)
+            return self._type_by_bindings(bound, facts, only)
         finally:
             self._typing.discard((bound, only))
 
-    def _told(self, bound: Bound, facts: Facts, only: int) -> Entity | None:
+    def _type_by_bindings(self, bound: Bound, facts: Facts, only: int) -> Entity | None:
         text = self._world.text(bound.file)
         found: set[Entity | None] = set()
         rows = facts.rows(bound.scope, bound.name)

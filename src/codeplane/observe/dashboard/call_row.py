@@ -43,7 +43,7 @@ class CallFilter(Request):
     text: str | None = Field(None, max_length=200, description="these letters in what was asked")
     dashboard: bool = Field(False, description="also what the dashboard itself reads")
 
-    def outcome_said(self) -> tuple[PayloadCondition, ...]:
+    def outcome_conditions(self) -> tuple[PayloadCondition, ...]:
         """The outcome as conditions on events; actions are decided later."""
         if self.outcome == "failed":
             return (PayloadCondition(field="status", value="ok", other=True, or_has="failure_class"),)

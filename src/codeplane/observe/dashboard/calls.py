@@ -195,7 +195,7 @@ class CallOperations:
 
     async def _wanted(self, request: CallFilter) -> EventQuery:
         """The filter as a query, as far as the log can apply it."""
-        outcome = request.outcome_said()
+        outcome = request.outcome_conditions()
         query = EventQuery(
             newest=True,
             types=_ends(request),

@@ -10,7 +10,7 @@ from tempfile import NamedTemporaryFile
 
 import xxhash
 
-from codeplane.code.model import Facts, unpacked
+from codeplane.code.model import Facts, unpack_facts
 from codeplane.index.parse_worker import Source
 from codeplane.index.parser_pool import ParserPool
 from codeplane.kernel.bounded_cache import BoundedCache
@@ -81,4 +81,4 @@ class ContentParser:
 
 
 def _unpacked(packed: bytes) -> Facts | None:
-    return unpacked(zlib.decompressobj().decompress(packed, _MAX_FACTS)) if packed else None
+    return unpack_facts(zlib.decompressobj().decompress(packed, _MAX_FACTS)) if packed else None

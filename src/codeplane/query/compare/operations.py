@@ -140,7 +140,7 @@ class CompareOperations:
                 breaking=broken,
                 changes=changes,
                 others=others,
-                notes=[*notes, *([f"partial: {said_partial}"] if (said_partial := _partial(unknown, here)) else [])],
+                notes=[*notes, *([f"partial: {partial}"] if (partial := _partial(unknown, here)) else [])],
                 hint=todo,
             )
             if is_markdown

@@ -217,13 +217,13 @@ def _explained(world: World, store: FactStore, target: Target) -> tuple[Explanat
 def _doc(facts: Facts, text: bytes, definition: Definition) -> str | None:
     """The documentation of a definition; of overloads, the last that has any."""
     documentation = doc(facts, text, definition)
-    for index in reversed(facts.declared.get((definition.scope, definition.name), [])):
+    for index in reversed(facts.definitions_by_binding.get((definition.scope, definition.name), [])):
         documentation = documentation or doc(facts, text, facts.definitions[index])
     return documentation or None
 
 
 def _first_place(facts: Facts | None, bound: Bound) -> int:
-    rows = facts.bound.get((bound.scope, bound.name), []) if facts else []
+    rows = facts.rows_by_binding.get((bound.scope, bound.name), []) if facts else []
     return facts.bind_at(rows[0]) if facts is not None and rows else 0
 
 
@@ -257,7 +257,7 @@ def _bases(world: World, bound: Bound, definition: Definition) -> tuple[str, ...
     names = []
     for base in line[1 : 1 + _MAX_BASES]:
         facts = world.facts(base.file)
-        rows = facts.declared.get((base.scope, base.name), []) if facts else []
+        rows = facts.definitions_by_binding.get((base.scope, base.name), []) if facts else []
         at = f":{facts.definitions[rows[0]].line}" if facts and rows else ""
         names.append(f"{base.name} ({shown(base.file)}{at})")
     if len(line) > 1 + _MAX_BASES:

@@ -243,7 +243,7 @@ def _is_bound_at(facts: Facts, bound: Bound, at: int) -> bool:
 def _target(store: FactStore, world: World, bound: Bound, *, at: int | None = None, side: Side = "") -> Target:
     """The target of a binding, by its first definition, or the one at a place or of a side."""
     facts = world.facts(bound.file)
-    positions = facts.declared.get((bound.scope, bound.name), []) if facts else []
+    positions = facts.definitions_by_binding.get((bound.scope, bound.name), []) if facts else []
     inside = {symbol.position: symbol for symbol in store.in_file(bound.file, limit=100_000)} if positions else {}
     if facts is not None and at is not None:
         positions = sorted(positions, key=lambda one: facts.definitions[one].name_at != at)

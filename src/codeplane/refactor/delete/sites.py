@@ -57,14 +57,14 @@ def sites(world: World, bound: Bound, definition: Definition | None = None) -> l
 
 
 def _places(facts: Facts, bound: Bound, definition: Definition | None) -> list[tuple[int, int]]:
-    rows = facts.bound.get((bound.scope, bound.name), [])
+    rows = facts.rows_by_binding.get((bound.scope, bound.name), [])
     by_kind = LANGUAGES[facts.language].classes.members_by_kind
     if by_kind and definition is not None:
         kinds = ("method",) if definition.kind == "method" else (definition.kind,)
-        among = (facts.definitions[index] for index in facts.declared.get((bound.scope, bound.name), []))
+        among = (facts.definitions[index] for index in facts.definitions_by_binding.get((bound.scope, bound.name), []))
         return sorted((one.name_at, -1) for one in among if one.kind in kinds)
     found = {facts.bind_at(row): facts.bind_reason(row) for row in rows}
-    for index in facts.declared.get((bound.scope, bound.name), []):
+    for index in facts.definitions_by_binding.get((bound.scope, bound.name), []):
         one = facts.definitions[index]
         if rows or definition is None or one.path == definition.path:
             found.setdefault(one.name_at, -1)

@@ -166,11 +166,11 @@ class _PathSweep:
             written = f"./{written}"
         if meant.endswith("/"):
             written += "/"
-        new_said = quote(written, safe="/._-~()@+") if plain != meant else written
+        link = quote(written, safe="/._-~()@+") if plain != meant else written
         yield _PathMention(
             start=start,
             end=start + len(target),
-            new=new_said,
+            new=link,
             confidence="high",
             why="a link, from where the document lies" if stays else "a link to it",
         )

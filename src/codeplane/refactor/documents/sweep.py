@@ -170,8 +170,8 @@ class _Sweep:
             words = list(_words(remark.text, self._name))
             if inside is not None:
                 for start, end in words:
-                    told = judge_local_mention(self.meant, markup.at(start, end), remark.text, start, end)
-                    yield _Place(start=remark.start + start, judgement=told)
+                    judgement = judge_local_mention(self.meant, markup.at(start, end), remark.text, start, end)
+                    yield _Place(start=remark.start + start, judgement=judgement)
                 continue
             found = [self._mention(markup, path, start, end) for start, end in words]
             for one, judgement in zip(found, level_blocks(self.meant, found), strict=True):

@@ -219,7 +219,7 @@ class SymbolDependencies:
     def _is_free(self, name: str, meant: Entity | None, brought: Import | None = None) -> bool:
         """Whether a name must be imported; refused if it means something else in the destination."""
         facts = self.world.facts(self.to_path)
-        rows = facts.bound.get((0, name), []) if facts is not None else []
+        rows = facts.rows_by_binding.get((0, name), []) if facts is not None else []
         if facts is None or not rows:
             return self._refuse_star_clash(facts, name, meant)
         known = self.resolver.meaning(Bound(self.to_path, 0, name))

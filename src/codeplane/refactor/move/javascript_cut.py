@@ -38,8 +38,8 @@ def cut_script_symbol(bound: Bound, facts: Facts, text: bytes, grammar: str) -> 
         raise NotRefactorable(
             f"{bound.name} is not at the top of {shown(bound.file)}", hint="only what a module declares itself can go"
         )
-    places = {facts.bind_at(row): facts.bind_reason(row) for row in facts.bound.get((0, bound.name), [])}
-    for index in facts.declared.get((0, bound.name), []):
+    places = {facts.bind_at(row): facts.bind_reason(row) for row in facts.rows_by_binding.get((0, bound.name), [])}
+    for index in facts.definitions_by_binding.get((0, bound.name), []):
         places.setdefault(facts.definitions[index].name_at, -1)
     listed = top_statements(text, grammar)
     found: dict[int, Piece] = {}

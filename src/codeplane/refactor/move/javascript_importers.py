@@ -144,7 +144,7 @@ class ScriptImporters:
             return
         word = ("export" if given.is_export else "import") + (" type" if given.is_type else "")
         inner = [given.default] if takes_default else []
-        inner += [f"{{ {', '.join(specifier.said for specifier in moving)} }}"] if moving else []
+        inner += [f"{{ {', '.join(specifier.text for specifier in moving)} }}"] if moving else []
         code = self._end_statement(f"{word} {', '.join(inner)} from {quote_source(text, source)}")
         if takes_default:
             start = text.index(given.default.encode(), given.start)

@@ -19,7 +19,7 @@ class Specifier:
     local: str
     start: int
     end: int
-    said: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +100,7 @@ def _specifier(node: tree_sitter.Node, text: bytes) -> Specifier:
         local=_node_text(alias, text) if alias is not None else imported,
         start=node.start_byte,
         end=node.end_byte,
-        said=_node_text(node, text),
+        text=_node_text(node, text),
     )
 
 

@@ -122,7 +122,7 @@ class _Symbol:
         if there is None:
             return
         text = self.world.text(self.to_path)
-        for row in there.bound.get((0, self.bound.name), []):
+        for row in there.rows_by_binding.get((0, self.bound.name), []):
             target = there.bind_target(row)
             if there.bind_reason(row) == _IMPORTED and self.modules.find(
                 there.imports[target].source, self.to_path
@@ -159,7 +159,7 @@ class _Symbol:
         from_old: list[str] = []
         brought: list[tuple[ModuleStatement, Specifier | None]] = []
         for name in used:
-            rows = facts.bound.get((0, name), [])
+            rows = facts.rows_by_binding.get((0, name), [])
             if not any(facts.bind_reason(row) == _IMPORTED for row in rows):
                 self._is_free(there, name)
                 from_old.append(name)
@@ -179,7 +179,7 @@ class _Symbol:
             if self._has(there, given, specifier, name, module) or not self._is_free(there, name):
                 continue
             word = "import type" if given.is_type else "import"
-            inner = f"{{ {specifier.said} }}" if specifier else name if name == given.default else f"* as {name}"
+            inner = f"{{ {specifier.text} }}" if specifier else name if name == given.default else f"* as {name}"
             needed.append(f"{word} {inner} from {quote_source(text, source)}")
         return needed, from_old, brought
 
@@ -209,7 +209,7 @@ class _Symbol:
         return False
 
     def _is_free(self, there: Facts | None, name: str) -> bool:
-        rows = there.bound.get((0, name), []) if there is not None else []
+        rows = there.rows_by_binding.get((0, name), []) if there is not None else []
         if there is None or not rows:
             return True
         known = self._resolver.meaning(Bound(self.to_path, 0, name))
@@ -287,7 +287,7 @@ class _Symbol:
         """Export from the old module what the moved text still uses."""
         if any(not export.source and export.local == name and export.name == name for export in facts.exports):
             return
-        for index in facts.declared.get((0, name), []):
+        for index in facts.definitions_by_binding.get((0, name), []):
             start = line_start(text, facts.definitions[index].name_at)
             if _DECLARATION.match(text, start):
                 self._add_edit(

@@ -137,7 +137,7 @@ class LoadSimulation:
         facts = self.world.facts(module)
         if facts is None:
             return False
-        rows = facts.bound.get((0, name), ())
+        rows = facts.rows_by_binding.get((0, name), ())
         if any(facts.bind_at(row) < at for row in rows) or name.startswith("__"):
             return True
         stars = (
@@ -149,7 +149,12 @@ class LoadSimulation:
     def has(self, module: str, name: str) -> bool:
         """Whether a module has a name when it is loaded."""
         facts = self.world.facts(module)
-        if facts is None or (0, name) in facts.bound or name.startswith("__") or "__getattr__" in facts.bind_names:
+        if (
+            facts is None
+            or (0, name) in facts.rows_by_binding
+            or name.startswith("__")
+            or "__getattr__" in facts.bind_names
+        ):
             return True
         return bool(self.resolver.export(module, name)) or self._has_unknown_star(module, facts)
 

@@ -57,12 +57,14 @@ def _shared_names(loading: LoadSimulation, package: str) -> Iterator[tuple[str, 
     python = world.python()
     starred = [import_ for import_ in facts.imports if import_.imported == "*"] if facts.star else []
     stars = [(import_.at, place) for import_ in starred for place in python.find(import_.source, package)]
-    names = {name for scope, name in facts.bound if scope == 0} | (_module_names(loading, package) if stars else set())
+    names = {name for scope, name in facts.rows_by_binding if scope == 0} | (
+        _module_names(loading, package) if stars else set()
+    )
     for name in sorted(names):
         module = python.submodule(package, name)
         if module is None:
             continue
-        rows = facts.bound.get((0, name), ())
+        rows = facts.rows_by_binding.get((0, name), ())
         places = [facts.bind_at(row) for row in rows]
         places += [at for at, place in stars if _star_brings(loading, place, name)]
         if places and resolver.export(package, name) != (Module(module),):

@@ -65,9 +65,9 @@ def _companion(
 ) -> list[Piece] | None:
     """Return the statements of a private name; None if others use it or it cannot be moved."""
     there = world.facts(to_path) if to_path in world.snapshot.files else None
-    if there is not None and (0, private.name) in there.bound:
+    if there is not None and (0, private.name) in there.rows_by_binding:
         return None
-    rows = facts.bound.get((0, private.name), [])
+    rows = facts.rows_by_binding.get((0, private.name), [])
     if any(facts.bind_reason(row) == _IMPORTED for row in rows):
         return None
     try:

@@ -40,7 +40,7 @@ def cut_symbol(bound: Bound, facts: Facts, text: bytes) -> list[Piece]:
         raise NotRefactorable(
             f"{bound.name} is not at the top of {shown(bound.file)}", hint="only what a module defines itself can go"
         )
-    rows = facts.bound.get((0, bound.name), [])
+    rows = facts.rows_by_binding.get((0, bound.name), [])
     found: dict[int, Piece] = {}
     listed = top_statements(text, "python")
     for row in rows:

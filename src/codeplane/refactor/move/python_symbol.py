@@ -121,7 +121,7 @@ def _refuse_destination(world: World, bound: Bound, to_path: str) -> None:
     facts = world.facts(to_path)
     if facts is None or facts.errors:
         raise NotRefactorable(f"{shown(to_path)} does not parse", hint="mend its syntax first")
-    for row in facts.bound.get((0, bound.name), []):
+    for row in facts.rows_by_binding.get((0, bound.name), []):
         at, reason, target = facts.bind_at(row), facts.bind_reason(row), facts.bind_target(row)
         if reason == _IMPORTED:
             found = Resolver(world).imported(to_path, facts, facts.imports[target])
@@ -134,7 +134,7 @@ def _refuse_destination(world: World, bound: Bound, to_path: str) -> None:
             details={"places": [{"path": to_path, "line": line, "column": column, "why": "bound there"}]},
         )
     brought = [entity for entity in Resolver(world).export(to_path, bound.name) if entity != bound]
-    if brought and (0, bound.name) not in facts.bound:
+    if brought and (0, bound.name) not in facts.rows_by_binding:
         why = "is a module of it" if isinstance(brought[0], Module) else "comes by `import *`"
         raise NameTaken(f"{shown(to_path)} has another {bound.name}, which {why}")
 
@@ -303,7 +303,7 @@ def _new_module_edits(
 
 def _behind(facts: Facts, text: bytes, names: Iterable[str], at: int) -> int:
     """Return the first place from `at` on behind the statements that define the names."""
-    bound = [facts.bind_at(row) for name in names for row in facts.bound.get((0, name), [])]
+    bound = [facts.bind_at(row) for name in names for row in facts.rows_by_binding.get((0, name), [])]
     for top in top_statements(text, "python"):
         if top.end > at and any(top.start <= place < top.end for place in bound):
             at = past_newline(text, line_end(text, top.end))

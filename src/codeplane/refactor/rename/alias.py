@@ -68,7 +68,7 @@ def _alias(world: World, path: str, facts: Facts, at: int, name: str) -> Target 
 
 def is_alias(facts: Facts, bound: Bound) -> bool:
     """Whether a name is bound only by imports of things with other names."""
-    rows = facts.bound.get((bound.scope, bound.name), ())
+    rows = facts.rows_by_binding.get((bound.scope, bound.name), ())
     brought = [facts.imports[facts.bind_target(row)] for row in rows if facts.bind_reason(row) == _IMPORT]
     return bool(brought) and all(import_.alias == bound.name != import_.imported for import_ in brought)
 
@@ -83,7 +83,7 @@ def _refuse_given(world: World, facts: Facts, path: str, at: int, name: str) -> 
 
 def _refuse_renamed(world: World, facts: Facts, path: str, bound: Bound) -> None:
     """Refuse such a name where it is imported: the definition has another name."""
-    rows = facts.bound.get((bound.scope, bound.name), ()) if bound.file == path else ()
+    rows = facts.rows_by_binding.get((bound.scope, bound.name), ()) if bound.file == path else ()
     brought = [facts.imports[facts.bind_target(row)] for row in rows if facts.bind_reason(row) == _IMPORT]
     modules = world.modules(facts)
     if modules is None:

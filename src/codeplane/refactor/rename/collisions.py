@@ -73,7 +73,7 @@ def _in_scope(context: RenameContext, bound: Bound, why: str) -> Iterator[Taken]
     for row in facts.rows(bound.scope, context.new):
         if not _is_apart(context, bound.file, facts, facts.bind_at(row)):
             yield bound.file, facts.bind_at(row), why
-    for index in facts.declared.get((bound.scope, context.new), ()):
+    for index in facts.definitions_by_binding.get((bound.scope, context.new), ()):
         definition = facts.definitions[index]
         if _is_apart(context, bound.file, facts, definition.name_at):
             continue
@@ -100,7 +100,7 @@ def _in_classes(context: RenameContext, bound: Bound) -> Iterator[Taken]:
     owner = Bound(bound.file, facts.definitions[of].scope, facts.definitions[of].name)
     for member in related_members(context, owner, context.new):
         there = context.world.facts(member.file)
-        for index in there.declared.get((member.scope, context.new), ()) if there is not None else ():
+        for index in there.definitions_by_binding.get((member.scope, context.new), ()) if there is not None else ():
             assert there is not None
             if _is_apart(context, member.file, there, there.definitions[index].name_at):
                 continue

@@ -281,8 +281,8 @@ def _parameters(context: RenameContext) -> Iterator[Danger]:
     others = [member for member in related_members(context, owner, function.name) if member != function]
     for one in others[:_MOST]:
         facts = context.world.facts(one.file)
-        index = facts.declared.get((one.scope, one.name), [-1])[0] if facts is not None else -1
+        index = facts.definitions_by_binding.get((one.scope, one.name), [-1])[0] if facts is not None else -1
         body = facts.body_of.get(index, -1) if facts is not None else -1
-        if facts is not None and body >= 0 and facts.bound.get((body, subject.name)):
+        if facts is not None and body >= 0 and facts.rows_by_binding.get((body, subject.name)):
             what = f"{function.name} is overridden or overrides: its parameter {subject.name} is not renamed here"
             yield Danger(kind="overriding_parameter", what=what, path=one.file, offset=facts.definitions[index].name_at)

@@ -65,9 +65,9 @@ def _parameter(context: RenameContext, function: Bound) -> Bound | None:
     facts = context.world.facts(function.file)
     if facts is None:
         return None
-    for index in facts.declared.get((function.scope, function.name), ()):
+    for index in facts.definitions_by_binding.get((function.scope, function.name), ()):
         body = facts.body_of.get(index, -1)
-        rows = facts.bound.get((body, context.name), ()) if body >= 0 else ()
+        rows = facts.rows_by_binding.get((body, context.name), ()) if body >= 0 else ()
         if any(facts.bind_reason(row) == _PARAM for row in rows):
             return Bound(function.file, body, context.name)
     return None

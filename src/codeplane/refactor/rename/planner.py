@@ -214,8 +214,11 @@ def _facts(context: RenameContext, family: Family) -> Iterable[Fact]:
         facts = context.world.facts(member.file)
         if facts is None:
             continue
-        places = [facts.definitions[index].name_at for index in facts.declared.get((member.scope, member.name), ())]
-        for row in facts.bound.get((member.scope, member.name), ())[:1] if not places else ():
+        places = [
+            facts.definitions[index].name_at
+            for index in facts.definitions_by_binding.get((member.scope, member.name), ())
+        ]
+        for row in facts.rows_by_binding.get((member.scope, member.name), ())[:1] if not places else ():
             places.append(facts.bind_at(row))
         for at in places:
             yield Fact(fact_type="definition", path=member.file, offset=at)

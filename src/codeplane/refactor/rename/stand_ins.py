@@ -60,7 +60,7 @@ def has_parameter(context: RenameContext, function: Bound, name: str) -> bool:
     facts = context.world.facts(function.file)
     for index, _ in context.resolver.definitions(function) if facts is not None else ():
         assert facts is not None
-        rows = facts.bound.get((facts.body_of.get(index, -1), name), ())
+        rows = facts.rows_by_binding.get((facts.body_of.get(index, -1), name), ())
         if any(facts.bind_reason(row) == _PARAM for row in rows):
             return True
     return False

@@ -21,7 +21,11 @@ def slot_tier(
     scope = facts.scope_at(at)
     if facts.scopes[scope].kind != "class":
         return None
-    listed = [facts.definitions[index] for name in _ATTRIBUTE_LISTS for index in facts.declared.get((scope, name), ())]
+    listed = [
+        facts.definitions[index]
+        for name in _ATTRIBUTE_LISTS
+        for index in facts.definitions_by_binding.get((scope, name), ())
+    ]
     around = next((definition for definition in listed if definition.start <= at < definition.end), None)
     of = facts.scopes[scope].definition
     if around is None or of < 0:

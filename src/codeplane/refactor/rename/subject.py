@@ -62,7 +62,7 @@ class Subject:
         """The offset of a definition or binding."""
         if self.definition is not None:
             return self.definition.name_at
-        row = self.facts.bound.get((self.bound.scope, self.bound.name), [0])[0]
+        row = self.facts.rows_by_binding.get((self.bound.scope, self.bound.name), [0])[0]
         return self.facts.bind_at(row)
 
 
@@ -78,7 +78,7 @@ def subject_of(world: World, resolver: Resolver, target: Target) -> Subject:
         definition = next((definition for _, definition in resolver.definitions(bound)), None)
     if definition is not None and definition.kind == "module":
         raise NotRefactorable(f"{bound.name} is a module", hint="a module is renamed by moving its file")
-    rows = facts.bound.get((bound.scope, bound.name), [])
+    rows = facts.rows_by_binding.get((bound.scope, bound.name), [])
     reasons = {facts.bind_reason(row) for row in rows}
     if definition is None and reasons <= {_IMPORT} and not is_alias(facts, bound):
         raise NotRefactorable(
@@ -118,14 +118,14 @@ def subject_of(world: World, resolver: Resolver, target: Target) -> Subject:
 def _is_loose(facts: Facts, language: Language, bound: Bound, definition: Definition | None, *, member: bool) -> bool:
     if definition is None or not language.names.object_literals or member:
         return False
-    rows = facts.bound.get((bound.scope, bound.name), ())
+    rows = facts.rows_by_binding.get((bound.scope, bound.name), ())
     bound_there = any(facts.bind_at(row) == definition.name_at for row in rows)
     return not bound_there and definition.kind in ("method", "field", "property", "function")
 
 
 def _outer_binding(resolver: Resolver, facts: Facts, bound: Bound) -> Bound:
     """Return the binding itself, or the outer one that `global` or `nonlocal` refers to."""
-    rows = facts.bound.get((bound.scope, bound.name), [])
+    rows = facts.rows_by_binding.get((bound.scope, bound.name), [])
     if not any(facts.bind_reason(row) in _FURTHER_OUT for row in rows):
         return bound
     return resolver.lexical(bound.file, facts, facts.bind_at(rows[0]), bound.name) or bound
@@ -199,9 +199,9 @@ def _siblings(subject: Subject) -> Iterator[Bound]:
     function, facts = subject.function, subject.facts
     if function is None or not subject.language.names.named_arguments:
         return
-    for index in facts.declared.get((function.scope, function.name), ()):
+    for index in facts.definitions_by_binding.get((function.scope, function.name), ()):
         body = facts.body_of.get(index, -1)
-        rows = facts.bound.get((body, subject.name), ())
+        rows = facts.rows_by_binding.get((body, subject.name), ())
         if body >= 0 and any(facts.bind_reason(row) == _PARAM for row in rows):
             yield Bound(function.file, body, subject.name)
 
@@ -236,7 +236,7 @@ def _stub_bindings(world: World, subject: Subject) -> Iterator[Bound]:
         ]
         for index, definition in enumerate(facts.definitions):
             body = facts.body_of.get(index, -1)
-            if definition.path in around and facts.bound.get((body, subject.name)):
+            if definition.path in around and facts.rows_by_binding.get((body, subject.name)):
                 yield Bound(other, body, subject.name)
     elif subject.definition is not None:
         for definition in facts.definitions:

@@ -103,11 +103,11 @@ def _connect(facts: ServerFacts, query: dict[str, str], token: str, secret: str)
 
 def _relay(connection: socket.socket, facts: ServerFacts) -> int:
     """Copy in both directions until the client has closed its input and been answered."""
-    said_all = threading.Event()
+    all_sent = threading.Event()
     try:
         answers = connection.makefile("rb")
         _check_head(answers, facts)
-        threading.Thread(target=_send_stdin, args=(connection, said_all), daemon=True).start()
+        threading.Thread(target=_send_stdin, args=(connection, all_sent), daemon=True).start()
         while True:
             length = int(answers.readline(), 16)
             if length == 0:
@@ -120,7 +120,7 @@ def _relay(connection: socket.socket, facts: ServerFacts) -> int:
                 return 0  # the client has disconnected
     except (OSError, ValueError) as error:
         raise _ended() from error
-    if not said_all.is_set():
+    if not all_sent.is_set():
         raise _ended()
     return 0
 
@@ -141,11 +141,11 @@ def _check_head(answers: BufferedReader, facts: ServerFacts) -> None:
         raise ServerUnreachable(f"the server refused the connection: {b' '.join(status).decode(errors='replace')}")
 
 
-def _send_stdin(connection: socket.socket, said_all: threading.Event) -> None:
+def _send_stdin(connection: socket.socket, all_sent: threading.Event) -> None:
     try:
         while data := _read_stdin():
             connection.sendall(b"%x\r\n%b\r\n" % (len(data), data))
-        said_all.set()
+        all_sent.set()
         connection.sendall(b"0\r\n\r\n")
     except OSError:
         return

@@ -49,12 +49,12 @@ class Configs:
             written = options.get("baseUrl")
             if base is None and isinstance(written, str):
                 base = joined(folder, written)
-            said = options.get("paths")
-            if paths is None and isinstance(said, dict):
+            mapping = options.get("paths")
+            if paths is None and isinstance(mapping, dict):
                 home = folder
                 paths = {
                     str(key): tuple(map(str, value))[:_MAX_TARGETS]
-                    for key, value in said.items()
+                    for key, value in mapping.items()
                     if isinstance(value, list)
                 }
         if base is None and paths is None:
@@ -82,8 +82,8 @@ class Configs:
 def dependencies(package: Mapping[str, object]) -> Iterator[str]:
     """The packages a package.json takes from elsewhere."""
     for key in _DEPENDENCIES:
-        said = package.get(key)
-        for name, version in said.items() if isinstance(said, dict) else ():
+        section = package.get(key)
+        for name, version in section.items() if isinstance(section, dict) else ():
             if not str(version).startswith(("workspace:", "file:", "link:", "portal:")):
                 yield str(name)
 

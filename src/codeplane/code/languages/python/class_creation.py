@@ -67,8 +67,8 @@ def metaclass(text: bytes, definition: Definition) -> tuple[str, int] | None:
 
 def all_give_back(facts: Facts, text: bytes, functions: Sequence[int], around: frozenset[int] = frozenset()) -> bool:
     """Whether functions of one name return what they were given first, or functions that do; overloads say nothing."""
-    said = [index for index in functions if b"overload" not in decorators(text, facts.definitions[index])]
-    return bool(said) and all(index in around or _gives_back(facts, text, index, around | {index}) for index in said)
+    plain = [index for index in functions if b"overload" not in decorators(text, facts.definitions[index])]
+    return bool(plain) and all(index in around or _gives_back(facts, text, index, around | {index}) for index in plain)
 
 
 def _gives_back(facts: Facts, text: bytes, index: int, around: frozenset[int]) -> bool:
@@ -76,7 +76,7 @@ def _gives_back(facts: Facts, text: bytes, index: int, around: frozenset[int]) -
     first = _FIRST.search(text, definition.name_at, definition.end)
     if body < 0 or first is None:
         return False
-    if len(facts.bound.get((body, first[1].decode("utf-8", "replace")), ())) != 1:
+    if len(facts.rows_by_binding.get((body, first[1].decode("utf-8", "replace")), ())) != 1:
         return False
     returns = 0
     for one in _RETURN.finditer(text, definition.name_at, definition.end):
@@ -94,7 +94,7 @@ def _gives_back(facts: Facts, text: bytes, index: int, around: frozenset[int]) -
         elif name[2] and not _hands_on(text, name.end() - 1, first[1]):
             return False
         named = name[1].decode("utf-8", "replace") if name is not None else ""
-        inner = facts.declared.get((body, named), ()) or facts.declared.get((0, named), ())
+        inner = facts.definitions_by_binding.get((body, named), ()) or facts.definitions_by_binding.get((0, named), ())
         if not all_give_back(facts, text, inner, around):
             return False
     return returns > 0
@@ -123,7 +123,7 @@ def makes_its_own(facts: Facts, text: bytes, index: int, name: str) -> bool:
         variable = _NAME.match(text, one.end())
         if variable is None or variable[2] or not _ENDS.match(text, variable.end()):
             return False
-        rows = facts.bound.get((body, variable[1].decode("utf-8", "replace")), ())
+        rows = facts.rows_by_binding.get((body, variable[1].decode("utf-8", "replace")), ())
         given = re.compile(rb"[ \t]*=[ \t]*" + made.pattern)
         ends = [facts.bind_at(row) + len(variable[1]) for row in rows]
         if not ends or not all(given.match(text, end) for end in ends):
