@@ -3,7 +3,9 @@
 import os
 import signal
 import subprocess
+import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,13 @@ PROGRAM = """
 import os, sys, tempfile, time
 print(sys.argv[1:], os.getcwd(), os.environ["NAME"], tempfile.gettempdir(), time.tzname[0], sys.stdin.read())
 sys.exit(7)
+"""
+AT_THE_END = """
+import atexit, sys, threading
+atexit.register(lambda: sys.stdout.write("end"))
+threading.Thread(target=lambda: (threading.main_thread().join(), print("thread"))).start()
+sys.stderr.write("why")
+sys.exit(3)
 """
 
 
@@ -42,6 +51,34 @@ def test_a_program_gets_its_arguments_folder_variables_and_input(tmp_path: Path)
             stdout, _ = forked.communicate(PATIENCE_SEC)
     assert stdout.decode() == f"['one', 'two'] {tmp_path} value {tmp_path} XYZ typed\n"
     assert forked.poll() == 7
+
+
+def test_one_that_ends_waits_for_its_threads_and_then_does_what_was_left_for_the_end(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(AT_THE_END)
+    with WarmProcess([str(program)]) as forked:
+        stdout, stderr = forked.communicate(PATIENCE_SEC)
+    assert (stdout, stderr, forked.poll()) == (b"thread\nend", b"why", 3)
+
+
+@pytest.mark.parametrize("ending", ["", "sys.exit(2)", "sys.exit('why')", "raise KeyError"])
+def test_one_whose_output_nobody_takes_ends_as_a_started_one_does(tmp_path: Path, ending: str) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(f"import sys\nsys.stdin.read()\nprint('lost')\n{ending}")
+
+    def ended(start: Callable[[int], WarmProcess | subprocess.Popen[bytes]]) -> int:
+        typed, go_on = os.pipe()
+        with os.fdopen(go_on, "wb"), os.fdopen(typed, "rb"):
+            process = start(typed)
+            assert process.stdout is not None and process.stderr is not None
+            process.stdout.close()
+        with process.stderr:
+            return process.wait(timeout=PATIENCE_SEC)
+
+    pipe = subprocess.PIPE
+    command = [sys.executable, str(program)]
+    started = ended(lambda typed: subprocess.Popen(command, stdin=typed, stdout=pipe, stderr=pipe))
+    assert ended(lambda typed: WarmProcess(command[1:], stdin=typed)) == started != 0
 
 
 def test_one_that_is_killed_says_by_what(tmp_path: Path) -> None:

@@ -272,12 +272,34 @@ def main() -> None:
     tempfile.tempdir = None
     time.tzset()
     sys.argv[:] = order["arguments"]
-    if order["module"] is not None:
-        runpy.run_module(order["module"], run_name="__main__", alter_sys=True)
-    else:
-        # Where a program is, its modules are looked for first.
-        sys.path[0] = str(Path(sys.argv[0]).parent)
-        runpy.run_path(sys.argv[0], run_name="__main__")
+    code = 0
+    try:
+        if order["module"] is not None:
+            runpy.run_module(order["module"], run_name="__main__", alter_sys=True)
+        else:
+            # Where a program is, its modules are looked for first.
+            sys.path[0] = str(Path(sys.argv[0]).parent)
+            runpy.run_path(sys.argv[0], run_name="__main__")
+    except SystemExit as end:
+        if not isinstance(end.code, int | None):
+            raise
+        code = end.code or 0
+    _end(code)
+
+
+def _end(code: int) -> None:
+    """End as an interpreter does, but keep its modules: to free them writes to every page shared with the template.
+
+    Output that cannot be written is left to the interpreter, which says so and ends with a code of its own.
+    """
+    threading._shutdown()  # type: ignore[attr-defined]  # what an interpreter does first: wait for threads
+    atexit._run_exitfuncs()
+    with contextlib.suppress(OSError, ValueError):
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
+        os._exit(code & 0xFF)
+    sys.exit(code)
 
 
 if __name__ == "__main__":
