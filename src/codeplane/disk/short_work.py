@@ -60,7 +60,7 @@ def is_local(folder: Path, mounts: Path = _MOUNTS) -> bool:
     """Whether a folder is on a disk of this machine; False if that is unknown."""
     try:
         lines = mounts.read_bytes().splitlines()
-        real = folder.resolve(strict=True)
+        real = os.fsencode(folder.resolve(strict=True)).rstrip(b"/") + b"/"
     except OSError:
         return False
     best, kind = 0, b""
@@ -69,10 +69,10 @@ def is_local(folder: Path, mounts: Path = _MOUNTS) -> bool:
         words, named = fields.split(), rest.split()
         if len(words) < 5 or not named:
             continue
-        point = Path(os.fsdecode(_ESCAPED.sub(lambda match: bytes([int(match[1], 8)]), words[4])))
+        point = _ESCAPED.sub(lambda match: bytes([int(match[1], 8)]), words[4]).rstrip(b"/") + b"/"
         # Of two at one place the later one hides the other.
-        if (real == point or point in real.parents) and len(point.parts) >= best:
-            best, kind = len(point.parts), named[0]
+        if real.startswith(point) and len(point) >= best:
+            best, kind = len(point), named[0]
     return kind in _LOCAL
 
 

@@ -57,22 +57,27 @@ class Projector:
     def catch_up(self, connection: sqlite3.Connection) -> list[str]:
         """Bring every projection up to date at the start; returns the names of those that were rebuilt."""
         last = last_position(connection)
+        stale: list[Projection] = []
         rebuilt: list[str] = []
         for projection in self.projections:
             row = connection.execute(
                 "SELECT version, position FROM projections WHERE name = ?", (projection.name,)
             ).fetchone()
             if row is None or row[0] != projection.version or row[1] != last or not _has_tables(connection, projection):
-                connection.execute("BEGIN IMMEDIATE")
+                stale.append(projection)
+                if row is not None:
+                    rebuilt.append(projection.name)
+        # Tables of a log without events are made at once: a transaction each would wait for the disk each time.
+        for together in [[projection] for projection in stale] if last else [stale]:
+            connection.execute("BEGIN IMMEDIATE")
+            for projection in together:
                 try:
                     rebuild(connection, projection)
                 except (CodePlaneError, sqlite3.DatabaseError):
                     raise
                 except Exception as error:
                     raise Internal(f"the table {projection.name} cannot be rebuilt: {error}") from error
-                connection.execute("COMMIT")
-                if row is not None:
-                    rebuilt.append(projection.name)
+            connection.execute("COMMIT")
         return rebuilt
 
 
@@ -89,9 +94,10 @@ def rebuild(connection: sqlite3.Connection, projection: Projection) -> int:
         connection.execute(f"DROP TABLE IF EXISTS {table}")
     for statement in projection.schema:
         connection.execute(statement)
-    position = snapshots.restore(connection, projection.name, projection.version)
-    replay(connection, connection, projection, after=position)
     last = last_position(connection)
+    if last:
+        position = snapshots.restore(connection, projection.name, projection.version)
+        replay(connection, connection, projection, after=position)
     connection.execute(
         "INSERT OR REPLACE INTO projections(name, version, position) VALUES (?, ?, ?)",
         (projection.name, projection.version, last),
