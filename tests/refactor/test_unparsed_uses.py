@@ -94,6 +94,18 @@ async def test_a_name_beside_pasted_ones_is_renamed(tmp_path: Path) -> None:
         assert done["status"] == "applied"
 
 
+async def test_a_variable_of_a_function_is_renamed_whatever_other_files_could_not_be_parsed(tmp_path: Path) -> None:
+    huge = "package shop\n\nvar table = []int{\n" + "\t0, // price\n" * (MAX_PARSED // 12 + 1) + "}\n"
+    files = {
+        "go.mod": "module example.com/shop\n",
+        "shop.go": "package shop\n\nfunc total(count int) int {\n\tprice := count\n\treturn price\n}\n",
+        "table.go": huge,
+    }
+    async with asking(made(tmp_path, files)) as ask:
+        done = result(await ask("refactor.rename", symbol="shop.go:4:2", new_name="cost", apply=True))
+        assert done["status"] == "applied"
+
+
 CHANGE = Edit(path="a.py", start=4, end=9, new="cost", tier="PROVEN", role="DEFINITION", why="")
 
 

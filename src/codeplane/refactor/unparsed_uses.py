@@ -25,7 +25,10 @@ def unparsed_uses(world: World, store: FactStore, draft: Draft) -> Iterator[Dang
     pattern = re.compile(rb"\b(?:%s)\b" % b"|".join(re.escape(name.encode()) for name in names))
     yield from _pasted(world, draft)
     found = 0
+    own = _own_file(world, draft)
     for path in sorted({*store.problems(), *_unread(world, store, draft), *_grammars(world, draft)}):
+        if own is not None and path != own:
+            continue
         known = world.snapshot.files.get(path)
         if known is None or known.skipped is not None or world.facts(path) is not None:
             continue
@@ -62,11 +65,20 @@ def _pasted(world: World, draft: Draft) -> Iterator[Danger]:
         yield Danger(kind=UNPARSED_USE, what=what, path=made[0], offset=made[1])
 
 
-def _grammars(world: World, draft: Draft) -> Iterator[str]:
-    """Yield the files of other tools that hold code of the subject's language, unless the subject is local."""
+def _own_file(world: World, draft: Draft) -> str | None:
+    """Return the file that alone can use the subject, if that is local to a function and no call names it."""
     edit = next((edit for edit in draft.edits if edit.role == "DEFINITION"), None)
     facts = world.facts(edit.path) if edit is not None else None
-    if edit is None or facts is None or facts.scopes[facts.scope_at(edit.start)].kind in _LOCAL:
+    if edit is None or facts is None or world.language(facts).names.named_arguments:
+        return None
+    return edit.path if facts.scopes[facts.scope_at(edit.start)].kind in _LOCAL else None
+
+
+def _grammars(world: World, draft: Draft) -> Iterator[str]:
+    """Yield the files of other tools that hold code of the subject's language."""
+    edit = next((edit for edit in draft.edits if edit.role == "DEFINITION"), None)
+    facts = world.facts(edit.path) if edit is not None else None
+    if facts is None:
         return
     endings = tuple(f".{extension}" for extension in world.language(facts).unread_extensions)
     if endings:

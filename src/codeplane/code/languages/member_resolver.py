@@ -89,6 +89,10 @@ class MemberResolver(ABC):
     def relatives(self, member: Bound) -> Relatives | None:
         """Return the members that are renamed with one; None if the language does not say."""
 
+    def may_reach(self, path: str, definition: Bound) -> bool:
+        """Whether a file may use a definition, by the rules of who sees it."""
+        return True
+
     def pasted(self, name: str, places: Sequence[tuple[str, int]]) -> tuple[str, int] | None:
         """Return where a macro makes a name from parts, or other names from one that is used at these places."""
         return None

@@ -89,6 +89,8 @@ def references(
         facts = world.facts(path)
         if facts is None or world.language(facts).group not in asked.groups:
             continue
+        if not any(resolver.may_reach(path, facts, one) for one in asked.bounds):
+            continue
         text = world.text(path)
         offsets = unsigned(world.language(facts).names.private_sign, text, name, occurrences(text, name))
         in_code = names_alone(world.language(facts), text, name, _in_code(facts, offsets))

@@ -104,6 +104,11 @@ class Resolver(Values):
         typed = self._members_of(facts) if facts is not None else None
         return typed.relatives(member) if typed is not None else None
 
+    def may_reach(self, path: str, facts: Facts, definition: Bound) -> bool:
+        """Whether a file may use a definition, by the rules of its language."""
+        typed = self._members_of(facts)
+        return typed is None or typed.may_reach(path, definition)
+
     def pasted(self, path: str, name: str, places: Sequence[tuple[str, int]]) -> tuple[str, int] | None:
         """Return where a macro of the language of a file makes a name from parts, or other names from it."""
         facts = self._world.facts(path)

@@ -66,3 +66,29 @@ def test_a_field_is_found_in_literals_that_leave_out_their_type(tmp_path: Path) 
 def test_an_embedded_type_gives_its_methods(tmp_path: Path) -> None:
     with written(tmp_path / "repo", SHOP) as repo:
         assert repo.uses("Base.Label") == {"cart.go:3:16": "PROVEN", "use.go:9:45": "STRONG"}
+
+
+UNSEEN = {
+    "go.mod": "module example.com/zoo\n\ngo 1.22\n",
+    "tag/tag.go": "package tag\n\nfunc tag() int { return 1 }\n\nfunc Add() int { return tag() }\n",
+    "tag/open.go": "package tag\n\ntype Open struct{ size int }\n\nfunc (o Open) Size(x interface{ Size() int }) {}\n",
+    "app/main.go": (
+        "package main\n\n"
+        'import "example.com/zoo/tag"\n\n'
+        "type Own struct{ ID int }\n\n"
+        "func size(x Own) int { return x.ID }\n\n"
+        "func main() { tag.Add() }\n"
+    ),
+    "other/other.go": (
+        "package other\n\n"
+        'import "example.com/unknown/far"\n\n'
+        "func use() int { return far.New().ID + far.New().size + far.tag }\n"
+    ),
+}
+
+
+def test_names_that_other_packages_cannot_reach_are_not_looked_for_there(tmp_path: Path) -> None:
+    with written(tmp_path / "repo", UNSEEN) as repo:
+        assert repo.uses("tag/tag.go:tag") == {"tag/tag.go:3:6": "PROVEN", "tag/tag.go:5:25": "PROVEN"}
+        assert repo.uses("Own.ID") == {"app/main.go:5:18": "PROVEN", "app/main.go:7:33": "STRONG"}
+        assert repo.uses("Open.size") == {"tag/open.go:3:19": "PROVEN"}

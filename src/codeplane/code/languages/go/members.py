@@ -32,9 +32,9 @@ class GoMembers(MemberResolver):
         parent = node.parent if node is not None else None
         if node is None or parent is None or parent.has_error:
             return None
-        if node.type == "label_name":
-            # Labels are names of their own.
-            return Meaning(entities=(Outside("label"),), certain=True, how="name")
+        if node.type == "label_name" or parent.type == "package_clause":
+            # Labels and packages are names of their own.
+            return Meaning(entities=(Outside(node.type),), certain=True, how="name")
         if parent.type in _DECLARES and node.type == "field_identifier":
             bound = self._members.bound_at(path, node)
             return Meaning(entities=(bound,), certain=True, how="member") if bound is not None else None
@@ -101,6 +101,11 @@ class GoMembers(MemberResolver):
     def relatives(self, member: Bound) -> Relatives:
         """Return the members that are renamed with one: those that interfaces hold together."""
         return self._method_sets.relatives(member)
+
+    def may_reach(self, path: str, definition: Bound) -> bool:
+        """Whether a file may use a definition: not what another package has for itself, nor what programs have."""
+        packages = self._types.packages(definition.file)
+        return packages is None or packages.may_reach(path, definition.file, definition.name)
 
     def visible_from(self, path: str, at: int, length: int) -> int:
         """Return where the name that is bound at a place begins to be known in its scope."""

@@ -122,6 +122,16 @@ class GoPackages(Modules):
         own = self.name(package)
         return [path for path in self._files.get(package.removesuffix("/"), ()) if self._package(path) == own.encode()]
 
+    def may_reach(self, path: str, defining: str, name: str) -> bool:
+        """Whether a file may use a name, or a member of that name, that another one defines."""
+        if path == defining or path in self.beside(defining):
+            return True
+        if not name[:1].isupper():
+            return False
+        # Tests of a package, of another name, import what its own tests define.
+        beside = path.rpartition("/")[0] == defining.rpartition("/")[0]
+        return beside or not (defining.endswith(_TEST) or self._package(defining) == b"main")
+
     def files_of(self, package: str) -> list[str]:
         """The files that an import of a package brings: all but tests."""
         return [path for path in self._files.get(package.removesuffix("/"), ()) if not path.endswith(_TEST)]
