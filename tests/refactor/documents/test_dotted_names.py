@@ -117,3 +117,25 @@ async def test_a_class_is_known_in_prose_by_its_member(tmp_path: Path) -> None:
     assert "A Session.send call sends." in found["docs/guide.md"]
     assert "see :meth:`~Session.build_request` and :meth:`.Session.build_request`" in found["net/_client.py"]
     assert "# Unlike Session.send, BaseClient.send does" in found["net/_client.py"]
+
+
+@requirement("REF-20")
+async def test_the_docstring_of_a_class_speaks_of_its_own_members(tmp_path: Path) -> None:
+    classes = """class Import:
+    \'\'\'A name from elsewhere; `bound_as` is its name here, unlike `Facts.bound_as`.\'\'\'
+
+    bound_as: str = ""
+
+
+class Facts:
+    \'\'\'What a file holds; `bound_as` has the names by their scopes.\'\'\'
+
+    bound_as: str = ""
+""".replace("\\'", "'")
+    root = made(tmp_path, {"model.py": classes})
+    async with asking(root) as ask:
+        done = await ask("refactor.rename", symbol="Facts.bound_as", new_name="rows_of", apply=True)
+        assert result(done)["status"] == "applied", done
+    text = texts(root)["model.py"]
+    assert "`bound_as` is its name here, unlike `Facts.rows_of`." in text
+    assert "`rows_of` has the names by their scopes." in text

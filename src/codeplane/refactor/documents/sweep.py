@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from codeplane.code.entity import Bound
 from codeplane.code.languages.registry import languages
+from codeplane.code.model import Facts
 from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore, Symbol
 from codeplane.index.path_kinds import is_copy
@@ -174,8 +175,20 @@ class _Sweep:
                     yield _Place(start=remark.start + start, judgement=judgement)
                 continue
             found = [self._mention(markup, path, start, end) for start, end in words]
-            for one, judgement in zip(found, level_blocks(self.meant, found), strict=True):
-                yield _Place(start=remark.start + one.start, judgement=judgement)
+            other = bool(words and self._bounds) and self._is_of_another(path, facts, remark.start)
+            for mention, judgement in zip(found, level_blocks(self.meant, found), strict=True):
+                if other and not mention.setting.before:
+                    judgement = ("low", "what is around it has another of that name")
+                yield _Place(start=remark.start + mention.start, judgement=judgement)
+
+    def _is_of_another(self, path: str, facts: Facts, offset: int) -> bool:
+        """Whether the innermost class or function around a comment that has the name has another symbol by it."""
+        scope = facts.scope_at(offset)
+        while scope > 0:
+            if facts.rows(scope, self._name) or facts.defining(scope, self._name):
+                return Bound(path, scope, self._name) not in self._bounds
+            scope = facts.scopes[scope].parent
+        return False
 
     def _in_document(self, path: str, text: bytes) -> Iterator[_Place]:
         decoded = text.decode("latin-1")
