@@ -315,3 +315,23 @@ def test_fields_of_other_classes_are_not_asked_about_and_copies_are_followed(tmp
             "a.py": files["a.py"].replace("said", "conditions"),
         }
         assert found.proposed(draft) == {"c.py:2:17": "UNKNOWN"}
+
+
+@requirement("REF-07")
+def test_fields_of_classes_that_build_on_outside_packages_are_not_asked_about(tmp_path: Path) -> None:
+    files = {
+        "a.py": "from dataclasses import dataclass\n@dataclass\nclass Query:\n    said: tuple = ()\n",
+        "b.py": (
+            "from pydantic import BaseModel\n"
+            "from elsewhere.here import *\n"
+            "class Answer(BaseModel):\n    said: str\n"
+            "class Odd(pick()):\n    said: str\n"
+            "Answer(said='')\n"
+            "Odd(said='')\n"
+        ),
+    }
+    with repo(tmp_path, files) as found:
+        draft = found.plan("Query.said", "conditions")
+        assert found.applied(draft.edits) == {"a.py": files["a.py"].replace("said", "conditions")}
+        # What `pick` gives may build on Query.
+        assert found.proposed(draft) == {"b.py:8:5": "UNKNOWN"}

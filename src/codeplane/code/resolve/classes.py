@@ -166,6 +166,20 @@ class Classes(Names):
             scope = one.parent
         return None
 
+    def has_unread_base(self, of: Bound) -> bool:
+        """Whether a base of a class, or of one of its bases, is neither known nor one of an outside package."""
+        line, is_whole = self.line_of(of)
+        return not is_whole and any(
+            self._is_twice(one)
+            or any(
+                self.is_replaced(base[0])
+                if len(base) == 1 and isinstance(base[0], Bound) and self._is_class(base[0])
+                else not base or not all(isinstance(entity, Outside) for entity in base)
+                for base in self._bases(one)
+            )
+            for one in line
+        )
+
     def packages_below(self, of: Bound) -> frozenset[str]:
         """Return the outside packages from which a class inherits or implements something."""
         bases = (base for one in self.line_of(of)[0] for base in self._bases(one, implemented=True))

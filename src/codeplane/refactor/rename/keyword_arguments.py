@@ -262,9 +262,10 @@ def is_other_field(context: RenameContext, path: str, facts: Facts, at: int) -> 
     made = _made_class(context, call)
     if made is None:
         return False
-    line, is_whole = resolver.line_of(made)
-    own = resolver.member(made, context.name)[0]
-    return is_whole and owner not in line and made not in resolver.line_of(owner)[0] and own is not None
+    # A class of an outside package has none of this repository as its base.
+    if resolver.has_unread_base(made) or owner in resolver.line_of(made)[0] or made in resolver.line_of(owner)[0]:
+        return False
+    return resolver.member(made, context.name)[0] is not None
 
 
 def _made_class(context: RenameContext, call: Call) -> Bound | None:
