@@ -14,13 +14,46 @@ from codeplane.kernel.json import JsonValue
 from codeplane.kernel.operation import Result
 from codeplane.kernel.ports import StoredOutcome
 from codeplane.kernel.result_redaction import ResultRedaction
-from codeplane.kernel.stages.admission import admission
+from codeplane.kernel.stages.approve import Approve
+from codeplane.kernel.stages.authorise import Authorise
+from codeplane.kernel.stages.budget import CountBudget
+from codeplane.kernel.stages.chain import Chain
 from codeplane.kernel.stages.execute import Execute
+from codeplane.kernel.stages.idempotency import KeyClaims
+from codeplane.kernel.stages.identify import Identify
 from codeplane.kernel.stages.ports import StagePorts
 from codeplane.kernel.stages.progress import Admitted, Progress, Received
 from codeplane.kernel.stages.record import Ended, Recorder
 from codeplane.kernel.stages.stream import Stream
+from codeplane.kernel.stages.validate import Validate
 from codeplane.kernel.trace import Trace
+
+
+def _admission(
+    catalogue: Catalogue, ports: StagePorts, recorder: Recorder, redaction: ResultRedaction
+) -> Chain[Received, Admitted]:
+    """Return the stages before the handler, in their order; a new stage goes in here."""
+    keys = KeyClaims(idempotency=ports.idempotency)
+    authorise = Authorise(authority=ports.authority, approver=ports.approver)
+    identify = Identify(
+        elsewhere=ports.elsewhere,
+        identity=ports.identity,
+        tasks=ports.tasks,
+        keys=keys,
+        authority=ports.authority,
+        log=ports.log,
+        redaction=redaction,
+    )
+    approve = Approve(
+        identity=ports.identity, authorise=authorise, approver=ports.approver, keys=keys, clock=ports.clock
+    )
+    return (
+        Chain.of(Validate(catalogue=catalogue, identity=ports.identity, redactor=ports.redactor))
+        .then(identify)
+        .then(authorise)
+        .then(approve)
+        .then(CountBudget(tasks=ports.tasks, repo=ports.repo, recorder=recorder))
+    )
 
 
 class Conveyor:
@@ -35,7 +68,7 @@ class Conveyor:
         self._idle.set()
         redaction = ResultRedaction(ports.redactor)
         self._recorder = Recorder(ports)
-        self._admission = admission(catalogue, ports, self._recorder, redaction)
+        self._admission = _admission(catalogue, ports, self._recorder, redaction)
         self._execute = Execute(clock=ports.clock, redaction=redaction)
         self._stream = Stream(identity=ports.identity, observer=ports.observer, clock=ports.clock, redaction=redaction)
 

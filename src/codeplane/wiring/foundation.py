@@ -19,7 +19,7 @@ from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import SandboxMissing
 from codeplane.kernel.online_runs import OnlineRuns
 from codeplane.kernel.redaction import Redactor
-from codeplane.kernel.secret_files import SecretRules
+from codeplane.kernel.secret_rules import SecretRules
 from codeplane.kernel.workspace import Workspace
 from codeplane.ledger.log import SqliteLog
 from codeplane.ledger.projection import Projection

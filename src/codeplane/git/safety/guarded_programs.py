@@ -25,7 +25,7 @@ from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.errors import GitRefused
 from codeplane.kernel.ids import digest
 from codeplane.kernel.online_runs import OnlineRuns
-from codeplane.kernel.secret_files import secret_shell_patterns
+from codeplane.kernel.secret_rules import secret_shell_patterns
 
 _ASK_SEC = 20.0
 # Settings can apply to some branches only, which no file's stamp shows, so git is asked again after a while.

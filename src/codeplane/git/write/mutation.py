@@ -23,7 +23,7 @@ from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.call import Call, Effects
 from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.secret_files import SecretRules
+from codeplane.kernel.secret_rules import SecretRules
 
 T = TypeVar("T")
 WORK = "work"
