@@ -49,6 +49,17 @@ FOLLOWED: dict[str, tuple[dict[str, str], str, str]] = {
         "zoo/Animal.java:4:26",
         "app/Main.java:7",
     ),
+    "csharp using static": (
+        {
+            "Animal.cs": "namespace Zoo\n{\n    public static class Animal\n    {\n"
+            "        public static string label()\n"
+            '        {\n            return "a";\n        }\n\n        public static int Legs = 4;\n    }\n}\n',
+            "Main.cs": "using static Zoo.Animal;\n\nnamespace App\n{\n    class Main\n    {\n        string Name()\n"
+            "        {\n            return label();\n        }\n    }\n}\n",
+        },
+        "Animal.cs:5:30",
+        "Main.cs:9",
+    ),
     "java override in another file": (
         {
             "zoo/Animal.java": ANIMAL.replace("static ", ""),
@@ -61,17 +72,6 @@ FOLLOWED: dict[str, tuple[dict[str, str], str, str]] = {
 }
 # Files, the symbol, and a place that uses it in a way that no scope of its file explains.
 UNSEEN: dict[str, tuple[dict[str, str], str, str]] = {
-    "csharp using static": (
-        {
-            "Animal.cs": "namespace Zoo\n{\n    public static class Animal\n    {\n"
-            "        public static string Label()\n"
-            '        {\n            return "a";\n        }\n\n        public static int Legs = 4;\n    }\n}\n',
-            "Main.cs": "using static Zoo.Animal;\n\nnamespace App\n{\n    class Main\n    {\n        string Name()\n"
-            "        {\n            return Label();\n        }\n    }\n}\n",
-        },
-        "Animal.cs:5:30",
-        "Main.cs:9",
-    ),
     "kotlin inherited": (
         {
             "Animal.kt": 'open class Animal {\n    fun label(): String {\n        return "a"\n    }\n}\n',

@@ -9,16 +9,6 @@ from tests.refactor.test_operations import edits, failed, made, texts
 
 # Files, the parameter, its new name, and a call that names an argument by it.
 NAMED_ARGUMENTS: dict[str, tuple[dict[str, str], str, str, str]] = {
-    "csharp": (
-        {
-            "A.cs": "class A\n{\n    public static int Run(int count)\n    {\n        return count;\n    }\n}\n",
-            "B.cs": "class B\n{\n    int Go()\n    {\n        return A.Run(count: 1);\n    }\n}\n",
-            "C.cs": "class C\n{\n    int Go()\n    {\n        return D.Walk(count: 1);\n    }\n}\n",
-        },
-        "A.cs:3:31",
-        "total",
-        "B.cs:5",
-    ),
     "csharp constructor": (
         {
             "A.cs": "class A\n{\n    public A(int count)\n    {\n    }\n}\n",

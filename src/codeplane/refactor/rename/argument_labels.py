@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from codeplane.code.model import Facts
 from codeplane.code.resolve.references import occurrences
+from codeplane.code.resolve.tier import Tier
 from codeplane.refactor.draft import Edit
 from codeplane.refactor.rename.rename_context import RenameContext
 
@@ -45,7 +46,17 @@ def label_edits(context: RenameContext) -> Iterator[Edit]:
             if behind.match(text, end) and (loose or _BEFORE.search(text, max(0, at - _FAR), at)):
                 why = why or (_WHY if loose or _callee(text, at, facts) in called else "")
             if why:
-                yield Edit(path=path, start=at, end=end, new=new, tier="ANCHORED", role="REFERENCE", why=why)
+                tier = _tier(context, path, at, name) if why == _WHY else "ANCHORED"
+                if tier is not None:
+                    yield Edit(path=path, start=at, end=end, new=new, tier=tier, role="REFERENCE", why=why)
+
+
+def _tier(context: RenameContext, path: str, at: int, name: str) -> Tier | None:
+    """Return how certain it is that an argument is named by the parameter; None if it certainly is not."""
+    meant = context.resolver.at(path, at, name)
+    if not meant.certain or not meant.entities:
+        return "ANCHORED"
+    return "STRONG" if set(meant.entities) & set(context.subject.bounds) else None
 
 
 def _called_names(context: RenameContext) -> frozenset[str]:

@@ -21,6 +21,7 @@
 [(block) (for_statement) (foreach_statement) (catch_clause) (using_statement) (switch_section)] @scope.block
 
 (parameter name: (identifier) @bind.param)
+(parameter_list name: (identifier) @bind.param)
 (implicit_parameter) @bind.param
 (type_parameter name: (identifier) @bind.param)
 (catch_declaration name: (identifier) @bind.param)

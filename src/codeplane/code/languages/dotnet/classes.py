@@ -1,0 +1,367 @@
+"""C#'s types by their names: namespaces, usings, nested and partial types, and what they build on."""
+
+from collections.abc import Iterator
+
+import tree_sitter
+from msgspec import Struct
+
+from codeplane.code.entity import Bound, Entity, Outside
+from codeplane.code.languages.member_resolver import CodeView
+from codeplane.code.model import Definition, Facts, Import
+
+Node = tree_sitter.Node
+TYPES = frozenset({"class", "delegate", "enum", "interface", "record", "struct"})
+CLASS_NODES = frozenset(
+    {"class_declaration", "delegate_declaration", "enum_declaration", "interface_declaration", "record_declaration",
+     "struct_declaration"}
+)  # fmt: skip
+_NO_MEMBERS = TYPES | {"constructor"}
+_MAX_ANCESTORS = 200
+_MAX_DEPTH = 40
+
+
+class Type(Struct, frozen=True):
+    """A type: a class or type parameter of the repository (or something from outside), its arguments and dimensions."""
+
+    of: Entity
+    args: tuple["Type | None", ...] = ()
+    dims: int = 0
+
+
+class CSharpClasses:
+    """Finds types and what they build on; a partial type is known by any of its parts."""
+
+    def __init__(self, view: CodeView) -> None:
+        self._view = view
+        self._tops: dict[str, list[tuple[str, int, Bound]]] = {}
+        self._supers: dict[Bound, tuple[Type | None, ...]] = {}
+        self._parts: dict[Bound, tuple[Bound, ...]] = {}
+        self._global: list[Import] | None = None
+        self._depth = 0
+
+    def namespaces(self, path: str, offset: int) -> list[str]:
+        """Return the namespaces around a place, the innermost first; the last is the global one."""
+        facts = self._view.facts(path)
+        names: list[str] = []
+        scope = facts.scope_at(offset) if facts is not None else 0
+        while facts is not None and scope > 0:
+            index = facts.scopes[scope].definition
+            if facts.scopes[scope].kind == "namespace" and index >= 0:
+                names.insert(0, facts.definitions[index].name)
+            scope = facts.scopes[scope].parent
+        for index, one in enumerate(facts.definitions) if facts is not None else ():
+            # A namespace without braces holds the whole file.
+            if one.kind == "namespace" and one.scope == 0 and facts is not None and index not in facts.body_of:
+                names.insert(0, one.name)
+                break
+        whole = ".".join("".join(names_part.split()) for names_part in names).split(".") if names else []
+        return [".".join(whole[:count]) for count in range(len(whole), 0, -1)] + [""]
+
+    def tops(self, namespace: str, name: str, arity: int) -> tuple[Bound, ...]:
+        """Return the parts of a type of a namespace; with an arity of -1 whatever type parameters it has."""
+        if name not in self._tops:
+            found = []
+            for path, position in self._view.named(name)[0]:
+                facts = self._view.facts(path)
+                if facts is None or position >= len(facts.definitions) or not path.endswith((".cs", ".csx")):
+                    continue
+                one = facts.definitions[position]
+                if one.kind in TYPES and facts.scopes[one.scope].kind in ("file", "namespace"):
+                    where = self.namespaces(path, one.name_at)[0]
+                    found.append((where, self._arity(path, one), Bound(path, one.scope, name)))
+            self._tops[name] = found
+        among = (bound for where, has, bound in self._tops[name] if where == namespace and arity in (has, -1))
+        return tuple(dict.fromkeys(among))
+
+    def parts(self, of: Bound) -> tuple[Bound, ...]:
+        """Return all parts of a type, itself included."""
+        if of not in self._parts:
+            self._parts[of] = (of,)
+            facts = self._view.facts(of.file)
+            kind = facts.scopes[of.scope].kind if facts is not None else ""
+            if facts is not None and kind in ("file", "namespace"):
+                mine = [one for _, one in self._view.definitions(of) if one.kind in TYPES]
+                where = self.namespaces(of.file, mine[0].name_at)[0] if mine else ""
+                found = [part for one in mine for part in self.tops(where, of.name, self._arity(of.file, one))]
+                self._parts[of] = tuple(dict.fromkeys(found)) or (of,)
+            elif facts is not None and kind == "class":
+                outer = self.of_scope(of.file, facts, of.scope)
+                found = [
+                    Bound(bound.file, bound.scope, bound.name) for bound, _ in self.declared(outer, of.name, TYPES)
+                ]
+                self._parts[of] = tuple(dict.fromkeys(found)) or (of,)
+        return self._parts[of]
+
+    def bodies(self, of: Bound) -> Iterator[tuple[str, Facts, int]]:
+        """Yield the bodies of all parts of a type: the file, its facts and the scope."""
+        for part in self.parts(of):
+            facts = self._view.facts(part.file)
+            for index, one in self._view.definitions(part):
+                if facts is not None and one.kind in TYPES and index in facts.body_of:
+                    yield part.file, facts, facts.body_of[index]
+
+    def declared(self, of: Bound, name: str, kinds: frozenset[str] | None = None) -> list[tuple[Bound, Definition]]:
+        """Return what the parts of a type declare under a name; without kinds, its members that are no types."""
+        found = []
+        for path, facts, body in self.bodies(of):
+            for index in facts.defining(body, name):
+                one = facts.definitions[index]
+                if one.kind in kinds if kinds is not None else one.kind not in _NO_MEMBERS:
+                    found.append((Bound(path, body, name), one))
+        return found
+
+    def of_scope(self, path: str, facts: Facts, scope: int) -> Bound:
+        """Return the type whose body a scope is."""
+        index = facts.scopes[scope].definition
+        one = facts.definitions[index] if index >= 0 else None
+        return Bound(path, one.scope, one.name) if one is not None and one.kind in TYPES else Bound(path, scope, "")
+
+    def enclosing(self, path: str, offset: int) -> list[Bound]:
+        """Return the types around a place, the innermost first."""
+        facts = self._view.facts(path)
+        found = []
+        scope = facts.scope_at(offset) if facts is not None else 0
+        while facts is not None and scope > 0:
+            if facts.scopes[scope].kind in ("class", "enum"):
+                found.append(self.of_scope(path, facts, scope))
+            scope = facts.scopes[scope].parent
+        return found
+
+    def is_class(self, bound: Bound) -> bool:
+        """Whether a binding is a type and no type parameter."""
+        return any(one.kind in TYPES for _, one in self._view.definitions(bound))
+
+    def kind(self, of: Bound) -> str:
+        """Return what kind of type it is."""
+        return next((one.kind for _, one in self._view.definitions(of) if one.kind in TYPES), "")
+
+    def nested(self, of: Bound, name: str) -> tuple[Bound, ...]:
+        """Return the type of a name inside a type or what it builds on."""
+        for one in self.ancestors(Type(of)):
+            if isinstance(one.of, Bound) and (found := self.declared(one.of, name, TYPES)):
+                return tuple(dict.fromkeys(bound for bound, _ in found))
+        return ()
+
+    def named(self, path: str, offset: int, name: str, arity: int = 0) -> tuple[Entity, ...]:
+        """Return what the name of a type means at a place: the parts of one type, or something from outside."""
+        facts = self._view.facts(path)
+        if facts is None:
+            return ()
+        scope = facts.scope_at(offset)
+        while scope > 0 and facts.scopes[scope].kind not in ("file", "namespace"):
+            if any(self.is_parameter(path, facts.bind_at(row), name) for row in facts.rows(scope, name)):
+                return (Bound(path, scope, name),)
+            if facts.scopes[scope].kind == "class" and (of := self.of_scope(path, facts, scope)).name:
+                found: tuple[Entity, ...] = self.nested(of, name)
+                if found:
+                    return found
+            scope = facts.scopes[scope].parent
+        known = self._in_namespaces(path, facts, offset, name, arity)
+        return known if known is not None else (Outside(name),)
+
+    def _in_namespaces(self, path: str, facts: Facts, offset: int, name: str, arity: int) -> tuple[Entity, ...] | None:
+        """Return the type of a name that namespaces and usings give: None if there is none, empty for several."""
+        for namespace in self.namespaces(path, offset):
+            if here := self.tops(namespace, name, arity):
+                return here
+        aliased = [one for one in facts.imports if one.alias == name]
+        if aliased:
+            return self.qualified(aliased[0].source) or (Outside(aliased[0].source),)
+        brought: list[Bound] = []
+        for one in [*facts.imports, *self._global_usings()]:
+            if one.kind == "csharp_using":
+                for outer in self.namespaces(path, offset):
+                    # A using inside of a namespace may leave out its first parts.
+                    brought += self.tops(f"{outer}.{one.source}".strip("."), name, arity)
+            elif one.kind == "csharp_using_static":
+                brought += (part for of in self.qualified(one.source)[:1] for part in self.nested(of, name))
+        unique = dict.fromkeys(brought)
+        kinds = {self.parts(bound) for bound in unique}
+        return (tuple(unique) if len(kinds) == 1 else ()) if unique else None
+
+    def _global_usings(self) -> list[Import]:
+        if self._global is None:
+            self._global = []
+            for path in self._view.holding("global"):
+                facts = self._view.facts(path) if path.endswith(".cs") else None
+                for one in facts.imports if facts is not None else ():
+                    if self._view.text(path)[one.at : one.at + 12].startswith(b"global"):
+                        self._global.append(one)
+        return self._global
+
+    def qualified(self, name: str) -> tuple[Bound, ...]:
+        """Return the parts of the type that a dotted name from the global namespace means."""
+        name = "".join(name.split()).removeprefix("global::").partition("<")[0]
+        before, _, last = name.rpartition(".")
+        found = self.tops(before, last, -1)
+        if found or not before:
+            return found
+        outer = self.qualified(before)
+        return self.nested(outer[0], last) if outer else ()
+
+    def is_parameter(self, path: str, at: int, name: str) -> bool:
+        """Whether the binding at a place is a type parameter."""
+        node = self._view.node(path, at, at + len(name.encode()))
+        return node is not None and node.parent is not None and node.parent.type == "type_parameter"
+
+    def _arity(self, path: str, one: Definition) -> int:
+        node = self._view.node(path, one.name_at, one.name_at + len(one.name.encode()))
+        return len(_parameters(node.parent if node is not None else None))
+
+    def nodes(self, of: Bound) -> list[tuple[str, Node]]:
+        """Return the syntax nodes that declare the parts of a type."""
+        found = []
+        for part in self.parts(of):
+            for _, one in self._view.definitions(part):
+                name = self._view.node(part.file, one.name_at, one.name_at + len(part.name.encode()))
+                if one.kind in TYPES and name is not None and name.parent is not None:
+                    found.append((part.file, name.parent))
+        return found
+
+    def parameters(self, of: Bound) -> list[list[Bound]]:
+        """Return the type parameters of a type, each with its binding in every part."""
+        listed: list[list[Bound]] = []
+        bodies = list(self.bodies(of))
+        for (path, node), (_, _, body) in zip(self.nodes(of), bodies, strict=False):
+            for at, name in enumerate(_parameters(node)):
+                if at == len(listed):
+                    listed.append([])
+                listed[at].append(Bound(path, body, name))
+        return listed
+
+    def supers(self, of: Bound) -> tuple[Type | None, ...]:
+        """Return what a type builds on as its parts say; None for what is not known."""
+        first = self.parts(of)[0]
+        if first not in self._supers:
+            self._supers[first] = ()
+            found: list[Type | None] = []
+            for path, node in self.nodes(of):
+                listed = next((one for one in node.children if one.type == "base_list"), None)
+                bases = listed.named_children if listed is not None else []
+                found += [self.read(path, _base(one)) for one in bases if one.type not in ("argument_list", "comment")]
+            implied = {"enum": "Enum", "struct": "ValueType", "delegate": "Delegate"}.get(self.kind(of), "Object")
+            self._supers[first] = tuple(dict.fromkeys([*found, Type(Outside(implied))]))
+        return self._supers[first]
+
+    def supers_of(self, of: Type) -> list[Type | None]:
+        """Return what a type builds on, with its arguments put in."""
+        if not isinstance(of.of, Bound) or of.dims:
+            return []
+        if not self.is_class(of.of):
+            return [None]
+        given = self.given(of)
+        return [self.put_in(one, given) if one is not None else None for one in self.supers(of.of)]
+
+    def given(self, of: Type) -> dict[Bound, Type | None]:
+        """Return what a type has for the type parameters of its class."""
+        if not of.args or not isinstance(of.of, Bound):
+            return {}
+        pairs = zip(self.parameters(of.of), of.args, strict=False)
+        return {bound: value for bounds, value in pairs for bound in bounds}
+
+    def ancestors(self, of: Type) -> list[Type]:
+        """Return a type and all that it builds on, the nearest first; what is not known is left out."""
+        found: list[Type] = []
+        seen, waiting = set[Entity](), [of]
+        while waiting and len(found) < _MAX_ANCESTORS:
+            one = waiting.pop(0)
+            key = self.parts(one.of)[0] if isinstance(one.of, Bound) else one.of
+            if key in seen:
+                continue
+            seen.add(key)
+            found.append(one)
+            waiting += (above for above in self.supers_of(one) if above is not None)
+        return found
+
+    def is_whole(self, of: Type) -> bool:
+        """Whether everything that a type builds on is known by name."""
+        return all(above is not None for one in self.ancestors(of) for above in self.supers_of(one))
+
+    def put_in(self, of: Type | None, given: dict[Bound, Type | None]) -> Type | None:
+        """Return a type with its parameters replaced."""
+        if of is None or not given:
+            return of
+        if isinstance(of.of, Bound) and of.of in given:
+            value = given[of.of]
+            return Type(value.of, value.args, value.dims + of.dims) if value is not None else None
+        return Type(of.of, tuple(self.put_in(one, given) for one in of.args), of.dims)
+
+    def read(self, path: str, node: Node | None, dims: int = 0) -> Type | None:
+        """Return the type that a syntax node writes; None if it is not certain."""
+        if node is None or self._depth > _MAX_DEPTH:
+            return None
+        self._depth += 1
+        try:
+            return self._read(path, node, dims)
+        finally:
+            self._depth -= 1
+
+    def _read(self, path: str, node: Node, dims: int) -> Type | None:
+        match node.type:
+            case "identifier" | "generic_name" | "qualified_name" | "alias_qualified_name":
+                found = self.written(path, node)
+                if not found or text(node) == "dynamic":
+                    return None
+                return Type(found[0], tuple(self.read(path, one) for one in _arguments(node)), dims)
+            case "predefined_type":
+                return Type(Outside(text(node)), (), dims)
+            case "nullable_type" | "ref_type" | "scoped_type":
+                return self.read(path, node.child_by_field_name("type"), dims)
+            case "array_type":
+                return self.read(path, node.child_by_field_name("type"), dims + 1)
+            case "tuple_type" | "pointer_type" | "function_pointer_type":
+                return None
+        return None
+
+    def written(self, path: str, node: Node) -> tuple[Entity, ...]:
+        """Return the parts of the type that a plain, generic or dotted name means."""
+        if node.type in ("identifier", "generic_name"):
+            name = text(node if node.type == "identifier" else node.named_children[0])
+            return self.named(path, node.start_byte, name, len(_arguments(node)))
+        if node.type not in ("qualified_name", "member_access_expression"):
+            last = text(node).rpartition("::")[2]
+            return self.tops("", last, 0) or (Outside(text(node)),)
+        name_node = node.child_by_field_name("name")
+        if name_node is None:
+            return ()
+        dotted = "".join(text(node).split()).partition("<")[0].removeprefix("global::")
+        last = text(name_node if name_node.type == "identifier" else name_node.named_children[0])
+        before = node.child_by_field_name("qualifier") or node.child_by_field_name("expression")
+        if before is not None and before.type in (*_NAMES, "generic_name"):
+            outer = self.written(path, before)
+            if outer and isinstance(outer[0], Bound):
+                return self.nested(outer[0], last) or (Outside(dotted),)
+        prefix = dotted.rpartition(".")[0]
+        for namespace in self.namespaces(path, node.start_byte):
+            if found := self.tops(f"{namespace}.{prefix}".strip("."), last, len(_arguments(node))):
+                return found
+        return (Outside(dotted),)
+
+
+_NAMES = ("identifier", "qualified_name", "member_access_expression", "alias_qualified_name")
+
+
+def text(node: Node | None) -> str:
+    """Return the text of a node."""
+    return (node.text or b"").decode("utf-8", "replace") if node is not None else ""
+
+
+def _base(node: Node) -> Node:
+    """Return the type of an entry of a list of bases, which may pass arguments to a constructor."""
+    inner = node.child_by_field_name("type") if node.type == "primary_constructor_base_type" else None
+    return inner or node
+
+
+def _arguments(node: Node) -> list[Node]:
+    """Return the type arguments of a written type."""
+    last = node if node.type == "generic_name" else node.child_by_field_name("name")
+    if last is None or last.type != "generic_name":
+        return []
+    listed = next((one for one in last.named_children if one.type == "type_argument_list"), None)
+    return list(listed.named_children) if listed is not None else []
+
+
+def _parameters(node: Node | None) -> list[str]:
+    listed = next((one for one in node.children if one.type == "type_parameter_list"), None) if node else None
+    found = [one for one in listed.named_children if one.type == "type_parameter"] if listed is not None else []
+    return [text(one.child_by_field_name("name")) for one in found]

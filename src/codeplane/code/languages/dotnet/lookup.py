@@ -1,0 +1,173 @@
+"""The variables and members of C# that a name means, by scopes, inheritance and extension methods."""
+
+from abc import ABC, abstractmethod
+
+from msgspec import Struct
+
+from codeplane.code.entity import Bound, Outside
+from codeplane.code.languages.dotnet.classes import CSharpClasses, Node, Type, text
+from codeplane.code.languages.dotnet.library import OBJECT_MEMBERS, is_interface, may_have
+from codeplane.code.languages.member_resolver import CodeView
+from codeplane.code.model import REASONS, Definition, Facts
+
+_VARIABLES = frozenset({REASONS.index("PARAM"), REASONS.index("LOCAL_ASSIGN")})
+
+
+class Found(Struct, frozen=True):
+    """A member or variable: the bindings it may be, whether nothing else may, and what type has it."""
+
+    bounds: tuple[Bound, ...] = ()
+    certain: bool = False
+    owner: Type | None = None
+    outside: str = ""
+    """The type from outside that has it, if none of the repository does."""
+
+
+class CSharpLookup(ABC):
+    """Finds variables and members; a subclass finds their types."""
+
+    def __init__(self, view: CodeView, classes: CSharpClasses) -> None:
+        self._view = view
+        self._classes = classes
+
+    @abstractmethod
+    def of(self, path: str, node: Node | None) -> Type | None:
+        """Return the type of an expression."""
+
+    def bare(self, path: str, offset: int, name: str, arguments: Node | None = None) -> Found | None:
+        """Return the variable, function or member that a bare name means; None if there is none."""
+        facts = self._view.facts(path)
+        scope, certain = facts.scope_at(offset) if facts is not None else 0, True
+        while facts is not None and scope > 0:
+            kind = facts.scopes[scope].kind
+            if kind in ("class", "enum"):
+                of = self._classes.of_scope(path, facts, scope)
+                found = self.member(path, Type(of), name, arguments) if of.name else Found()
+                if found.bounds:
+                    return Found(found.bounds, certain and found.certain, found.owner)
+                certain = certain and not found.outside
+            elif kind != "namespace" and self._is_variable(path, facts, scope, name):
+                return Found((Bound(path, scope, name),), certain)
+            scope = facts.scopes[scope].parent
+        brought = self._static(facts, name) if facts is not None else None
+        if brought is not None:
+            return Found(brought.bounds, certain and brought.certain, brought.owner, brought.outside)
+        return None if certain else Found((), False)
+
+    def _is_variable(self, path: str, facts: Facts, scope: int, name: str) -> bool:
+        if any(facts.definitions[index].kind == "function" for index in facts.defining(scope, name)):
+            return True
+        rows = (row for row in facts.rows(scope, name) if facts.bind_reason(row) in _VARIABLES)
+        return any(not self._classes.is_parameter(path, facts.bind_at(row), name) for row in rows)
+
+    def _static(self, facts: Facts, name: str) -> Found | None:
+        """Return the member that `using static` brings."""
+        unknown = ""
+        for one in facts.imports:
+            if one.kind != "csharp_using_static":
+                continue
+            owners = self._classes.qualified(one.source)
+            unknown = unknown if owners else one.source
+            found = self._classes.declared(owners[0], name) if owners else []
+            if found:
+                return Found(tuple(dict.fromkeys(bound for bound, _ in found)), True, Type(owners[0]))
+        return Found((), False, None, unknown) if unknown else None
+
+    def member(self, path: str, of: Type, name: str, arguments: Node | None = None) -> Found:
+        """Return the member of a type: several where their parameters do not tell them apart."""
+        outside = ""
+        having: list[tuple[Type, Bound, Definition]] = []
+        for one in self._classes.ancestors(of):
+            if isinstance(one.of, Outside):
+                own = may_have(one.of.source, name) and not is_interface(one.of.source)
+                outside = outside or (one.of.source if own else "")
+            elif isinstance(one.of, Bound) and self._classes.is_class(one.of):
+                having += ((one, bound, it) for bound, it in self._classes.declared(one.of, name))
+        if not having:
+            whole = self._classes.is_whole(of)
+            return Found((), False, None, outside or ("" if whole else "a base that is not known"))
+        first = having[0]
+        nearest = [one for one in having if one[0] == first[0]]
+        if first[2].kind != "method" or len(nearest) == len(having):
+            return Found(tuple(dict.fromkeys(bound for _, bound, _ in nearest)), True, first[0])
+        return self._overload(having, arguments)
+
+    def _overload(self, having: list[tuple[Type, Bound, Definition]], arguments: Node | None) -> Found:
+        """Return the methods of several classes that a call may mean; the nearest that fits hides those it repeats."""
+        fitting = [one for one in having if arguments is None or self._takes(one[1].file, one[2], arguments)] or having
+        shapes: dict[tuple[str, ...], tuple[Type, Bound, Definition]] = {}
+        for one in fitting:
+            shapes.setdefault(self.parameter_types(one[1].file, one[2]), one)
+        bounds = tuple(dict.fromkeys(bound for _, bound, _ in shapes.values()))
+        return Found(bounds, len(bounds) == 1 or arguments is None, fitting[0][0])
+
+    def extension(self, path: str, of: Type | None, name: str) -> Found | None:
+        """Return the extension method of a name that fits a receiver; None if the repository has none."""
+        found: list[tuple[Bound, Definition]] = []
+        for where, position in self._view.named(name)[0]:
+            facts = self._view.facts(where) if where.endswith((".cs", ".csx")) else None
+            if facts is None or position >= len(facts.definitions):
+                continue
+            one = facts.definitions[position]
+            first = self._parameters(where, one)[:1] if one.kind == "method" else []
+            if first and any(text(mark) == "this" for mark in first[0].children if mark.type == "modifier"):
+                found.append((Bound(where, one.scope, name), one))
+        if not found:
+            return None
+        bounds = tuple(dict.fromkeys(bound for bound, _ in found))
+        wanted = [self._first_type(bound.file, one) for bound, one in found]
+        certain = of is not None and len(bounds) == 1 and any(self._fits(of, one) for one in wanted)
+        return Found(bounds, certain, None)
+
+    def _first_type(self, path: str, method: Definition) -> Type | None:
+        first = self._parameters(path, method)[0]
+        return self._classes.read(path, first.child_by_field_name("type"))
+
+    def _fits(self, of: Type, wanted: Type | None) -> bool:
+        if wanted is None or of.dims != wanted.dims:
+            return False
+        if isinstance(of.of, Outside) and isinstance(wanted.of, Outside):
+            return simple_name(of) == simple_name(wanted)
+        above = [one.of for one in self._classes.ancestors(of)]
+        parts = self._classes.parts(wanted.of) if isinstance(wanted.of, Bound) else (wanted.of,)
+        return any(one in parts for one in above)
+
+    def _takes(self, path: str, method: Definition, arguments: Node) -> bool:
+        listed, count = self._parameters(path, method), len(values_of(arguments))
+        least = sum(all(mark.type != "=" for mark in one.children) for one in listed)
+        return least <= count <= len(listed) or self._has_rest(path, method)
+
+    def _has_rest(self, path: str, method: Definition) -> bool:
+        listed = self._list(path, method)
+        return listed is not None and any(one.type in ("params", "modifier") and text(one) == "params"
+                                          for one in listed.children)  # fmt: skip
+
+    def _list(self, path: str, method: Definition) -> Node | None:
+        node = self._view.node(path, method.name_at, method.name_at + len(method.name.encode()))
+        return node.parent.child_by_field_name("parameters") if node is not None and node.parent is not None else None
+
+    def _parameters(self, path: str, method: Definition) -> list[Node]:
+        listed = self._list(path, method)
+        return [one for one in listed.named_children if one.type == "parameter"] if listed is not None else []
+
+    def parameter_types(self, path: str, method: Definition) -> tuple[str, ...]:
+        """Return the types of a method's parameters as they are written, for comparison."""
+        return tuple("".join(text(one.child_by_field_name("type")).split()) for one in self._parameters(path, method))
+
+
+def values_of(arguments: Node | None) -> list[Node]:
+    """Return the arguments of a call."""
+    return [one for one in arguments.named_children if one.type == "argument"] if arguments is not None else []
+
+
+def simple_name(of: Type | None) -> str:
+    """Return the name of a type without its namespace; empty if it is not known."""
+    if of is None:
+        return ""
+    name = of.of.name if isinstance(of.of, Bound) else of.of.source if isinstance(of.of, Outside) else ""
+    return name.rpartition(".")[2]
+
+
+def is_of_object(name: str) -> bool:
+    """Whether every object has a member of that name."""
+    return name in OBJECT_MEMBERS

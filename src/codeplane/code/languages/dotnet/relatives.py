@@ -1,0 +1,128 @@
+"""The members of C# that keep one name: what overrides or implements each other, and the parts of partial types."""
+
+from collections.abc import Iterator
+
+from codeplane.code.entity import Bound, Outside
+from codeplane.code.languages.dotnet.classes import TYPES, CSharpClasses, Node, Type, text
+from codeplane.code.languages.dotnet.library import BY_PATTERN, OBJECT_MEMBERS, QUERY, is_interface, may_have
+from codeplane.code.languages.member_resolver import CodeView, Relatives
+from codeplane.code.model import Definition
+
+_MAX_CLASSES = 3_000
+_ATTRIBUTE = "Attribute"
+
+
+class CSharpRelatives:
+    """Finds the members of a name that one inheritance tree shares."""
+
+    def __init__(self, view: CodeView, classes: CSharpClasses) -> None:
+        self._view = view
+        self._classes = classes
+        self._below: dict[Bound, list[Bound]] = {}
+
+    def of(self, member: Bound) -> Relatives:
+        """Return what is renamed with a member or type."""
+        facts = self._view.facts(member.file)
+        mine = [one for _, one in self._view.definitions(member)]
+        if facts is None or not mine:
+            return Relatives()
+        if any(one.kind in TYPES for one in mine):
+            others = tuple(one for one in self._classes.parts(member) if one != member)
+            return Relatives(members=others, outside=self._by_ending(member.name))
+        if facts.scopes[member.scope].kind != "class":
+            return Relatives()
+        owner = self._classes.of_scope(member.file, facts, member.scope)
+        family = self._family(owner, member.name) if self._is_shared(member.file, mine) else [owner]
+        bounds = [bound for of in family for bound, _ in self._classes.declared(of, member.name)]
+        return Relatives(
+            members=tuple(one for one in dict.fromkeys(bounds) if one != member),
+            outside=self._outside(family, member.name),
+        )
+
+    def _by_ending(self, name: str) -> str:
+        """Return why a type cannot be renamed by its whole name alone: attributes are written without their ending."""
+        short = name.removesuffix(_ATTRIBUTE)
+        used = short not in ("", name) and any(path.endswith((".cs", ".csx")) for path in self._view.holding(short))
+        return f"attributes that are written {short}" if used else ""
+
+    def _family(self, first: Bound, name: str) -> list[Bound]:
+        found: dict[Bound, Bound] = {}
+        waiting = [first]
+        while waiting and len(found) < _MAX_CLASSES:
+            of = waiting.pop()
+            key = self._classes.parts(of)[0]
+            if key in found:
+                continue
+            found[key] = of
+            for above in self._classes.ancestors(Type(of))[1:]:
+                if isinstance(above.of, Bound) and self._has(above.of, name):
+                    waiting.append(above.of)
+            waiting += self.below(of)
+        return list(found.values())
+
+    def below(self, of: Bound) -> list[Bound]:
+        """Return the types that name a type as what they build on."""
+        key = self._classes.parts(of)[0]
+        if key not in self._below:
+            self._below[key] = list(self._find_below(of))
+        return self._below[key]
+
+    def _find_below(self, of: Bound) -> Iterator[Bound]:
+        parts, name = self._classes.parts(of), of.name.encode()
+        for path in self._view.holding(of.name):
+            facts = self._view.facts(path) if path.endswith((".cs", ".csx")) else None
+            content = self._view.text(path) if facts is not None else b""
+            for one in facts.definitions if facts is not None else ():
+                if one.kind not in TYPES or one.bases is None or content.find(name, *one.bases) < 0:
+                    continue
+                heir = Bound(path, one.scope, one.name)
+                if any(above is not None and above.of in parts for above in self._classes.supers(heir)):
+                    yield heir
+
+    def _has(self, of: Bound, name: str) -> bool:
+        there = self._classes.declared(of, name)
+        return any(self._is_shared(bound.file, [one]) for bound, one in there)
+
+    def _is_shared(self, path: str, members: list[Definition]) -> bool:
+        """Whether others may override or implement one of some members."""
+        return any(not self._modifiers(path, one) & {"private", "static", "const"} for one in members)
+
+    def _modifiers(self, path: str, one: Definition) -> set[str]:
+        node = self._view.node(path, one.name_at, one.name_at + len(one.name.encode()))
+        made: Node | None = node.parent if node is not None else None
+        while made is not None and made.type in ("variable_declarator", "variable_declaration"):
+            made = made.parent
+        return {text(child) for child in made.children if child.type == "modifier"} if made is not None else set()
+
+    def _outside(self, family: list[Bound], name: str) -> str:
+        """Return what from outside asks for a member of a name; empty if nothing does."""
+        if name in OBJECT_MEMBERS:
+            return "object"
+        if name in BY_PATTERN or (name in QUERY and self._view.holding("from")):
+            return "the language, which looks for that name"
+        for of in family:
+            mine = [(bound.file, one) for bound, one in self._classes.declared(of, name)]
+            if not mine:
+                continue
+            above = self._classes.ancestors(Type(of))
+            if not self._classes.is_whole(Type(of)):
+                return f"a base of {of.name}"
+            outside = [one.of.source for one in above if isinstance(one.of, Outside)]
+            marks = set[str]().union(*(self._modifiers(path, one) for path, one in mine))
+            asking = [one for one in outside if may_have(one, name)]
+            interfaces = [one for one in asking if is_interface(one)]
+            promised = any(isinstance(one.of, Bound) and self._has(one.of, name) for one in above[1:])
+            if interfaces and ("public" in marks or self._is_explicit(mine)):
+                return interfaces[0]
+            if "override" in marks and not promised:
+                return asking[0] if asking else "a base that is not known"
+        return ""
+
+    def _is_explicit(self, members: list[tuple[str, Definition]]) -> bool:
+        """Whether a member names the interface that it implements."""
+        for path, one in members:
+            node = self._view.node(path, one.name_at, one.name_at + len(one.name.encode()))
+            made = node.parent if node is not None else None
+            if made is not None and any(child.type == "explicit_interface_specifier" for child in made.children):
+                return True
+        return False

@@ -1,0 +1,100 @@
+"""Names of C#, followed by namespaces, usings, partial types, declared types and inheritance."""
+
+from pathlib import Path
+
+from tests.code.resolve.written import written
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("RES-50")
+
+ZOO = {
+    "Animal.cs": (
+        "namespace Zoo {\n"
+        "  public abstract class Animal : ILabelled {\n"
+        "    protected string name;\n"
+        "    public virtual string Label() { return name; }\n"
+        "    public static int Count = 0;\n"
+        "    public Animal Parent { get; set; }\n"
+        "    public class Tag { public string Text; }\n"
+        "  }\n"
+        "  public interface ILabelled { string Label(); }\n"
+        "}\n"
+    ),
+    "Dog.cs": (
+        "using System.Collections.Generic;\n"
+        "using System.Linq;\n"
+        "namespace Zoo {\n"
+        "  public partial class Dog : Animal {\n"
+        "    public override string Label() { return base.Label() + this.name + name; }\n"
+        "    string Twice(List<Dog> all, Animal[] few, Dictionary<string, Animal> by) {\n"
+        "      foreach (var one in all) one.Bark();\n"
+        '      all[0].Bark(); few[0].Label(); by["a"].Label();\n'
+        "      all.Where(one => one.Bark() != null).First().Bark();\n"
+        "      var made = new Dog { Parent = null };\n"
+        "      made?.Bark();\n"
+        "      if (few[1] is Dog other) other.Bark();\n"
+        "      return made.Parent.Label() + Animal.Count + Bark();\n"
+        "    }\n"
+        "  }\n"
+        "}\n"
+    ),
+    "Dog.More.cs": "namespace Zoo;\npartial class Dog\n{\n  public string Bark() { return null; }\n}\n",
+    "Main.cs": (
+        "using static Zoo.Animal;\n"
+        "using Pet = Zoo.Dog;\n"
+        "namespace App {\n"
+        "  using Zoo;\n"
+        "  class Main {\n"
+        "    Dog dog; Zoo.Dog other; Pet pet; Tag tag;\n"
+        "    string Bark() { return dog.Bark() + pet.Bark() + Count + Unknown().Bark(); }\n"
+        "    string Loud(Other one) { return one.Bark(); }\n"
+        "  }\n"
+        "  class Other { public string Bark() { return null; } }\n"
+        "}\n"
+    ),
+    "Else.cs": "namespace Else { class Dog { void Bark() {} } }\n",
+}
+
+
+def _lines(found: dict[str, str], *tiers: str) -> set[str]:
+    return {place.rpartition(":")[0] for place, tier in found.items() if tier in tiers}
+
+
+def test_a_method_is_followed_to_its_calls(tmp_path: Path) -> None:
+    with written(tmp_path / "repo", ZOO) as repo:
+        found = repo.uses("Dog.More.cs:4:17")
+        assert _lines(found, "PROVEN", "STRONG") == {
+            "Dog.More.cs:4", "Dog.cs:7", "Dog.cs:8", "Dog.cs:9", "Dog.cs:11", "Dog.cs:12", "Dog.cs:13", "Main.cs:7",
+        }  # fmt: skip
+        assert sum(place.startswith("Dog.cs:9:") for place in found) == 2
+        assert _lines(found, "ANCHORED", "UNKNOWN") == {"Main.cs:7"}
+
+
+def test_a_partial_type_is_one(tmp_path: Path) -> None:
+    with written(tmp_path / "repo", ZOO) as repo:
+        for place in ("Dog.cs:4:24", "Dog.More.cs:2:15"):
+            found = repo.uses(place)
+            assert set(found.values()) <= {"PROVEN", "STRONG"}
+            assert _lines(found, "PROVEN", "STRONG") == {
+                "Dog.cs:4", "Dog.cs:6", "Dog.cs:10", "Dog.cs:12", "Dog.More.cs:2", "Main.cs:2", "Main.cs:6",
+            }  # fmt: skip
+
+
+def test_inherited_members_are_reached_by_bare_names_and_receivers(tmp_path: Path) -> None:
+    with written(tmp_path / "repo", ZOO) as repo:
+        assert sorted(repo.uses("Animal.name")) == [
+            "Animal.cs:3:22", "Animal.cs:4:44", "Dog.cs:5:65", "Dog.cs:5:72",
+        ]  # fmt: skip
+        assert _lines(repo.uses("Animal.Count"), "PROVEN", "STRONG") == {"Animal.cs:5", "Dog.cs:13", "Main.cs:7"}
+        assert _lines(repo.uses("Animal.Parent"), "PROVEN", "STRONG") == {"Animal.cs:6", "Dog.cs:10", "Dog.cs:13"}
+        assert _lines(repo.uses("Animal.Tag"), "PROVEN", "STRONG") == {"Animal.cs:7", "Main.cs:6"}
+
+
+def test_constants_of_a_nested_enum_are_members_of_it(tmp_path: Path) -> None:
+    files = {
+        "A.cs": "class A {\n  enum Kind { Red, Blue }\n  Kind kind;\n"
+        "  int Of() { switch (kind) { case Kind.Red: return 1; } return kind == Kind.Red ? 1 : 2; }\n}\n"
+    }
+    with written(tmp_path / "repo", files) as repo:
+        assert sorted(repo.uses("A.Kind.Red").values()) == ["PROVEN", "STRONG", "STRONG"]
+        assert len(repo.uses("A.Kind")) == 4

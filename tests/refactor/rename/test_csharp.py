@@ -1,0 +1,79 @@
+"""Renames and deletes of C# through the operations: complete, or a question."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.interaction.requirements import requirement
+from tests.kernel.plane import asking
+from tests.query.asking import result
+from tests.refactor.test_operations import failed, made, texts
+
+SHAPES = {
+    "IShape.cs": "namespace Shapes\n{\n    public interface IShape\n    {\n        int Area();\n    }\n}\n",
+    "Square.cs": "namespace Shapes\n{\n    public partial class Square : Base, IShape\n    {\n"
+    "        int IShape.Area()\n        {\n            return this.Area() + Sum(count: 2);\n        }\n    }\n}\n",
+    "Square.Size.cs": "namespace Shapes\n{\n    public partial class Square\n    {\n"
+    "        public override int Area()\n        {\n            return base.Area();\n        }\n\n"
+    "        private int Sum(int count)\n        {\n            return count;\n        }\n    }\n}\n",
+    "Base.cs": "namespace Shapes\n{\n    public class Base\n    {\n        public virtual int Area()\n        {\n"
+    "            return 1;\n        }\n    }\n}\n",
+    "Plot.cs": "using Shapes;\n\nclass Plot\n{\n    int Of(IShape shape, Square square, Other other)\n    {\n"
+    "        return shape.Area() + square.Area() + other.Area();\n    }\n}\n\n"
+    "class Other\n{\n    public int Area()\n    {\n        return 2;\n    }\n}\n",
+}
+
+
+@requirement("REF-42")
+async def test_a_method_is_renamed_with_what_it_implements_and_overrides(tmp_path: Path) -> None:
+    root = made(tmp_path, SHAPES)
+    async with asking(root) as ask:
+        done = result(await ask("refactor.rename", symbol="IShape.cs:5:13", new_name="Size", apply=True))
+        assert done["status"] == "applied", done
+    now = texts(root)
+    assert now["Plot.cs"] == SHAPES["Plot.cs"].replace("shape.Area", "shape.Size").replace("square.Area", "square.Size")
+    assert not any("Area" in now[path] for path in now if path != "Plot.cs")
+
+
+@requirement("REF-42")
+async def test_the_parts_of_a_type_and_the_names_of_arguments_are_renamed_together(tmp_path: Path) -> None:
+    root = made(tmp_path, SHAPES)
+    async with asking(root) as ask:
+        done = result(await ask("refactor.rename", symbol="Square.cs:3:26", new_name="Quad", apply=True))
+        assert done["status"] == "applied", done
+        assert "partial class Quad" in texts(root)["Square.Size.cs"] and "Quad square" in texts(root)["Plot.cs"]
+        done = result(await ask("refactor.rename", symbol="Square.Size.cs:10:29", new_name="total", apply=True))
+        assert done["status"] == "applied", done
+        assert "Sum(total: 2)" in texts(root)["Square.cs"]
+
+
+OUTSIDE = {
+    "A.cs": "using System;\n\npublic class MarkAttribute : Attribute\n{\n}\n\n[Mark]\n"
+    "public class A : IDisposable, IUnknown\n{\n    public void Dispose()\n    {\n    }\n\n"
+    '    public override string ToString()\n    {\n        return "";\n    }\n\n'
+    "    public void Maybe()\n    {\n    }\n\n"
+    "    void Own()\n    {\n        Own();\n    }\n\n    private int spare;\n}\n",
+}
+
+
+@requirement("REF-40")
+@pytest.mark.parametrize(
+    ("place", "status"),
+    [
+        ("A.cs:3:14", "previewed"),
+        ("A.cs:10:17", "previewed"),
+        ("A.cs:14:28", "previewed"),
+        ("A.cs:19:17", "previewed"),
+        ("A.cs:23:10", "applied"),
+    ],
+)
+async def test_what_a_type_from_outside_or_an_attribute_asks_for_is_a_question(
+    place: str, status: str, tmp_path: Path
+) -> None:
+    async with asking(made(tmp_path, OUTSIDE)) as ask:
+        done = result(await ask("refactor.rename", symbol=place, new_name="Other", apply=True))
+        assert done["status"] == status
+        if status == "previewed":
+            assert failed(await ask("refactor.delete", target=place, apply=True)) == "STILL_USED"
+        else:
+            assert result(await ask("refactor.delete", target="A.cs:28:17", apply=True))["status"] == "applied"
