@@ -8,12 +8,13 @@ from msgspec import Struct
 
 from codeplane.code.entity import Bound
 from codeplane.code.languages.c.declarations import LANGUAGES, is_friend
-from codeplane.code.languages.c.types import MAX_DEPTH, Type
+from codeplane.code.languages.c.types import Type
 from codeplane.code.languages.member_resolver import CodeView
 from codeplane.code.model import Definition, Facts
 
 _CLASSES = frozenset({"class", "struct", "union"})
 _MAX_BASES = 60
+_MAX_DEPTH = 40
 
 
 class Body(Struct, frozen=True):
@@ -74,7 +75,7 @@ class Classes:
         for index, one in self._view.definitions(bound):
             if facts is not None and one.kind in _CLASSES and index in facts.body_of:
                 yield Body(bound.file, facts.body_of[index])
-            elif one.kind == "type" and self._depth < MAX_DEPTH:
+            elif one.kind == "type" and self._depth < _MAX_DEPTH:
                 self._depth += 1
                 meant = self._names.declared(bound)
                 yield from self.of_type(meant) if meant is not None else ()

@@ -7,10 +7,10 @@ import tree_sitter
 from msgspec import Struct
 
 from codeplane.code.entity import Bound
+from codeplane.code.languages.depth_limit import DepthLimit
 from codeplane.code.languages.member_resolver import CodeView
 
 Node = tree_sitter.Node
-MAX_DEPTH = 40
 _DECLARATORS = frozenset(
     {"pointer_declarator", "array_declarator", "reference_declarator", "function_declarator",
      "parenthesized_declarator", "init_declarator", "attributed_declarator", "abstract_pointer_declarator",
@@ -64,17 +64,11 @@ class Types:
         self._view = view
         self._names = names
         self._declared: dict[Bound, Type | None] = {}
-        self._depth = 0
+        self._depth = DepthLimit()
 
     def of(self, path: str, node: Node | None) -> Type | None:
         """Return the type of an expression."""
-        if node is None or self._depth > MAX_DEPTH:
-            return None
-        self._depth += 1
-        try:
-            return self._of(path, node)
-        finally:
-            self._depth -= 1
+        return self._depth.read(self._of, path, node)
 
     def _of(self, path: str, node: Node) -> Type | None:
         match node.type:

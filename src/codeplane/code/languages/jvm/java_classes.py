@@ -1,11 +1,13 @@
 """Java's types by their names: packages, imports, nested types, and what they extend."""
 
 import re
+from functools import partial
 
 import tree_sitter
 from msgspec import Struct
 
 from codeplane.code.entity import Bound, Entity, Outside
+from codeplane.code.languages.depth_limit import DepthLimit
 from codeplane.code.languages.jvm.java_library import METHODS, OBJECT_METHODS
 from codeplane.code.languages.member_resolver import CodeView
 from codeplane.code.model import REASONS, Definition, Facts, Import
@@ -42,7 +44,7 @@ class JavaClasses:
         self._packages: dict[str, str] = {}
         self._tops: dict[str, list[tuple[str, Bound]]] = {}
         self._supers: dict[Bound, tuple[Type | None, ...]] = {}
-        self._depth = 0
+        self._depth = DepthLimit(_MAX_DEPTH)
 
     def package(self, path: str) -> str:
         """Return the package that a file says it is in."""
@@ -288,13 +290,7 @@ class JavaClasses:
 
     def read(self, path: str, node: Node | None, *, dims: int = 0) -> Type | None:
         """Return the type that a syntax node writes; None if it is not certain."""
-        if node is None or self._depth > _MAX_DEPTH:
-            return None
-        self._depth += 1
-        try:
-            return self._read(path, node, dims)
-        finally:
-            self._depth -= 1
+        return self._depth.read(partial(self._read, dims=dims), path, node)
 
     def _read(self, path: str, node: Node, dims: int) -> Type | None:
         match node.type:

@@ -1,6 +1,7 @@
 """The types of Java's expressions, as far as declarations say them."""
 
 from codeplane.code.entity import Bound, Entity, Outside
+from codeplane.code.languages.depth_limit import DepthLimit
 from codeplane.code.languages.jvm.java_classes import JavaClasses, Node, Type, text
 from codeplane.code.languages.jvm.java_library import result
 from codeplane.code.languages.jvm.java_lookup import Found, argument_count, values_of
@@ -8,7 +9,6 @@ from codeplane.code.languages.jvm.java_variables import JavaVariables, dims_of
 from codeplane.code.languages.member_resolver import CodeView
 from codeplane.code.model import Definition
 
-_MAX_DEPTH = 40
 _BOOLEAN, _STRING = Type(Outside("boolean")), Type(Outside("String"))
 _LITERALS = {
     "string_literal": _STRING,
@@ -27,17 +27,11 @@ class JavaTypes(JavaVariables):
 
     def __init__(self, view: CodeView, classes: JavaClasses) -> None:
         super().__init__(view, classes)
-        self._depth = 0
+        self._depth = DepthLimit()
 
     def of(self, path: str, node: Node | None) -> Type | None:
         """Return the type of an expression."""
-        if node is None or self._depth > _MAX_DEPTH:
-            return None
-        self._depth += 1
-        try:
-            return self._of(path, node)
-        finally:
-            self._depth -= 1
+        return self._depth.read(self._of, path, node)
 
     def _of(self, path: str, node: Node) -> Type | None:
         if node.type == "class_literal":

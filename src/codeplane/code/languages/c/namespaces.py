@@ -1,0 +1,50 @@
+"""The namespaces of C++ that a place is in, opens and names."""
+
+import tree_sitter
+
+from codeplane.code.languages.c.declarations import Declarations
+from codeplane.code.model import Facts
+
+
+class Namespaces:
+    """Finds namespaces; each is the names of its parts, joined by dots, and empty for what is in none."""
+
+    def __init__(self, declarations: Declarations) -> None:
+        self._declarations = declarations
+
+    def named(self, facts: Facts, qualifiers: list[tree_sitter.Node]) -> str | None:
+        """Return the namespace that a path names, looked for from the inside out."""
+        parts = ".".join((one.text or b"").decode("utf-8", "replace") for one in qualifiers)
+        first, _, _ = parts.partition(".")
+        declared = self._declarations.named(first)
+        known = {f"{one.space}.{first}".strip(".") for one in declared if one.kind == "namespace"}
+        # `namespace a::b` is declared under its first part, too.
+        known |= {first for one in declared if "::" in one.bound.name}
+        for space in self._around(facts, qualifiers[0].start_byte):
+            if f"{space}.{first}".strip(".") in known:
+                return f"{space}.{parts}".strip(".")
+        return None
+
+    def searched(self, facts: Facts, scope: int) -> list[str]:
+        """Return the namespaces in which a name is looked for in the scope of one, or of a file: itself first."""
+        space = self._declarations.space_of(facts, scope) or ""
+        opened = [
+            one.source.replace("::", ".").strip(".")
+            for one in facts.imports
+            if one.kind == "cpp_using_namespace" and one.scope == scope
+        ]
+        return list(dict.fromkeys([space, *opened, *_parents(space)[1:]]))
+
+    def _around(self, facts: Facts, offset: int) -> list[str]:
+        scope, found = facts.scope_at(offset), list[str]()
+        while scope > 0:
+            if facts.scopes[scope].kind == "namespace":
+                found += _parents(self._declarations.space_of(facts, scope) or "")
+            scope = facts.scopes[scope].parent
+        return list(dict.fromkeys([*found, ""]))
+
+
+def _parents(space: str) -> list[str]:
+    """Return a namespace and those around it, without the one that has no name."""
+    parts = space.split(".") if space else []
+    return [".".join(parts[:count]) for count in range(len(parts), 0, -1)]

@@ -1,0 +1,72 @@
+"""What has to keep one name with a symbol of C or C++: its other declarations, constructors, and overriding methods."""
+
+import re
+
+from codeplane.code.entity import Bound
+from codeplane.code.languages.c.classes import Body, Classes
+from codeplane.code.languages.c.declarations import Declarations
+from codeplane.code.languages.c.members import Members
+from codeplane.code.languages.member_resolver import CodeView, Relatives
+from codeplane.code.model import Facts
+
+
+class CRelatives:
+    """Finds what is renamed with a symbol."""
+
+    def __init__(self, view: CodeView, declarations: Declarations, classes: Classes, members: Members) -> None:
+        self._view = view
+        self._declarations = declarations
+        self._classes = classes
+        self._members = members
+
+    def of(self, member: Bound) -> Relatives:
+        """Return what is renamed with a symbol."""
+        facts = self._view.facts(member.file)
+        if facts is None:
+            return Relatives()
+        mine = [one for _, one in self._view.definitions(member)]
+        if any(self._declarations.space(member.file, facts, one) is not None for one in mine):
+            group = self._declarations.group(member)
+            more = (
+                [other for bound in group for other in self._members.with_constructors(bound)]
+                if facts.language != "c"
+                else []
+            )
+            members = tuple(one for one in dict.fromkeys((*group, *more)) if one != member)
+            possible = tuple(one for one in self._declarations.linked(group) if one != member)
+            return Relatives(members=members, possible=possible)
+        if facts.scopes[member.scope].kind != "class" or not mine:
+            return Relatives()
+        return self._of_member(member, facts, mine[0].kind)
+
+    def _of_member(self, member: Bound, facts: Facts, kind: str) -> Relatives:
+        bodies = self._members.bodies_around(member.file, facts, member.scope)
+        names = [bound for body in bodies if (bound := self._classes.name_of(body)) is not None]
+        if any(one.name == member.name for one in names):
+            found = dict.fromkeys(bound for one in names for bound in self._members.with_constructors(one))
+            return Relatives(members=tuple(one for one in found if one != member))
+        outside, everything = "", dict[Bound, None]()
+        for body in bodies:
+            family, missing = self._classes.family(body)
+            for one in sorted(family, key=lambda one: (one.path, one.scope)):
+                everything.update(dict.fromkeys(self._classes.own(one, member.name)))
+            if missing and kind in ("method", "function", "prototype") and self._may_override(body, member.name):
+                outside = missing
+        members = tuple(one for one in everything if one != member)
+        return Relatives(members=members, outside=outside)
+
+    def _may_override(self, body: Body, name: str) -> bool:
+        """Whether a method may override one of a base; where a class marks what does, the others do not."""
+        facts = self._view.facts(body.path)
+        if facts is None:
+            return True
+        text, scope = self._view.text(body.path), facts.scopes[body.scope]
+        heads = [
+            text[facts.definitions[index].start : facts.definitions[index].end].partition(b"{")[0]
+            for index in facts.defining(body.scope, name)
+        ]
+        if any(re.search(rb"\b(?:virtual|override|final)\b", head) for head in heads):
+            return True
+        if any(head.lstrip().startswith(b"static") for head in heads):
+            return False
+        return re.search(rb"\boverride\b", text[scope.start : scope.end]) is None
