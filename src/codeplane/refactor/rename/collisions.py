@@ -50,7 +50,7 @@ def _collisions(context: RenameContext, bounds: Sequence[Bound], edits: Sequence
         yield from _brought_here(context)
     if context.subject.sort == "parameter":
         yield from _in_calls(context, edits)
-    for edit in edits if context.subject.sort in ("top", "member") else ():
+    for edit in edits:
         other = context.resolver.other_at(edit.path, edit.start, context.name, context.new)
         if other is not None:
             yield edit.path, edit.start, f"{other.name} of {other.file} would be meant here"

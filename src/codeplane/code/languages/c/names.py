@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import tree_sitter
 
 from codeplane.code.entity import Bound, Meaning, Outside
+from codeplane.code.languages.c.clashes import Clashes
 from codeplane.code.languages.c.classes import Classes
 from codeplane.code.languages.c.declarations import TYPES, Declaration, Declarations
 from codeplane.code.languages.c.initializers import Initializers
@@ -41,6 +42,7 @@ class CNames(MemberResolver):
         self._members = Members(view, self, self._declarations, self._types, self._classes)
         self._namespaces = Namespaces(self._declarations)
         self._relatives = CRelatives(view, self._declarations, self._classes, self._members)
+        self._clashes = Clashes(view, self, self._declarations)
         self._depth = 0
         self._held: dict[tuple[str, int, str], Meaning | None] = {}
 
@@ -119,6 +121,15 @@ class CNames(MemberResolver):
     def relatives(self, member: Bound) -> Relatives:
         """Return what is renamed with a symbol: its other declarations, and what overrides it."""
         return self._relatives.of(member)
+
+    def other_at(self, path: str, offset: int, name: str, new: str) -> Bound | None:
+        """Return what a new name means already at the place of a name, or what the linker would take for it."""
+        if not self._clashes.is_possible(path, new):
+            return None
+        facts = self._view.facts(path)
+        found = self.meaning(path, facts, offset, name) if facts is not None else None
+        meant = [one for one in found.entities if isinstance(one, Bound)] if found is not None else []
+        return self._clashes.at(path, meant, new)
 
     def pasted(self, name: str, places: Sequence[tuple[str, int]]) -> tuple[str, int] | None:
         """Return where a macro makes a name from parts, or other names from one that is used at these places."""

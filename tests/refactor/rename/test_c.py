@@ -1,0 +1,59 @@
+"""Renames of C and C++ that includes, the linker and macros would break."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.interaction.requirements import requirement
+from tests.kernel.plane import asking
+from tests.query.asking import result
+from tests.refactor.test_operations import failed, made, texts
+
+pytestmark = requirement("REF-30")
+
+LAMP = {
+    "lamp.h": "#define GLOW 3\n#define dim(x) (x)\nint lit(int level);\nenum { LOW, HIGH };\ntypedef int watt;\n",
+    "lamp.c": '#include "lamp.h"\nint lit(int level) { return level * GLOW; }\n',
+    "room.h": '#include "lamp.h"\nint room_size(void);\n',
+    "room.c": (
+        '#include <unistd.h>\n#include "room.h"\n'
+        "static int walls(void) { return room_size() + lit(HIGH); }\n"
+        "int room_size(void) { int level = 1; return level + walls() + (int)read(0, 0, 0); }\n"
+    ),
+    "house.c": "static int attic(void) { return 1; }\nint roof(void) { return attic(); }\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("symbol", "new_name"),
+    [
+        # Seen through an include of an include.
+        ("room.c:3:12", "lit"),
+        ("room.c:3:12", "watt"),
+        ("room.c:3:12", "HIGH"),
+        ("room.c:3:12", "GLOW"),
+        # A macro replaces locals, too.
+        ("room.c:4:27", "dim"),
+        # What a header declares, its includers see.
+        ("lamp.h:3:5", "walls"),
+        ("lamp.h:3:5", "room_size"),
+        # The linker joins what sees nothing of each other.
+        ("house.c:2:5", "lit"),
+        # A name of a header that is not there.
+        ("room.h:2:5", "read"),
+        ("lamp.h:3:5", "read"),
+    ],
+)
+async def test_a_name_that_is_taken_elsewhere_is_refused(tmp_path: Path, symbol: str, new_name: str) -> None:
+    root = made(tmp_path, LAMP)
+    async with asking(root) as ask:
+        assert failed(await ask("refactor.rename", symbol=symbol, new_name=new_name)) == "NAME_TAKEN"
+
+
+@pytest.mark.parametrize(("symbol", "new_name"), [("house.c:1:12", "lit"), ("house.c:1:12", "read")])
+async def test_a_name_that_only_others_see_is_free(tmp_path: Path, symbol: str, new_name: str) -> None:
+    root = made(tmp_path, LAMP)
+    async with asking(root) as ask:
+        found = result(await ask("refactor.rename", symbol=symbol, new_name=new_name, apply=True))
+        assert found["status"] == "applied", found
+    assert f"static int {new_name}(void)" in texts(root)["house.c"]
