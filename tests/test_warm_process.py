@@ -28,6 +28,16 @@ threading.Thread(target=lambda: (threading.main_thread().join(), print("thread")
 sys.stderr.write("why")
 sys.exit(3)
 """
+WORKERS = """
+import os, signal, sys
+from codeplane.index.worker_process import Worker
+one, other = Worker(), Worker()
+print(one.answers(), other.answers(), one.is_alive, one.pid != other.pid)
+os.kill(one.pid, signal.SIGKILL)
+print(one.was_killed(), one.is_alive, one.answers(), other.answers())
+other.end()
+print(other.is_alive, os.path.exists(f"/proc/{other.pid}"))
+"""
 
 
 @pytest.mark.parametrize("arguments", [("--version",), ("call",), ("no-such-command",)])
@@ -79,6 +89,15 @@ def test_one_whose_output_nobody_takes_ends_as_a_started_one_does(tmp_path: Path
     command = [sys.executable, str(program)]
     started = ended(lambda typed: subprocess.Popen(command, stdin=typed, stdout=pipe, stderr=pipe))
     assert ended(lambda typed: WarmProcess(command[1:], stdin=typed)) == started != 0
+
+
+def test_what_parses_for_one_behaves_as_what_a_started_one_has(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(WORKERS)
+    started = subprocess.run([sys.executable, str(program)], capture_output=True, timeout=PATIENCE_SEC)
+    with WarmProcess([str(program)]) as forked:
+        assert forked.communicate(PATIENCE_SEC) == (started.stdout, started.stderr)
+    assert started.stdout == b"True True True True\nTrue False False True\nFalse False\n"
 
 
 def test_one_that_is_killed_says_by_what(tmp_path: Path) -> None:

@@ -47,6 +47,10 @@ _IMPORTS = (
 _LONGEST, _SHORT = 1 << 20, 32
 
 
+# What a server starts for itself, as often as there are servers.
+_WORKER = [sys.executable, "-P", "-m", "codeplane.index.parse_worker"]
+
+
 class _Order(TypedDict):
     arguments: list[str]
     module: str | None
@@ -60,49 +64,18 @@ def can_be_forked(environ: Mapping[str, str] | None) -> bool:
     return not measured and not any(name.startswith(_READ_AT_START) for name in environ or ())
 
 
-class WarmProcess:
-    """One process, with the methods of `subprocess.Popen` that tests use and pipes for its output."""
+class _Forked:
+    """A process that was forked on order, with the methods of `subprocess.Popen` that need no pipes."""
 
-    def __init__(
-        self,
-        arguments: Sequence[str],
-        *,
-        module: str | None = None,
-        cwd: Path | None = None,
-        environ: Mapping[str, str] | None = None,
-        stdin: int | None = None,
-    ) -> None:
-        """`module` is run; without one, the first of the arguments. `stdin`: a file's number, or as in this process."""
-        self.args = list(arguments)
+    def __init__(self, orders: socket.socket, order: _Order, standard: Sequence[int]) -> None:
+        """`standard`: the numbers of the files that are its input, output and errors."""
+        self.args = order["arguments"]
         self.returncode: int | None = None
         self._waiting = threading.Lock()
-        order = _Order(
-            arguments=self.args,
-            module=module,
-            cwd=str(cwd or Path.cwd()),
-            environ={**os.environ, **(environ or {})},
-        )
         self._ended, ended = socket.socketpair(type=socket.SOCK_SEQPACKET)
-        stdout, stderr = os.pipe(), os.pipe()
-        theirs = [stdout[1], stderr[1], ended.detach()]
-        try:
-            socket.send_fds(_template(), [json.dumps(order).encode()], [0 if stdin is None else stdin, *theirs])
-            self.pid = int(self._ended.recv(_SHORT))
-        finally:
-            for descriptor in theirs:
-                os.close(descriptor)
-        self.stdout: IO[bytes] = os.fdopen(stdout[0], "rb")
-        self.stderr: IO[bytes] = os.fdopen(stderr[0], "rb")
-
-    def __enter__(self) -> "WarmProcess":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stdout.close()
-        self.stderr.close()
-        self.wait()
+        with ended:
+            socket.send_fds(orders, [json.dumps(order).encode()], [*standard, ended.fileno()])
+        self.pid = int(self._ended.recv(_SHORT))
 
     def poll(self) -> int | None:
         """The exit code, or None while it runs."""
@@ -122,6 +95,59 @@ class WarmProcess:
                 self._ended.close()
             return self.returncode
 
+    def send_signal(self, number: int) -> None:
+        """Send it a signal, unless it has ended."""
+        if self.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        """Ask it to end."""
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End it at once."""
+        self.send_signal(signal.SIGKILL)
+
+
+class WarmProcess(_Forked):
+    """One process, with the methods of `subprocess.Popen` that tests use and pipes for its output."""
+
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        *,
+        module: str | None = None,
+        cwd: Path | None = None,
+        environ: Mapping[str, str] | None = None,
+        stdin: int | None = None,
+    ) -> None:
+        """`module` is run; without one, the first of the arguments. `stdin`: a file's number, or as in this process."""
+        order = _Order(
+            arguments=list(arguments),
+            module=module,
+            cwd=str(cwd or Path.cwd()),
+            environ={**os.environ, **(environ or {})},
+        )
+        stdout, stderr = os.pipe(), os.pipe()
+        try:
+            super().__init__(_template(), order, [0 if stdin is None else stdin, stdout[1], stderr[1]])
+        finally:
+            os.close(stdout[1])
+            os.close(stderr[1])
+        self.stdout: IO[bytes] = os.fdopen(stdout[0], "rb")
+        self.stderr: IO[bytes] = os.fdopen(stderr[0], "rb")
+
+    def __enter__(self) -> "WarmProcess":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stdout.close()
+        self.stderr.close()
+        self.wait()
+
     def communicate(self, timeout: float) -> tuple[bytes, bytes]:
         """All that it writes until it has ended; killed after `timeout` seconds."""
         found: list[bytes] = []
@@ -137,19 +163,21 @@ class WarmProcess:
         late.cancel()
         return stdout, found[0]
 
-    def send_signal(self, number: int) -> None:
-        """Send it a signal, unless it has ended."""
-        if self.poll() is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(self.pid, number)
 
-    def terminate(self) -> None:
-        """Ask it to end."""
-        self.send_signal(signal.SIGTERM)
+class _Worker(_Forked):
+    """The process that parses for a forked server, which starts it as any other program."""
 
-    def kill(self) -> None:
-        """End it at once."""
-        self.send_signal(signal.SIGKILL)
+    def __init__(self, orders: socket.socket, environ: Mapping[str, str]) -> None:
+        stdin, stdout = os.pipe(), os.pipe()
+        order = _Order(arguments=_WORKER[3:], module=_WORKER[3], cwd="/", environ=dict(environ))
+        try:
+            with open(os.devnull, "wb") as nowhere:  # noqa: PTH123  # as the server has it, before its modules are asked
+                super().__init__(orders, order, [stdin[0], stdout[1], nowhere.fileno()])
+        finally:
+            os.close(stdin[0])
+            os.close(stdout[1])
+        self.stdin: IO[bytes] = os.fdopen(stdin[1], "wb")
+        self.stdout: IO[bytes] = os.fdopen(stdout[0], "rb")
 
 
 @cache
@@ -179,6 +207,8 @@ class _Template:
     def __init__(self, orders: socket.socket) -> None:
         self._orders = orders
         self._children: dict[int, socket.socket] = {}
+        # Where children give orders.
+        self._below, self.above = socket.socketpair(type=socket.SOCK_SEQPACKET)
         self._woken, self._wake = socket.socketpair()
         for end in (self._woken, self._wake):
             end.setblocking(False)
@@ -189,15 +219,17 @@ class _Template:
         signal.signal(signal.SIGCHLD, lambda number, frame: None)
         signal.set_wakeup_fd(self._wake.fileno())
         with selectors.DefaultSelector() as selector:
-            selector.register(self._orders, selectors.EVENT_READ)
-            selector.register(self._woken, selectors.EVENT_READ)
+            for taken in (self._orders, self._below, self._woken):
+                selector.register(taken, selectors.EVENT_READ)
             while True:
                 ready = [key.fileobj for key, _ in selector.select()]
                 if self._woken in ready:
                     self._woken.recv(_LONGEST)
                     self._tell_of_the_ended()
-                if self._orders in ready:
-                    message, descriptors, _, _ = socket.recv_fds(self._orders, _LONGEST, 4)
+                for orders in (self._orders, self._below):
+                    if orders not in ready:
+                        continue
+                    message, descriptors, _, _ = socket.recv_fds(orders, _LONGEST, 4)
                     if not message:
                         raise SystemExit
                     if (order := self._fork(message, descriptors)) is not None:
@@ -221,7 +253,7 @@ class _Template:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        for opened in (self._orders, self._woken, self._wake, *self._children.values()):
+        for opened in (self._orders, self._below, self._woken, self._wake, *self._children.values()):
             opened.close()
         for number, descriptor in enumerate(standard):
             os.dup2(descriptor, number)
@@ -254,6 +286,18 @@ def _prepare() -> None:
     load_wordllama()
 
 
+def _fork_workers(orders: socket.socket) -> None:
+    """Have what parses for this process forked, too: to import what it needs takes longer than all that it does."""
+
+    class Popen(subprocess.Popen[bytes]):
+        def __new__(cls, args: Sequence[str], **options: object) -> "Popen":
+            if args != _WORKER:
+                return super().__new__(cls)
+            return _Worker(orders, options["env"])  # type: ignore[return-value, arg-type]  # has what is used of one
+
+    subprocess.Popen = Popen  # type: ignore[assignment, misc]  # for this process alone
+
+
 def main() -> None:
     """Import everything, then become what is ordered."""
     # As the server says before it imports it: its own code would run in every child.
@@ -263,8 +307,10 @@ def main() -> None:
         import_module(name)
     _prepare()
     gc.freeze()
-    order = _Template(socket.socket(fileno=int(sys.argv[1]))).next_child()
+    template = _Template(socket.socket(fileno=int(sys.argv[1])))
+    order = template.next_child()
     gc.enable()
+    _fork_workers(template.above)
     os.chdir(order["cwd"])
     os.environ.clear()
     os.environ.update(order["environ"])
