@@ -23,7 +23,7 @@ def _applied(found: Repo, candidate: str = "") -> tuple[set[int], set[int]]:
     return sure - {2, 4}, set(lines.values()) - sure
 
 
-def _check(tmp_path: Path, code: str, more: dict[str, str] | None = None, *, candidate: str = "") -> None:
+def check(tmp_path: Path, code: str, more: dict[str, str] | None = None, *, candidate: str = "") -> None:
     """Compare with what the comments of the code say: `# sure`, `# guess`, `# other`."""
     text = _TWO + textwrap.dedent(code)
     output = {
@@ -53,7 +53,7 @@ _FLOWS = {
 
 @pytest.mark.parametrize("code", _FLOWS.values(), ids=_FLOWS)
 def test_a_variable_is_what_reaches_the_use(tmp_path: Path, code: str) -> None:
-    _check(tmp_path, code)
+    check(tmp_path, code)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_a_variable_is_what_reaches_the_use(tmp_path: Path, code: str) -> None:
     ],
 )
 def test_a_receiver_that_is_asked_about_may_be_something_else(tmp_path: Path, code: str) -> None:
-    _check(tmp_path, code)
+    check(tmp_path, code)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_a_receiver_that_is_asked_about_may_be_something_else(tmp_path: Path, co
     ],
 )
 def test_an_annotation_is_read_with_what_stands_around_it(tmp_path: Path, code: str) -> None:
-    _check(tmp_path, code)
+    check(tmp_path, code)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_an_annotation_is_read_with_what_stands_around_it(tmp_path: Path, code: 
     ],
 )
 def test_what_a_function_says_holds_while_it_is_the_function(tmp_path: Path, code: str, more: str) -> None:
-    _check(tmp_path, code, {"b.py": more})
+    check(tmp_path, code, {"b.py": more})
 
 
 _HOLDER = (
@@ -121,7 +121,7 @@ _HOLDER = (
     ],
 )
 def test_members_that_are_set_by_computed_names_are_guesses(tmp_path: Path, filled: str, tier: str) -> None:
-    _check(tmp_path, _HOLDER.format(filled, tier))
+    check(tmp_path, _HOLDER.format(filled, tier))
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_members_that_are_set_by_computed_names_are_guesses(tmp_path: Path, fill
     ],
 )
 def test_variables_that_are_set_by_name_are_guesses(tmp_path: Path, code: str, tier: str) -> None:
-    _check(tmp_path, f"o = A()\n{code}\ndef f():\n    o.m()  # {tier}\n")
+    check(tmp_path, f"o = A()\n{code}\ndef f():\n    o.m()  # {tier}\n")
 
 
 @pytest.mark.parametrize(
@@ -150,13 +150,13 @@ def test_variables_that_are_set_by_name_are_guesses(tmp_path: Path, code: str, t
     ],
 )
 def test_a_class_may_give_something_else(tmp_path: Path, code: str) -> None:
-    _check(tmp_path, code)
+    check(tmp_path, code)
 
 
 def test_super_looks_behind_the_class_it_names(tmp_path: Path) -> None:
-    _check(tmp_path, "class C(A):\n    def f(self):\n        super(C, self).m()  # sure\n")
+    check(tmp_path, "class C(A):\n    def f(self):\n        super(C, self).m()  # sure\n")
     code = "class C(A, B):\n    def f(self):\n        super(A, self).m()  # guess\n        super().m()  # sure\n"
-    _check(tmp_path / "2", code, candidate="this_one")
+    check(tmp_path / "2", code, candidate="this_one")
 
 
 def test_a_class_that_is_written_twice_has_a_member_in_each(tmp_path: Path) -> None:

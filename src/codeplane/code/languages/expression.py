@@ -49,8 +49,12 @@ def receiver(text: bytes, member_at: int, in_comment: InComment) -> tuple[Step, 
     dot = _operator(text, at)
     if dot is None or _above(text, at, member_at, in_comment):
         return ()
+    return chain_before(text, dot, in_comment)
+
+
+def chain_before(text: bytes, at: int, in_comment: InComment) -> tuple[Step, ...] | None:
+    """The chain of names and calls that ends at a place, None when it is something else."""
     steps: list[Step] = []
-    at = dot
     while len(steps) < _MAX_CHAIN:
         below, at = at, _back_over_space(text, at)
         if _above(text, at, below, in_comment):

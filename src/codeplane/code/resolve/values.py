@@ -14,6 +14,7 @@ from codeplane.code.languages.expression import (
     says_type,
 )
 from codeplane.code.languages.outside_packages import gives_its_own, tells_nothing
+from codeplane.code.languages.python.context_managers import Entered, entered, returns_self, yielded
 from codeplane.code.languages.python.evidence import copied, decorators, is_property, returned, steps_of
 from codeplane.code.languages.python.returns import is_generator, made_and_returned
 from codeplane.code.languages.registry import LANGUAGES
@@ -108,6 +109,19 @@ class Values(Classes, ABC):
 
     def _given_by_heirs(self, of: Bound, facts: Facts) -> Iterator[Bound]:
         """Yield the classes that overriding methods declare as their return type, or visibly make and return."""
+        for path, there, position in self._overriding(of, facts):
+            text, one = self._world.text(path), there.definitions[position]
+            chain = returned(text, one, awaited=text.startswith(b"async", one.start))
+            chains = [chain] if chain else made_and_returned(there, text, position)
+            for chain in chains:
+                found = self._class_named(path, there, chain)
+                if isinstance(found, Instance):
+                    yield found.of
+
+    def _overriding(self, of: Bound, facts: Facts) -> Iterator[tuple[str, Facts, int]]:
+        """Yield the methods of subclasses that override a method: file, facts and index of each."""
+        if facts.scopes[of.scope].kind != "class":
+            return
         owner = facts.definitions[facts.scopes[of.scope].definition]
         above = Bound(of.file, owner.scope, owner.name)
         for path, position in self._world.named(of.name, limit=_MAX_HEIRS)[0]:
@@ -126,13 +140,7 @@ class Values(Classes, ABC):
                 or above not in self.line_of(Bound(path, heir.scope, heir.name))[0]
             ):
                 continue
-            text = self._world.text(path)
-            chain = returned(text, one, awaited=text.startswith(b"async", one.start))
-            chains = [chain] if chain else made_and_returned(there, text, position)
-            for chain in chains:
-                found = self._class_named(path, there, chain)
-                if isinstance(found, Instance):
-                    yield found.of
+            yield path, there, position
 
     def is_rebound(self, of: Bound, facts: Facts) -> bool:
         """Whether a function's name is assigned something else anywhere, so that its declaration no longer holds."""
@@ -239,6 +247,10 @@ class Values(Classes, ABC):
 
     def _given_here(self, path: str, facts: Facts, text: bytes, end: int) -> Entity | None:
         """Return what one Python binding holds, by its annotation, or else by a call or a copy of something known."""
+        rules = LANGUAGES[facts.language].names
+        context = entered(text, end, facts.in_text) if rules.follows_values else None
+        if context is not None:
+            return self._entered(path, facts, context)
         inside = facts.scope_at(end - 1)
         if facts.scopes[inside].kind != "lambda":
             written = annotated(text, end)
@@ -248,7 +260,7 @@ class Values(Classes, ABC):
         chain = made or copied(text, end)
         if chain is None:
             return None
-        if not LANGUAGES[facts.language].names.follows_values:
+        if not rules.follows_values:
             named = self._class_named(path, facts, made) if made else None
             return named if made and self._gives(named, made[0]) else None
         steps = steps_of(*chain, called=made is not None)
@@ -265,14 +277,49 @@ class Values(Classes, ABC):
 
     def _awaited(self, path: str, facts: Facts, steps: tuple[Step, ...]) -> Entity | None:
         """Return what awaiting a call gives, by the declared return type of the called function."""
-        last = steps[-1]
-        if len(steps) > 1:
-            owner, passed_over = self._owner(path, facts, steps[:-1], last.at)
-            called = self._one(self._step(owner, last.name)) if owner is not None and not passed_over else None
-        else:
-            called = self._one(self.plain(path, facts, last.at, last.name).entities)
+        called = self._callee(path, facts, steps)
         given = self._returned(called, called=True, awaited=True) if isinstance(called, Bound) else None
         return given if isinstance(given, Instance) else None
+
+    def _callee(self, path: str, facts: Facts, steps: tuple[Step, ...]) -> Entity | None:
+        """Return what the last name of a chain is, before it is called."""
+        last = steps[-1]
+        if len(steps) == 1:
+            return self._one(self.plain(path, facts, last.at, last.name).entities)
+        owner, passed_over = self._owner(path, facts, steps[:-1], last.at)
+        return self._one(self._step(owner, last.name)) if owner is not None and not passed_over else None
+
+    def _entered(self, path: str, facts: Facts, context: Entered) -> Entity | None:
+        """Return what a `with` statement binds to a name: what entering the context manager gives."""
+        manager, passed_over = self._owner(path, facts, context.steps, context.end)
+        if isinstance(manager, Instance) and not passed_over:
+            enter, certain = self.member(manager.of, "__aenter__" if context.is_async else "__enter__")
+            if enter is None or not certain:
+                return None
+            if self._returns_self(enter, is_async=context.is_async):
+                return manager
+            return self._returned(enter, called=True, awaited=context.is_async)
+        called = self._callee(path, facts, context.steps) if manager is None and context.steps[-1].called else None
+        there = self._world.facts(called.file) if isinstance(called, Bound) else None
+        if not isinstance(called, Bound) or there is None or self.is_rebound(called, there):
+            return None
+        own = [(called.file, there, index) for index, _ in self.definitions(called)]
+        found: set[Entity | None] = set()
+        for file, known, index in (*own, *self._overriding(called, there)):
+            chain = yielded(self._world.text(file), known.definitions[index], is_async=context.is_async)
+            found.add(self._class_named(file, known, chain) if chain else None)
+        return found.pop() if len(found) == 1 else None
+
+    def _returns_self(self, method: Bound, *, is_async: bool) -> bool:
+        """Whether a method and all that override it return the instance they are called on."""
+        facts = self._world.facts(method.file)
+        if facts is None or self.is_rebound(method, facts):
+            return False
+        own = [(method.file, facts, index) for index, _ in self.definitions(method)]
+        return bool(own) and all(
+            returns_self(there, self._world.text(path), index, is_async=is_async)
+            for path, there, index in (*own, *self._overriding(method, facts))
+        )
 
     def _gives(self, named: Entity | None, written: bytes) -> bool:
         """Whether calling the last name of a chain certainly gives its instance, or a value of its outside package."""

@@ -4,9 +4,9 @@ import re
 from collections.abc import Sequence
 
 from codeplane.code.languages.expression import Step, closing, plain_type
+from codeplane.code.languages.python.returns import RETURNS
 from codeplane.code.model import Definition
 
-_RETURNS = re.compile(rb"\s*->\s*([^:\n{]{1,200}):")
 _COPIED = re.compile(
     rb"(?:\s*:[^=\n]{1,200})?[ \t]*=[ \t]*([A-Za-z_\x80-\xff][\w\x80-\xff]*(?:\.[A-Za-z_\x80-\xff][\w\x80-\xff]*)*)"
     rb"[ \t]*(?:#[^\n]*)?(?:\r?\n|$)"
@@ -61,6 +61,11 @@ def module_before(text: bytes, offset: int) -> str | None:
     return found[1].decode("utf-8", "replace") if found is not None else None
 
 
+def decorator_names(text: bytes, definition: Definition) -> frozenset[bytes]:
+    """The last names of what a definition is decorated with."""
+    return frozenset(_DECORATOR.findall(decorators(text, definition)))
+
+
 def is_property(text: bytes, definition: Definition) -> bool:
     """Whether a method is read like a field."""
     names = _DECORATOR.findall(decorators(text, definition))
@@ -71,12 +76,12 @@ def returned(text: bytes, definition: Definition, *, awaited: bool) -> tuple[byt
     """The class a function says it returns, unless something it is decorated with may say otherwise."""
     if text.startswith(b"async", definition.start) is not awaited:
         return None
-    names = frozenset(_DECORATOR.findall(decorators(text, definition)))
+    names = decorator_names(text, definition)
     if not (names <= _KEEPING or names <= _PROPERTY):
         return None
     opened = text.find(b"(", definition.name_at, definition.end)
     closed = closing(text, opened, most=_FAR) if opened >= 0 else None
-    match = _RETURNS.match(text, closed + 1) if closed is not None else None
+    match = RETURNS.match(text, closed + 1) if closed is not None else None
     return plain_type(text, match[1].strip(), match.start(1)) if match is not None else None
 
 
@@ -97,7 +102,7 @@ def steps_of(chain: bytes, at: int, *, called: bool) -> tuple[Step, ...]:
 def binding_before(text: bytes, places: Sequence[int], use: int) -> int:
     """The binding that certainly is the last one before a use in the same scope, or -1: told by indentation."""
     before = sorted((at for at in places if at < use), reverse=True)
-    while before and _in_statement(text, before[0], use):
+    while before and in_one_statement(text, before[0], use):
         before.pop(0)
     if not before or use - before[0] > _FAR:
         return -1
@@ -117,8 +122,8 @@ def binding_before(text: bytes, places: Sequence[int], use: int) -> int:
     return at
 
 
-def _in_statement(text: bytes, at: int, use: int) -> bool:
-    """Whether a use is in the very statement that binds: no line ends between them outside of brackets."""
+def in_one_statement(text: bytes, at: int, use: int) -> bool:
+    """Whether two places are in one statement: no line ends between them outside of brackets."""
     depth = 0
     for found in _NESTING.finditer(text, at, use):
         if found[0] == b"\n":
