@@ -113,3 +113,118 @@ async def test_symbols_and_accessors_of_ruby_are_possible_uses(tmp_path: Path) -
         for place in ("a.rb:8:7", "a.rb:12:7"):
             assert failed(await ask("refactor.delete", target=place, apply=True)) == "STILL_USED"
         assert result(await ask("refactor.delete", target="a.rb:16:7", apply=True))["status"] == "applied"
+
+
+MIXED = {
+    "User.java": "package a;\n\npublic class User {\n    public String getName() {\n        return null;\n    }\n}\n",
+    "Use.kt": "package b\n\nimport a.User\n\nfun go(user: User): String {\n    return user.name\n}\n",
+    "Box.kt": "package b\n\nclass Box {\n    var height: Int = 1\n    val unused: Int = 2\n}\n\n"
+    "fun helper(): Int {\n    return 1\n}\n",
+    "Call.java": "package b;\n\nclass Call {\n    int of(Box box) {\n        return box.getHeight() + BoxKt.helper();\n"
+    "    }\n}\n",
+}
+
+
+@requirement("REF-40")
+@requirement("REF-41")
+async def test_uses_between_java_and_kotlin_are_not_left_behind(tmp_path: Path) -> None:
+    root = made(tmp_path, MIXED)
+    async with asking(root) as ask:
+        for place, new, status in (
+            ("User.java:4:19", "getTitle", "previewed"),
+            ("Box.kt:4:9", "depth", "needs_decision"),
+            ("Box.kt:8:5", "aid", "needs_decision"),
+        ):
+            found = result(await ask("refactor.rename", symbol=place, new_name=new, apply=True))
+            assert found["status"] == status, place
+            assert failed(await ask("refactor.delete", target=place, apply=True)) == "STILL_USED", place
+        assert result(await ask("refactor.delete", target="Box.kt:5:9", apply=True))["status"] == "applied"
+
+
+# Files, the member, and the place of another that has to keep its name.
+SHARED: dict[str, tuple[dict[str, str], str, str]] = {
+    "kotlin": (
+        {
+            "Shape.kt": "open class Base\n\ninterface Shape {\n    fun area(): Int\n}\n",
+            "Square.kt": "class Square : Base(), Shape {\n    override fun area(): Int = 1\n}\n",
+        },
+        "Shape.kt:4:9",
+        "Square.kt:2",
+    ),
+    "swift": (
+        {
+            "Shape.swift": "class Base {\n}\n\nprotocol Shape {\n    func area() -> Int\n}\n",
+            "Square.swift": "class Square: Base, Shape {\n    func area() -> Int { return 1 }\n}\n",
+        },
+        "Shape.swift:5:10",
+        "Square.swift:2",
+    ),
+    "scala": (
+        {
+            "Shape.scala": "class Base\n\ntrait Shape {\n  def area(): Int\n}\n",
+            "Square.scala": "class Square extends Base with Shape {\n  def area(): Int = 1\n}\n",
+        },
+        "Shape.scala:4:7",
+        "Square.scala:2",
+    ),
+    "php": (
+        {
+            "shape.php": "<?php\ninterface Shape {\n    public function area();\n}\n",
+            "square.php": "<?php\nclass Square implements Shape {\n    public function area() {\n"
+            "        return 1;\n    }\n}\n",
+        },
+        "shape.php:3:21",
+        "square.php:3",
+    ),
+}
+
+
+@requirement("REF-40")
+async def test_a_member_of_a_second_base_in_another_file_is_a_question(tmp_path: Path) -> None:
+    files = {f"{case}/{path}": text for case, (some, _, _) in SHARED.items() for path, text in some.items()}
+    root = made(tmp_path, files)
+    async with asking(root) as ask:
+        for case, (_, place, other) in SHARED.items():
+            found = result(await ask("refactor.rename", symbol=f"{case}/{place}", new_name="extent", apply=True))
+            assert found["status"] == "needs_decision", case
+            proposed = {f"{one['path']}:{one['line']}" for one in edits(found) if not one["applies"]}
+            assert f"{case}/{other}" in proposed, case
+    assert texts(root) == files
+
+
+BY_LANGUAGE: dict[str, tuple[str, str]] = {
+    "V.kt": ("class V(val x: Int) {\n    operator fun plus(other: V): V = V(x + other.x)\n}\n", "V.kt:2:18"),
+    "A.scala": ("object A {\n  def apply(n: Int): Int = n\n\n  def other: Int = A(1)\n}\n", "A.scala:2:7"),
+    "a.php": ("<?php\nclass A {\n    public function __toString() {\n        return 'a';\n    }\n}\n", "a.php:3:21"),
+    "a.rb": ("class A\n  def initialize\n    @x = 1\n  end\nend\n", "a.rb:2:7"),
+    "B.swift": ("struct B {\n    func callAsFunction() -> Int { return 1 }\n}\n", "B.swift:2:10"),
+}
+
+
+@requirement("REF-40")
+@requirement("REF-41")
+async def test_what_a_language_calls_without_its_name_is_neither_renamed_nor_deleted(tmp_path: Path) -> None:
+    root = made(tmp_path, {path: text for path, (text, _) in BY_LANGUAGE.items()})
+    async with asking(root) as ask:
+        for _, place in BY_LANGUAGE.values():
+            assert failed(await ask("refactor.rename", symbol=place, new_name="other")) == "NOT_REFACTORABLE", place
+            assert failed(await ask("refactor.delete", target=place, apply=True)) == "STILL_USED", place
+
+
+PROMISED: dict[str, tuple[str, str]] = {
+    "a.php": (
+        "<?php\nclass A implements \\Countable {\n    public function count() {\n        return 1;\n    }\n}\n",
+        "a.php:3:21",
+    ),
+    "A.swift": ("struct A {\n}\n\nextension A: Thing {\n    func ask() -> Int { return 1 }\n}\n", "A.swift:5:10"),
+    "A.scala": ("class A extends Thing {\n  def ask(): Int = 1\n}\n", "A.scala:2:7"),
+}
+
+
+@requirement("REF-40")
+async def test_a_member_that_a_base_from_outside_may_ask_for_is_a_question(tmp_path: Path) -> None:
+    root = made(tmp_path, {path: text for path, (text, _) in PROMISED.items()})
+    async with asking(root) as ask:
+        for _, place in PROMISED.values():
+            found = result(await ask("refactor.rename", symbol=place, new_name="other", apply=True))
+            assert found["status"] == "previewed", place

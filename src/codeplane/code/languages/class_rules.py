@@ -31,6 +31,8 @@ class ClassRules:
     """Several bases of a class may share a member."""
     declares_interfaces: bool = False
     """A class names the interfaces it implements, and these are followed."""
+    unmarked_overrides: bool = False
+    """A member may implement one of a base without saying so, and bases are not followed."""
     implicit_interfaces: bool = False
     """Whatever has the methods of an interface implements it."""
     protocol_base: str = ""

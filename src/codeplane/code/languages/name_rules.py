@@ -85,6 +85,10 @@ class NameRules:
     """The language itself looks for names such as `__name__`."""
     special_members: frozenset[str] = frozenset()
     """Members that the language itself looks for."""
+    operator_word: str = ""
+    """The word before a function that the language itself calls for an operator."""
+    property_accessors: bool = False
+    """Other languages of the family call the accessors of a property: `getName`, `setName`."""
     builtin_types: frozenset[str] = frozenset()
     """Types that are written like names and are none."""
     sigils: str = "#@$"

@@ -24,6 +24,8 @@ from codeplane.refactor.delete.importers import find_importers
 from codeplane.refactor.delete.leftovers import Leftovers
 from codeplane.refactor.delete.sites import Site, sites
 from codeplane.refactor.draft import Coverage, Danger, Draft, Edit
+from codeplane.refactor.rename.accessors import accessor_names
+from codeplane.refactor.rename.subject import is_operator
 
 _MAX_USES = 1_000
 _SHOWN = 50
@@ -54,7 +56,7 @@ def _symbol(world: World, store: FactStore, target: Target, *, force: bool, dead
         )
     resolver = Resolver(world)
     if not force:
-        _refuse_called(language, bound)
+        _refuse_called(world, store, language, target)
         _refuse_promised(world, store, resolver, bound)
     going = sites(world, bound, target.definition)
     by_file: dict[str, list[Reference]] = {bound.file: []}
@@ -97,10 +99,16 @@ def _symbol(world: World, store: FactStore, target: Target, *, force: bool, dead
     )
 
 
-def _refuse_called(language: Language, bound: Bound) -> None:
-    """Refuse to delete a function that the language itself calls."""
-    if bound.scope == 0 and bound.name in language.names.called_by_language:
-        raise StillUsed(f"{language.title} itself calls {bound.name}", hint="send force: true if nothing depends on it")
+def _refuse_called(world: World, store: FactStore, language: Language, target: Target) -> None:
+    """Refuse to delete what the language itself calls, or what others call by a name made from it."""
+    bound, one, hint = target.bound, target.definition, "send force: true if nothing depends on it"
+    called = language.names.called_by_language if bound.scope == 0 else language.names.special_members
+    if bound.name in called or (one is not None and is_operator(language, world.text(bound.file), one)):
+        raise StillUsed(f"{language.title} itself calls {bound.name}", hint=hint)
+    if one is not None and one.kind == "field" and language.names.property_accessors:
+        for name in accessor_names(bound.name):
+            if any(path in world.snapshot.files for path, _ in store.files_with(name)):
+                raise StillUsed(f"{name} may be its accessor, and is used", hint=hint)
 
 
 def _refuse_promised(world: World, store: FactStore, resolver: Resolver, bound: Bound) -> None:

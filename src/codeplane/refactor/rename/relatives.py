@@ -17,6 +17,7 @@ _MAX_DEFINERS = 2_000
 _MAX_NAMES = 500
 _MAX_HEAD = 300
 _WORD = re.compile(rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*")
+_SHARED = frozenset({"field", "function", "method", "property", "variable"})
 _OVERRIDES = re.compile(rb"@Override\b|\boverride\b")
 _WHY = "a member of that name in a type that may share it by inheritance"
 
@@ -53,8 +54,25 @@ def foreign_bases(context: RenameContext) -> Iterator[Danger]:
         and not any(True for _ in _relatives(context))
     ):
         danger = f"{one.name} overrides a member of a type that is not here"
+    elif known is None and (asking := _unmarked_base(context)):
+        danger = f"{one.name} may belong to {asking}, which is not here"
     if danger:
         yield Danger(kind="outside_base", what=danger, path=context.subject.bound.file, offset=one.name_at)
+
+
+def _unmarked_base(context: RenameContext) -> str:
+    """Return a base that is not here and may ask for the subject, where members that implement others do not say so."""
+    subject, one = context.subject, context.subject.definition
+    if one is None or not subject.language.classes.unmarked_overrides or one.kind not in _SHARED:
+        return ""
+    head = context.world.text(subject.bound.file)[one.start : one.name_at].split()
+    if {b"private", b"fileprivate", b"static"} & set(head):
+        return ""
+    owner = _owner_name(one)
+    for name in sorted(_closure(context, {owner}, up=True) - {owner}):
+        if name[:1].isupper() and not context.store.named(name, limit=1):
+            return name
+    return ""
 
 
 def _applies(context: RenameContext) -> bool:
@@ -118,16 +136,35 @@ def _kin(context: RenameContext, own: str) -> frozenset[str]:
     return _closure(context, above, up=False)
 
 
+def _base_words(text: bytes, definition: Definition) -> set[str]:
+    """Return the names between the first base of a type and its body."""
+    assert definition.bases is not None
+    start, end = definition.bases
+    body = text.find(b"{", end, definition.end)
+    head = text[start : body if body >= 0 else max(end, text.find(b"\n", end))]
+    return {word[0].decode("utf-8", "replace") for word in _WORD.finditer(head)}
+
+
+def _extension_words(text: bytes, name: str) -> set[str]:
+    """Return what extensions of a type say that it implements."""
+    found = re.finditer(rb"\bextension\s+%s\s*:([^{]*)\{" % re.escape(name.encode()), text)
+    return {word[0].decode("utf-8", "replace") for one in found for word in _WORD.finditer(one[1])}
+
+
 def _closure(context: RenameContext, first: frozenset[str] | set[str], *, up: bool) -> frozenset[str]:
     found, waiting = set(first), list(first)
     while waiting and len(found) < _MAX_NAMES:
         name = waiting.pop()
         for path, facts in context.files(name) if name else ():
             text = context.world.text(path)
+            if up and context.subject.language.classes.unmarked_overrides:
+                more = _extension_words(text, name) - found
+                waiting += sorted(more)
+                found |= more
             for definition in facts.definitions:
                 if definition.bases is None:
                     continue
-                words = {word[0].decode("utf-8", "replace") for word in _WORD.finditer(text, *definition.bases)}
+                words = _base_words(text, definition)
                 new = (
                     words
                     if up and definition.name == name

@@ -173,6 +173,9 @@ def _refuse(world: World, resolver: Resolver, subject: Subject) -> None:
         raise NotRefactorable(f"{title} itself looks for {name}", hint="only names that code of yours uses can change")
     if name in rules.called_by_language and subject.sort == "top":
         raise NotRefactorable(f"{title} itself calls {name}", hint="only names that code of yours uses can change")
+    one = subject.definition
+    if one is not None and is_operator(subject.language, world.text(subject.bound.file), one):
+        raise NotRefactorable(f"{title} itself calls {name} for an operator", hint="rename the class instead")
     if rules.symbols and name.endswith("="):
         raise NotRefactorable(f"assignments call {name}", hint="rename it and the assignments by text")
     if rules.fixtures and subject.sort == "parameter" and subject.function is not None and is_test(subject.bound.file):
@@ -184,6 +187,12 @@ def _refuse(world: World, resolver: Resolver, subject: Subject) -> None:
                 raise NotRefactorable(
                     f"{name} of {asking.name} is filled in by its name", hint=f"rename the fixture {name} itself"
                 )
+
+
+def is_operator(language: Language, text: bytes, one: Definition) -> bool:
+    """Whether a function is marked as one that an operator calls."""
+    word = language.names.operator_word.encode()
+    return bool(word) and one.kind in ("function", "method") and word in text[one.start : one.name_at].split()
 
 
 def _holder(facts: Facts, bound: Bound) -> Bound | None:

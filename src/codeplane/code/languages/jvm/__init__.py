@@ -14,8 +14,12 @@ from codeplane.code.languages.jvm.kotlin_lines import break_lines
 from codeplane.code.languages.language import Language, SourceRepair
 from codeplane.code.languages.name_rules import NameRules
 from codeplane.code.languages.project_family import project_family
+from codeplane.code.languages.reserved_words import words
 
-_NAMES = NameRules(folder_packages=True, argument_mark="=")
+# Called without their names: by applications, patterns, assignments and `for`.
+_SCALA_MEMBERS = words(
+    "apply applyDynamic flatMap foreach main map selectDynamic unapply unapplySeq update updateDynamic withFilter"
+)
 
 JAVA = Language(
     name="java",
@@ -49,7 +53,13 @@ KOTLIN = Language(
     soft_keywords=KOTLIN_SOFT,
     reserved=KOTLIN_RESERVED,
     source_repair=SourceRepair(before_parsing=bytes, after_errors=break_lines),
-    names=_NAMES,
+    names=NameRules(
+        folder_packages=True,
+        argument_mark="=",
+        operator_word="operator",
+        property_accessors=True,
+        called_by_language=frozenset({"main"}),
+    ),
     contract=KOTLIN_CONTRACT,
     patterns=("kotlin",),
 )
@@ -64,7 +74,8 @@ SCALA = Language(
     bare_members=True,
     soft_keywords=SCALA_SOFT,
     reserved=SCALA_RESERVED,
-    names=_NAMES,
+    names=NameRules(folder_packages=True, argument_mark="=", special_members=_SCALA_MEMBERS),
+    classes=ClassRules(unmarked_overrides=True),
     contract=SCALA_CONTRACT,
     patterns=("scala",),
 )

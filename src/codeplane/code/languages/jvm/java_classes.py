@@ -89,7 +89,7 @@ class JavaClasses:
             return self.qualified(whole) or (Outside(whole),)
         owners = self.qualified(one.source)
         if not owners:
-            return (Outside(whole),)
+            return (Outside(whole),) if not is_file_class(one.source) else ()
         found: list[Bound] = []
         for owner in owners:
             for above in self.ancestors(Type(owner)):
@@ -343,6 +343,11 @@ def may_have(outside: str, name: str) -> bool:
     """Whether a type from outside may have a method of a name."""
     known = METHODS.get(outside.rpartition(".")[2])
     return known is None or name in known
+
+
+def is_file_class(name: str) -> bool:
+    """Whether a class may be the one that Kotlin makes for the functions of a file."""
+    return name.endswith("Kt")
 
 
 def is_of_object(name: str) -> bool:

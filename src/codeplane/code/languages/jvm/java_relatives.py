@@ -42,8 +42,14 @@ class JavaRelatives:
         bounds += [one for of in bounds if (one := self._parameter(of)) is not None]
         return Relatives(
             members=tuple(one for one in dict.fromkeys(bounds) if one != member),
-            outside=self._outside(family, member.name) or self._generated(member),
+            outside=self._outside(family, member.name) or self._generated(member) or self._as_property(member.name),
         )
+
+    def _as_property(self, name: str) -> str:
+        """Return which language may read or set an accessor as a property."""
+        stem = next((name[len(one) :] for one in ("get", "set", "is") if name.startswith(one)), "")
+        held = self._view.holding(stem[:1].lower() + stem[1:]) if stem[:1].isupper() else ()
+        return "Kotlin, which reads it as a property," if any(one.endswith((".kt", ".kts")) for one in held) else ""
 
     def _component(self, member: Bound, facts: Facts) -> Bound | None:
         """Return the component of a record that a member is, reads, or, as a parameter, sets."""

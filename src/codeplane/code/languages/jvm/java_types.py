@@ -2,7 +2,7 @@
 
 from codeplane.code.entity import Bound, Entity, Outside
 from codeplane.code.languages.depth_limit import DepthLimit
-from codeplane.code.languages.jvm.java_classes import JavaClasses, Node, Type, text
+from codeplane.code.languages.jvm.java_classes import JavaClasses, Node, Type, is_file_class, text
 from codeplane.code.languages.jvm.java_library import result
 from codeplane.code.languages.jvm.java_lookup import Found, argument_count, values_of
 from codeplane.code.languages.jvm.java_variables import JavaVariables, dims_of
@@ -132,6 +132,8 @@ class JavaTypes(JavaVariables):
             if self.variable(path, node.start_byte, text(node)) is not None:
                 return None
             found = self._classes.named(path, node.start_byte, text(node))
+            if is_file_class(text(node)) and not isinstance(found[0] if found else None, Bound):
+                return None
             return found[0] if len(found) == 1 and (isinstance(found[0], Bound) or _is_type_like(node)) else None
         if node.type != "field_access":
             read = self._classes.read(path, node)

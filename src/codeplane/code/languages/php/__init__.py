@@ -1,5 +1,6 @@
 """PHP."""
 
+from codeplane.code.languages.class_rules import ClassRules
 from codeplane.code.languages.comment_syntax import CommentSyntax
 from codeplane.code.languages.contract import Contract
 from codeplane.code.languages.language import Language
@@ -26,7 +27,15 @@ PHP = Language(
     comments=CommentSyntax(lines=(b"#", b"//"), blocks=((b"/*", b"*/"),)),
     soft_keywords=PHP_SOFT,
     reserved=PHP_RESERVED,
-    names=NameRules(argument_mark=":", unfollowed_operators=(b"->", b"::")),
+    names=NameRules(
+        argument_mark=":",
+        unfollowed_operators=(b"->", b"::"),
+        special_members=words(
+            """__call __callStatic __clone __construct __debugInfo __destruct __get __invoke __isset __serialize __set
+            __set_state __sleep __toString __unserialize __unset __wakeup"""
+        ),
+    ),
+    classes=ClassRules(unmarked_overrides=True),
     contract=Contract(
         visible="modifier",
         modifiers=words(

@@ -27,7 +27,17 @@ RUBY = Language(
     comments=CommentSyntax(lines=(b"#",), blocks=((b"=begin", b"=end"),)),
     soft_keywords=RUBY_SOFT,
     reserved=RUBY_RESERVED,
-    names=NameRules(private_sign="@", argument_mark=":", marked_parameters=True, symbols=True),
+    names=NameRules(
+        private_sign="@",
+        argument_mark=":",
+        marked_parameters=True,
+        symbols=True,
+        special_members=words(
+            """call coerce const_missing deconstruct deconstruct_keys each eql? extended hash included inherited
+            initialize initialize_copy inspect marshal_dump marshal_load method_missing prepended respond_to_missing?
+            succ to_a to_ary to_h to_hash to_proc to_s to_str to_sym"""
+        ),
+    ),
     contract=Contract(
         visible="underscore",
         visibility_sections=True,

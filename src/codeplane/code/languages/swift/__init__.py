@@ -1,5 +1,6 @@
 """Swift."""
 
+from codeplane.code.languages.class_rules import ClassRules
 from codeplane.code.languages.contract import Contract
 from codeplane.code.languages.language import Language
 from codeplane.code.languages.name_rules import NameRules
@@ -20,7 +21,14 @@ SWIFT = Language(
     bare_members=True,
     soft_keywords=SWIFT_SOFT,
     reserved=SWIFT_RESERVED,
-    names=NameRules(argument_mark=":"),
+    names=NameRules(
+        argument_mark=":",
+        special_members=words(
+            """appendInterpolation appendLiteral buildArray buildBlock buildEither buildExpression buildFinalResult
+            buildOptional buildPartialBlock callAsFunction dynamicallyCall main projectedValue wrappedValue"""
+        ),
+    ),
+    classes=ClassRules(unmarked_overrides=True),
     contract=Contract(
         visible="modifier",
         top="internal",
