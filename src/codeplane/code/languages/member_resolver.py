@@ -48,13 +48,15 @@ class Relatives:
     """The members that have to keep one name with a member: what it overrides or implements, and what overrides it.
 
     `members` are certain, `possible` may belong to them, and `outside` says in a few words which type that is not in
-    the repository asks for the name; it is empty if none does. `implemented` are those of the interfaces that ask for
-    the member itself: a use of one of them may reach it.
+    the repository asks for the name; it is empty if none does. `fixed` says that this is certain, so that no rename
+    can be right. `implemented` are those of the interfaces that ask for the member itself: a use of one of them may
+    reach it.
     """
 
     members: tuple[Bound, ...] = ()
     possible: tuple[Bound, ...] = ()
     outside: str = ""
+    fixed: bool = False
     implemented: tuple[Bound, ...] = ()
 
 

@@ -8,7 +8,7 @@ from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.tier import SURE, TIERS
 from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore
-from codeplane.kernel.errors import InvalidArgument
+from codeplane.kernel.errors import InvalidArgument, NotRefactorable
 from codeplane.query.search.symbols import Target
 from codeplane.refactor.draft import Candidate, Capsule, Coverage, Danger, Draft, Edit, Fact
 from codeplane.refactor.rename.accessors import accessor_edits
@@ -50,6 +50,10 @@ def plan_rename(
         most=most,
     )
     relatives = context.relatives
+    if relatives is not None and relatives.fixed:
+        raise NotRefactorable(
+            f"{context.name} belongs to {relatives.outside}, which is not here", hint="its name is part of that"
+        )
     if relatives is not None and relatives.members:
         # The compiler holds them to one name.
         context.subject = replace(subject, bounds=tuple(dict.fromkeys([*subject.bounds, *relatives.members])))

@@ -44,6 +44,13 @@ def check(folder: Path, files: Mapping[str, str]) -> None:
 
 
 CASES: dict[str, dict[str, str]] = {
+    "parts of a string are strings": {
+        "src/main.rs": "struct A;\nimpl A { fn ‹is_empty›(&self) -> bool { true } }\nfn f(text: &str, a: &A) {\n"
+        "    let rest = text.trim_start_matches(' ');\n"
+        "    if rest.is_empty() || a.«is_empty»() {}\n"
+        "    for line in text.lines() { if line.trim().is_empty() {} }\n"
+        "    if let Some((one, two)) = text.split_once(' ') { one.is_empty(); two.is_empty(); }\n}\n",
+    },
     "an explicit type is that type's": {
         "src/main.rs": "mod size;\nuse std::path::Path;\nuse size::{Filter, Other};\nfn main() {\n"
         "    Filter::«parse»(); Other::parse(); Path::parse(); size::Filter::«parse»();\n}\n",

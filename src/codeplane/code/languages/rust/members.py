@@ -81,7 +81,7 @@ class RustMembers(MemberResolver):
         trait = owner.of if owner.is_trait else owner.trait
         if not owner.is_trait and owner.trait_name:
             if not isinstance(trait, Bound):
-                return Relatives(outside=f"the trait {owner.trait_name}")
+                return Relatives(outside=f"the trait {owner.trait_name}", fixed=isinstance(trait, Outside))
             if not any(one.owner.of == trait and one.owner.is_trait for one in self._impls.named(member.name)[0]):
                 return Relatives()
         if isinstance(trait, Bound):

@@ -31,6 +31,15 @@ _GIVEN = words(
     is_none_or sort_by sort_unstable_by max_by min_by sort_unstable_by_key then partition_point dedup_by_key retain_mut
     is_ok_and"""
 )
+_TEXT_PART = words(
+    """trim trim_start trim_end trim_matches trim_start_matches trim_end_matches trim_left trim_right as_str as_mut_str
+    trim_left_matches trim_right_matches trim_ascii"""
+)
+_TEXT_PARTS = words(
+    """lines split splitn rsplit rsplitn split_whitespace split_ascii_whitespace split_terminator split_inclusive
+    matches rmatches rsplit_terminator"""
+)
+_ASKS = words("is_empty starts_with ends_with contains eq ne eq_ignore_ascii_case is_ascii is_char_boundary")
 _COUNTS = words("len count capacity position")
 _TEXTS = words("to_string to_lowercase to_uppercase repeat join")
 
@@ -89,6 +98,8 @@ def result_of(of: Ty, method: str, closure: "Ty | None", argument: "Ty | None") 
         return outside("usize") if method != "position" else outside("Option", outside("usize"))
     if method in _TEXTS:
         return outside("String")
+    if of.name in ("str", "String") and (given := _of_text(method)) is not None:
+        return given
     if of.name in ("Option", "Result"):
         return _of_option(of, method, closure, argument)
     if of.name in MAPS and len(of.args) > 1:
@@ -100,6 +111,32 @@ def result_of(of: Ty, method: str, closure: "Ty | None", argument: "Ty | None") 
     if of.shape == "iter":
         return _of_iterator(of, method, closure, argument)
     return of if method in _SAME else None
+
+
+def _of_text(method: str) -> Ty | None:
+    """Return what a method of a string gives."""
+    text, count = outside("str"), outside("usize")
+    if method in _TEXT_PART:
+        return text
+    if method in _TEXT_PARTS:
+        return iterator(text)
+    if method in _ASKS:
+        return outside("bool")
+    return {
+        "as_bytes": Ty("list", None, "", (outside("u8"),)),
+        "bytes": iterator(outside("u8")),
+        "char_indices": iterator(tuple_of(count, outside("char"))),
+        "chars": iterator(outside("char")),
+        "find": outside("Option", count),
+        "get": outside("Option", text),
+        "match_indices": iterator(tuple_of(count, text)),
+        "rfind": outside("Option", count),
+        "rsplit_once": outside("Option", tuple_of(text, text)),
+        "split_at": tuple_of(text, text),
+        "split_once": outside("Option", tuple_of(text, text)),
+        "strip_prefix": outside("Option", text),
+        "strip_suffix": outside("Option", text),
+    }.get(method)
 
 
 def _of_option(of: Ty, method: str, closure: Ty | None, argument: Ty | None) -> Ty | None:
