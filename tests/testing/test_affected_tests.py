@@ -53,6 +53,20 @@ GO = {
     "cart/cart_test.go": 'package cart\n\nimport "testing"\n\nfunc TestTotal(t *testing.T) { Total(1) }\n',
     "other/other_test.go": 'package other\n\nimport "testing"\n\nfunc TestOther(t *testing.T) {}\n',
 }
+RUST = {
+    "Cargo.toml": '[package]\nname = "shop"\nversion = "0.1.0"\nedition = "2021"\n',
+    "src/lib.rs": "pub mod cart;\npub mod money;\npub mod other;\n",
+    "src/money.rs": (
+        "pub fn cents(x: u32) -> u32 {\n    x\n}\n\n#[cfg(test)]\nmod tests {\n    use super::*;\n\n"
+        "    #[test]\n    fn whole() {\n        assert_eq!(cents(1), 1);\n    }\n}\n"
+    ),
+    "src/cart.rs": (
+        "use crate::money::cents;\n\npub fn total(x: u32) -> u32 {\n    cents(x)\n}\n\n#[cfg(test)]\nmod tests {\n"
+        "    #[test]\n    fn sums() {\n        assert_eq!(super::total(1), 1);\n    }\n}\n"
+    ),
+    "src/other.rs": "#[cfg(test)]\nmod tests {\n    #[test]\n    fn alone() {}\n}\n",
+    "tests/outer.rs": "use shop::cart::total;\n\n#[test]\nfn outer() {\n    assert_eq!(total(1), 1);\n}\n",
+}
 
 Edit = dict[str, object]
 
@@ -104,6 +118,15 @@ EDITS: dict[str, tuple[dict[str, str], list[list[Edit]]]] = {
             [{"path": "cart/tax.go", "content": "package cart\n\nfunc Tax() int { return 1 }\n"}],
         ],
     ),
+    "rust": (
+        RUST,
+        [
+            [changed("src/money.rs", "    x\n}", "    x + 0\n}")],
+            [changed("src/money.rs", "cents(1), 1", "cents(2), 2")],
+            [changed("src/cart.rs", "    cents(x)", "    1 * cents(x)")],
+            [changed("tests/outer.rs", "total(1), 1", "total(2), 2")],
+        ],
+    ),
 }
 
 
@@ -130,7 +153,7 @@ def runners(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Programs of the runners' names on PATH: what they would do is no matter here."""
     folder = tmp_path / "bin"
     folder.mkdir()
-    for name in ("go", "vitest", "pytest"):
+    for name in ("cargo", "go", "vitest", "pytest"):
         (folder / name).write_text("#!/bin/sh\nexit 1\n")
         (folder / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
@@ -159,6 +182,9 @@ async def test_an_edit_names_what_a_run_takes(tmp_path: Path, language: str) -> 
     for edit, affected, impacted, named in found:
         assert affected == impacted == named, edit
     assert any(affected for _, affected, _, _ in found)
+    if language == "rust":
+        # Tests stand beside what they test; those of all modules are one program, which the root of the crate names.
+        assert all("src/lib.rs" in affected for _, affected, _, _ in found[:3])
     if language == "python":
         assert any(1 < len(affected) < WIDE for _, affected, _, _ in found), "none was narrowed"
 
