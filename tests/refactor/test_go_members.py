@@ -180,3 +180,38 @@ async def test_methods_of_what_unseen_packages_are_given_are_not_renamed_at_once
         assert texts(root) == FLAGS
         found = result(await ask("refactor.rename", symbol="Kept.Describe", new_name="Say", apply=True))
         assert found["status"] == "applied"
+
+
+IMPORTS = {
+    "go.mod": "module example.com/files\n\ngo 1.22\n",
+    "files.go": """package files
+
+import (
+	"fmt"
+	"io"
+	yaml "gopkg.in/yaml.v3" // for Dump
+
+	"github.com/go-chi/chi/v5"
+)
+
+func Dump(w io.Writer) {
+	out, _ := yaml.Marshal(chi.NewRouter())
+	fmt.Fprintln(w, out)
+}
+
+func Print(w io.Writer) { fmt.Fprintln(w) }
+""",
+    "one.go": 'package files\n\nimport "os"\n\nfunc Open() { os.Open("os") }\n',
+}
+
+
+@requirement("REF-41")
+async def test_imports_that_only_a_deleted_function_used_go_with_it(tmp_path: Path) -> None:
+    root = made(tmp_path, IMPORTS)
+    async with asking(root) as ask:
+        for symbol in ("Dump", "Open"):
+            assert result(await ask("refactor.delete", target=symbol, apply=True))["status"] == "applied"
+    assert texts(root)["files.go"] == (
+        'package files\n\nimport (\n\t"fmt"\n\t"io"\n\n)\n\nfunc Print(w io.Writer) { fmt.Fprintln(w) }\n'
+    )
+    assert "os" not in texts(root)["one.go"]

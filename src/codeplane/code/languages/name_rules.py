@@ -14,6 +14,8 @@ class NameRules:
     """A class body reads the module's name until it binds that name itself."""
     declared_first: bool = False
     """A local name is known behind its declaration only; above it, and in its own value, an outer one is meant."""
+    unused_imports_fail: bool = False
+    """A file with an import that nothing uses does not compile."""
     binds_stars: bool = False
     """`import *` binds names, in the order of the file's own bindings."""
     dotted_modules: bool = False

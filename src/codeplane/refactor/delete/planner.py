@@ -22,6 +22,7 @@ from codeplane.kernel.json import JsonValue
 from codeplane.query.search.symbols import Target, side_of_target
 from codeplane.refactor.delete.importers import find_importers
 from codeplane.refactor.delete.leftovers import Leftovers
+from codeplane.refactor.delete.orphan_imports import orphan_imports
 from codeplane.refactor.delete.sites import Site, sites
 from codeplane.refactor.draft import Coverage, Danger, Draft, Edit
 from codeplane.refactor.rename.accessors import accessor_names
@@ -71,6 +72,7 @@ def _symbol(world: World, store: FactStore, target: Target, *, force: bool, dead
             break
     used: list[Reference] = []
     edits: list[Edit] = [_deletion(bound, site) for site in going]
+    edits += orphan_imports(world, resolver, bound.file, going)
     dangers: list[Danger] = []
     for path, found in by_file.items():
         left = Leftovers(world, resolver, bound, path)

@@ -27,6 +27,7 @@ GO = Language(
         folder_packages=True,
         follows_packages=True,
         system_twins=True,
+        unused_imports_fail=True,
         called_by_language=words("init main"),
     ),
     classes=ClassRules(implicit_interfaces=True),
