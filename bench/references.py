@@ -22,6 +22,7 @@ import xxhash
 
 from bench.measure import Sample, Stopwatch, machine, table
 from codeplane.code.entity import Bound
+from codeplane.code.languages.member_side import side_of
 from codeplane.code.languages.registry import languages
 from codeplane.code.model import Facts
 from codeplane.code.resolve.references import occurrences, references
@@ -235,8 +236,8 @@ class _Texts(dict[str, Lines]):
         return found
 
 
-def scored(snapshot: Snapshot, store: FactStore, asked: Sequence[Asked], *, verbose: bool) -> None:
-    """Ask for every symbol and print the figures."""
+def scored(snapshot: Snapshot, store: FactStore, asked: Sequence[Asked], *, verbose: bool, under: str = "") -> None:
+    """Ask for every symbol and print the figures; places outside of the folder `under` do not count."""
     shared = SharedModules()
     lines = _Texts(snapshot)
     scores: dict[str, Score] = defaultdict(Score)
@@ -248,11 +249,15 @@ def scored(snapshot: Snapshot, store: FactStore, asked: Sequence[Asked], *, verb
             facts = world.facts(one.file)
             at = lines[one.file].offset(one.line, one.column)
             bound = bound_at(facts, one.file, at) if facts is not None else None
+            defined = next((it for it in facts.definitions if it.name_at == at), None) if facts is not None else None
+            side = side_of(facts, world.text(one.file), defined) if facts is not None and defined is not None else ""
             began = time.perf_counter_ns()
-            found = list(references(world, store, [bound])) if bound is not None else []
+            found = list(references(world, store, [bound], side=side)) if bound is not None else []
             latencies.append(time.perf_counter_ns() - began)
             answer: dict[str, set[Place]] = {tier: set() for tier in TIERS}
             for reference in found:
+                if not reference.path.startswith(under):
+                    continue
                 answer[reference.tier].add(lines[reference.path].place(reference.path, reference.offset))
             began = time.perf_counter_ns()
             matched = matched_names(snapshot, store, one.name, lines)
@@ -296,6 +301,7 @@ def main() -> None:
     parser.add_argument("--root", type=Path, required=True, help="the folder they are of")
     parser.add_argument("--home", type=Path, help="where facts are kept for the next run")
     parser.add_argument("--verbose", action="store_true", help="name what is wrong and what is missed")
+    parser.add_argument("--under", default="", help="the folder that the data covers, if it is not all of the root")
     options = parser.parse_args()
     asked = symbols(options.data)
     if not asked:
@@ -304,7 +310,7 @@ def main() -> None:
         home = options.home or Path(name)
         print(f"{options.data.name}: {machine(Path(name))}")
         with parsed(options.root.resolve(), home) as (snapshot, store):
-            scored(snapshot, store, asked, verbose=options.verbose)
+            scored(snapshot, store, asked, verbose=options.verbose, under=options.under)
 
 
 if __name__ == "__main__":

@@ -98,3 +98,29 @@ def test_constants_of_a_nested_enum_are_members_of_it(tmp_path: Path) -> None:
     with written(tmp_path / "repo", files) as repo:
         assert sorted(repo.uses("A.Kind.Red").values()) == ["PROVEN", "STRONG", "STRONG"]
         assert len(repo.uses("A.Kind")) == 4
+
+
+def test_a_type_parameter_has_the_members_of_its_constraints(tmp_path: Path) -> None:
+    files = {
+        "A.cs": "interface IShape { int Area(); }\n"
+        "class Plot<T> where T : IShape, new() {\n  T one;\n"
+        "  int Sum<S>(S other) where S : IShape { return one.Area() + other.Area(); }\n"
+        "  int Of<U>(Missing gone) { return gone.Area(); }\n}\n"
+    }
+    with written(tmp_path / "repo", files) as repo:
+        assert list(repo.uses("IShape.Area").values()) == ["PROVEN", "STRONG", "STRONG"]
+
+
+def test_a_receiver_that_is_not_known_is_proposed(tmp_path: Path) -> None:
+    files = {
+        "A.cs": "class A {\n  public int Area() { return 1; }\n"
+        "  int Of(dynamic any, (A left, int n) pair) { return any.Area() + pair.left.Area(); }\n"
+        "  int From(System.Collections.Generic.List<A> all) {\n"
+        "    var q = from one in all select one.Area();\n    return all.Select(one => one).First().Area();\n  }\n}\n"
+    }
+    with written(tmp_path / "repo", files) as repo:
+        found = repo.uses("A.Area")
+        assert {place.rpartition(":")[0]: tier for place, tier in found.items()} == {
+            "A.cs:2": "PROVEN", "A.cs:3": "ANCHORED", "A.cs:5": "ANCHORED", "A.cs:6": "ANCHORED",
+        }  # fmt: skip
+        assert len(found) == 5

@@ -248,9 +248,26 @@ class CSharpClasses:
         if not isinstance(of.of, Bound) or of.dims:
             return []
         if not self.is_class(of.of):
-            return [None]
+            return self.constraints(of.of)
         given = self.given(of)
         return [self.put_in(one, given) if one is not None else None for one in self.supers(of.of)]
+
+    def constraints(self, parameter: Bound) -> list[Type | None]:
+        """Return the types that a type parameter has to be, by the clauses of what declares it."""
+        facts = self._view.facts(parameter.file)
+        rows = facts.rows(parameter.scope, parameter.name) if facts is not None else ()
+        at = facts.bind_at(rows[0]) if facts is not None and rows else -1
+        node = self._view.node(parameter.file, at, at + len(parameter.name.encode())) if at >= 0 else None
+        listed = node.parent.parent if node is not None and node.parent is not None else None
+        holder = listed.parent if listed is not None and listed.type == "type_parameter_list" else None
+        if holder is None:
+            return [None]
+        found: list[Type | None] = []
+        for clause in holder.children:
+            if clause.type == "type_parameter_constraints_clause" and text(clause.named_children[0]) == parameter.name:
+                written = [one.child_by_field_name("type") for one in clause.named_children[1:]]
+                found += [self.read(parameter.file, one) for one in written if one is not None]
+        return [*found, Type(Outside("Object"))]
 
     def given(self, of: Type) -> dict[Bound, Type | None]:
         """Return what a type has for the type parameters of its class."""

@@ -45,7 +45,7 @@ class CSharpLookup(ABC):
                 found = self.member(path, Type(of), name, arguments) if of.name else Found()
                 if found.bounds:
                     return Found(found.bounds, certain and found.certain, found.owner)
-                certain = certain and not found.outside
+                certain = certain and not found.outside and self._classes.is_whole(Type(of))
             elif kind != "namespace" and self._is_variable(path, facts, scope, name):
                 return Found((Bound(path, scope, name),), certain)
             scope = facts.scopes[scope].parent
@@ -84,8 +84,7 @@ class CSharpLookup(ABC):
             elif isinstance(one.of, Bound) and self._classes.is_class(one.of):
                 having += ((one, bound, it) for bound, it in self._classes.declared(one.of, name))
         if not having:
-            whole = self._classes.is_whole(of)
-            return Found((), False, None, outside or ("" if whole else "a base that is not known"))
+            return Found((), False, None, outside if self._classes.is_whole(of) else "")
         first = having[0]
         nearest = [one for one in having if one[0] == first[0]]
         if first[2].kind != "method" or len(nearest) == len(having):
