@@ -188,3 +188,15 @@ def test_lambdas_and_containers_have_the_items_that_are_declared(tmp_path: Path)
         found = repo.uses("Made.name")
         assert sorted(int(place.split(":")[1]) for place in found) == [6, 9, 12, 13, 13, 14, 15, 16]
         assert set(found.values()) <= {"PROVEN", "STRONG"}
+
+
+def test_a_type_is_made_by_its_name_beside_a_constant_of_that_name(tmp_path: Path) -> None:
+    files = {
+        "C.java": "import java.net.URL;\nimport java.util.function.Function;\ninterface C {\n"
+        "  Function<String, URL> URL = URL::new;\n  class Box { Box(String text) {} }\n"
+        "  Function<String, Box> Box = C.Box::new;\n  Object both = Box;\n}\n"
+    }
+    with written(tmp_path / "repo", files) as repo:
+        assert list(repo.uses("C.java:4:25")) == ["C.java:4:25"]
+        assert list(repo.uses("C.java:6:25")) == ["C.java:6:25", "C.java:7:17"]
+        assert list(repo.uses("C.java:5:9")) == ["C.java:5:9", "C.java:5:15", "C.java:6:20", "C.java:6:33"]

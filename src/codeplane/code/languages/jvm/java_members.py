@@ -49,6 +49,8 @@ class JavaMembers(MemberResolver):
         if parent.type == "method_reference" and node == parent.named_children[-1] and len(parent.named_children) > 1:
             owner = self._types.receiver(path, parent.named_children[0])
             return self._of_found(self._by_reference(path, owner, name), "method", "member")
+        if parent.type == "method_reference" and _makes(parent):
+            return _meant(list(self._classes.named(path, offset, name)), "type")
         if parent.type == "scoped_identifier":
             return self._of_scoped(path, node, parent)
         if parent.type in _ANNOTATIONS or parent.type == "record_pattern":
@@ -129,7 +131,7 @@ class JavaMembers(MemberResolver):
 
     def _of_field(self, path: str, access: Node, name: str) -> Meaning:
         owner = self._types.receiver(path, access.child_by_field_name("object"))
-        if owner is None:
+        if owner is None or (access.parent is not None and _makes(access.parent)):
             return self._of_dotted(path, access)
         if owner.dims:
             return self._of_found(Found((), True, owner, "an array"), "field", "member")
@@ -222,6 +224,11 @@ def _meant(entities: Sequence[Entity], side: Side, *, how: str = "name") -> Mean
 
 def _side(kind: str) -> Side:
     return "method" if kind == "method" else "field" if kind in ("field", "enum_member") else "type"
+
+
+def _makes(node: Node) -> bool:
+    """Whether a node is `Type::new`, in which no variable of that name is meant."""
+    return node.type == "method_reference" and any(one.type == "new" for one in node.children)
 
 
 def _target(call: Node) -> bool:
