@@ -382,7 +382,8 @@ def test_what_was_defined_at_an_earlier_epoch_is_known(tmp_path: Path) -> None:
 
 def test_too_much_memory_leaves_one_parser_and_is_said(tmp_path: Path) -> None:
     content = tmp_path / "content.bin"
-    text = b"def a(): pass\n" * 20_000
+    # Two of them make a batch too large.
+    text = b"def a(): pass\n#" + b" and no more" * 24_000
     content.write_bytes(text)
     sources = [Source(key=key, name=str(key), language="python", offset=0, length=len(text)) for key in range(8)]
     parsers = ParserPool(processes=3, memory_bytes=1)

@@ -23,7 +23,7 @@ def root(tmp_path: Path) -> Path:
     """A repository with 1.4 MB of code, and some text."""
     root = make_repo(tmp_path / "repo")
     for file in range(14):
-        lines = [f"def f{file}_{one}(x):\n    return one(x) + {one}  # Two\n" for one in range(2200)]
+        lines = [f"def f{file}_{one}(x):\n    return one(x) + {one}  # Two{' and more' * 50}\n" for one in range(220)]
         (root / f"m{file:02}.py").write_text("".join(lines))
     (root / "notes.txt").write_text("one and two\n" * 1000)
     return root
