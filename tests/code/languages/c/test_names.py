@@ -114,3 +114,27 @@ def test_twins_that_one_file_includes_are_one_symbol(tmp_path: Path) -> None:
         for query in ("posix.h:1:5", "posix.h:2:9"):
             assert len(repo.uses(query)) == 3
             assert set(repo.uses(query).values()) == {"PROVEN", "STRONG"}
+
+
+BLOCKS = {
+    "main.c": (
+        "int run(int mode) {\n"
+        "#if defined(FAST)\n"
+        "    { int step = 1; mode += step; }\n"
+        "#else\n"
+        "    { int step = 2; mode += step; }\n"
+        "#endif\n"
+        "    switch (mode) {\n"
+        "    case 1: { int step = 3; return step; }\n"
+        "    default: { int step = 4; return step; }\n"
+        "    }\n"
+        "    return 0;\n"
+        "}\n"
+    )
+}
+
+
+def test_blocks_of_cases_and_of_conditional_code_have_variables_of_their_own(tmp_path: Path) -> None:
+    with written(tmp_path / "repo", BLOCKS) as repo:
+        for line, first, second in ((3, 11, 29), (5, 11, 29), (8, 19, 36), (9, 20, 37)):
+            assert sorted(repo.uses(f"main.c:{line}:{first}")) == [f"main.c:{line}:{first}", f"main.c:{line}:{second}"]

@@ -32,6 +32,9 @@
   (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (field_identifier) @name)))]) @definition.field
 
 (compound_statement (compound_statement) @scope.block)
+[(case_statement (compound_statement) @scope.block) (labeled_statement (compound_statement) @scope.block)
+  (preproc_if (compound_statement) @scope.block) (preproc_ifdef (compound_statement) @scope.block)
+  (preproc_elif (compound_statement) @scope.block) (preproc_else (compound_statement) @scope.block)]
 [(for_statement) (switch_statement)] @scope.block
 (if_statement consequence: (compound_statement) @scope.block)
 (else_clause (compound_statement) @scope.block)
