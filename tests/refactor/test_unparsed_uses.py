@@ -6,6 +6,8 @@ import pytest
 
 from codeplane.code.facts.extract import MAX_PARSED
 from codeplane.code.resolve.world import SharedModules, World
+from codeplane.kernel.errors import IndexNotReady
+from codeplane.query.search.symbols import targets
 from codeplane.refactor.draft import Draft, Edit
 from codeplane.refactor.unparsed_uses import unparsed_uses
 from tests.code.resolve.written import written
@@ -119,3 +121,27 @@ def test_a_file_whose_new_text_is_not_parsed_yet_is_looked_at_first(tmp_path: Pa
         world = World(repo.indexer.refresh(["b.py"]), repo.store, SharedModules())
         (danger,) = unparsed_uses(world, repo.store, draft)
         assert (danger.path, danger.offset) == ("b.py", 14)
+
+
+def test_a_file_that_has_an_earlier_text_again_is_waited_for(tmp_path: Path) -> None:
+    use = "from a import price\n"
+    with written(tmp_path / "repo", {"a.py": "def price():\n    return 1\n", "b.py": use}) as repo:
+        draft = Draft(title="", word="price", edits=(CHANGE,))
+        assert repo.world().facts("b.py") is not None
+        (tmp_path / "repo/b.py").write_text("x = 1\n")
+        assert repo.follower.update(repo.indexer.refresh(["b.py"]), newer=lambda: False)
+        (tmp_path / "repo/b.py").write_text(use)
+        world = World(repo.indexer.refresh(["b.py"]), repo.store, SharedModules())
+        with pytest.raises(IndexNotReady, match=r"b\.py changed"):
+            list(unparsed_uses(world, repo.store, draft))
+        assert repo.follower.update(world.snapshot, newer=lambda: False)
+        fresh = World(world.snapshot, repo.store, SharedModules())
+        assert list(unparsed_uses(fresh, repo.store, draft)) == []
+
+
+def test_a_place_in_a_file_that_is_not_parsed_yet_is_to_be_asked_for_again(tmp_path: Path) -> None:
+    with written(tmp_path / "repo", {"a.py": "def price():\n    return 1\n"}) as repo:
+        (tmp_path / "repo/a.py").write_text("def price():\n    return 2\n")
+        world = World(repo.indexer.refresh(["a.py"]), repo.store, SharedModules())
+        with pytest.raises(IndexNotReady, match="not parsed yet"):
+            targets(world, repo.store, "a.py:1:5")

@@ -9,6 +9,7 @@ from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore
 from codeplane.index.files.paths import shown
+from codeplane.kernel.errors import IndexNotReady
 from codeplane.refactor.draft import UNPARSED_USE, Danger, Draft
 
 _MOST = 20
@@ -18,7 +19,11 @@ _BY_FOLDER = frozenset({"__init__", "index", "mod"})
 
 
 def unparsed_uses(world: World, store: FactStore, draft: Draft) -> Iterator[Danger]:
-    """Yield a danger for each unparsed file that contains the name of what is renamed, moved or deleted."""
+    """Yield a danger for each unparsed file that contains the name of what is renamed, moved or deleted.
+
+    IndexNotReady is raised where facts of such a file are remembered from before, while the tables of names are those
+    of another text of it: a plan without its names looks whole.
+    """
     names = sorted(_names(draft))
     if not names:
         return
@@ -26,11 +31,16 @@ def unparsed_uses(world: World, store: FactStore, draft: Draft) -> Iterator[Dang
     yield from _pasted(world, draft)
     found = 0
     own = _own_file(world, draft)
-    for path in sorted({*store.problems(), *_unread(world, store, draft), *_grammars(world, draft)}):
+    unread = set(_unread(world, store, draft))
+    for path in sorted({*store.problems(), *unread, *_grammars(world, draft)}):
         if own is not None and path != own:
             continue
         known = world.snapshot.files.get(path)
-        if known is None or known.skipped is not None or world.facts(path) is not None:
+        if known is None or known.skipped is not None:
+            continue
+        if world.facts(path) is not None:
+            if own is None and path in unread and pattern.search(world.text(path)):
+                raise IndexNotReady(f"{shown(path)} changed, and its names are not indexed yet")
             continue
         if place := pattern.search(world.text(path)):
             found += 1

@@ -15,7 +15,7 @@ from codeplane.index.fact_store import FactStore, Symbol
 from codeplane.index.files.paths import shown
 from codeplane.index.path_kinds import is_copy, is_test
 from codeplane.index.snapshot import Snapshot
-from codeplane.kernel.errors import InvalidArgument, NotFound
+from codeplane.kernel.errors import IndexNotReady, InvalidArgument, NotFound
 from codeplane.query.search.hit import MatchType, line_start
 from codeplane.query.search.matches import MatchList, Place
 from codeplane.query.search.name_table import NameTable
@@ -202,6 +202,8 @@ def _live(snapshot: Snapshot, candidates: Iterable[Symbol], keep: Keep | None, k
 def _at(world: World, store: FactStore, path: str, line: int, column: int | None) -> list[Target]:
     facts, text = world.facts(path), world.text(path)
     if facts is None:
+        if path in world.missing and store.parsed_digests().get(path) != world.snapshot.files[path].digest:
+            raise IndexNotReady(f"{shown(path)} is not parsed yet")
         raise NotFound(f"{shown(path)} has no parsed symbols", hint="search for the name instead")
     start = 0
     for _ in range(line - 1):
