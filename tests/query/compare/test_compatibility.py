@@ -250,3 +250,23 @@ def test_a_name_that_a_package_still_gives_away_is_not_gone() -> None:
         "shop/_more.py": "def put(a):\n    return {a: a}\n",
     }
     assert changes_by_path(compared_files(before, after)) == {"put": ("moved", False)}
+
+
+@pytest.mark.parametrize(
+    ("after", "breaks"),
+    [
+        ("{ a: string; w?: boolean; m?: number }", False),
+        ("{ a: string; w?: boolean; m: number }", True),
+        ("{ a: string | string[]; w?: boolean }", False),
+        ("{ a?: string; w?: boolean }", False),
+        ("{ a: string; w: boolean }", True),
+        ("{ a: number; w?: boolean }", True),
+        ("{ a: string }", True),
+        ("{ a: string; w?: boolean; m?: number } | string", False),
+        ("{\n  a: string\n  w?: boolean\n  on?: (reason: string) => void\n}", False),
+    ],
+)
+def test_what_a_parameter_that_is_an_object_takes(after: str, breaks: bool) -> None:
+    texts = [f"export const f = (o: {one}) => o;\n" for one in ("{ a: string; w?: boolean }", after)]
+    found = changes_by_path(compared("a.ts", *texts))
+    assert found == {"f": ("signature_changed", breaks)}

@@ -39,3 +39,34 @@ def test_a_type_that_went_elsewhere_and_left_its_name(after: str) -> None:
 def test_a_type_that_became_a_name_of_what_it_was_made_of() -> None:
     assert _breaking({"a.go": f"type A {FUNCTION}\n"}, {"a.go": f"type A = {FUNCTION}\n"}) == set()
     assert _breaking({"a.go": f"type A {FUNCTION}\n"}, {"a.go": "type A = func()\n"}) == {"A"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "breaks"),
+    [
+        ("func F() (func(*C, []string, string) ([]string, error), bool)", "func F() (func{}, bool)", False),
+        ("func F(f func(*C, []string, string) ([]string, error))", "func F(f func{})", False),
+        ("type T func(*C, []string, string) ([]string, error)", "type T func{}", False),
+        ("func F(f func(*C, string, string) ([]string, error))", "func F(f func{})", True),
+        ("func F(f func(*C, []string, string) []string)", "func F(f func{})", True),
+    ],
+)
+def test_names_of_parameters_are_no_part_of_a_function_type(before: str, after: str, breaks: bool) -> None:
+    named = "(cmd *C, args []string, to string) (found []string, err error)"
+    body = "" if before.startswith("type") else " { return }"
+    texts = [{"a.go": f"{one}{body}\n"} for one in (before, after.replace("{}", named, 1))]
+    assert bool(_breaking(texts[0], texts[1])) is breaks
+
+
+@pytest.mark.parametrize(
+    ("one", "same"),
+    [
+        ("func(a, b int, c ...pkg.T)", "func(int, int, ...pkg.T)"),
+        ("func(l List[int], m map[string]int)", "func(List[int], map[string]int)"),
+        ("func(l [4]int, f func(x int) error)", "func([4]int, func(int) error)"),
+        ("map[string]func(n int) (m int)", "map[string]func(int) (int)"),
+    ],
+)
+def test_what_is_a_name_in_a_function_type(one: str, same: str) -> None:
+    assert _breaking({"a.go": f"var V {one}\n"}, {"a.go": f"var V {same}\n"}) == set()
+    assert _breaking({"a.go": f"var V {one}\n"}, {"a.go": f"var V {same.replace('int', 'byte', 1)}\n"}) == {"V"}

@@ -129,6 +129,8 @@ class Contract:
     """A method belongs to a value or to a pointer to it."""
     type_aliases: bool = False
     """`type A = B` is another name of the same type."""
+    canonical_type: Callable[[str], str] | None = None
+    """Writes a type, its tokens separated by blanks, without what is no part of it."""
     infers_type_arguments: bool = False
     """Calls do not write type arguments."""
     bound_sign: str = "+"

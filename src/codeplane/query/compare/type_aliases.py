@@ -26,18 +26,24 @@ def aliases_of(outlines: Sequence[Outline | None]) -> Aliases:
 
 
 def without_aliases(header: Header, outline: Outline, aliases: Aliases) -> Header:
-    """Return a header with the types that its aliases name."""
-    if not aliases or not outline.rules.type_aliases:
+    """Return a header with the types that its aliases name, each written in the one way of its language."""
+    canonical = outline.rules.canonical_type
+    if not outline.rules.type_aliases:
         return header
     folder = _folder(outline)
+
+    def named(text: str) -> str:
+        text = _named(text, folder, aliases)
+        return canonical(text) if canonical is not None else text
+
     parameters = header.parameters
     if parameters is not None:
-        parameters = tuple(replace(one, type=_named(one.type, folder, aliases)) for one in parameters)
+        parameters = tuple(replace(one, type=named(one.type)) for one in parameters)
     return replace(
         header,
         parameters=parameters,
-        returns=_named(header.returns, folder, aliases),
-        rest=_named(header.rest, folder, aliases),
+        returns=named(header.returns),
+        rest=named(header.rest),
     )
 
 

@@ -45,6 +45,26 @@ def _holds(before: str, after: str) -> bool:
     return all(new[name][0] for name in new.keys() - old.keys())
 
 
+def _takes(before: str, after: str) -> bool:
+    """Whether a parameter of the new type takes every argument of the old one: more members may be optional."""
+    if widens(before, after):
+        return True
+    new = _alternatives(after)
+    return all(one in new or any(_takes_object(one, each) for each in new) for one in _alternatives(before))
+
+
+def _takes_object(before: str, after: str) -> bool:
+    old, new = _members(before), _members(after)
+    if old is None or new is None:
+        return False
+    for name, (optional, kind) in old.items():
+        if name not in new or (optional and not new[name][0]):
+            return False
+        if not _takes(kind.removeprefix(": "), new[name][1].removeprefix(": ")):
+            return False
+    return all(new[name][0] for name in new.keys() - old.keys())
+
+
 def _each(tokens: list[str]) -> list[list[str]]:
     """The members of an object type; without separators each starts at the name before its colon."""
     members: list[list[str]] = []
@@ -99,7 +119,7 @@ def accepts(before: Parameter, after: Parameter, rules: Contract) -> bool:
         return modes.index(new_type) < modes.index(old_type) or {old_type, new_type} == {"self", "mut self"}
     if rules.array_varargs and after.how == "rest":
         return old_type.removesuffix("[ ]").strip() == new_type.replace("...", "").strip()
-    return rules.unions and bool(before.type) and bool(after.type) and widens(old_type, new_type)
+    return rules.unions and bool(before.type) and bool(after.type) and _takes(old_type, new_type)
 
 
 def returns_no_more(before: str, after: str, rules: Contract) -> bool:

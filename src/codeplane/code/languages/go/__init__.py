@@ -2,6 +2,7 @@
 
 from codeplane.code.languages.class_rules import ClassRules
 from codeplane.code.languages.contract import Contract
+from codeplane.code.languages.go.function_types import unnamed_function_types
 from codeplane.code.languages.go.keywords import GO_RESERVED
 from codeplane.code.languages.language import Language
 from codeplane.code.languages.name_rules import NameRules
@@ -43,6 +44,7 @@ GO = Language(
         whole_interfaces=True,
         pointer_receivers=True,
         type_aliases=True,
+        canonical_type=unnamed_function_types,
     ),
     patterns=("go",),
     pattern_contexts=(("package p\nfunc f() { ", " }"),),
