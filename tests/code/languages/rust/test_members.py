@@ -44,6 +44,15 @@ def check(folder: Path, files: Mapping[str, str]) -> None:
 
 
 CASES: dict[str, dict[str, str]] = {
+    "tests of a program do not reach its names": {
+        "src/main.rs": "struct Entry;\nimpl Entry { pub fn ‹path›(&self) {} }\n"
+        "fn f(e: &Entry, x: X) { e.«path»(); x.?path?(); }\n",
+        "tests/outer.rs": "#[test]\nfn f() { temp().path(); }\n",
+    },
+    "tests of a library do": {
+        "src/lib.rs": "pub struct Entry;\nimpl Entry { pub fn ‹path›(&self) {} }\n",
+        "tests/outer.rs": "#[test]\nfn f() { temp().?path?(); }\n",
+    },
     "parts of a string are strings": {
         "src/main.rs": "struct A;\nimpl A { fn ‹is_empty›(&self) -> bool { true } }\nfn f(text: &str, a: &A) {\n"
         "    let rest = text.trim_start_matches(' ');\n"

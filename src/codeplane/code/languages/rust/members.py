@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from codeplane.code.entity import Bound, Entity, Meaning, Outside
 from codeplane.code.languages.member_resolver import CodeView, MemberResolver, Relatives
 from codeplane.code.languages.rust.impls import Member, RustImpls, unique
+from codeplane.code.languages.rust.modules import RustModules
 from codeplane.code.languages.rust.names import Found, Thing, as_entity
 from codeplane.code.languages.rust.std import OF_WRAPPERS, Ty
 from codeplane.code.languages.rust.syntax import Node, around, field, parameters, text_of, written_path
@@ -105,6 +106,11 @@ class RustMembers(MemberResolver):
             and (one.kind == "field") == (mine.kind == "field")
         ]
         return Relatives(members=_others(twins, member))
+
+    def may_reach(self, path: str, definition: Bound) -> bool:
+        """Whether a file may use a definition: nothing but a program itself uses what it defines."""
+        modules = self._view.modules(path)
+        return not isinstance(modules, RustModules) or modules.may_reach(path, definition.file)
 
     def _itself(self, path: str, offset: int, name: str) -> Meaning | None:
         bound = self._names.bound_at(path, offset, name)

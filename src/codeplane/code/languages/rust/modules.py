@@ -53,6 +53,9 @@ class RustModules(Modules):
         self._crates: dict[str, str] = {}
         self._others: set[str] = set()
         self._programs: set[str] = set()
+        self._libraries: dict[str, str] = {}
+        """The root that the library of a package has, if there is one, by the package's folder with a slash behind."""
+        self._shares_files: dict[str, bool] = {}
         for path in paths:
             if path.rpartition("/")[2] == "Cargo.toml":
                 self._read(path, text(path) or b"")
@@ -68,7 +71,9 @@ class RustModules(Modules):
             library = tables.get("lib")
             library = library if isinstance(library, dict) else {}
             name, root = library.get("name", package["name"]), library.get("path", "src/lib.rs")
-            self._crates[str(name).replace("-", "_")] = normpath("/".join(filter(None, (folder, str(root)))))
+            library_root = normpath("/".join(filter(None, (folder, str(root)))))
+            self._crates[str(name).replace("-", "_")] = library_root
+            self._libraries[f"{folder}/" if folder else ""] = library_root
             self._programs |= {normpath(f"{folder}/{one}".lstrip("/")) for one in _programs(tables)}
             self._programs |= {*self._crates.values()}
         held = [tables, tables.get("workspace"), *(tables.get("target") or {}).values()]
@@ -135,6 +140,20 @@ class RustModules(Modules):
                     found = normpath(f"{one.rpartition('/')[0]}/{named[1].decode('utf-8', 'replace')}".lstrip("/"))
                     self._by_path.setdefault(found, []).append(one)
         return self._by_path.get(path, ())
+
+    def may_reach(self, path: str, defining: str) -> bool:
+        """Whether a file may use what another one defines: what a package without a library has is its own."""
+        home = max((one for one in self._libraries if defining.startswith(one)), key=len, default=None)
+        if home is None or self._libraries[home] in self._files:
+            return True
+        source = f"{home}src/"
+        if not defining.startswith(source) or path.startswith(source):
+            return True
+        if home not in self._shares_files:
+            others = [one for one in self._files if one.startswith(home) and not one.startswith(source)]
+            texts = (self._text(one) or b"" for one in others)
+            self._shares_files[home] = any(b"#[path" in text or b"include!" in text for text in texts)
+        return self._shares_files[home]
 
     def reach(self, path: str) -> str:
         """The folder of the modules below a file, which see what is private in it."""
