@@ -77,3 +77,19 @@ async def test_what_a_type_from_outside_or_an_attribute_asks_for_is_a_question(
             assert failed(await ask("refactor.delete", target=place, apply=True)) == "STILL_USED"
         else:
             assert result(await ask("refactor.delete", target="A.cs:28:17", apply=True))["status"] == "applied"
+
+
+TAKEN = {
+    "A.cs": "namespace P\n{\n    class A\n    {\n        protected int size;\n    }\n}\n",
+    "B.cs": "using P;\n\nnamespace Q\n{\n    class B : A\n    {\n        A other;\n\n"
+    "        int Of(int count)\n        {\n            return size + count;\n        }\n\n        class Inner\n        {\n        }\n    }\n}\n",
+}
+
+
+@requirement("REF-06")
+@pytest.mark.parametrize(("place", "new"), [("A.cs:5:23", "count"), ("A.cs:3:11", "Inner")])
+async def test_a_name_that_means_something_else_where_it_is_used_is_taken(place: str, new: str, tmp_path: Path) -> None:
+    root = made(tmp_path, TAKEN)
+    async with asking(root) as ask:
+        assert failed(await ask("refactor.rename", symbol=place, new_name=new, apply=True)) == "NAME_TAKEN"
+    assert texts(root) == TAKEN

@@ -195,3 +195,28 @@ async def test_a_member_from_which_code_is_generated_is_a_question(place: str, s
         assert done["status"] == status
         if status == "previewed":
             assert failed(await ask("refactor.delete", target=place, apply=True)) == "STILL_USED"
+
+
+TAKEN = {
+    "A.java": "package p;\n\nclass A {\n    protected int size;\n\n    void go() {\n    }\n}\n",
+    "B.java": "package p;\n\nimport java.util.List;\n\nclass B extends A {\n    List<A> all;\n    String text;\n\n"
+    "    int of(int count) {\n        return size + count;\n    }\n\n    void run() {\n"
+    "        new Object() {\n            void halt() {\n                go();\n            }\n        };\n    }\n}\n",
+}
+
+
+@requirement("REF-06")
+@pytest.mark.parametrize(
+    ("place", "new"),
+    [
+        ("A.java:4:19", "count"),
+        ("A.java:6:10", "halt"),
+        ("A.java:3:7", "List"),
+        ("A.java:3:7", "String"),
+    ],
+)
+async def test_a_name_that_means_something_else_where_it_is_used_is_taken(place: str, new: str, tmp_path: Path) -> None:
+    root = made(tmp_path, TAKEN)
+    async with asking(root) as ask:
+        assert failed(await ask("refactor.rename", symbol=place, new_name=new, apply=True)) == "NAME_TAKEN"
+    assert texts(root) == TAKEN

@@ -97,6 +97,24 @@ class CSharpMembers(MemberResolver):
             return self._of_bare(path, node, self._types.called(path, around), around.child_by_field_name("arguments"))
         return self._of_bare(path, node, self._types.bare(path, node.start_byte, text(node)), None)
 
+    def other_at(self, path: str, offset: int, name: str, new: str) -> Bound | None:
+        """Return what a new name would mean already at the place of a name without a receiver."""
+        facts = self._view.facts(path)
+        now = self.meaning(path, facts, offset, name) if facts is not None and self._view.holding(new) else None
+        mine = next((one for one in now.entities if isinstance(one, Bound)), None) if now is not None else None
+        node = self._view.node(path, offset, offset + len(name.encode()))
+        parent = node.parent if node is not None else None
+        if mine is None or now is None or now.how == "member" or facts is None or parent is None:
+            return None
+        if parent.child_by_field_name("name") == node or parent.type == "qualified_name":
+            return None
+        if now.side == "type":
+            found = self._classes.named(path, offset, new)
+            return next((one for one in found if isinstance(one, Bound)), None)
+        seen = self._types.bare(path, offset, new)
+        other = seen.bounds[0] if seen is not None and seen.bounds else None
+        return other if other is not None and self._is_local(other) else None
+
     def relatives(self, member: Bound) -> Relatives:
         """Return the members that are renamed with one."""
         return self._relatives.of(member)

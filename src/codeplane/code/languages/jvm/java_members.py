@@ -1,5 +1,6 @@
 """What names mean in Java: types, members and variables, by packages, imports and declared types."""
 
+import re
 from collections.abc import Sequence
 
 from codeplane.code.entity import Bound, Entity, Meaning, Outside, Side
@@ -62,6 +63,58 @@ class JavaMembers(MemberResolver):
         if parent.type == "switch_label":
             return self._of_case(path, node, parent, name)
         return self._of_expression(path, node)
+
+    def other_at(self, path: str, offset: int, name: str, new: str) -> Bound | None:
+        """Return what a new name would mean already at the place of a name without a receiver."""
+        node = self._view.node(path, offset, offset + len(name.encode()))
+        parent, facts = node.parent if node is not None else None, self._view.facts(path)
+        if node is None or parent is None or facts is None or not self._view.holding(new):
+            return None
+        if parent.type in CLASS_NODES and facts.scope_at(parent.start_byte) == 0:
+            return self._hidden(path, new)
+        now = self.meaning(path, facts, offset, name)
+        mine = next((one for one in now.entities if isinstance(one, Bound)), None) if now is not None else None
+        if mine is None or now is None or now.how == "member" or parent.child_by_field_name("name") == node:
+            return self._other_method(path, parent, new) if parent.type == "method_invocation" else None
+        if now.side == "type":
+            found = self._classes.named(path, offset, new) if self._names_type(facts, path, offset, new) else ()
+            return next((one if isinstance(one, Bound) else Bound(path, 0, new) for one in found), None)
+        home = self._view.facts(mine.file)
+        if home is None or home.scopes[mine.scope].kind != "class":
+            return None
+        seen = self._types.variable(path, offset, new)
+        local = seen.bounds[0] if seen is not None and seen.bounds else None
+        return local if local is not None and facts.scopes[local.scope].kind != "class" else None
+
+    def _hidden(self, path: str, new: str) -> Bound | None:
+        """Return a type from outside, such as `String`, that files of a package would no longer mean by its name."""
+        word = re.compile(rb"\b%s\b" % re.escape(new.encode()))
+        for other in self._view.holding(new):
+            facts = self._view.facts(other) if other.endswith(".java") else None
+            if facts is None or facts.rows(0, new) or self._classes.package(other) != self._classes.package(path):
+                continue
+            for match in word.finditer(self._view.text(other)):
+                node = self._view.node(other, match.start(), match.end())
+                if node is not None and node.type == "type_identifier":
+                    found = self._classes.named(other, match.start(), new)
+                    return Bound(other, 0, new) if found and isinstance(found[0], Outside) else None
+        return None
+
+    def _names_type(self, facts: Facts, path: str, offset: int, new: str) -> bool:
+        """Whether a name means a type at a place already: one of the repository, or one that is imported."""
+        found = self._classes.named(path, offset, new)
+        return any(isinstance(one, Bound) for one in found) or bool(facts.rows(0, new))
+
+    def _other_method(self, path: str, call: Node, new: str) -> Bound | None:
+        """Return the method of an inner class that a call without a receiver would mean under a new name."""
+        if _target(call):
+            return None
+        arguments = call.child_by_field_name("arguments")
+        now = self._types.bare_method(path, call.start_byte, text(call.child_by_field_name("name")), arguments)
+        then = self._types.bare_method(path, call.start_byte, new, arguments)
+        if now is None or then is None or not now.bounds or not then.bounds:
+            return None
+        return then.bounds[0] if then.bounds[0].scope != now.bounds[0].scope else None
 
     def relatives(self, member: Bound) -> Relatives:
         """Return the members that are renamed with one."""

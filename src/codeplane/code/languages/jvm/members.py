@@ -18,6 +18,12 @@ class JvmMembers(MemberResolver):
         found = self._by_language.get(facts.language)
         return found.meaning(path, facts, offset, name) if found is not None else None
 
+    def other_at(self, path: str, offset: int, name: str, new: str) -> Bound | None:
+        """Return what a new name would mean at the place of a name already; None for nothing."""
+        facts = self._view.facts(path)
+        found = self._by_language.get(facts.language) if facts is not None else None
+        return found.other_at(path, offset, name, new) if found is not None else None
+
     def relatives(self, member: Bound) -> Relatives | None:
         """Return the members that are renamed with one; None if the language does not say."""
         facts = self._view.facts(member.file)
