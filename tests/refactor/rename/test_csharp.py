@@ -81,8 +81,8 @@ async def test_what_a_type_from_outside_or_an_attribute_asks_for_is_a_question(
 
 TAKEN = {
     "A.cs": "namespace P\n{\n    class A\n    {\n        protected int size;\n    }\n}\n",
-    "B.cs": "using P;\n\nnamespace Q\n{\n    class B : A\n    {\n        A other;\n\n"
-    "        int Of(int count)\n        {\n            return size + count;\n        }\n\n        class Inner\n        {\n        }\n    }\n}\n",
+    "B.cs": "using P;\n\nnamespace Q\n{\n    class B : A\n    {\n        A other;\n\n        int Of(int count)\n"
+    "        {\n            return size + count;\n        }\n\n        class Inner\n        {\n        }\n    }\n}\n",
 }
 
 

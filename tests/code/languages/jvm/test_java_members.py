@@ -200,3 +200,22 @@ def test_a_type_is_made_by_its_name_beside_a_constant_of_that_name(tmp_path: Pat
         assert list(repo.uses("C.java:4:25")) == ["C.java:4:25"]
         assert list(repo.uses("C.java:6:25")) == ["C.java:6:25", "C.java:7:17"]
         assert list(repo.uses("C.java:5:9")) == ["C.java:5:9", "C.java:5:15", "C.java:6:20", "C.java:6:33"]
+
+
+def test_a_class_literal_and_what_is_made_from_texts_tell_methods_apart(tmp_path: Path) -> None:
+    files = {
+        "Base.java": "import java.lang.reflect.Type;\nclass Base {\n  static Base get(Type of) { return null; }\n"
+        "  boolean contains(String part) { return true; }\n"
+        "  Base add(Base... all) { return null; }\n}\n",
+        "Made.java": "import javax.lang.model.type.WildcardType;\nclass Made extends Base {\n"
+        "  static Made get(WildcardType of) { return null; }\n"
+        "  Made add(java.util.List<Base> all) { return null; }\n}\n",
+        "Use.java": "import static lib.Check.assertThat;\nclass Use {\n"
+        '  void use() { Made.get(Object.class); assertThat("a").contains("b");\n'
+        "    assertThat(new Base()).contains(1); new Made().add(new Base()).contains(null); }\n}\n",
+    }
+    with written(tmp_path / "repo", files) as repo:
+        assert list(repo.uses("Made.get")) == ["Made.java:3:15"]
+        assert repo.uses("Base.get")["Use.java:3:21"] == "STRONG"
+        assert repo.uses("Base.add")["Use.java:4:52"] == "STRONG"
+        assert sorted(repo.uses("Base.contains").values()) == ["ANCHORED", "PROVEN", "STRONG"]

@@ -13,6 +13,10 @@ from codeplane.code.model import REASONS, Definition, Facts, Import
 _PARAM, _LOCAL = REASONS.index("PARAM"), REASONS.index("LOCAL_ASSIGN")
 
 _ABOVE_STRING = frozenset({"CharSequence", "Comparable", "Constable", "Object", "Serializable", "String"})
+_ABOVE_CLASS = frozenset(
+    {"AnnotatedElement", "Class", "Constable", "GenericDeclaration", "Object", "OfField", "Serializable", "Type",
+     "TypeDescriptor"}
+)  # fmt: skip
 _OTHERS = frozenset(
     {"Class", "List", "Map", "Set", "boolean", "byte", "char", "double", "float", "int", "long", "short"}
 )
@@ -187,9 +191,18 @@ class JavaLookup(ABC):
                 above = {one.of for one in self._classes.ancestors(value)}
                 if wanted.of not in above and self._classes.is_whole(value):
                     return False
-            elif isinstance(wanted.of, Outside) and _differ(plain_name(wanted), value):
+            elif isinstance(wanted.of, Outside) and (
+                _differ(plain_name(wanted), value) or self._is_plain(wanted, value)
+            ):
                 return False
         return True
+
+    def _is_plain(self, wanted: Type, value: Type) -> bool:
+        """Whether a class of the repository builds on nothing from outside, and so is no other type from there."""
+        if not isinstance(value.of, Bound) or not self._classes.is_class(value.of) or plain_name(wanted) == "Object":
+            return False
+        above = {plain_name(one) for one in self._classes.ancestors(value) if isinstance(one.of, Outside)}
+        return above <= {"Object"} and self._classes.is_whole(value)
 
     def _accessor(self, of: Bound, name: str) -> list[Definition]:
         """Return the component of a record, which is read by a method of its name."""
@@ -249,9 +262,11 @@ def plain_name(of: Type | None) -> str:
 
 
 def _differ(wanted: str, value: Type) -> bool:
-    """Whether a text is passed where no text may be, or something else where only a text may be."""
+    """Whether a text or class is passed where none may be, or something else where only a text may be."""
     if plain_name(value) == "String":
         return wanted not in _ABOVE_STRING
+    if plain_name(value) == "Class":
+        return wanted not in _ABOVE_CLASS
     return wanted == "String" and (isinstance(value.of, Bound) or plain_name(value) in _OTHERS)
 
 

@@ -224,6 +224,9 @@ class JavaTypes(JavaVariables):
 
     def _of_outside(self, path: str, found: Found, name: str, arguments: Node | None) -> Type | None:
         owner = found.owner
+        if owner is None and found.outside and found.certain:
+            # A static method that is imported from outside.
+            owner = Type(Outside(found.outside))
         if owner is None or not isinstance(owner.of, Outside):
             return None
         given = result(owner.of.source.rpartition(".")[2], name, len(owner.args))
