@@ -16,8 +16,8 @@ from codeplane.code.languages.python.narrowing import narrowings
 from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.model import REASONS, Definition, Export, Facts, Import
 from codeplane.code.resolve.assignments import Assignments
+from codeplane.code.resolve.statement_values import StatementValues
 from codeplane.code.resolve.syntax_trees import SyntaxTrees
-from codeplane.code.resolve.values import Values
 from codeplane.code.resolve.world import World
 
 _PARAM, _IMPORT = REASONS.index("PARAM"), REASONS.index("IMPORT_ALIAS")
@@ -30,7 +30,7 @@ _MAX_NAMED = 5_000
 _Chain = tuple[int, bool, tuple[tuple[str, bool], ...], int]
 
 
-class Resolver(Values):
+class Resolver(StatementValues):
     """Resolves names and members within one world, and caches the results."""
 
     def __init__(self, world: World) -> None:

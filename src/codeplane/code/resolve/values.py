@@ -14,7 +14,6 @@ from codeplane.code.languages.expression import (
     says_type,
 )
 from codeplane.code.languages.outside_packages import gives_its_own, tells_nothing
-from codeplane.code.languages.python.context_managers import Entered, entered, returns_self, yielded
 from codeplane.code.languages.python.evidence import copied, decorators, is_property, returned, steps_of
 from codeplane.code.languages.python.returns import is_generator, made_and_returned
 from codeplane.code.languages.registry import LANGUAGES
@@ -26,8 +25,8 @@ from codeplane.code.resolve.world import World
 
 _PARAM, _DEFINED = REASONS.index("PARAM"), REASONS.index("DEF_IN_SCOPE")
 _STATIC = re.compile(rb"[ \t]*=[ \t]*staticmethod\b")
-_FUNCTIONS = frozenset({"function", "method"})
-_FIELDS = frozenset({"field", "property"})
+FUNCTIONS = frozenset({"function", "method"})
+FIELDS = frozenset({"field", "property"})
 _FURTHER_OUT = frozenset({REASONS.index("GLOBAL"), REASONS.index("NONLOCAL")})
 # Look at no more than this many definitions of a method's name.
 _MAX_HEIRS = 400
@@ -49,6 +48,10 @@ class Values(Classes, ABC):
     @abstractmethod
     def _owner(self, path: str, facts: Facts, steps: tuple[Step, ...], offset: int) -> tuple[Entity | None, bool]:
         """Return what a chain of names is, and whether its own members are skipped."""
+
+    @abstractmethod
+    def _given_by_statement(self, path: str, facts: Facts, text: bytes, end: int) -> tuple[Entity | None] | None:
+        """Return what `with` or `for` binds to the name that ends at a place; None where neither binds it."""
 
     def value(self, entity: Entity) -> Entity | None:
         """Return what an entity is when its members are read: a class, a module, or an instance of a known class."""
@@ -86,7 +89,7 @@ class Values(Classes, ABC):
         text = self._world.text(of.file)
         found: set[Entity | None] = set()
         for index, one in self.definitions(of):
-            if one.kind not in _FUNCTIONS or is_generator(facts, text, index):
+            if one.kind not in FUNCTIONS or is_generator(facts, text, index):
                 return None
             if is_property(text, one) is called:
                 # A setter does not read the property; calling a property calls its value.
@@ -132,7 +135,7 @@ class Values(Classes, ABC):
                 continue
             one = there.definitions[position]
             scope = there.scopes[one.scope]
-            if scope.kind != "class" or scope.definition < 0 or one.kind not in _FUNCTIONS:
+            if scope.kind != "class" or scope.definition < 0 or one.kind not in FUNCTIONS:
                 continue
             heir = there.definitions[scope.definition]
             if (
@@ -169,11 +172,11 @@ class Values(Classes, ABC):
         places = [(facts.bind_at(row), facts.bind_reason(row)) for row in rows]
         definitions = self.definitions(bound)
         rules = LANGUAGES[facts.language].names
-        if rules.follows_values and any(one.kind in _FUNCTIONS for _, one in definitions):
+        if rules.follows_values and any(one.kind in FUNCTIONS for _, one in definitions):
             return self._returned(bound, called=False)
         if facts.scopes[bound.scope].kind == "class" and rules.untyped and not self._assignments.judging:
             return self._assignments.member(bound)
-        places += [(one.name_at, NO_TARGET) for _, one in definitions if one.kind in _FIELDS]
+        places += [(one.name_at, NO_TARGET) for _, one in definitions if one.kind in FIELDS]
         if only >= 0:
             places = [place for place in places if place[0] == only]
         if only < 0:
@@ -248,9 +251,9 @@ class Values(Classes, ABC):
     def _given_here(self, path: str, facts: Facts, text: bytes, end: int) -> Entity | None:
         """Return what one Python binding holds, by its annotation, or else by a call or a copy of something known."""
         rules = LANGUAGES[facts.language].names
-        context = entered(text, end, facts.in_text) if rules.follows_values else None
-        if context is not None:
-            return self._entered(path, facts, context)
+        by_statement = self._given_by_statement(path, facts, text, end) if rules.follows_values else None
+        if by_statement is not None:
+            return by_statement[0]
         inside = facts.scope_at(end - 1)
         if facts.scopes[inside].kind != "lambda":
             written = annotated(text, end)
@@ -288,38 +291,6 @@ class Values(Classes, ABC):
             return self._one(self.plain(path, facts, last.at, last.name).entities)
         owner, passed_over = self._owner(path, facts, steps[:-1], last.at)
         return self._one(self._step(owner, last.name)) if owner is not None and not passed_over else None
-
-    def _entered(self, path: str, facts: Facts, context: Entered) -> Entity | None:
-        """Return what a `with` statement binds to a name: what entering the context manager gives."""
-        manager, passed_over = self._owner(path, facts, context.steps, context.end)
-        if isinstance(manager, Instance) and not passed_over:
-            enter, certain = self.member(manager.of, "__aenter__" if context.is_async else "__enter__")
-            if enter is None or not certain:
-                return None
-            if self._returns_self(enter, is_async=context.is_async):
-                return manager
-            return self._returned(enter, called=True, awaited=context.is_async)
-        called = self._callee(path, facts, context.steps) if manager is None and context.steps[-1].called else None
-        there = self._world.facts(called.file) if isinstance(called, Bound) else None
-        if not isinstance(called, Bound) or there is None or self.is_rebound(called, there):
-            return None
-        own = [(called.file, there, index) for index, _ in self.definitions(called)]
-        found: set[Entity | None] = set()
-        for file, known, index in (*own, *self._overriding(called, there)):
-            chain = yielded(self._world.text(file), known.definitions[index], is_async=context.is_async)
-            found.add(self._class_named(file, known, chain) if chain else None)
-        return found.pop() if len(found) == 1 else None
-
-    def _returns_self(self, method: Bound, *, is_async: bool) -> bool:
-        """Whether a method and all that override it return the instance they are called on."""
-        facts = self._world.facts(method.file)
-        if facts is None or self.is_rebound(method, facts):
-            return False
-        own = [(method.file, facts, index) for index, _ in self.definitions(method)]
-        return bool(own) and all(
-            returns_self(there, self._world.text(path), index, is_async=is_async)
-            for path, there, index in (*own, *self._overriding(method, facts))
-        )
 
     def _gives(self, named: Entity | None, written: bytes) -> bool:
         """Whether calling the last name of a chain certainly gives its instance, or a value of its outside package."""

@@ -74,15 +74,18 @@ def is_property(text: bytes, definition: Definition) -> bool:
 
 def returned(text: bytes, definition: Definition, *, awaited: bool) -> tuple[bytes, int] | None:
     """The class a function says it returns, unless something it is decorated with may say otherwise."""
-    if text.startswith(b"async", definition.start) is not awaited:
-        return None
-    names = decorator_names(text, definition)
-    if not (names <= _KEEPING or names <= _PROPERTY):
+    if text.startswith(b"async", definition.start) is not awaited or not keeps_its_result(text, definition):
         return None
     opened = text.find(b"(", definition.name_at, definition.end)
     closed = closing(text, opened, most=_FAR) if opened >= 0 else None
     match = RETURNS.match(text, closed + 1) if closed is not None else None
     return plain_type(text, match[1].strip(), match.start(1)) if match is not None else None
+
+
+def keeps_its_result(text: bytes, definition: Definition) -> bool:
+    """Whether a function has no decorator that may make it return something other than it says."""
+    names = decorator_names(text, definition)
+    return names <= _KEEPING or names <= _PROPERTY
 
 
 def copied(text: bytes, name_end: int) -> tuple[bytes, int] | None:
