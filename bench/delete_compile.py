@@ -28,6 +28,7 @@ _PRIVATE: Mapping[str, re.Pattern[bytes]] = {
     "go": re.compile(rb"func [a-z]\w*$"),
     "rust": re.compile(rb"^(?:const |unsafe )*fn \w+$"),
     "java": re.compile(rb"^private\b[^@]* \w+$", re.DOTALL),
+    "csharp": re.compile(rb"^private\b[^\[]* \w+$", re.DOTALL),
     "c": re.compile(rb"^static\b[^{;#]*\b\w+$", re.DOTALL),
     "cpp": re.compile(rb"^static\b[^{;#]*\b\w+$", re.DOTALL),
 }

@@ -176,6 +176,14 @@ SHARED: dict[str, tuple[dict[str, str], str, str]] = {
         "shape.php:3:21",
         "square.php:3",
     ),
+    "ruby": (
+        {
+            "shape.rb": "class Shape\n  def area\n    1\n  end\n\n  def other\n    2\n  end\nend\n",
+            "square.rb": "class Square < Shape\n  def area\n    super\n  end\nend\n",
+        },
+        "shape.rb:2:7",
+        "square.rb:2",
+    ),
 }
 
 
@@ -189,6 +197,7 @@ async def test_a_member_of_a_second_base_in_another_file_is_a_question(tmp_path:
             assert found["status"] == "needs_decision", case
             proposed = {f"{one['path']}:{one['line']}" for one in edits(found) if not one["applies"]}
             assert f"{case}/{other}" in proposed, case
+            assert failed(await ask("refactor.delete", target=f"{case}/{place}", apply=True)) == "STILL_USED", case
     assert texts(root) == files
 
 

@@ -26,7 +26,9 @@ from codeplane.refactor.delete.orphan_imports import orphan_imports
 from codeplane.refactor.delete.sites import Site, sites
 from codeplane.refactor.draft import Coverage, Danger, Draft, Edit
 from codeplane.refactor.rename.accessors import accessor_names
-from codeplane.refactor.rename.subject import is_operator
+from codeplane.refactor.rename.relatives import sharing_members
+from codeplane.refactor.rename.rename_context import RenameContext
+from codeplane.refactor.rename.subject import is_operator, subject_of
 
 _MAX_USES = 1_000
 _SHOWN = 50
@@ -58,7 +60,7 @@ def _symbol(world: World, store: FactStore, target: Target, *, force: bool, dead
     resolver = Resolver(world)
     if not force:
         _refuse_called(world, store, language, target)
-        _refuse_promised(world, store, resolver, bound)
+        _refuse_promised(world, store, resolver, target, deadline)
     going = sites(world, bound, target.definition)
     by_file: dict[str, list[Reference]] = {bound.file: []}
     late = ""
@@ -113,22 +115,41 @@ def _refuse_called(world: World, store: FactStore, language: Language, target: T
                 raise StillUsed(f"{name} may be its accessor, and is used", hint=hint)
 
 
-def _refuse_promised(world: World, store: FactStore, resolver: Resolver, bound: Bound) -> None:
+def _refuse_promised(world: World, store: FactStore, resolver: Resolver, target: Target, deadline: float) -> None:
     """Refuse to delete a member that its type has to have, or that others implement."""
+    bound = target.bound
     relatives = resolver.relatives(bound)
-    if relatives is None:
-        return
+    members = relatives.members if relatives is not None else _sharing(world, store, resolver, target, deadline)
     promised = [
-        Reference(path=member.file, offset=definition.name_at, tier="STRONG", role="DEFINITION", receiver="")
-        for member in relatives.members
+        Reference(path=member.file, offset=definition.name_at, tier=tier, role="DEFINITION", receiver="")
+        for member in members
         for _, definition in resolver.definitions(member)
+        for tier in ("STRONG" if relatives is not None else "ANCHORED",)
     ]
     if promised:
         found = references(world, store, [bound], receivers=False, resolver=resolver)
         used = [reference for reference in islice(found, _MAX_USES) if reference.role != "DEFINITION"]
         raise _still_used_error(world, bound.name, [*promised, *used])
-    if relatives.outside:
+    if relatives is not None and relatives.outside:
         raise StillUsed(f"{relatives.outside} asks for {bound.name}", hint="send force: true if nothing depends on it")
+
+
+def _sharing(world: World, store: FactStore, resolver: Resolver, target: Target, deadline: float) -> Sequence[Bound]:
+    """Return the members that may override one or be overridden, where only the names of bases are known."""
+    facts, one, name = world.facts(target.bound.file), target.definition, target.bound.name
+    if facts is None or one is None or one.kind not in ("function", "method", "property"):
+        return ()
+    if world.language(facts).names.follows_imports:
+        return ()
+    try:
+        subject = subject_of(world, resolver, target)
+    except NotRefactorable:
+        # What cannot be renamed can still be deleted.
+        return ()
+    context = RenameContext(
+        world=world, store=store, resolver=resolver, subject=subject, new=name, deadline=deadline, most=_MAX_USES
+    )
+    return sharing_members(context)
 
 
 def _is_another(resolver: Resolver, facts: Facts, target: Target, reference: Reference) -> bool:

@@ -25,7 +25,7 @@ _WHY = "a member of that name in a type that may share it by inheritance"
 def relative_edits(context: RenameContext) -> Iterator[Edit]:
     """Yield an uncertain edit for every use of a member that may override the subject, or be overridden by it."""
     known = context.relatives
-    bounds = list(known.possible) if known is not None else list(dict.fromkeys(_relatives(context)))
+    bounds = list(known.possible) if known is not None else sharing_members(context)
     for reference in references(context.world, context.store, bounds, receivers=False) if bounds else ():
         yield Edit(
             path=reference.path,
@@ -36,6 +36,11 @@ def relative_edits(context: RenameContext) -> Iterator[Edit]:
             role=reference.role,
             why=_WHY,
         )
+
+
+def sharing_members(context: RenameContext) -> list[Bound]:
+    """Return the members that may override the subject, or be overridden by it."""
+    return list(dict.fromkeys(_relatives(context)))
 
 
 def foreign_bases(context: RenameContext) -> Iterator[Danger]:
