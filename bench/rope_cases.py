@@ -24,6 +24,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.edited_text import edited
 from bench.measure import machine, table
 from bench.memory_index import memory_index
 from codeplane.code.entity import Module
@@ -170,14 +171,7 @@ def applied(case: Case, draft: Draft) -> dict[str, str]:
     for edit in edits:
         if edit.tier in _SURE and edit.semantic:
             by_path.setdefault(edit.path, []).append(edit)
-    for path, some in by_path.items():
-        parts, at = [], 0
-        for edit in sorted(some, key=lambda one: (one.start, one.end)):
-            if edit.start < at:
-                raise ValueError(f"edits of {path} overlap at {edit.start}")
-            parts += [found[path][at : edit.start], edit.new.encode()]
-            at = edit.end
-        found[path] = b"".join([*parts, found[path][at:]])
+    found |= {path: edited(found[path], some) for path, some in by_path.items()}
     moved = {one.new_path: found.pop(one.path) for one in draft.moves}
     found |= moved | {one.path: one.content.encode() for one in draft.creates}
     return {path: text.decode("utf-8", "surrogateescape") for path, text in found.items()}

@@ -6,13 +6,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.edited_text import edited
 from bench.memory_index import memory_index
 
 from codeplane.code.resolve.world import SharedModules, World
 from codeplane.index.fact_store import FactStore
 from codeplane.index.snapshot import Snapshot
 from codeplane.query.search.symbols import Target, targets
-from codeplane.refactor.draft import Draft, Edit
+from codeplane.refactor.draft import Draft
 
 SURE = ("PROVEN", "STRONG")
 
@@ -51,26 +52,15 @@ def applied(files: Mapping[str, str], draft: Draft, *, tiers: tuple[str, ...] = 
     """Every file after a plan."""
     found = {path: text.encode() for path, text in files.items()}
     chosen = [edit for edit in draft.edits if edit.tier in tiers]
+    assert not any("\r" in edit.new for edit in chosen)
     for path in {edit.path for edit in chosen}:
-        found[path] = spliced(found[path], [edit for edit in chosen if edit.path == path])
+        found[path] = edited(found[path], [edit for edit in chosen if edit.path == path])
     moved = {move.path: found.pop(move.path) for move in draft.moves}
     found |= {move.new_path: moved[move.path] for move in draft.moves}
     found |= {new.path: new.content.encode() for new in draft.creates}
     for path in draft.removes:
         del found[path]
     return {path: text.decode() for path, text in found.items()}
-
-
-def spliced(text: bytes, edits: list[Edit]) -> bytes:
-    """A text with its edits made; they must not overlap."""
-    ending = "\r\n" if b"\r\n" in text else "\n"
-    parts, at = [], 0
-    for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
-        assert edit.start >= at, (edit, edits)
-        assert "\r" not in edit.new
-        parts += [text[at : edit.start], edit.new.replace("\n", ending).encode()]
-        at = edit.end
-    return b"".join([*parts, text[at:]])
 
 
 @contextmanager

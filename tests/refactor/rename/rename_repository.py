@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.edited_text import edited
+
 from codeplane.query.search.symbols import Target, targets
 from codeplane.refactor.draft import Draft, Edit
 from codeplane.refactor.rename.planner import plan_rename
@@ -39,12 +41,11 @@ class Repo:
     def applied(self, edits: Iterable[Edit], tiers: Iterable[str] = SURE) -> dict[str, str]:
         """Files with edits of some tiers made."""
         world = self.written.world()
-        texts: dict[str, bytes] = {}
-        for edit in sorted(edits, key=lambda edit: (edit.path, -edit.start)):
-            if edit.tier in tiers:
-                text = texts.get(edit.path, world.text(edit.path))
-                texts[edit.path] = text[: edit.start] + edit.new.encode() + text[edit.end :]
-        return {path: text.decode() for path, text in sorted(texts.items())}
+        chosen = [edit for edit in edits if edit.tier in tiers]
+        return {
+            path: edited(world.text(path), [edit for edit in chosen if edit.path == path]).decode()
+            for path in sorted({edit.path for edit in chosen})
+        }
 
     def proposed(self, draft: Draft) -> dict[str, str]:
         """The edits that are not applied, as `path:line:column`, and their tiers."""

@@ -14,6 +14,7 @@ from codeplane.refactor.structural.planner import plan_replace
 from codeplane.refactor.structural.rewrite import Rewrite
 from tests.code.resolve.written import written
 from tests.interaction.requirements import requirement
+from tests.refactor import repository
 
 
 def plan(
@@ -40,15 +41,8 @@ def plan(
 
 
 def applied(files: Mapping[str, str], draft: Draft) -> dict[str, str]:
-    """The files with what is sure applied."""
-    found = {}
-    for path, text in files.items():
-        raw = text.encode()
-        for one in sorted(draft.edits, key=lambda edit: -edit.start):
-            if one.path == path and one.tier == "PROVEN":
-                raw = raw[: one.start] + one.new.encode() + raw[one.end :]
-        found[path] = raw.decode()
-    return found
+    """The files with what is proven applied."""
+    return repository.applied(files, draft, tiers=("PROVEN",))
 
 
 @requirement("REF-21")
