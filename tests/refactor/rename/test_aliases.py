@@ -19,6 +19,8 @@ ALIASES = {
     "a.php": "<?php\nuse A\\B as near;\n$x = new near();\n",
     "a.kt": "import a.b as near\n\nfun d() = near()\n",
     "a.cs": "using near = System.Console;\n\nclass A { void b() { near.WriteLine(1); } }\n",
+    "b.cs": "using near = N.Far;\n\nclass A { near c = new near(); void b(near d) { near.E(d); } }\n"
+    "namespace N { class Far { public static void E(Far f) { } } }\n",
     "a.scala": "import a.{b => near}\n\nobject D { def e = near(1) }\n",
 }
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from msgspec import structs
+
 from codeplane.code.entity import Bound, Entity, Meaning, Outside, Side
 from codeplane.code.languages.dotnet.classes import CLASS_NODES, CSharpClasses, Node, Type, text
 from codeplane.code.languages.dotnet.expressions import CSharpExpressions
@@ -58,7 +60,15 @@ class CSharpMembers(MemberResolver):
             return None
         if parent.type == "foreach_statement" and parent.child_by_field_name("left") == node:
             return None
-        return self._of_use(path, node, parent)
+        found = self._of_use(path, node, parent)
+        alias = next((one for one in facts.imports if one.alias == name), None)
+        if found is None or alias is None or found.how == "member":
+            return found
+        meant = self._classes.qualified(alias.source) or (Outside(alias.source),)
+        if found.entities not in (meant, (Outside(name),), ()):
+            # Something nearer has the name.
+            return found
+        return structs.replace(found, entities=meant, certain=True, own=Bound(path, alias.scope, name))
 
     def _of_use(self, path: str, node: Node, parent: Node) -> Meaning | None:
         whole, around = node, parent
