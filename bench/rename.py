@@ -2,9 +2,10 @@
 
 The data is that of `bench.references`. What would be applied is scored by precision and recall, what is proposed beside
 it by recall alone; a family of overrides is a choice, so what both of its plans do counts as applied, and the rest as
-proposed. `--peers rope,jedi` runs those on the same symbols in the same run, each in a process of the Python named by
-`--peer-python` and with a time limit a symbol; rope is also run with the files that it cannot parse left out, since one
-of them stops it. For TypeScript `bench/typescript_truth.mjs` makes the data.
+proposed. `at_once` is the share of symbols whose plan asks nothing back. `--peers rope,jedi` runs those on the same
+symbols in the same run, each in a process of the Python named by `--peer-python` and with a time limit a symbol; rope
+is also run with the files that it cannot parse left out, since one of them stops it. For TypeScript
+`bench/typescript_truth.mjs` makes the data.
 """
 
 import argparse
@@ -60,6 +61,7 @@ class Score:
     exact: int = 0
     failed: int = 0
     choices: int = 0
+    at_once: int = 0
     seconds: list[float] = field(default_factory=list)
     cpu: list[float] = field(default_factory=list)
 
@@ -74,6 +76,7 @@ class Score:
         self.exact += claimed == asked.certain
         self.failed += bool(answer.failed)
         self.choices += answer.choice
+        self.at_once += not (answer.failed or answer.choice or answer.proposed)
         self.seconds.append(answer.seconds)
         self.cpu.append(answer.cpu)
 
@@ -90,6 +93,7 @@ class Score:
             _ratio(self.right, self.certain),
             _ratio(self.with_proposals, self.certain),
             _ratio(self.exact, self.symbols),
+            _ratio(self.at_once, self.symbols),
             str(self.choices),
             str(self.failed),
             f"{times[len(times) // 2] * 1000:.1f}",
@@ -108,6 +112,7 @@ HEADS = [
     "recall",
     "+proposed",
     "exact",
+    "at_once",
     "choices",
     "failed",
 ]
