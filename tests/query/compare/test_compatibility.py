@@ -270,3 +270,30 @@ def test_what_a_parameter_that_is_an_object_takes(after: str, breaks: bool) -> N
     texts = [f"export const f = (o: {one}) => o;\n" for one in ("{ a: string; w?: boolean }", after)]
     found = changes_by_path(compared("a.ts", *texts))
     assert found == {"f": ("signature_changed", breaks)}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "breaks"),
+    [
+        ("() => void", "(reason: string) => void", False),
+        ("(() => void) | false", "((reason: string) => void) | false", False),
+        ("(a: A) => void", "(b: A, c: C) => void", False),
+        ("(a: A) => void", "(a: A) => void | number", False),
+        ("(a: A) => void", "() => void", True),
+        ("(a: A) => void", "(a: B) => void", True),
+        ("(a: A) => number", "(a: A) => string", True),
+        ("(a?: A) => void", "(a: A) => void", False),
+        ("(a: A) => void", "(a?: A) => void", True),
+    ],
+)
+def test_a_function_that_is_passed_may_ignore_further_arguments(before: str, after: str, breaks: bool) -> None:
+    for one in ("o: {}", "o: {{ on?: {} }}"):
+        texts = [f"export const f = ({one.format(how)}) => o;\n" for how in (before, after)]
+        assert changes_by_path(compared("a.ts", *texts)) == {"f": ("signature_changed", breaks)}
+
+
+@pytest.mark.parametrize(("bases", "breaks"), [("", False), ("implements I ", False), ("extends A ", True)])
+def test_a_constructor_without_parameters_is_there_without_being_written(bases: str, breaks: bool) -> None:
+    before = f"export class C {bases}{{\n  constructor() {{ start(); }}\n  m() {{}}\n}}\n"
+    found = changes_by_path(compared("a.ts", before, before.replace("  constructor() { start(); }\n", "")))
+    assert found["C.constructor"] == ("removed", breaks)

@@ -126,7 +126,8 @@ class Comparison:
         left = now.named.get((-1, around.kind, around.name), ()) if now is not None and around.parent < 0 else ()
         if now is None or len(left) != 1 or any(is_constructor(now, each) for each in now.children.get(left[0], ())):
             return False
-        return not [base for base in now.parts(left[0]).header.bases if base != "object"]
+        bases = now.parts(left[0]).header.bases
+        return not [base for base in bases if base != "object" and not base.startswith("implements ")]
 
     def _added(self, pair: Pair) -> Change | None:
         new = pair.new

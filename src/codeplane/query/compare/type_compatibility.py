@@ -50,7 +50,35 @@ def _takes(before: str, after: str) -> bool:
     if widens(before, after):
         return True
     new = _alternatives(after)
-    return all(one in new or any(_takes_object(one, each) for each in new) for one in _alternatives(before))
+    return all(
+        one in new or any(_takes_object(one, each) or _takes_function(one, each) for each in new)
+        for one in _alternatives(before)
+    )
+
+
+def _takes_function(before: str, after: str) -> bool:
+    """Whether a function of the old type can be given for one of the new: it may ignore further arguments."""
+    old, new = _function(before), _function(after)
+    if old is None or new is None:
+        return False
+    if len(old[0]) > len(new[0]) or not widens(old[1], new[1]):
+        return False
+    return all(mine == yours and (was or not now) for (was, mine), (now, yours) in zip(old[0], new[0], strict=False))
+
+
+def _function(text: str) -> tuple[list[tuple[bool, str]], str] | None:
+    """The parameters of a function type, each optional or not and with its type, and what it returns."""
+    tokens = text.split(" ")
+    while tokens[:1] == ["("] and balanced(tokens, 0) == len(tokens):
+        tokens = tokens[1:-1]
+    end = balanced(tokens, 0) if tokens[:1] == ["("] else len(tokens)
+    if tokens[end : end + 1] != ["=>"]:
+        return None
+    given = []
+    for part in split_at(tokens[1 : end - 1], ",", angles=True):
+        head = part.index(":") if ":" in part else 0
+        given.append(("?" in part[:head], " ".join(part[head:])))
+    return given, " ".join(tokens[end + 1 :])
 
 
 def _takes_object(before: str, after: str) -> bool:
