@@ -422,3 +422,17 @@ async def test_a_module_s_function_is_renamed_though_unknown_things_have_a_metho
     assert texts(root)["app.py"] == (
         "from api import put\n\n\ndef send(client):\n    client.post('a')\n    return put('b')\n"
     )
+
+
+@requirement("REF-41")
+async def test_attributes_of_rust_are_deleted_with_what_they_belong_to(tmp_path: Path) -> None:
+    kept = 'const KEPT: u8 = 1;\n\nfn main() {\n    print!("{}", KEPT);\n}\n'
+    files = {
+        "Cargo.toml": '[package]\nname = "zoo"\nversion = "0.1.0"\nedition = "2021"\n',
+        "src/main.rs": '// Only there.\n#[cfg(all(\n    not(windows),\n    feature = "more"\n))]\n// Not used.\n'
+        f"#[allow(dead_code)]\nstatic GONE: u8 = 1;\n\n{kept}",
+    }
+    root = made(tmp_path, files)
+    async with asking(root) as ask:
+        assert result(await ask("refactor.delete", target="GONE", apply=True))["status"] == "applied"
+    assert texts(root)["src/main.rs"] == kept

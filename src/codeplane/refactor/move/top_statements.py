@@ -59,6 +59,9 @@ class InnerStatement:
     """How many variables it declares."""
 
 
+_ABOVE = frozenset({"attribute_item", "block_comment", "line_comment"})
+
+
 def statement_around(text: bytes, grammar: str, at: int) -> InnerStatement | None:
     """Return the innermost statement or member around a place."""
     node = parse(text, grammar).root_node.descendant_for_byte_range(at, at)
@@ -68,9 +71,14 @@ def statement_around(text: bytes, grammar: str, at: int) -> InnerStatement | Non
         return None
     others = [child for child in node.parent.named_children if child.type != "comment"]
     declared = node.named_children[-1] if node.type == "export_statement" and node.named_children else node
+    start, before = node.start_byte, node.prev_named_sibling
+    while before is not None and before.type in _ABOVE:
+        # An attribute that is left would be that of what follows.
+        start = before.start_byte if before.type == "attribute_item" else start
+        before = before.prev_named_sibling
     return InnerStatement(
         kind=node.type,
-        start=node.start_byte,
+        start=start,
         end=node.end_byte,
         alone=len(others) < 2,
         block=node.parent.type,
