@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from codeplane.code.facts.extract import MAX_PARSED
+from codeplane.code.resolve.references import references
 from codeplane.code.resolve.world import SharedModules, World
 from codeplane.kernel.errors import IndexNotReady
 from codeplane.query.search.symbols import targets
@@ -145,3 +146,20 @@ def test_a_place_in_a_file_that_is_not_parsed_yet_is_to_be_asked_for_again(tmp_p
         world = World(repo.indexer.refresh(["a.py"]), repo.store, SharedModules())
         with pytest.raises(IndexNotReady, match="not parsed yet"):
             targets(world, repo.store, "a.py:1:5")
+
+
+def test_a_type_whose_file_is_read_during_a_plan_is_waited_for(tmp_path: Path) -> None:
+    files = {
+        "A.java": "class A {\n    int size() { return 1; }\n}\n",
+        "B.java": "class B {\n    int of(A a) { return a.size(); }\n}\n",
+    }
+    with written(tmp_path / "repo", files) as repo:
+        (target,) = targets(repo.world(), repo.store, "A.java:2:9")
+        (tmp_path / "repo/A.java").write_text(f"// More.\n{files['A.java']}")
+        world = World(repo.indexer.refresh(["A.java"]), repo.store, SharedModules())
+        found = list(references(world, repo.store, [target.bound]))
+        assert [one.path for one in found] == []
+        assert repo.follower.update(world.snapshot, newer=lambda: False)
+        change = Edit(path="B.java", start=4, end=9, new="count", tier="STRONG", role="REFERENCE", why="")
+        with pytest.raises(IndexNotReady, match=r"A\.java changed"):
+            list(unparsed_uses(world, repo.store, Draft(title="", word="size", edits=(change,))))

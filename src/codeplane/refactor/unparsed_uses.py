@@ -32,6 +32,11 @@ def unparsed_uses(world: World, store: FactStore, draft: Draft) -> Iterator[Dang
     found = 0
     own = _own_file(world, draft)
     unread = set(_unread(world, store, draft))
+    problems = frozenset(store.problems())
+    late = sorted(path for path in world.missing if path not in problems and path not in unread)
+    if late and own is None:
+        # It was parsed while the plan was made, which did not see its names.
+        raise IndexNotReady(f"{shown(late[0])} changed, and was read while this was planned")
     for path in sorted({*store.problems(), *unread, *_grammars(world, draft)}):
         if own is not None and path != own:
             continue

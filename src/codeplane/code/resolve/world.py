@@ -105,8 +105,11 @@ class World:
         """Return the definitions of a name, each as its file and the position there, and whether these are all."""
         listed = self._store.named(name, limit=limit)
         files = self.snapshot.files
-        there = (one for one in listed if one.file in files and files[one.file].digest == one.digest)
-        return [(one.file, one.position) for one in there], len(listed) < limit
+        known = [one for one in listed if one.file in files]
+        # The names of another text of a file say nothing about this one: they are still to come.
+        self.missing.update(one.file for one in known if files[one.file].digest != one.digest)
+        there = [(one.file, one.position) for one in known if files[one.file].digest == one.digest]
+        return there, len(listed) < limit
 
     def language(self, facts: Facts) -> Language:
         """Return the table of a file's language."""
