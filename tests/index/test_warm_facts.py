@@ -52,7 +52,7 @@ def test_it_ends_when_it_is_told_to(tmp_path: Path) -> None:
 
 def test_it_stops_where_there_is_no_more_room(tmp_path: Path) -> None:
     # Long names, since what a file's facts take is counted in bytes and what making them takes in definitions.
-    long = "".join(f"def function_{number}_{'x' * 300}(): pass\n" for number in range(1_100))
+    long = "".join(f"def function_{number}_{'x' * 300}(): pass\n" for number in range(1_700))
     copies = {f"big{number}.py": f"{long}x = {number}\n" for number in range(20)}
     with written(tmp_path / "repo", copies) as made:
         files = [(path, made.snapshot.files[path].digest) for path in copies]
