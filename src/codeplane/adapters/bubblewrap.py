@@ -214,7 +214,7 @@ class Bubblewrap:
             covered = self._home in tool.parents or not _is_shown(tool)
             if covered and tool not in self._home.parents and not self._is_private(tool):
                 folders += toolchains.without_credentials(tool, self._home, self._environment)
-        return [one for one in dict.fromkeys(folders) if one.exists()]
+        return [folder for folder in dict.fromkeys(folders) if folder.exists()]
 
     def _is_private(self, tool: Path) -> bool:
         """Return whether a folder is a home, or lies in a hidden folder."""

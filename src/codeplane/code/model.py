@@ -242,8 +242,8 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, kw_only=True, dict=Tru
     @cached_property
     def _definitions_by_name(self) -> dict[str, list[int]]:
         found: dict[str, list[int]] = defaultdict(list)
-        for index, one in enumerate(self.definitions):
-            found[one.name].append(index)
+        for index, definition in enumerate(self.definitions):
+            found[definition.name].append(index)
         return found
 
     @cached_property
@@ -288,20 +288,24 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, kw_only=True, dict=Tru
     def definitions_by_binding(self) -> dict[tuple[int, str], list[int]]:
         """The definitions of each name in each scope."""
         found: dict[tuple[int, str], list[int]] = {}
-        for index, one in enumerate(self.definitions):
-            found.setdefault((one.scope, one.name), []).append(index)
+        for index, definition in enumerate(self.definitions):
+            found.setdefault((definition.scope, definition.name), []).append(index)
         return found
 
     @cached_property
     def body_of(self) -> dict[int, int]:
         """The scope each definition opens."""
-        return {one.definition: index for index, one in enumerate(self.scopes) if one.definition >= 0}
+        return {scope.definition: index for index, scope in enumerate(self.scopes) if scope.definition >= 0}
 
     @cached_property
     def imported_at(self) -> dict[int, int]:
         """The imports, by where their names stand."""
-        found = {one.imported_at: index for index, one in enumerate(self.imports) if one.imported not in ("", "*")}
-        return found | {one.local_at: index for index, one in enumerate(self.imports) if one.local != "*"}
+        found = {
+            import_.imported_at: index
+            for index, import_ in enumerate(self.imports)
+            if import_.imported not in ("", "*")
+        }
+        return found | {import_.local_at: index for index, import_ in enumerate(self.imports) if import_.local != "*"}
 
     @cached_property
     def _scope_starts(self) -> list[int]:
@@ -432,9 +436,9 @@ def unpack_facts(raw: bytes) -> Facts:
     facts = _DECODER.decode(raw)
     # A name is there as often as it is bound: shared, all of them together take a quarter less memory.
     force_setattr(facts, "bind_names", tuple(map(intern, facts.bind_names)))
-    for one in facts.definitions:
-        force_setattr(one, "kind", intern(one.kind))
-        force_setattr(one, "name", intern(one.name))
+    for definition in facts.definitions:
+        force_setattr(definition, "kind", intern(definition.kind))
+        force_setattr(definition, "name", intern(definition.name))
     for scope in facts.scopes:
         force_setattr(scope, "kind", intern(scope.kind))
     return facts

@@ -218,7 +218,7 @@ class ImportGraph:
         modules = self._world.modules(facts) if facts is not None else None
         if facts is None or modules is None:
             return
-        packages = {place for one in facts.imports for place in modules.find(one.source, path)}
+        packages = {place for import_ in facts.imports for place in modules.find(import_.source, path)}
         folders = {path.rpartition("/")[0], *(place.removesuffix("/") for place in packages)}
         for folder in folders:
             yield from modules.files_of(f"{folder}/")

@@ -64,7 +64,7 @@ class Assembly:
         self._place_scopes()
         self._place_definitions()
         imports = self._imports()
-        self._place_binds({one.local_at for one in imports})
+        self._place_binds({import_.local_at for import_ in imports})
         exports = self._exports()
         definitions = self._definitions()
         moved = self._moved
@@ -99,7 +99,7 @@ class Assembly:
             text_packed=_spans(found.text_spans()),
             label_packed=packed_columns(packed_steps(sorted(found.labels))),
             outer_packed=_spans(found.outers),
-            star=any(one.imported == "*" for one in imports),
+            star=any(import_.imported == "*" for import_ in imports),
             errors=errors,
             clipped=self._clipped,
         )
@@ -243,7 +243,7 @@ class Assembly:
 
     def _place_binds(self, imported: set[int]) -> None:
         """Give each binding its scope; an assignment where variables are definitions makes one."""
-        known = {(one.scope, one.name): index for index, one in enumerate(self._drafts) if one.kind != "field"}
+        known = {(draft.scope, draft.name): index for index, draft in enumerate(self._drafts) if draft.kind != "field"}
         variables_in = self._language.variables_in
         text, scopes, drafts, binds = self._text, self._scopes, self._drafts, self._binds
         starts, add = [*self._starts, _BEYOND], binds.append
@@ -303,10 +303,10 @@ class Assembly:
         """Each with its container, its path and its place among equals; repeated ones of a class are taken once."""
         drafts = self._drafts
         by_kind = self._language.classes.members_by_kind
-        hiding = [one for one in drafts if one.kind != "field"] if not by_kind else []
+        hiding = [draft for draft in drafts if draft.kind != "field"] if not by_kind else []
         declared = {(one.scope, one.name, self._is_static(one)) for one in hiding}
         order: list[int] = []
-        starts = [one.start for one in drafts]
+        starts = [draft.start for draft in drafts]
         for index in sorted(range(len(drafts)), key=starts.__getitem__):
             one = drafts[index]
             if one.kind == "field":
@@ -323,9 +323,9 @@ class Assembly:
             self._scopes,
             {place: self._node_text(node) for place, node in self._found.scope_names.items()},
             {
-                index: self._text_of(one.captures, "receiver")
-                for index, one in enumerate(drafts)
-                if "receiver" in one.captures
+                index: self._text_of(draft.captures, "receiver")
+                for index, draft in enumerate(drafts)
+                if "receiver" in draft.captures
             },
         )
         lines, columns, ends = _lines(

@@ -175,7 +175,7 @@ class FileMatches:
                 first = bisect_left(starts, starts[first])
                 kind, statement, source = statements[first]
                 into[index] = (kind or what, {**captures, "source": [source]}, statement)
-        self.imports = [one for one in self.imports if one[0] != "when_given"]
+        self.imports = [import_ for import_ in self.imports if import_[0] != "when_given"]
 
     def text_spans(self) -> list[tuple[int, int]]:
         """Where text starts and ends, without the code it holds; text inside that code is text again."""

@@ -62,9 +62,9 @@ class Homes:
         self._types: dict[str, int] = {}
         if scope_names or receivers:
             # Of two with one name neither is the container.
-            for index, one in enumerate(drafts):
-                if one.kind not in _NO_CONTAINERS:
-                    self._types[one.name] = -1 if one.name in self._types else index
+            for index, draft in enumerate(drafts):
+                if draft.kind not in _NO_CONTAINERS:
+                    self._types[draft.name] = -1 if draft.name in self._types else index
 
     def of(self, index: int) -> tuple[int, str, str]:
         """The draft a definition is inside of or belongs to, or -1, the path of what it is inside of, and its own."""

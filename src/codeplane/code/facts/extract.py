@@ -120,8 +120,8 @@ def _only(text: bytes, embedded: re.Pattern[bytes], found: FileMatches) -> bytes
     # Blanks keep the offsets; the ranges a parser can be given pass through Points, whose numbers are freed too early.
     masked = bytearray(b" " * len(text))
     done = 0
-    for one in embedded.finditer(text):
-        start, end = one.span(1)
+    for match in embedded.finditer(text):
+        start, end = match.span(1)
         masked[start:end] = text[start:end]
         found.texts.append((done, start))
         done = end

@@ -17,36 +17,36 @@ def _scopes(facts: Facts, size: int) -> bool:
     scopes, count = facts.scopes, len(facts.definitions)
     if not scopes or scopes[0].parent > 0:
         return False
-    starts = [one.start for one in scopes]
+    starts = [scope.start for scope in scopes]
     # The scope of the file ends behind its last byte.
     return starts == sorted(starts) and all(
-        0 <= one.start <= one.end <= size + 1
-        and -1 <= one.definition < count
-        and (not index or 0 <= one.parent < index)
-        for index, one in enumerate(scopes)
+        0 <= scope.start <= scope.end <= size + 1
+        and -1 <= scope.definition < count
+        and (not index or 0 <= scope.parent < index)
+        for index, scope in enumerate(scopes)
     )
 
 
 def _definitions(facts: Facts, size: int) -> bool:
     scopes = len(facts.scopes)
     return all(
-        0 <= one.start <= one.end <= size
-        and 0 <= one.name_at <= size
-        and 1 <= one.line <= one.end_line
-        and one.column >= 0
-        and 0 <= one.scope < scopes
-        and -1 <= one.container < index
-        and -1 <= one.body <= size
-        and (one.bases is None or 0 <= one.bases[0] <= one.bases[1] <= size)
-        for index, one in enumerate(facts.definitions)
+        0 <= definition.start <= definition.end <= size
+        and 0 <= definition.name_at <= size
+        and 1 <= definition.line <= definition.end_line
+        and definition.column >= 0
+        and 0 <= definition.scope < scopes
+        and -1 <= definition.container < index
+        and -1 <= definition.body <= size
+        and (definition.bases is None or 0 <= definition.bases[0] <= definition.bases[1] <= size)
+        for index, definition in enumerate(facts.definitions)
     )
 
 
 def _names(facts: Facts, size: int) -> bool:
     scopes = len(facts.scopes)
-    imports = (place for one in facts.imports for place in (one.at, one.imported_at, one.local_at))
-    places = (*imports, *(one.at for one in facts.exports), *(one.at for one in facts.dynamic))
-    if not _within(places, size) or not all(0 <= one.scope < scopes for one in facts.imports):
+    imports = (place for import_ in facts.imports for place in (import_.at, import_.imported_at, import_.local_at))
+    places = (*imports, *(export.at for export in facts.exports), *(one.at for one in facts.dynamic))
+    if not _within(places, size) or not all(0 <= import_.scope < scopes for import_ in facts.imports):
         return False
     binds = facts.binds
     targets = max(len(facts.definitions), len(facts.imports))

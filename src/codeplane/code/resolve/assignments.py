@@ -93,7 +93,7 @@ class Assignments:
         declared = self._declared(bound, facts)
         if declared is not None:
             return declared[0]
-        if any(self._is_filled(one) for one in self._reading.line_of(owner)[0]):
+        if any(self._is_filled(class_) for class_ in self._reading.line_of(owner)[0]):
             return None
         found: set[Entity] = set()
         for place in self._all(bound, facts, owner):
@@ -119,7 +119,7 @@ class Assignments:
             return False
         if of not in self._filled:
             text = self._world.text(of.file)
-            spans = [(one.start, one.end) for _, one in self._reading.definitions(of)]
+            spans = [(definition.start, definition.end) for _, definition in self._reading.definitions(of)]
             # `bytes.find` is many times faster than a pattern with alternatives.
             spans = [span for span in spans if any(text.find(word, *span) >= 0 for word in _FILLED_BY)]
             found = (match.start() for span in spans for match in _FILLING.finditer(text, *span))
@@ -130,7 +130,7 @@ class Assignments:
         """Whether reading a member gives something other than the value assigned to it."""
         if not isinstance(given, Instance):
             return False
-        spans = [one.bases for _, one in self._reading.definitions(owner) if one.bases is not None]
+        spans = [definition.bases for _, definition in self._reading.definitions(owner) if definition.bases is not None]
         text = self._world.text(owner.file)
         return self._reading.is_descriptor(given.of) or any(_ENUM.search(text, *span) for span in spans)
 
@@ -146,7 +146,9 @@ class Assignments:
     def _own(self, bound: Bound, facts: Facts) -> list[int]:
         rows = facts.rows(bound.scope, bound.name)
         found = [facts.bind_at(row) for row in rows]
-        fields = [one.name_at for _, one in self._reading.definitions(bound) if one.kind in _FIELDS]
+        fields = [
+            definition.name_at for _, definition in self._reading.definitions(bound) if definition.kind in _FIELDS
+        ]
         return list(dict.fromkeys([*found, *fields]))
 
     def _all(self, bound: Bound, facts: Facts, owner: Bound) -> Iterator[tuple[str, Facts, int] | None]:
@@ -191,9 +193,9 @@ class Assignments:
             return False
         if owner.name.startswith("Test"):
             return True
-        for one in self._reading.line_of(owner)[0]:
-            text = self._world.text(one.file)
-            spans = [found.bases for _, found in self._reading.definitions(one) if found.bases is not None]
+        for class_ in self._reading.line_of(owner)[0]:
+            text = self._world.text(class_.file)
+            spans = [found.bases for _, found in self._reading.definitions(class_) if found.bases is not None]
             if any(b"TestCase" in text[start:end] for start, end in spans):
                 return True
         return False

@@ -101,12 +101,12 @@ class Classes(Names):
         """Return how a JavaScript class gets a member: by assignment, as a static one, or by a plain declaration."""
         facts, text = self._world.facts(member.file), self._world.text(member.file)
         found = set()
-        for _, one in self.definitions(member):
-            if text[max(0, one.name_at - 5) : one.name_at] == b"this.":
-                static = facts is not None and in_static(facts, text, one.name_at, member.scope)
+        for _, definition in self.definitions(member):
+            if text[max(0, definition.name_at - 5) : definition.name_at] == b"this.":
+                static = facts is not None and in_static(facts, text, definition.name_at, member.scope)
                 found.add("static" if static else "assigned")
             else:
-                found.add("static" if is_static(text, one) else "declared")
+                found.add("static" if is_static(text, definition) else "declared")
         return found - {"assigned"} or found or {"declared"}
 
     def line_of(self, of: Bound) -> tuple[tuple[Bound, ...], bool]:
@@ -182,7 +182,7 @@ class Classes(Names):
 
     def packages_below(self, of: Bound) -> frozenset[str]:
         """Return the outside packages from which a class inherits or implements something."""
-        bases = (base for one in self.line_of(of)[0] for base in self._bases(one, implemented=True))
+        bases = (base for class_ in self.line_of(of)[0] for base in self._bases(class_, implemented=True))
         return frozenset(package_of(one.source) for base in bases for one in base if isinstance(one, Outside))
 
     def _step(self, entity: Entity | None, name: str) -> tuple[Entity, ...]:
@@ -197,7 +197,7 @@ class Classes(Names):
 
     def _makes(self, of: Bound) -> bool:
         """Whether calling a name makes an instance of its class; an interface is instantiated by something else."""
-        kinds = {one.kind for _, one in self.definitions(of)}
+        kinds = {definition.kind for _, definition in self.definitions(of)}
         return bool(kinds & CLASSES) and kinds.isdisjoint({"interface"} | VARIABLES)
 
     def _is_twice(self, of: Bound) -> bool:
@@ -219,7 +219,7 @@ class Classes(Names):
         facts = self._world.facts(of.file)
         if facts is None or not LANGUAGES[facts.language].classes.rebindable:
             return False
-        if any(one.kind not in CLASSES for _, one in self.definitions(of)):
+        if any(definition.kind not in CLASSES for _, definition in self.definitions(of)):
             return True
         for row in facts.rows(of.scope, of.name):
             reason = facts.bind_reason(row)
@@ -228,9 +228,9 @@ class Classes(Names):
             if reason != _DEFINED and not itself:
                 return True
         text = self._world.text(of.file)
-        for _, one in self.definitions(of):
-            above = decorators(text, one)
-            start = text.rfind(b"\n", 0, one.start) + 1 - len(above)
+        for _, definition in self.definitions(of):
+            above = decorators(text, definition)
+            start = text.rfind(b"\n", 0, definition.start) + 1 - len(above)
             if any(not self._keeps(of.file, facts, *found) for found in decorating(above, start)):
                 return True
         return False
@@ -269,14 +269,14 @@ class Classes(Names):
         if not isinstance(current, Bound):
             return is_known_to_keep(name)
         there = self._world.facts(current.file)
-        functions = [index for index, one in self.definitions(current) if one.kind == "function"]
+        functions = [index for index, definition in self.definitions(current) if definition.kind == "function"]
         return there is not None and all_give_back(there, self._world.text(current.file), functions)
 
     def _is_intercepted(self, of: Bound) -> bool:
         """Whether a class itself decides what reading any of its members returns."""
         held = self._intercepted.get(of)
         if held is None:
-            held = self._intercepted[of] = any(self._has(one, "__getattribute__") for one in self.line_of(of)[0])
+            held = self._intercepted[of] = any(self._has(class_, "__getattribute__") for class_ in self.line_of(of)[0])
         return held
 
     def _has(self, of: Bound, name: str) -> bool:
@@ -287,14 +287,14 @@ class Classes(Names):
 
     def is_descriptor(self, of: Bound) -> bool:
         """Whether an instance of a class returns something else when it is read as a member of another class."""
-        return any(self._has(one, "__get__") for one in self.line_of(of)[0])
+        return any(self._has(class_, "__get__") for class_ in self.line_of(of)[0])
 
     def makes_others(self, of: Bound) -> bool:
         """Whether calling a class may return something other than its instance, by `__new__` or by its metaclass."""
         held = self._others.get(of)
         if held is None:
             self._others[of] = False
-            held = self._others[of] = any(self._makes_others(one) for one in self.line_of(of)[0])
+            held = self._others[of] = any(self._makes_others(class_) for class_ in self.line_of(of)[0])
         return held
 
     def _makes_others(self, of: Bound) -> bool:
@@ -303,8 +303,8 @@ class Classes(Names):
             return False
         if self._overrides_making(of, "__new__"):
             return True
-        for _, one in self.definitions(of):
-            named = metaclass(self._world.text(of.file), one)
+        for _, definition in self.definitions(of):
+            named = metaclass(self._world.text(of.file), definition)
             if named is None:
                 continue
             name, at = named
@@ -314,7 +314,7 @@ class Classes(Names):
         return False
 
     def _meta_makes(self, meta: Bound) -> bool:
-        return any(self._overrides_making(one, "__call__") for one in self.line_of(meta)[0])
+        return any(self._overrides_making(class_, "__call__") for class_ in self.line_of(meta)[0])
 
     def _overrides_making(self, of: Bound, name: str) -> bool:
         """Whether a class overrides how instances are made, so that the result may be anything."""
@@ -337,7 +337,7 @@ class Classes(Names):
         return entities[0] if len(entities) == 1 else None
 
     def _is_class(self, bound: Bound) -> bool:
-        return any(one.kind in CLASSES for _, one in self.definitions(bound))
+        return any(definition.kind in CLASSES for _, definition in self.definitions(bound))
 
     def _bases(self, of: Bound, *, implemented: bool = False) -> list[tuple[Entity, ...]]:
         facts = self._world.facts(of.file)
@@ -346,11 +346,20 @@ class Classes(Names):
         found: list[tuple[Entity, ...]] = []
         text = self._world.text(of.file)
         has_clauses = LANGUAGES[facts.language].classes.heritage_clauses
-        for _, one in self.definitions(of):
-            if one.kind in CLASSES and one.bases is None and has_clauses and _HERITAGE.match(text, one.name_at):
+        for _, definition in self.definitions(of):
+            if (
+                definition.kind in CLASSES
+                and definition.bases is None
+                and has_clauses
+                and _HERITAGE.match(text, definition.name_at)
+            ):
                 found.append(())
-            if one.kind in CLASSES and one.bases is not None:
-                bases = extended(text, *one.bases) if has_clauses and not implemented else chains(text, *one.bases)
+            if definition.kind in CLASSES and definition.bases is not None:
+                bases = (
+                    extended(text, *definition.bases)
+                    if has_clauses and not implemented
+                    else chains(text, *definition.bases)
+                )
                 for chain in bases:
                     if chain is None:
                         found.append(())

@@ -228,7 +228,7 @@ class Names:
             return None
         text = self._world.text(path)
         first = min(facts.bind_at(row) for row in facts.rows(0, name))
-        last_star = max(one.at for one in facts.imports if one.imported == "*")
+        last_star = max(import_.at for import_ in facts.imports if import_.imported == "*")
         line = text.rfind(b"\n", 0, first) + 1
         straight = text[line : line + 1] not in (b" ", b"\t") and last_star < first
         if straight and offset >= first:
@@ -293,15 +293,15 @@ class Names:
         modules = self._world.modules(facts)
         found: list[Entity] = []
         stars: list[str] = []
-        for one in facts.exports:
-            if one.name == "*" and one.source:
-                stars += modules.find(one.source, module) if modules else ()
-            elif one.name == name and one.source:
-                for place in modules.find(one.source, module) if modules else ():
-                    found += [Module(place)] if one.local == "*" else self.export(place, one.local, hops - 1)
-            elif one.name == name:
+        for export in facts.exports:
+            if export.name == "*" and export.source:
+                stars += modules.find(export.source, module) if modules else ()
+            elif export.name == name and export.source:
+                for place in modules.find(export.source, module) if modules else ():
+                    found += [Module(place)] if export.local == "*" else self.export(place, export.local, hops - 1)
+            elif export.name == name:
                 # `exports.name = function …` is the only binding of the name.
-                found += self.meaning(Bound(module, 0, one.local or (name if one.evidence == "commonjs" else "")))
+                found += self.meaning(Bound(module, 0, export.local or (name if export.evidence == "commonjs" else "")))
         if not found and name != "default":
             for place in stars:
                 found += self.export(place, name, hops - 1)
@@ -313,10 +313,10 @@ class Names:
         if not facts.star or modules is None or hops == 0:
             return ()
         found: list[Entity] = []
-        for one in facts.imports:
-            if one.imported != "*":
+        for import_ in facts.imports:
+            if import_.imported != "*":
                 continue
-            for place in modules.find(one.source, path):
+            for place in modules.find(import_.source, path):
                 given = self._world.facts(place)
                 if is_package(place) or (given is not None and gives_by_star(given, name)):
                     found += self.export(place, name, hops - 1)
@@ -329,7 +329,7 @@ class Names:
 
 def gives_by_star(facts: Facts, name: str) -> bool:
     """Whether `import *` from a module includes a name."""
-    listed = {one.name for one in facts.exports if one.evidence == "all"}
+    listed = {export.name for export in facts.exports if export.evidence == "all"}
     return name in listed if listed else not name.startswith("_")
 
 

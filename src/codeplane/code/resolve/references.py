@@ -79,7 +79,9 @@ def references(
     name = asked.bounds[0].name
     # The words by which files are found do not include signs.
     word = name.strip(_SIGNS) or name
-    paths = sorted({one.file for one in asked.bounds}) if asked.local else [path for path, _ in store.files_with(word)]
+    paths = (
+        sorted({bound.file for bound in asked.bounds}) if asked.local else [path for path, _ in store.files_with(word)]
+    )
     for path in paths:
         known = world.snapshot.files.get(path)
         if known is None or known.skipped is not None or not asked.may_be_in(path):
@@ -89,7 +91,7 @@ def references(
         facts = world.facts(path)
         if facts is None or world.language(facts).group not in asked.groups:
             continue
-        if not any(resolver.may_reach(path, facts, one) for one in asked.bounds):
+        if not any(resolver.may_reach(path, facts, bound) for bound in asked.bounds):
             continue
         text = world.text(path)
         offsets = unsigned(world.language(facts).names.private_sign, text, name, occurrences(text, name))
@@ -152,12 +154,12 @@ class _Asked:
                 if _is_member(world, resolver, facts, one):
                     members.add(one)
                     shaped = shaped or facts.scopes[one.scope].kind not in ("interface", "type")
-        plain = [one for one in bounds if one not in members]
+        plain = [bound for bound in bounds if bound not in members]
         # No scope binds the name of a macro.
         unbound = {one for one in plain if (facts := world.facts(one.file)) and not facts.rows(one.scope, one.name)}
         by_file: dict[str, list[Bound]] = {}
-        for one in bounds:
-            by_file.setdefault(one.file, []).append(one)
+        for bound in bounds:
+            by_file.setdefault(bound.file, []).append(bound)
         return cls(
             bounds=tuple(bounds),
             by_file=by_file,
@@ -173,7 +175,7 @@ class _Asked:
                 for _, definition in resolver.definitions(one)
             ),
             implemented=cache(lambda: _implemented(resolver, members)),
-            packages=cache(lambda: frozenset().union(*(_packages(world, resolver, one) for one in members))),
+            packages=cache(lambda: frozenset().union(*(_packages(world, resolver, member) for member in members))),
         )
 
 
@@ -188,7 +190,7 @@ def _is_member(world: World, resolver: Resolver, facts: Facts, one: Bound) -> bo
 
 
 def _implemented(resolver: Resolver, members: set[Bound]) -> frozenset[Bound]:
-    known = [resolver.relatives(one) for one in members]
+    known = [resolver.relatives(member) for member in members]
     return frozenset(bound for one in known if one is not None for bound in one.implemented)
 
 
@@ -311,7 +313,7 @@ def _tier_beside(
     outermost = language.linked and facts.scopes[own.scope].kind in ("file", "namespace")
     # Where members are never reached by their bare name, a top-level name is none of them.
     outermost = outermost and (asked.plain or not language.explicit_members)
-    if outermost and all(one.file != own.file and resolver.are_linked(one, own) for one in asked.bounds):
+    if outermost and all(bound.file != own.file and resolver.are_linked(bound, own) for bound in asked.bounds):
         return "ANCHORED"
     end = offset + len(own.name.encode())
     marks = _MARKS.search(text, max(0, offset - _FEW), offset)
@@ -323,7 +325,7 @@ def _tier_beside(
         return "UNKNOWN"
     called = text[end : end + _FEW].lstrip()[:1] == b"("
     if language.calls_apart and called and asked.member:
-        functions = any(one.kind in ("function", "method") for _, one in resolver.definitions(own))
+        functions = any(definition.kind in ("function", "method") for _, definition in resolver.definitions(own))
         return None if functions else "UNKNOWN"
     return None
 
@@ -385,10 +387,10 @@ def _tier(meaning: Meaning, path: str, asked: _Asked, *, implicit: bool) -> Tier
     if meaning.how == "label":
         return "UNKNOWN" if asked.member or asked.embedded else None
     if meaning.how == "member" and any(
-        isinstance(one, Outside) and package_of(one.source) in asked.packages() for one in meaning.entities
+        isinstance(entity, Outside) and package_of(entity.source) in asked.packages() for entity in meaning.entities
     ):
         return "ANCHORED"
-    if meaning.how == "member" and asked.member and any(one in asked.implemented() for one in meaning.entities):
+    if meaning.how == "member" and asked.member and any(entity in asked.implemented() for entity in meaning.entities):
         return "ANCHORED"
     if meaning.entities or (meaning.own is not None and meaning.certain):
         return None

@@ -139,7 +139,7 @@ class Resolver(StatementValues):
         """Return the definition whose name is at a place."""
         defined = self._defined.get(path)
         if defined is None:
-            defined = self._defined[path] = {one.name_at: one for one in facts.definitions}
+            defined = self._defined[path] = {definition.name_at: definition for definition in facts.definitions}
         return defined.get(offset)
 
     def owner_at(self, path: str, facts: Facts, offset: int) -> Entity | None:

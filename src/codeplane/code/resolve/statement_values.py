@@ -60,14 +60,14 @@ class StatementValues(Values, ABC):
         """Whether a container is a class of this repository that is merely called like one of Python's."""
         written, at = items.container
         first = written.partition(b".")[0].decode("utf-8", "replace")
-        return any(not isinstance(one, Outside) for one in self.plain(path, facts, at, first).entities)
+        return any(not isinstance(entity, Outside) for entity in self.plain(path, facts, at, first).entities)
 
     def _item_types(self, of: Bound, facts: Facts, loop: Loop) -> Iterator[tuple[str, Facts, ItemType | None]]:
         """Yield what each declaration of a variable, member or function says of its items; None where it does not."""
         text, length = self._world.text(of.file), len(of.name.encode())
         definitions = self.definitions(of)
         called, of_values = loop.steps[-1].called, loop.of_values
-        if any(one.kind in FUNCTIONS for _, one in definitions):
+        if any(definition.kind in FUNCTIONS for _, definition in definitions):
             reads = not self.is_rebound(of, facts)
             own = [(of.file, facts, index) for index, _ in definitions]
             for file, known, index in (*own, *self._overriding(of, facts)) if reads else ():
@@ -78,7 +78,7 @@ class StatementValues(Values, ABC):
         if called:
             return
         places = [facts.bind_at(row) for row in facts.rows(of.scope, of.name)]
-        places += [one.name_at for _, one in definitions if one.kind in FIELDS]
+        places += [definition.name_at for _, definition in definitions if definition.kind in FIELDS]
         types = [(at, says_type(text, at + length)) for at in dict.fromkeys(places)]
         # The declared type of a member holds for all of its assignments.
         is_member = facts.scopes[of.scope].kind == "class"

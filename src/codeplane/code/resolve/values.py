@@ -81,22 +81,22 @@ class Values(Classes, ABC):
 
     def _returned(self, of: Bound, *, called: bool, awaited: bool = False) -> Entity | None:
         """Return what calling a function or reading a property gives, if all its definitions agree."""
-        facts, definitions = self._world.facts(of.file), [one for _, one in self.definitions(of)]
+        facts, definitions = self._world.facts(of.file), [definition for _, definition in self.definitions(of)]
         if facts is None or not LANGUAGES[facts.language].names.follows_values:
             return None
         if not definitions or self.is_rebound(of, facts):
             return None
         text = self._world.text(of.file)
         found: set[Entity | None] = set()
-        for index, one in self.definitions(of):
-            if one.kind not in FUNCTIONS or is_generator(facts, text, index):
+        for index, definition in self.definitions(of):
+            if definition.kind not in FUNCTIONS or is_generator(facts, text, index):
                 return None
-            if is_property(text, one) is called:
+            if is_property(text, definition) is called:
                 # A setter does not read the property; calling a property calls its value.
                 if called or len(definitions) == 1:
                     return None
                 continue
-            chain = returned(text, one, awaited=awaited)
+            chain = returned(text, definition, awaited=awaited)
             found.add(self._class_named(of.file, facts, chain) if chain else None)
         given = found.pop() if len(found) == 1 else None
         return None if isinstance(given, Instance) and self._gives_others(of, facts, given.of) else given
@@ -172,11 +172,11 @@ class Values(Classes, ABC):
         places = [(facts.bind_at(row), facts.bind_reason(row)) for row in rows]
         definitions = self.definitions(bound)
         rules = LANGUAGES[facts.language].names
-        if rules.follows_values and any(one.kind in FUNCTIONS for _, one in definitions):
+        if rules.follows_values and any(definition.kind in FUNCTIONS for _, definition in definitions):
             return self._returned(bound, called=False)
         if facts.scopes[bound.scope].kind == "class" and rules.untyped and not self._assignments.judging:
             return self._assignments.member(bound)
-        places += [(one.name_at, NO_TARGET) for _, one in definitions if one.kind in FIELDS]
+        places += [(definition.name_at, NO_TARGET) for _, definition in definitions if definition.kind in FIELDS]
         if only >= 0:
             places = [place for place in places if place[0] == only]
         if only < 0:
@@ -336,9 +336,9 @@ class Values(Classes, ABC):
         facts = self._world.facts(bound.file)
         if facts is None:
             return False
-        for index, one in self.definitions(bound):
-            if one.kind in NAMESPACES:
+        for index, definition in self.definitions(bound):
+            if definition.kind in NAMESPACES:
                 return True
-            if one.kind in VARIABLES and facts.scopes[facts.body_of.get(index, 0)].kind == "object":
-                return not says_type(self._world.text(bound.file), one.name_at + len(one.name.encode()))
+            if definition.kind in VARIABLES and facts.scopes[facts.body_of.get(index, 0)].kind == "object":
+                return not says_type(self._world.text(bound.file), definition.name_at + len(definition.name.encode()))
         return False

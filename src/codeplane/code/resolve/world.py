@@ -105,7 +105,7 @@ class World:
         """Return the definitions of a name, each as its file and the position there, and whether these are all."""
         listed = self._store.named(name, limit=limit)
         files = self.snapshot.files
-        known = [one for one in listed if one.file in files]
+        known = [entry for entry in listed if entry.file in files]
         # The names of another text of a file say nothing about this one: they are still to come.
         self.missing.update(one.file for one in known if files[one.file].digest != one.digest)
         there = [(one.file, one.position) for one in known if files[one.file].digest == one.digest]

@@ -77,7 +77,7 @@ def reexported_names(facts: Facts, path: str, text: bytes, defined: Set[str]) ->
     passed: dict[str, tuple[str, int]] = {}
     how = LANGUAGES[facts.language].contract.re_exports
     if how == "exports":
-        taken = {one.local for one in facts.imports if one.scope == 0 and one.local}
+        taken = {import_.local for import_ in facts.imports if import_.scope == 0 and import_.local}
         for export in facts.exports:
             name = f"* from {export.source}" if export.name == "*" else export.name
             is_passed = export.source or export.local in taken or (export.local and export.local != export.name)

@@ -38,7 +38,7 @@ def without_aliases(header: Header, outline: Outline, aliases: Aliases) -> Heade
 
     parameters = header.parameters
     if parameters is not None:
-        parameters = tuple(replace(one, type=named(one.type)) for one in parameters)
+        parameters = tuple(replace(parameter, type=named(parameter.type)) for parameter in parameters)
     return replace(
         header,
         parameters=parameters,

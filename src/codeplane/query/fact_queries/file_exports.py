@@ -34,7 +34,8 @@ def file_exports(world: World, path: str) -> list[FileExport]:
     if visible in _BY_DECLARATION and not facts.exports:
         return list(_declared(Outline(path, world.text(path), facts), capital=visible == "capital"))
     return [
-        FileExport(name=one.name, local=one.local, source=one.source, evidence=one.evidence) for one in facts.exports
+        FileExport(name=export.name, local=export.local, source=export.source, evidence=export.evidence)
+        for export in facts.exports
     ]
 
 

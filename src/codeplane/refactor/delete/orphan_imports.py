@@ -22,14 +22,14 @@ def orphan_imports(world: World, resolver: Resolver, path: str, going: Sequence[
     facts, text = world.facts(path), world.text(path)
     if facts is None or not world.language(facts).names.unused_imports_fail:
         return
-    for one in facts.imports:
-        names = _names(one)
+    for import_ in facts.imports:
+        names = _names(import_)
         places = [at for name in names for at in occurrences(text, name) if not facts.in_text(at)]
-        places = [at for at in places if at not in (one.local_at, one.imported_at)]
+        places = [at for at in places if at not in (import_.local_at, import_.imported_at)]
         inside = [at for at in places if any(site.start <= at < site.end for site in going)]
         if not inside or len(inside) < len(places):
             continue
-        span = _line_of(resolver, path, text, one)
+        span = _line_of(resolver, path, text, import_)
         if span is not None:
             why = "only what is deleted used it"
             yield Edit(path=path, start=span[0], end=span[1], new="", tier="STRONG", role="IMPORT", why=why)

@@ -260,7 +260,7 @@ def _dangers(
 
 def _files(world: World, store: FactStore, path: str, *, force: bool, deadline: float) -> Draft:
     files = world.snapshot.files
-    gone = [path] if path in files else sorted(one for one in files if path and one.startswith(f"{path}/"))
+    gone = [path] if path in files else sorted(file for file in files if path and file.startswith(f"{path}/"))
     if not gone:
         raise NotFound(f"there is no file or folder {shown(path)}", hint="name it from the repository's root")
     stub = f"{path[:-3]}.pyi"

@@ -96,7 +96,7 @@ def _moves(world: World, path: str, new_path: str) -> dict[str, str]:
         if path.endswith(_PYTHON) and not new_path.endswith(_PYTHON):
             raise InvalidArgument(f"{shown(new_path)} is no Python file", hint="name the new file, with its ending")
     else:
-        found = {one: new_path + one[len(path) :] for one in files if one.startswith(f"{path}/")}
+        found = {file: new_path + file[len(path) :] for file in files if file.startswith(f"{path}/")}
         if not found:
             raise NotFound(f"there is no file or folder {shown(path)}", hint="name it from the repository's root")
         if new_path.startswith(f"{path}/"):

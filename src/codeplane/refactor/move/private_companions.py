@@ -81,6 +81,6 @@ def _companion(
             facts.in_text(at) or resolver.lexical(private.file, facts, at, private.name) in (private, None)
         ):
             return None
-    if any(one.path != private.file for one in references(world, store, [private], receivers=False)):
+    if any(reference.path != private.file for reference in references(world, store, [private], receivers=False)):
         return None
     return own

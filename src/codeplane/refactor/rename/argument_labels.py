@@ -33,7 +33,9 @@ def label_edits(context: RenameContext) -> Iterator[Edit]:
     name, new = context.name.lstrip(signs), context.new.lstrip(signs)
     behind = re.compile(rb"\s*%s(?![=:>])" % re.escape(mark))
     called = _called_names(context)
-    promoted = any(one.kind == "field" and one.name_at == subject.at + 1 for one in subject.facts.definitions)
+    promoted = any(
+        definition.kind == "field" and definition.name_at == subject.at + 1 for definition in subject.facts.definitions
+    )
     operators = tuple(sign.encode() for sign in subject.language.members) if promoted else ()
     for path, facts in context.files(name):
         text = context.world.text(path)
@@ -79,9 +81,9 @@ def _heirs(context: RenameContext, owner: str) -> set[str]:
     found = set()
     for path, facts in context.files(owner) if owner else ():
         text = context.world.text(path)
-        for one in facts.definitions:
-            if one.bases is not None and owner.encode() in text[slice(*one.bases)]:
-                found.add(one.name)
+        for definition in facts.definitions:
+            if definition.bases is not None and owner.encode() in text[slice(*definition.bases)]:
+                found.add(definition.name)
     return found
 
 

@@ -279,7 +279,7 @@ def _made_class(context: RenameContext, call: Call) -> Bound | None:
         return _copied_class(context, call, entity)
     if not isinstance(entity, Bound):
         return None
-    if meaning.certain and any(one.kind == "class" for _, one in resolver.definitions(entity)):
+    if meaning.certain and any(definition.kind == "class" for _, definition in resolver.definitions(entity)):
         return entity
     value = resolver.value(entity)
     return value.of if isinstance(value, Instance) and call.callee == "cls" else None

@@ -163,4 +163,4 @@ def _captures(node: "SgNode", pattern: StructuralPattern) -> dict[str, Captured]
 
 def _in_error(node: "SgNode") -> bool:
     """Whether a match touches code that does not parse."""
-    return node.find(kind="ERROR") is not None or any(one.kind() == "ERROR" for one in node.ancestors())
+    return node.find(kind="ERROR") is not None or any(ancestor.kind() == "ERROR" for ancestor in node.ancestors())

@@ -72,7 +72,11 @@ class Clashes:
         if facts.in_text(at) or at in facts.labels:
             return False
         found = self._names.meaning(path, facts, at, new)
-        return found is not None and found.how == "name" and not any(isinstance(one, Bound) for one in found.entities)
+        return (
+            found is not None
+            and found.how == "name"
+            and not any(isinstance(entity, Bound) for entity in found.entities)
+        )
 
     def _declaration(self, bound: Bound) -> Declaration | None:
         return next((one for one in self._declarations.named(bound.name) if one.bound == bound), None)

@@ -72,10 +72,10 @@ class Classes:
 
     def _of_bound(self, bound: Bound) -> Iterator[Body]:
         facts = self._view.facts(bound.file)
-        for index, one in self._view.definitions(bound):
-            if facts is not None and one.kind in _CLASSES and index in facts.body_of:
+        for index, definition in self._view.definitions(bound):
+            if facts is not None and definition.kind in _CLASSES and index in facts.body_of:
                 yield Body(bound.file, facts.body_of[index])
-            elif one.kind == "type" and self._depth < _MAX_DEPTH:
+            elif definition.kind == "type" and self._depth < _MAX_DEPTH:
                 self._depth += 1
                 meant = self._names.declared(bound)
                 yield from self.of_type(meant) if meant is not None else ()
@@ -157,7 +157,14 @@ class Classes:
 
     def method_at(self, facts: Facts, scope: int) -> int:
         """Return where the name of the method is that a scope of its own holds outside of its class; -1 without one."""
-        return next((one.name_at for one in facts.definitions if one.scope == scope and one.kind == "method"), -1)
+        return next(
+            (
+                definition.name_at
+                for definition in facts.definitions
+                if definition.scope == scope and definition.kind == "method"
+            ),
+            -1,
+        )
 
     def bases(self, body: Body) -> tuple[tuple[Body, ...], str, bool]:
         """Return the bases of a class, the name of one that is not in the repository, and whether all are known."""
@@ -175,17 +182,17 @@ class Classes:
         node = self._view.node(body.path, start, start + 1)
         while node is not None and node.type not in ("class_specifier", "struct_specifier", "union_specifier"):
             node = node.parent
-        clause = next((one for one in node.children if one.type == "base_class_clause"), None) if node else None
+        clause = next((child for child in node.children if child.type == "base_class_clause"), None) if node else None
         found: list[Body] = []
         outside, known = "", True
-        for one in clause.named_children if clause is not None else ():
-            if one.type in ("access_specifier", "virtual", "attribute_specifier", "comment"):
+        for child in clause.named_children if clause is not None else ():
+            if child.type in ("access_specifier", "virtual", "attribute_specifier", "comment"):
                 continue
-            bodies = self.of_bounds(self._names.bounds(body.path, one))
+            bodies = self.of_bounds(self._names.bounds(body.path, child))
             found += bodies
             if not bodies:
-                outside = outside or (one.text or b"").decode("utf-8", "replace")
-                known = known and self._names.is_outside(body.path, one)
+                outside = outside or (child.text or b"").decode("utf-8", "replace")
+                known = known and self._names.is_outside(body.path, child)
         return tuple(found), outside, known
 
     def family(self, body: Body) -> tuple[frozenset[Body], str]:
@@ -194,7 +201,7 @@ class Classes:
         while waiting and len(above) < _MAX_BASES:
             bases, missing, _ = self.bases(waiting.pop())
             outside = outside or missing
-            new = [one for one in bases if one not in above]
+            new = [base for base in bases if base not in above]
             above.update(new)
             waiting += new
         found, waiting = set(above), list(above)
@@ -211,11 +218,11 @@ class Classes:
             if of is None or facts is None or facts.language != "cpp":
                 continue
             text = self._view.text(path)
-            for index, one in enumerate(facts.definitions):
-                if one.kind not in _CLASSES or index not in facts.body_of:
+            for index, definition in enumerate(facts.definitions):
+                if definition.kind not in _CLASSES or index not in facts.body_of:
                     continue
                 other = Body(path, facts.body_of[index])
-                head = text[one.name_at : facts.scopes[other.scope].start]
+                head = text[definition.name_at : facts.scopes[other.scope].start]
                 if b":" in head and of.name.encode() in head and body in self.bases(other)[0]:
                     yield other
 

@@ -93,10 +93,10 @@ class Members:
     def with_constructors(self, *of: Bound) -> tuple[Bound, ...]:
         """Return a class with its other declarations and its constructors, which have its name."""
         bounds = dict.fromkeys(other for one in of for other in self._declarations.group(one))
-        for one in list(bounds):
-            for body in self._classes.of_bound(one):
+        for bound in list(bounds):
+            for body in self._classes.of_bound(bound):
                 if self._classes.name_of(body) in bounds:
-                    bounds.update(dict.fromkeys(self._classes.own(body, one.name)))
+                    bounds.update(dict.fromkeys(self._classes.own(body, bound.name)))
         return tuple(bounds)
 
     def bodies_around(self, path: str, facts: Facts, scope: int) -> tuple[Body, ...]:

@@ -128,7 +128,7 @@ class CNames(MemberResolver):
             return None
         facts = self._view.facts(path)
         found = self.meaning(path, facts, offset, name) if facts is not None else None
-        meant = [one for one in found.entities if isinstance(one, Bound)] if found is not None else []
+        meant = [entity for entity in found.entities if isinstance(entity, Bound)] if found is not None else []
         return self._clashes.at(path, meant, new)
 
     def pasted(self, name: str, places: Sequence[tuple[str, int]]) -> tuple[str, int] | None:
@@ -157,7 +157,7 @@ class CNames(MemberResolver):
         found = self.meaning(path, facts, node.start_byte, name)
         if found is None:
             found = self._view.plain(path, node.start_byte, name)
-        return tuple(one for one in found.entities if isinstance(one, Bound))
+        return tuple(entity for entity in found.entities if isinstance(entity, Bound))
 
     def is_outside(self, path: str, node: Node) -> bool:
         """Whether a name certainly is of something that is not in the repository."""
@@ -168,7 +168,7 @@ class CNames(MemberResolver):
             node = inner
         facts = self._view.facts(path)
         found = self.meaning(path, facts, node.start_byte, _text(node)) if facts is not None else None
-        return found is not None and any(isinstance(one, Outside) for one in found.entities)
+        return found is not None and any(isinstance(entity, Outside) for entity in found.entities)
 
     def declared(self, bound: Bound) -> Type | None:
         """Return what a type stands for."""
@@ -184,7 +184,7 @@ class CNames(MemberResolver):
 
     def is_type(self, bound: Bound) -> bool:
         """Whether a binding is a type."""
-        return any(one.kind in TYPES for _, one in self._view.definitions(bound))
+        return any(definition.kind in TYPES for _, definition in self._view.definitions(bound))
 
     # Places.
 
@@ -197,11 +197,11 @@ class CNames(MemberResolver):
         owners = self.bounds(path, last)
         bodies = self._classes.of_bounds(owners)
         if bodies:
-            if any(one.name == name for one in owners) and names_constructor(node):
+            if any(owner.name == name for owner in owners) and names_constructor(node):
                 return self._of_bounds(self._members.with_constructors(*owners))
             found = self._members.of_bodies(bodies, name)
             return Meaning(entities=found.entities, certain=found.certain, how="member")
-        if enums := [scope for one in owners for scope in self._enum_scopes(one)]:
+        if enums := [scope for owner in owners for scope in self._enum_scopes(owner)]:
             found_in = [
                 one for one in enums if (there := self._view.facts(one.file)) and there.defining(one.scope, name)
             ]
@@ -218,9 +218,9 @@ class CNames(MemberResolver):
         """Return the scopes that hold the names of an enumeration: its own, or the one around it."""
         facts = self._view.facts(bound.file)
         found: list[Bound] = []
-        for index, one in self._view.definitions(bound):
-            if one.kind == "enum" and facts is not None:
-                found.append(Bound(bound.file, facts.body_of.get(index, one.scope), bound.name))
+        for index, definition in self._view.definitions(bound):
+            if definition.kind == "enum" and facts is not None:
+                found.append(Bound(bound.file, facts.body_of.get(index, definition.scope), bound.name))
         return found
 
     def _is_unheard(self, path: str, facts: Facts, node: Node) -> bool:
@@ -319,7 +319,7 @@ class CNames(MemberResolver):
         if before.endswith((b"->", b".")) and not before.endswith(b"..."):
             types = self._macros.receiver_types(path, facts, offset)
             found_in = [self._members.of_bodies(self._classes.of_type(of), name) for of in types]
-            entities = tuple(dict.fromkeys(one for found in found_in for one in found.entities))
+            entities = tuple(dict.fromkeys(entity for found in found_in for entity in found.entities))
             certain = bool(found_in) and all(found.certain for found in found_in)
             return Meaning(entities=entities, certain=certain, how="member") if entities else UNKNOWN_MEMBER
         if before.endswith(b"#") and not before.endswith(b"##") and text[:offset].rpartition(b"\n")[2].strip() == b"#":

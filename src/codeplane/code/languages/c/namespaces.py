@@ -29,9 +29,9 @@ class Namespaces:
         """Return the namespaces in which a name is looked for in the scope of one, or of a file: itself first."""
         space = self._declarations.space_of(facts, scope) or ""
         opened = [
-            one.source.replace("::", ".").strip(".")
-            for one in facts.imports
-            if one.kind == "cpp_using_namespace" and one.scope == scope
+            import_.source.replace("::", ".").strip(".")
+            for import_ in facts.imports
+            if import_.kind == "cpp_using_namespace" and import_.scope == scope
         ]
         return list(dict.fromkeys([space, *opened, *_parents(space)[1:]]))
 

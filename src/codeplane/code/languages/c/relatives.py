@@ -24,7 +24,7 @@ class CRelatives:
         facts = self._view.facts(member.file)
         if facts is None:
             return Relatives()
-        mine = [one for _, one in self._view.definitions(member)]
+        mine = [definition for _, definition in self._view.definitions(member)]
         if any(self._declarations.space(member.file, facts, one) is not None for one in mine):
             group = self._declarations.group(member)
             more = (
@@ -42,8 +42,8 @@ class CRelatives:
     def _of_member(self, member: Bound, facts: Facts, kind: str) -> Relatives:
         bodies = self._members.bodies_around(member.file, facts, member.scope)
         names = [bound for body in bodies if (bound := self._classes.name_of(body)) is not None]
-        if any(one.name == member.name for one in names):
-            found = dict.fromkeys(bound for one in names for bound in self._members.with_constructors(one))
+        if any(name.name == member.name for name in names):
+            found = dict.fromkeys(bound for name in names for bound in self._members.with_constructors(name))
             return Relatives(members=tuple(one for one in found if one != member))
         outside, everything = "", dict[Bound, None]()
         for body in bodies:

@@ -206,7 +206,7 @@ class Types:
             facts = self._view.facts(bound.file)
             rows = facts.rows(bound.scope, bound.name) if facts is not None else ()
             places = [facts.bind_at(row) for row in rows] if facts is not None else []
-            places += [one.name_at for _, one in self._view.definitions(bound)]
+            places += [definition.name_at for _, definition in self._view.definitions(bound)]
             for at in dict.fromkeys(places):
                 node = self._view.node(bound.file, at, at + 1)
                 found = self._by_declarator(bound.file, node) if node is not None else None
@@ -225,7 +225,7 @@ class Types:
                 pointers += 1
             elif around.type == "function_declarator":
                 pointers, called = 0, True
-                trailing = next((one for one in around.children if one.type == "trailing_return_type"), None)
+                trailing = next((child for child in around.children if child.type == "trailing_return_type"), None)
                 if trailing is not None:
                     return described(path, trailing.named_child(0))
             elif around.type == "init_declarator":

@@ -49,10 +49,15 @@ class CSharpClasses:
             if facts.scopes[scope].kind == "namespace" and index >= 0:
                 names.insert(0, facts.definitions[index].name)
             scope = facts.scopes[scope].parent
-        for index, one in enumerate(facts.definitions) if facts is not None else ():
+        for index, definition in enumerate(facts.definitions) if facts is not None else ():
             # A namespace without braces holds the whole file.
-            if one.kind == "namespace" and one.scope == 0 and facts is not None and index not in facts.body_of:
-                names.insert(0, one.name)
+            if (
+                definition.kind == "namespace"
+                and definition.scope == 0
+                and facts is not None
+                and index not in facts.body_of
+            ):
+                names.insert(0, definition.name)
                 break
         whole = ".".join("".join(names_part.split()) for names_part in names).split(".") if names else []
         return [".".join(whole[:count]) for count in range(len(whole), 0, -1)] + [""]
@@ -80,7 +85,7 @@ class CSharpClasses:
             facts = self._view.facts(of.file)
             kind = facts.scopes[of.scope].kind if facts is not None else ""
             if facts is not None and kind in ("file", "namespace"):
-                mine = [one for _, one in self._view.definitions(of) if one.kind in TYPES]
+                mine = [definition for _, definition in self._view.definitions(of) if definition.kind in TYPES]
                 where = self.namespaces(of.file, mine[0].name_at)[0] if mine else ""
                 found = [part for one in mine for part in self.tops(where, of.name, self._arity(of.file, one))]
                 self._parts[of] = tuple(dict.fromkeys(found)) or (of,)
@@ -96,8 +101,8 @@ class CSharpClasses:
         """Yield the bodies of all parts of a type: the file, its facts and the scope."""
         for part in self.parts(of):
             facts = self._view.facts(part.file)
-            for index, one in self._view.definitions(part):
-                if facts is not None and one.kind in TYPES and index in facts.body_of:
+            for index, definition in self._view.definitions(part):
+                if facts is not None and definition.kind in TYPES and index in facts.body_of:
                     yield part.file, facts, facts.body_of[index]
 
     def declared(self, of: Bound, name: str, kinds: frozenset[str] | None = None) -> list[tuple[Bound, Definition]]:
@@ -129,16 +134,16 @@ class CSharpClasses:
 
     def is_class(self, bound: Bound) -> bool:
         """Whether a binding is a type and no type parameter."""
-        return any(one.kind in TYPES for _, one in self._view.definitions(bound))
+        return any(definition.kind in TYPES for _, definition in self._view.definitions(bound))
 
     def kind(self, of: Bound) -> str:
         """Return what kind of type it is."""
-        return next((one.kind for _, one in self._view.definitions(of) if one.kind in TYPES), "")
+        return next((definition.kind for _, definition in self._view.definitions(of) if definition.kind in TYPES), "")
 
     def nested(self, of: Bound, name: str) -> tuple[Bound, ...]:
         """Return the type of a name inside a type or what it builds on."""
-        for one in self.ancestors(Type(of)):
-            if isinstance(one.of, Bound) and (found := self.declared(one.of, name, TYPES)):
+        for ancestor in self.ancestors(Type(of)):
+            if isinstance(ancestor.of, Bound) and (found := self.declared(ancestor.of, name, TYPES)):
                 return tuple(dict.fromkeys(bound for bound, _ in found))
         return ()
 
@@ -164,7 +169,7 @@ class CSharpClasses:
         for namespace in self.namespaces(path, offset):
             if here := self.tops(namespace, name, arity):
                 return here
-        aliased = [one for one in facts.imports if one.alias == name]
+        aliased = [import_ for import_ in facts.imports if import_.alias == name]
         if aliased:
             return self.qualified(aliased[0].source) or (Outside(aliased[0].source),)
         brought: list[Bound] = []
@@ -184,9 +189,9 @@ class CSharpClasses:
             self._global = []
             for path in self._view.holding("global"):
                 facts = self._view.facts(path) if path.endswith(".cs") else None
-                for one in facts.imports if facts is not None else ():
-                    if self._view.text(path)[one.at : one.at + 12].startswith(b"global"):
-                        self._global.append(one)
+                for import_ in facts.imports if facts is not None else ():
+                    if self._view.text(path)[import_.at : import_.at + 12].startswith(b"global"):
+                        self._global.append(import_)
         return self._global
 
     def qualified(self, name: str) -> tuple[Bound, ...]:
@@ -212,9 +217,9 @@ class CSharpClasses:
         """Return the syntax nodes that declare the parts of a type."""
         found = []
         for part in self.parts(of):
-            for _, one in self._view.definitions(part):
-                name = self._view.node(part.file, one.name_at, one.name_at + len(part.name.encode()))
-                if one.kind in TYPES and name is not None and name.parent is not None:
+            for _, definition in self._view.definitions(part):
+                name = self._view.node(part.file, definition.name_at, definition.name_at + len(part.name.encode()))
+                if definition.kind in TYPES and name is not None and name.parent is not None:
                     found.append((part.file, name.parent))
         return found
 
@@ -236,9 +241,11 @@ class CSharpClasses:
             self._supers[first] = ()
             found: list[Type | None] = []
             for path, node in self.nodes(of):
-                listed = next((one for one in node.children if one.type == "base_list"), None)
+                listed = next((child for child in node.children if child.type == "base_list"), None)
                 bases = listed.named_children if listed is not None else []
-                found += [self.read(path, _base(one)) for one in bases if one.type not in ("argument_list", "comment")]
+                found += [
+                    self.read(path, _base(base)) for base in bases if base.type not in ("argument_list", "comment")
+                ]
             implied = {"enum": "Enum", "struct": "ValueType", "delegate": "Delegate"}.get(self.kind(of), "Object")
             self._supers[first] = tuple(dict.fromkeys([*found, Type(Outside(implied))]))
         return self._supers[first]
@@ -265,7 +272,7 @@ class CSharpClasses:
         found: list[Type | None] = []
         for clause in holder.children:
             if clause.type == "type_parameter_constraints_clause" and text(clause.named_children[0]) == parameter.name:
-                written = [one.child_by_field_name("type") for one in clause.named_children[1:]]
+                written = [child.child_by_field_name("type") for child in clause.named_children[1:]]
                 found += [self.read(parameter.file, one) for one in written if one is not None]
         return [*found, Type(Outside("Object"))]
 
@@ -292,7 +299,7 @@ class CSharpClasses:
 
     def is_whole(self, of: Type) -> bool:
         """Whether everything that a type builds on is known by name."""
-        return all(above is not None for one in self.ancestors(of) for above in self.supers_of(one))
+        return all(above is not None for ancestor in self.ancestors(of) for above in self.supers_of(ancestor))
 
     def put_in(self, of: Type | None, given: dict[Bound, Type | None]) -> Type | None:
         """Return a type with its parameters replaced."""
@@ -319,7 +326,7 @@ class CSharpClasses:
                 found = self.written(path, node)
                 if not found or text(node) == "dynamic":
                     return None
-                return Type(found[0], tuple(self.read(path, one) for one in _arguments(node)), dims)
+                return Type(found[0], tuple(self.read(path, argument) for argument in _arguments(node)), dims)
             case "predefined_type":
                 return Type(Outside(text(node)), (), dims)
             case "nullable_type" | "ref_type" | "scoped_type":
@@ -374,11 +381,11 @@ def _arguments(node: Node) -> list[Node]:
     last = node if node.type == "generic_name" else node.child_by_field_name("name")
     if last is None or last.type != "generic_name":
         return []
-    listed = next((one for one in last.named_children if one.type == "type_argument_list"), None)
+    listed = next((child for child in last.named_children if child.type == "type_argument_list"), None)
     return list(listed.named_children) if listed is not None else []
 
 
 def _parameters(node: Node | None) -> list[str]:
-    listed = next((one for one in node.children if one.type == "type_parameter_list"), None) if node else None
-    found = [one for one in listed.named_children if one.type == "type_parameter"] if listed is not None else []
+    listed = next((child for child in node.children if child.type == "type_parameter_list"), None) if node else None
+    found = [child for child in listed.named_children if child.type == "type_parameter"] if listed is not None else []
     return [text(one.child_by_field_name("name")) for one in found]

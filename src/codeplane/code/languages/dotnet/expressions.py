@@ -89,7 +89,7 @@ class CSharpExpressions(CSharpLookup):
 
     def this(self, of: Bound) -> Type:
         """Return a class as it is inside of itself."""
-        return Type(of, tuple(Type(one[0]) for one in self._classes.parameters(of)))
+        return Type(of, tuple(Type(parameter[0]) for parameter in self._classes.parameters(of)))
 
     def _by_target(self, path: str, node: Node) -> Type | None:
         around = node.parent.parent if node.parent is not None and node.parent.type == "variable_declarator" else None
@@ -98,7 +98,7 @@ class CSharpExpressions(CSharpLookup):
     def _of_choice(self, path: str, node: Node) -> Type | None:
         kinds = [node.child_by_field_name("consequence"), node.child_by_field_name("alternative")]
         types = [self.of(path, one) for one in kinds if one is not None and one.type != "null_literal"]
-        return types[0] if types and all(one == types[0] for one in types) else None
+        return types[0] if types and all(type_ == types[0] for type_ in types) else None
 
     def _awaited(self, of: Type | None) -> Type | None:
         if simple_name(of) in ("Task", "ValueTask") and of is not None:
@@ -110,11 +110,11 @@ class CSharpExpressions(CSharpLookup):
             return None
         if of.dims:
             return Type(of.of, of.args, of.dims - 1)
-        for one in self._classes.ancestors(of):
-            if isinstance(one.of, Outside):
-                at = item(simple_name(one), len(one.args))
+        for ancestor in self._classes.ancestors(of):
+            if isinstance(ancestor.of, Outside):
+                at = item(simple_name(ancestor), len(ancestor.args))
                 if at != -1:
-                    return one.args[1 if at == -2 else at]
+                    return ancestor.args[1 if at == -2 else at]
         return Type(Outside("char")) if simple_name(of) == "string" else None
 
     def element(self, of: Type | None) -> Type | None:
@@ -123,10 +123,10 @@ class CSharpExpressions(CSharpLookup):
             return None
         if of.dims:
             return Type(of.of, of.args, of.dims - 1)
-        for one in self._classes.ancestors(of):
-            at = item(simple_name(one), len(one.args)) if isinstance(one.of, Outside) else -1
+        for ancestor in self._classes.ancestors(of):
+            at = item(simple_name(ancestor), len(ancestor.args)) if isinstance(ancestor.of, Outside) else -1
             if at != -1:
-                return Type(Outside("KeyValuePair"), one.args) if at == -2 else one.args[at]
+                return Type(Outside("KeyValuePair"), ancestor.args) if at == -2 else ancestor.args[at]
         return Type(Outside("char")) if simple_name(of) == "string" else None
 
     def receiver_node(self, node: Node) -> Node | None:
@@ -253,15 +253,15 @@ class CSharpExpressions(CSharpLookup):
             of = self._from_outside(found, member_name(last.child_by_field_name("name") or last))
             values = [self.of(path, one) for one in values_of(node.child_by_field_name("arguments"))]
             known = of is not None and isinstance(of.of, Outside) and of.of.source.startswith("a member")
-            return of if not known or all(_is_foreign(one) for one in values) else None
+            return of if not known or all(_is_foreign(value) for value in values) else None
         results = []
         arguments = node.child_by_field_name("arguments")
         for bound in found.bounds:
-            for _, one in self._view.definitions(bound):
-                if one.kind not in ("method", "function"):
+            for _, definition in self._view.definitions(bound):
+                if definition.kind not in ("method", "function"):
                     return None
-                if arguments is None or self._takes(bound.file, one, arguments):
-                    results.append(self._seen_from(found.owner, self._result(bound.file, one)))
+                if arguments is None or self._takes(bound.file, definition, arguments):
+                    results.append(self._seen_from(found.owner, self._result(bound.file, definition)))
         return results[0] if results and all(one == results[0] for one in results) else None
 
     def _result(self, path: str, method: Definition) -> Type | None:
@@ -290,7 +290,7 @@ class CSharpExpressions(CSharpLookup):
     def declared(self, bound: Bound) -> Type | None:
         """Return the type that a variable, field or property is declared with."""
         facts = self._view.facts(bound.file)
-        places = [one.name_at for _, one in self._view.definitions(bound)]
+        places = [definition.name_at for _, definition in self._view.definitions(bound)]
         if facts is None:
             return None
         places = places or [facts.bind_at(row) for row in facts.rows(bound.scope, bound.name)]
@@ -356,9 +356,9 @@ class CSharpExpressions(CSharpLookup):
         if target is not None and target.type == "member_access_expression":
             owner = self.receiver(path, target.child_by_field_name("expression"))
             name = member_name(target.child_by_field_name("name"))
-            for one in self._classes.ancestors(owner) if owner is not None and not owner.dims else ():
-                if isinstance(one.of, Outside) and passes_items(simple_name(one), name, len(one.args)):
-                    return one.args[0]
+            for ancestor in self._classes.ancestors(owner) if owner is not None and not owner.dims else ():
+                if isinstance(ancestor.of, Outside) and passes_items(simple_name(ancestor), name, len(ancestor.args)):
+                    return ancestor.args[0]
             if owner is not None and owner.dims and passes_items("List", name, 1):
                 return Type(owner.of, owner.args, owner.dims - 1)
         found = self.called(path, call)

@@ -63,11 +63,11 @@ class CSharpLookup(ABC):
     def _static(self, facts: Facts, name: str) -> Found | None:
         """Return the member that `using static` brings."""
         unknown = ""
-        for one in facts.imports:
-            if one.kind != "csharp_using_static":
+        for import_ in facts.imports:
+            if import_.kind != "csharp_using_static":
                 continue
-            owners = self._classes.qualified(one.source)
-            unknown = unknown if owners else one.source
+            owners = self._classes.qualified(import_.source)
+            unknown = unknown if owners else import_.source
             found = self._classes.declared(owners[0], name) if owners else []
             if found:
                 return Found(tuple(dict.fromkeys(bound for bound, _ in found)), True, Type(owners[0]))
@@ -77,12 +77,12 @@ class CSharpLookup(ABC):
         """Return the member of a type: several where their parameters do not tell them apart."""
         outside = ""
         having: list[tuple[Type, Bound, Definition]] = []
-        for one in self._classes.ancestors(of):
-            if isinstance(one.of, Outside):
-                own = may_have(one.of.source, name) and not is_interface(one.of.source)
-                outside = outside or (one.of.source if own else "")
-            elif isinstance(one.of, Bound) and self._classes.is_class(one.of):
-                having += ((one, bound, it) for bound, it in self._classes.declared(one.of, name))
+        for ancestor in self._classes.ancestors(of):
+            if isinstance(ancestor.of, Outside):
+                own = may_have(ancestor.of.source, name) and not is_interface(ancestor.of.source)
+                outside = outside or (ancestor.of.source if own else "")
+            elif isinstance(ancestor.of, Bound) and self._classes.is_class(ancestor.of):
+                having += ((ancestor, bound, it) for bound, it in self._classes.declared(ancestor.of, name))
         if not having:
             return Found((), False, None, outside if self._classes.is_whole(of) else "")
         first = having[0]
@@ -127,19 +127,19 @@ class CSharpLookup(ABC):
             return False
         if isinstance(of.of, Outside) and isinstance(wanted.of, Outside):
             return simple_name(of) == simple_name(wanted)
-        above = [one.of for one in self._classes.ancestors(of)]
+        above = [ancestor.of for ancestor in self._classes.ancestors(of)]
         parts = self._classes.parts(wanted.of) if isinstance(wanted.of, Bound) else (wanted.of,)
         return any(one in parts for one in above)
 
     def _takes(self, path: str, method: Definition, arguments: Node) -> bool:
         listed, count = self._parameters(path, method), len(values_of(arguments))
-        least = sum(all(mark.type != "=" for mark in one.children) for one in listed)
+        least = sum(all(mark.type != "=" for mark in entry.children) for entry in listed)
         return least <= count <= len(listed) or self._has_rest(path, method)
 
     def _has_rest(self, path: str, method: Definition) -> bool:
         listed = self._list(path, method)
-        return listed is not None and any(one.type in ("params", "modifier") and text(one) == "params"
-                                          for one in listed.children)  # fmt: skip
+        return listed is not None and any(child.type in ("params", "modifier") and text(child) == "params"
+                                          for child in listed.children)  # fmt: skip
 
     def _list(self, path: str, method: Definition) -> Node | None:
         node = self._view.node(path, method.name_at, method.name_at + len(method.name.encode()))
@@ -147,16 +147,18 @@ class CSharpLookup(ABC):
 
     def _parameters(self, path: str, method: Definition) -> list[Node]:
         listed = self._list(path, method)
-        return [one for one in listed.named_children if one.type == "parameter"] if listed is not None else []
+        return [child for child in listed.named_children if child.type == "parameter"] if listed is not None else []
 
     def parameter_types(self, path: str, method: Definition) -> tuple[str, ...]:
         """Return the types of a method's parameters as they are written, for comparison."""
-        return tuple("".join(text(one.child_by_field_name("type")).split()) for one in self._parameters(path, method))
+        return tuple(
+            "".join(text(parameter.child_by_field_name("type")).split()) for parameter in self._parameters(path, method)
+        )
 
 
 def values_of(arguments: Node | None) -> list[Node]:
     """Return the arguments of a call."""
-    return [one for one in arguments.named_children if one.type == "argument"] if arguments is not None else []
+    return [child for child in arguments.named_children if child.type == "argument"] if arguments is not None else []
 
 
 def simple_name(of: Type | None) -> str:

@@ -61,7 +61,7 @@ class CSharpMembers(MemberResolver):
         if parent.type == "foreach_statement" and parent.child_by_field_name("left") == node:
             return None
         found = self._of_use(path, node, parent)
-        alias = next((one for one in facts.imports if one.alias == name), None)
+        alias = next((import_ for import_ in facts.imports if import_.alias == name), None)
         if found is None or alias is None or found.how == "member":
             return found
         meant = self._classes.qualified(alias.source) or (Outside(alias.source),)
@@ -111,7 +111,7 @@ class CSharpMembers(MemberResolver):
         """Return what a new name would mean already at the place of a name without a receiver."""
         facts = self._view.facts(path)
         now = self.meaning(path, facts, offset, name) if facts is not None and self._view.holding(new) else None
-        mine = next((one for one in now.entities if isinstance(one, Bound)), None) if now is not None else None
+        mine = next((entity for entity in now.entities if isinstance(entity, Bound)), None) if now is not None else None
         node = self._view.node(path, offset, offset + len(name.encode()))
         parent = node.parent if node is not None else None
         if mine is None or now is None or now.how == "member" or facts is None or parent is None:
@@ -139,9 +139,9 @@ class CSharpMembers(MemberResolver):
 
     def _of_definition(self, path: str, facts: Facts, offset: int, name: str) -> Meaning | None:
         """Return what a declared name means: itself; local variables are left to the rules of scopes."""
-        for one in facts.definitions:
-            if one.name_at == offset:
-                return _meant((Bound(path, one.scope, one.name),), "field")
+        for definition in facts.definitions:
+            if definition.name_at == offset:
+                return _meant((Bound(path, definition.scope, definition.name),), "field")
         return None
 
     def _of_label(self, path: str, argument: Node, name: str) -> Meaning:

@@ -23,11 +23,11 @@ class CSharpRelatives:
     def of(self, member: Bound) -> Relatives:
         """Return what is renamed with a member or type."""
         facts = self._view.facts(member.file)
-        mine = [one for _, one in self._view.definitions(member)]
+        mine = [definition for _, definition in self._view.definitions(member)]
         if facts is None or not mine:
             return Relatives()
         if any(one.kind in TYPES for one in mine):
-            others = tuple(one for one in self._classes.parts(member) if one != member)
+            others = tuple(part for part in self._classes.parts(member) if part != member)
             return Relatives(members=others, outside=self._by_ending(member.name))
         if facts.scopes[member.scope].kind != "class":
             return Relatives()
@@ -72,10 +72,14 @@ class CSharpRelatives:
         for path in self._view.holding(of.name):
             facts = self._view.facts(path) if path.endswith((".cs", ".csx")) else None
             content = self._view.text(path) if facts is not None else b""
-            for one in facts.definitions if facts is not None else ():
-                if one.kind not in TYPES or one.bases is None or content.find(name, *one.bases) < 0:
+            for definition in facts.definitions if facts is not None else ():
+                if (
+                    definition.kind not in TYPES
+                    or definition.bases is None
+                    or content.find(name, *definition.bases) < 0
+                ):
                     continue
-                heir = Bound(path, one.scope, one.name)
+                heir = Bound(path, definition.scope, definition.name)
                 if any(above is not None and above.of in parts for above in self._classes.supers(heir)):
                     yield heir
 
@@ -85,7 +89,7 @@ class CSharpRelatives:
 
     def _is_shared(self, path: str, members: list[Definition]) -> bool:
         """Whether others may override or implement one of some members."""
-        return any(not self._modifiers(path, one) & {"private", "static", "const"} for one in members)
+        return any(not self._modifiers(path, member) & {"private", "static", "const"} for member in members)
 
     def _modifiers(self, path: str, one: Definition) -> set[str]:
         node = self._view.node(path, one.name_at, one.name_at + len(one.name.encode()))
@@ -120,8 +124,8 @@ class CSharpRelatives:
 
     def _is_explicit(self, members: list[tuple[str, Definition]]) -> bool:
         """Whether a member names the interface that it implements."""
-        for path, one in members:
-            node = self._view.node(path, one.name_at, one.name_at + len(one.name.encode()))
+        for path, member in members:
+            node = self._view.node(path, member.name_at, member.name_at + len(member.name.encode()))
             made = node.parent if node is not None else None
             if made is not None and any(child.type == "explicit_interface_specifier" for child in made.children):
                 return True

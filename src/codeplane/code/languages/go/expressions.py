@@ -137,7 +137,7 @@ class Expressions:
         rows = facts.rows(bound.scope, bound.name) if facts is not None else ()
         places = [facts.bind_at(row) for row in rows] if facts is not None else []
         # A second `:=` in one scope leaves the type of the first.
-        return min(places or [one.name_at for _, one in self._view.definitions(bound)], default=-1)
+        return min(places or [definition.name_at for _, definition in self._view.definitions(bound)], default=-1)
 
     def _declaration(self, bound: Bound) -> Type | None:
         at = self._bound_at(bound)
@@ -234,7 +234,7 @@ class Expressions:
         if called is None or called.items:
             return None
         if called.outside:
-            foreign = all(self._is_foreign(path, one) for one in arguments)
+            foreign = all(self._is_foreign(path, argument) for argument in arguments)
             return self._from_outside(path, node, called, foreign=foreign)
         inner = function
         while inner.type == "parenthesized_expression" and (child := first_child(inner)) is not None:
@@ -250,7 +250,7 @@ class Expressions:
             return self._result(called, result)
         explicit = node.child_by_field_name("type_arguments")
         types = [Type(path, one) for one in explicit.named_children] if explicit is not None else []
-        given = infer(self._types, called, types, [self.of(path, one) for one in arguments])
+        given = infer(self._types, called, types, [self.of(path, argument) for argument in arguments])
         return self._result(Type(called.path, called.node, given=given), result)
 
     def _from_outside(self, path: str, call: Node, called: Type, *, foreign: bool) -> Type | None:

@@ -34,7 +34,7 @@ class Handovers:
         for path in files[:_MAX_FILES]:
             for package, of in self._handed_over(path):
                 has = self._members.find(of, name)
-                if has is not None and any(one in among for one in has.entities):
+                if has is not None and any(entity in among for entity in has.entities):
                     return package
         return "a package that one of too many files to look at may hand it to" if len(files) > _MAX_FILES else ""
 
@@ -57,16 +57,18 @@ class Handovers:
         packages = self._types.packages(entity.file)
         for path in packages.beside(entity.file) if packages is not None else ():
             facts, text = self._view.facts(path), self._view.text(path)
-            for one in facts.definitions if facts is not None and word.search(text) else ():
-                if one.name[:1].isupper() and word.search(text, one.start, one.body if one.body > 0 else one.end):
-                    found[one.name] = None
+            for definition in facts.definitions if facts is not None and word.search(text) else ():
+                if definition.name[:1].isupper() and word.search(
+                    text, definition.start, definition.body if definition.body > 0 else definition.end
+                ):
+                    found[definition.name] = None
         return list(found)[:_MAX_NAMES]
 
     def _imports_foreign(self, path: str) -> bool:
         facts, packages = self._view.facts(path), self._types.packages(path)
         if facts is None or packages is None:
             return False
-        return any(is_foreign(one.source) and not packages.find(one.source, path) for one in facts.imports)
+        return any(is_foreign(import_.source) and not packages.find(import_.source, path) for import_ in facts.imports)
 
     def _handed_over(self, path: str) -> list[tuple[str, Type]]:
         if path not in self._given:
@@ -90,17 +92,17 @@ class Handovers:
                     yield from self._by_literal(path, node)
                 case "generic_type":
                     package = self._foreign(Type(path, node))
-                    yield from ((package, one) for one in self._types.arguments(Type(path, node)) if package)
+                    yield from ((package, argument) for argument in self._types.arguments(Type(path, node)) if package)
 
     def _by_call(self, path: str, node: Node) -> Iterator[tuple[str, Type | None]]:
         function, listed = node.child_by_field_name("function"), node.child_by_field_name("arguments")
-        arguments = [one for one in listed.named_children if one.type != "comment"] if listed is not None else []
+        arguments = [child for child in listed.named_children if child.type != "comment"] if listed is not None else []
         called = self._expressions.of(path, function) if arguments else None
         if called is None or called.items:
             return
         if called.outside:
             taken = called.outside if is_foreign(called.outside) and called.outside not in _ASSERTING else ""
-            yield from ((taken, self._expressions.of(path, one)) for one in arguments if taken)
+            yield from ((taken, self._expressions.of(path, argument)) for argument in arguments if taken)
             return
         of = called if called.node.type in FUNCTIONS else self._types.underlying(called)
         if called.path == path and function is not None and called.node.id == function.id:
@@ -113,7 +115,7 @@ class Handovers:
             around: Node | None = node.parent
             while around is not None and around.type not in FUNCTIONS:
                 around = around.parent
-            listed = next((one for one in node.named_children if one.type == "expression_list"), None)
+            listed = next((child for child in node.named_children if child.type == "expression_list"), None)
             wanted = results(Type(path, around)) if around is not None else []
             yield from self._given_to(path, wanted, listed.named_children if listed is not None else [])
             return
@@ -128,15 +130,15 @@ class Handovers:
         if written is not None:
             places = [Type(path, written)] * len(node.children_by_field_name("name"))
         elif left is not None:
-            places = [self._expressions.of(path, one) for one in left.named_children]
+            places = [self._expressions.of(path, child) for child in left.named_children]
         yield from self._given_to(path, places, listed.named_children if listed is not None else [])
 
     def _by_literal(self, path: str, node: Node) -> Iterator[tuple[str, Type | None]]:
         of = self._expressions.literal_type(path, node)
         package = self._foreign(of)
         under = self._types.underlying(of)
-        for one in node.named_children:
-            value = one.child_by_field_name("value") if one.type == "keyed_element" else one
+        for child in node.named_children:
+            value = child.child_by_field_name("value") if child.type == "keyed_element" else child
             children = value.named_children if value is not None and value.type == "literal_element" else [value]
             inner = children[0] if children else None
             if inner is None or inner.type in ("comment", "literal_value"):
@@ -145,7 +147,7 @@ class Handovers:
             if package:
                 yield package, self._expressions.of(path, inner)
             elif under is not None and under.node.type == "struct_type":
-                key = one.child_by_field_name("key") if one.type == "keyed_element" else None
+                key = child.child_by_field_name("key") if child.type == "keyed_element" else None
                 member = self._members.find(of, text_of(key)) if of is not None and key is not None else None
                 to = member.type if member is not None else None
             else:

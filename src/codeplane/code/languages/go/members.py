@@ -75,7 +75,11 @@ class GoMembers(MemberResolver):
         parent = node.parent if node is not None else None
         of = self._owner_at(path, node, parent) if node is not None and parent is not None else None
         found = self._members.find(of, new) if of is not None else None
-        return next((one for one in found.entities if isinstance(one, Bound)), None) if found is not None else None
+        return (
+            next((entity for entity in found.entities if isinstance(entity, Bound)), None)
+            if found is not None
+            else None
+        )
 
     def _owner_at(self, path: str, node: tree_sitter.Node, parent: tree_sitter.Node) -> Type | None:
         """Return the type that the member at a place is read from or declared in."""

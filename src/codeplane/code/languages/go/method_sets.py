@@ -42,7 +42,7 @@ class MethodSets:
         return self._found[member]
 
     def _relatives(self, member: Bound) -> Relatives:
-        mine = next((one for _, one in self._view.definitions(member)), None)
+        mine = next((definition for _, definition in self._view.definitions(member)), None)
         if mine is None or mine.kind != "method":
             return Relatives(members=tuple(self._other_twins(member)), outside=self._exported_to(member))
         owners = list(self._owners(member.name))
@@ -61,11 +61,11 @@ class MethodSets:
                 answer = self._implements(of, interface)
                 if member in has.entities and answer is not False:
                     implemented.add(own)
-                for one in has.entities if answer is not False else ():
-                    if isinstance(one, Bound):
+                for entity in has.entities if answer is not False else ():
+                    if isinstance(entity, Bound):
                         edges = maybe if answer is None else sure
-                        edges.setdefault(own, set()).add(one)
-                        edges.setdefault(one, set()).add(own)
+                        edges.setdefault(own, set()).add(entity)
+                        edges.setdefault(entity, set()).add(own)
         for bound, of in owners:
             for twin in self._own_twins(of, bound):
                 sure.setdefault(bound, set()).add(twin)
@@ -104,9 +104,9 @@ class MethodSets:
 
     def _own_twins(self, of: Type, bound: Bound) -> Iterator[Bound]:
         found = self._members.find(of, bound.name) if of.node.type != "interface_type" else None
-        for one in found.entities if found is not None and bound in found.entities else ():
-            if isinstance(one, Bound) and one != bound:
-                yield one
+        for entity in found.entities if found is not None and bound in found.entities else ():
+            if isinstance(entity, Bound) and entity != bound:
+                yield entity
 
     def _owners(self, name: str) -> Iterator[tuple[Bound, Type]]:
         """Yield every method of a name, with the type or the interface that has it."""
@@ -151,14 +151,16 @@ class MethodSets:
     def _embedders(self, of: Bound) -> Iterator[tuple[Bound, Type]]:
         for path in self._view.holding(of.name):
             facts = self._view.facts(path) if path.endswith(".go") else None
-            for one in facts.definitions if facts is not None else ():
-                if one.kind not in ("struct", "interface"):
+            for definition in facts.definitions if facts is not None else ():
+                if definition.kind not in ("struct", "interface"):
                     continue
-                bound = Bound(path, one.scope, one.name)
+                bound = Bound(path, definition.scope, definition.name)
                 literal = self._types.literal(bound)
                 for _, inner in self._members.embedded(literal[0]) if literal is not None else ():
                     if of.name in text_of(inner.node) and self._types.named(inner) == of:
-                        node = self._view.node(path, one.name_at, one.name_at + len(one.name.encode()))
+                        node = self._view.node(
+                            path, definition.name_at, definition.name_at + len(definition.name.encode())
+                        )
                         if node is not None:
                             yield bound, Type(path, node)
                         break
@@ -206,8 +208,8 @@ class MethodSets:
         return self._has_all(of, listed) if listed is not None else True
 
     def _has_all(self, of: Type, listed: frozenset[str]) -> bool:
-        for one in listed:
-            name, takes, gives = one.split("/")
+        for entry in listed:
+            name, takes, gives = entry.split("/")
             has = self._members.find(of, name)
             if has is None or (has.entities and isinstance(has.entities[0], Outside)):
                 continue
@@ -219,11 +221,11 @@ class MethodSets:
 
     def _has_one(self, of: Type, name: str, among: set[Bound]) -> bool:
         has = self._members.find(of, name)
-        return has is not None and any(one in among for one in has.entities)
+        return has is not None and any(entity in among for entity in has.entities)
 
     def _outside(self, name: str, types: list[Type], members: tuple[Bound, ...]) -> str:
         """Return which type that is not of the repository asks for a method."""
-        vendored = next((one.file for one in members if "vendor/" in one.file), "")
+        vendored = next((member.file for member in members if "vendor/" in member.file), "")
         if vendored:
             return f"an interface of {vendored}"
         asking = [(len(listed), key) for key, listed in STANDARD_INTERFACES.items() if may_have(key, name)]

@@ -91,7 +91,7 @@ class GoPackages(Modules):
     def outside(self, source: str) -> bool:
         """Whether an import path certainly names no package of this repository."""
         modules = [*self._roots.values(), *(old for replaced in self._replaced.values() for old in replaced)]
-        if any(source == one or source.startswith(f"{one}/") for one in modules):
+        if any(source == module or source.startswith(f"{module}/") for module in modules):
             return False
         # Only the standard library has paths without a domain, unless a module here is called so.
         return bool(modules) or "." not in source.partition("/")[0]
@@ -141,7 +141,7 @@ class GoPackages(Modules):
         listed = self._files.get(package.removesuffix("/"), ())
         names = [self._package(path) for path in listed if not path.endswith(_TEST)]
         names = names or [self._package(path).removesuffix(b"_test") for path in listed]
-        others = [one for one in names if one != b"main"]
+        others = [name for name in names if name != b"main"]
         return (others or names or [b""])[0].decode("utf-8", "replace")
 
     def beside(self, path: str) -> list[str]:

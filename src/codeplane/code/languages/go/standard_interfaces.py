@@ -184,4 +184,4 @@ STANDARD_INTERFACES: Mapping[str, frozenset[str]] = _read()
 def may_have(interface: str, name: str) -> bool:
     """Whether a type from outside may have a member: the standard interfaces are known, others may have any."""
     listed = STANDARD_INTERFACES.get(interface)
-    return listed is None or any(one.startswith(f"{name}/") for one in listed)
+    return listed is None or any(entry.startswith(f"{name}/") for entry in listed)

@@ -149,15 +149,15 @@ class TypeMembers:
     def embedded(self, literal: Type) -> Iterator[tuple[str, Type]]:
         """Yield what a struct or an interface embeds, each with the name of its field."""
         if literal.node.type == "interface_type":
-            for one in literal.node.named_children:
-                inner = one.named_children if one.type == "type_elem" else []
+            for child in literal.node.named_children:
+                inner = child.named_children if child.type == "type_elem" else []
                 if len(inner) == 1 and inner[0].type != "negated_type":
                     yield "", Type(literal.path, inner[0], given=literal.given)
             return
         listed = first_child(literal.node) if literal.node.type == "struct_type" else None
-        for one in listed.named_children if listed is not None else ():
-            written = one.child_by_field_name("type") if one.child_by_field_name("name") is None else None
-            if one.type == "field_declaration" and written is not None:
+        for child in listed.named_children if listed is not None else ():
+            written = child.child_by_field_name("type") if child.child_by_field_name("name") is None else None
+            if child.type == "field_declaration" and written is not None:
                 name = text_of(written).partition("[")[0].rpartition(".")[2].lstrip("*")
                 yield name, Type(literal.path, written, given=literal.given)
 
@@ -166,22 +166,22 @@ class TypeMembers:
         if path not in self._at:
             facts = self._view.facts(path)
             listed = facts.definitions if facts is not None else ()
-            self._at[path] = {one.name_at: Bound(path, one.scope, one.name) for one in listed}
+            self._at[path] = {entry.name_at: Bound(path, entry.scope, entry.name) for entry in listed}
         return self._at[path].get(name.start_byte)
 
 
 def fields(literal: Type) -> Iterator[tuple[Node, Node]]:
     """Yield the names that a struct or an interface declares, each with the type of the field or the method."""
     if literal.node.type == "interface_type":
-        for one in literal.node.named_children:
-            name = one.child_by_field_name("name") if one.type == "method_elem" else None
+        for child in literal.node.named_children:
+            name = child.child_by_field_name("name") if child.type == "method_elem" else None
             if name is not None:
-                yield name, one
+                yield name, child
         return
     listed = first_child(literal.node)
-    for one in listed.named_children if listed is not None else ():
-        written = one.child_by_field_name("type")
-        for name in one.children_by_field_name("name") if written is not None else ():
+    for child in listed.named_children if listed is not None else ():
+        written = child.child_by_field_name("type")
+        for name in child.children_by_field_name("name") if written is not None else ():
             assert written is not None
             yield name, written
 

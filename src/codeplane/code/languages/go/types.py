@@ -98,16 +98,16 @@ class GoTypes:
         if facts is None or packages is None:
             return None
         unknown = False
-        for one in facts.imports:
-            places = packages.find(one.source, path)
-            if places and not one.alias and one.imported != "*" and packages.name(places[0]) == name:
-                return Module(places[0]) if not packages.is_guess(one.source, path) else None
-            unknown = unknown or (not places and not packages.outside(one.source))
+        for import_ in facts.imports:
+            places = packages.find(import_.source, path)
+            if places and not import_.alias and import_.imported != "*" and packages.name(places[0]) == name:
+                return Module(places[0]) if not packages.is_guess(import_.source, path) else None
+            unknown = unknown or (not places and not packages.outside(import_.source))
         return Outside(name) if not unknown or name in GO_RESERVED.shadowed else None
 
     def is_type(self, bound: Bound) -> bool:
         """Whether a binding is a type of the repository."""
-        return any(one.kind in _TYPES for _, one in self._view.definitions(bound))
+        return any(definition.kind in _TYPES for _, definition in self._view.definitions(bound))
 
     def literal(self, bound: Bound) -> tuple[Type, bool] | None:
         """Return what a type is declared to be, and whether its name is an alias."""
@@ -116,7 +116,9 @@ class GoTypes:
         return self._literals[bound]
 
     def _literal(self, bound: Bound) -> tuple[Type, bool] | None:
-        at = next((one.name_at for _, one in self._view.definitions(bound) if one.kind in _TYPES), -1)
+        at = next(
+            (definition.name_at for _, definition in self._view.definitions(bound) if definition.kind in _TYPES), -1
+        )
         node = self._view.node(bound.file, at, at + len(bound.name.encode())) if at >= 0 else None
         spec = node.parent if node is not None else None
         written = spec.child_by_field_name("type") if spec is not None else None
@@ -164,7 +166,7 @@ class GoTypes:
         # The receiver of a method names the parameters of its type anew.
         of = self.entity(path, generic)
         parameters = self.parameters_of(of) if isinstance(of, Bound) else ()
-        position = [one.start_byte for one in arguments.named_children].index(parent.start_byte)
+        position = [child.start_byte for child in arguments.named_children].index(parent.start_byte)
         return (parameters[position][1] if position < len(parameters) else None,)
 
     def _only(self, path: str, constraint: Node | None) -> Type | None:
@@ -180,16 +182,16 @@ class GoTypes:
     def type_parameters(self, path: str, declaration: Node) -> Iterator[tuple[str, Type | None]]:
         """Yield the type parameters of a declaration, each with its constraint."""
         listed = declaration.child_by_field_name("type_parameters")
-        for one in listed.named_children if listed is not None else ():
-            for name in one.children_by_field_name("name"):
-                yield text_of(name), self._only(path, one.child_by_field_name("type"))
+        for child in listed.named_children if listed is not None else ():
+            for name in child.children_by_field_name("name"):
+                yield text_of(name), self._only(path, child.child_by_field_name("type"))
 
     def arguments(self, of: Type) -> list[Type | None]:
         """Return the type arguments that are written behind a name."""
         if of.node.type == "index_expression":
             return [of.at(of.node.child_by_field_name("index"))]
         listed = of.node.child_by_field_name("type_arguments") if of.node.type == "generic_type" else None
-        return [of.at(one) for one in listed.named_children] if listed is not None else []
+        return [of.at(child) for child in listed.named_children] if listed is not None else []
 
     def canonical(self, of: Type | None) -> Type | None:
         """Return the head of a type, through aliases."""
@@ -353,18 +355,18 @@ def results(function: Type) -> list[Type]:
 
 def _listed(function: Type, listed: Node | None) -> list[Type]:
     found: list[Type] = []
-    for one in listed.named_children if listed is not None else ():
-        written = one.child_by_field_name("type")
+    for child in listed.named_children if listed is not None else ():
+        written = child.child_by_field_name("type")
         if written is not None:
-            items = one.type == "variadic_parameter_declaration"
-            count = max(1, len(one.children_by_field_name("name")))
+            items = child.type == "variadic_parameter_declaration"
+            count = max(1, len(child.children_by_field_name("name")))
             found += [Type(function.path, written, items, function.given)] * count
     return found
 
 
 def first_child(node: Node) -> Node | None:
     """Return the first named child of a node that is no comment."""
-    return next((one for one in node.named_children if one.type != "comment"), None)
+    return next((child for child in node.named_children if child.type != "comment"), None)
 
 
 def text_of(node: Node | None) -> str:

@@ -13,21 +13,23 @@ _BEFORE = 300
 def exported_places(facts: Facts, text: bytes) -> Mapping[int, Export]:
     """The places of names that no scope of the file explains: what is passed on, and what it is called outside."""
     found: dict[int, Export] = {}
-    for one in facts.exports:
-        if one.evidence not in _NAMING or not (one.source or one.name != one.local or one.evidence == "commonjs"):
+    for export in facts.exports:
+        if export.evidence not in _NAMING or not (
+            export.source or export.name != export.local or export.evidence == "commonjs"
+        ):
             continue
-        if one.name == "*" or (one.evidence == "commonjs" and not one.local):
+        if export.name == "*" or (export.evidence == "commonjs" and not export.local):
             continue
-        found.setdefault(one.at, one)
-        if one.source and one.name != one.local and one.local != "*":
-            start = max(0, one.at - _BEFORE)
-            before = _AS.search(text[start : one.at])
-            if before is not None and before[1] == one.local.encode():
-                found[start + before.start(1)] = one
+        found.setdefault(export.at, export)
+        if export.source and export.name != export.local and export.local != "*":
+            start = max(0, export.at - _BEFORE)
+            before = _AS.search(text[start : export.at])
+            if before is not None and before[1] == export.local.encode():
+                found[start + before.start(1)] = export
     return found
 
 
 def given_whole(facts: Facts) -> Export | None:
     """What `module.exports` or `export =` makes of a module as a whole, if it is a name."""
-    whole = [one for one in facts.exports if one.evidence == "module_exports"]
+    whole = [export for export in facts.exports if export.evidence == "module_exports"]
     return whole[0] if len(whole) == 1 and whole[0].local else None

@@ -56,7 +56,11 @@ def in_static(facts: Facts, text: bytes, offset: int, of: int) -> bool:
     if scope is not None and scope.definition >= 0:
         return is_static(text, facts.definitions[scope.definition])
     # The value of a field, or a function in it.
-    around = (one for one in facts.definitions if one.scope == of and one.start <= offset < one.end)
+    around = (
+        definition
+        for definition in facts.definitions
+        if definition.scope == of and definition.start <= offset < definition.end
+    )
     return any(is_static(text, one) for one in around)
 
 

@@ -77,9 +77,9 @@ class JavaClasses:
 
     def nested(self, of: Bound, name: str) -> Bound | None:
         """Return the type of a name inside a type or what it builds on."""
-        for one in self.ancestors(Type(of)):
-            if isinstance(one.of, Bound) and any(it.kind in TYPES for it in self.declared(one.of, name)):
-                return Bound(one.of.file, self.body(one.of), name)
+        for ancestor in self.ancestors(Type(of)):
+            if isinstance(ancestor.of, Bound) and any(it.kind in TYPES for it in self.declared(ancestor.of, name)):
+                return Bound(ancestor.of.file, self.body(ancestor.of), name)
         return None
 
     def imported(self, one: Import) -> tuple[Entity, ...]:
@@ -142,10 +142,12 @@ class JavaClasses:
 
     def _by_star(self, facts: Facts, name: str) -> tuple[Entity, ...]:
         found: list[Entity] = []
-        for one in facts.imports:
-            if one.imported == "*":
-                found += self.top_level(one.source, name) if "static" not in one.kind else ()
-                found += (nested for of in self.qualified(one.source) if (nested := self.nested(of, name)) is not None)
+        for import_ in facts.imports:
+            if import_.imported == "*":
+                found += self.top_level(import_.source, name) if "static" not in import_.kind else ()
+                found += (
+                    nested for of in self.qualified(import_.source) if (nested := self.nested(of, name)) is not None
+                )
         return tuple(dict.fromkeys(found))
 
     def is_variable_of_type(self, path: str, at: int, name: str) -> bool:
@@ -155,7 +157,7 @@ class JavaClasses:
 
     def is_class(self, bound: Bound) -> bool:
         """Whether a binding is a class, with or without a name."""
-        return not bound.name or any(one.kind in TYPES for _, one in self._view.definitions(bound))
+        return not bound.name or any(definition.kind in TYPES for _, definition in self._view.definitions(bound))
 
     def of_scope(self, path: str, facts: Facts, scope: int) -> Bound:
         """Return the class whose body a scope is."""
@@ -182,8 +184,8 @@ class JavaClasses:
         if not of.name:
             return of.scope
         facts = self._view.facts(of.file)
-        for index, one in self._view.definitions(of) if facts is not None else ():
-            if one.kind in TYPES and facts is not None:
+        for index, definition in self._view.definitions(of) if facts is not None else ():
+            if definition.kind in TYPES and facts is not None:
                 return facts.body_of.get(index, -1)
         return -1
 
@@ -203,9 +205,9 @@ class JavaClasses:
             while inner is not None and inner.type not in ("object_creation_expression", "enum_constant"):
                 inner = inner.parent
             return inner
-        for _, one in self._view.definitions(of):
-            if one.kind in TYPES:
-                name = self._view.node(of.file, one.name_at, one.name_at + len(of.name.encode()))
+        for _, definition in self._view.definitions(of):
+            if definition.kind in TYPES:
+                name = self._view.node(of.file, definition.name_at, definition.name_at + len(of.name.encode()))
                 return name.parent if name is not None else None
         return None
 
@@ -257,10 +259,10 @@ class JavaClasses:
         at = facts.bind_at(rows[0]) if facts is not None and rows else -1
         node = self._view.node(variable.file, at, at + len(variable.name.encode())) if at >= 0 else None
         parent = node.parent if node is not None else None
-        bound = next((one for one in parent.named_children if one.type == "type_bound"), None) if parent else None
+        bound = next((child for child in parent.named_children if child.type == "type_bound"), None) if parent else None
         if bound is None:
             return (Type(Outside("Object")),)
-        return tuple(self.read(variable.file, one) for one in bound.named_children)
+        return tuple(self.read(variable.file, child) for child in bound.named_children)
 
     def ancestors(self, of: Type) -> list[Type]:
         """Return a type and all that it builds on, the nearest first; what is not known is left out."""
@@ -277,7 +279,7 @@ class JavaClasses:
 
     def is_whole(self, of: Type) -> bool:
         """Whether everything that a type builds on is known by name."""
-        return all(above is not None for one in self.ancestors(of) for above in self.supers_of(one))
+        return all(above is not None for ancestor in self.ancestors(of) for above in self.supers_of(ancestor))
 
     def put_in(self, of: Type | None, given: dict[Bound, Type | None]) -> Type | None:
         """Return a type with its variables replaced."""
@@ -302,8 +304,8 @@ class JavaClasses:
                 return Type(entity, (), dims) if entity is not None else None
             case "generic_type":
                 of = self.read(path, node.named_children[0], dims=dims)
-                listed = next((one for one in node.named_children if one.type == "type_arguments"), None)
-                args = tuple(self.read(path, one) for one in listed.named_children) if listed is not None else ()
+                listed = next((child for child in node.named_children if child.type == "type_arguments"), None)
+                args = tuple(self.read(path, child) for child in listed.named_children) if listed is not None else ()
                 return Type(of.of, args, dims) if of is not None else None
             case "array_type":
                 written = node.child_by_field_name("dimensions")
@@ -312,8 +314,10 @@ class JavaClasses:
             case "annotated_type":
                 return self.read(path, node.named_children[-1], dims=dims)
             case "wildcard":
-                inner = [one for one in node.named_children if "annotation" not in one.type and one.type != "super"]
-                lower = any(one.type == "super" for one in node.children)
+                inner = [
+                    child for child in node.named_children if "annotation" not in child.type and child.type != "super"
+                ]
+                lower = any(child.type == "super" for child in node.children)
                 return self.read(path, inner[-1]) if inner and not lower else None
             case "void_type" | "integral_type" | "floating_point_type" | "boolean_type":
                 return Type(Outside(text(node)), (), dims)
@@ -365,5 +369,5 @@ def _is_param(facts: Facts, row: int) -> bool:
 
 
 def _type_parameters(listed: Node | None) -> list[str]:
-    found = [one for one in listed.named_children if one.type == "type_parameter"] if listed is not None else []
+    found = [child for child in listed.named_children if child.type == "type_parameter"] if listed is not None else []
     return [text(next((it for it in one.named_children if it.type == "type_identifier"), None)) for one in found]

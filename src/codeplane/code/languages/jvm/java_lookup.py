@@ -76,7 +76,7 @@ class JavaLookup(ABC):
         """Whether no type from outside may bring fields that are not known."""
         above = self._classes.ancestors(of)
         bases = [one for one in above if isinstance(one.of, Outside)]
-        return self._classes.is_whole(of) and not any(may_have(_source(one), "") for one in bases)
+        return self._classes.is_whole(of) and not any(may_have(_source(base), "") for base in bases)
 
     def bare_method(self, path: str, offset: int, name: str, arguments: Node | None) -> Found | None:
         """Return the method that a call without a receiver means."""
@@ -96,22 +96,22 @@ class JavaLookup(ABC):
 
     def _static(self, facts: Facts, name: str, kinds: frozenset[str]) -> Found | None:
         """Return the member of a name that `import static` brings."""
-        listed: list[Import] = [one for one in facts.imports if "static" in one.kind]
-        for one in listed:
-            if one.local == name:
-                meant = self._classes.imported(one)
+        listed: list[Import] = [import_ for import_ in facts.imports if "static" in import_.kind]
+        for entry in listed:
+            if entry.local == name:
+                meant = self._classes.imported(entry)
                 bounds = tuple(entity for entity in meant if isinstance(entity, Bound) and self._is_a(entity, kinds))
                 if bounds:
                     return Found(bounds, len(bounds) == 1, Type(self._owner(bounds[0])))
                 if any(isinstance(entity, Outside) for entity in meant):
-                    return Found((), True, None, one.source)
+                    return Found((), True, None, entry.source)
         found: list[Bound] = []
         unknown = ""
-        for one in listed:
-            if one.imported != "*":
+        for entry in listed:
+            if entry.imported != "*":
                 continue
-            owners = self._classes.qualified(one.source)
-            unknown = unknown if owners else one.source
+            owners = self._classes.qualified(entry.source)
+            unknown = unknown if owners else entry.source
             for owner in owners:
                 member = self.member(Type(owner), name, kinds)
                 found += member.bounds[:1]
@@ -120,7 +120,7 @@ class JavaLookup(ABC):
         return Found((), True, None, unknown) if unknown else None
 
     def _is_a(self, bound: Bound, kinds: frozenset[str]) -> bool:
-        return any(one.kind in kinds for _, one in self._view.definitions(bound))
+        return any(definition.kind in kinds for _, definition in self._view.definitions(bound))
 
     def _owner(self, member: Bound) -> Bound:
         facts = self._view.facts(member.file)
@@ -134,25 +134,27 @@ class JavaLookup(ABC):
     def member(self, of: Type, name: str, kinds: frozenset[str]) -> Found:
         """Return the nearest member of a type among some kinds."""
         outside = ""
-        for one in self._classes.ancestors(of):
-            if isinstance(one.of, Outside):
-                outside = outside or (one.of.source if may_have(one.of.source, name) else "")
-            elif isinstance(one.of, Bound) and any(it.kind in kinds for it in self._classes.declared(one.of, name)):
-                return Found((Bound(one.of.file, self._classes.body(one.of), name),), True, one)
+        for ancestor in self._classes.ancestors(of):
+            if isinstance(ancestor.of, Outside):
+                outside = outside or (ancestor.of.source if may_have(ancestor.of.source, name) else "")
+            elif isinstance(ancestor.of, Bound) and any(
+                it.kind in kinds for it in self._classes.declared(ancestor.of, name)
+            ):
+                return Found((Bound(ancestor.of.file, self._classes.body(ancestor.of), name),), True, ancestor)
         return Found((), False, None, outside)
 
     def method(self, path: str, of: Type, name: str, arguments: Node | None) -> Found:
         """Return the method of a type that a call means: several if their parameters do not tell them apart."""
         outside = ""
         having: list[_Method] = []
-        for one in self._classes.ancestors(of):
-            if isinstance(one.of, Outside):
-                outside = outside or (one.of.source if may_have(one.of.source, name) else "")
-            elif isinstance(one.of, Bound):
-                there = [it for it in self._classes.declared(one.of, name) if it.kind == "method"]
-                there = there or self._accessor(one.of, name)
-                bound = Bound(one.of.file, self._classes.body(one.of), name)
-                having += (_Method(one, bound, it) for it in there)
+        for ancestor in self._classes.ancestors(of):
+            if isinstance(ancestor.of, Outside):
+                outside = outside or (ancestor.of.source if may_have(ancestor.of.source, name) else "")
+            elif isinstance(ancestor.of, Bound):
+                there = [it for it in self._classes.declared(ancestor.of, name) if it.kind == "method"]
+                there = there or self._accessor(ancestor.of, name)
+                bound = Bound(ancestor.of.file, self._classes.body(ancestor.of), name)
+                having += (_Method(ancestor, bound, it) for it in there)
         if not having:
             return Found((), False, None, outside)
         bounds = tuple(dict.fromkeys(one.bound for one in having))
@@ -188,7 +190,7 @@ class JavaLookup(ABC):
             if parameter.type != "formal_parameter" or wanted is None or value is None or wanted.dims or value.dims:
                 continue
             if isinstance(wanted.of, Bound) and self._classes.is_class(wanted.of):
-                above = {one.of for one in self._classes.ancestors(value)}
+                above = {ancestor.of for ancestor in self._classes.ancestors(value)}
                 if wanted.of not in above and self._classes.is_whole(value):
                     return False
             elif isinstance(wanted.of, Outside) and (
@@ -201,7 +203,9 @@ class JavaLookup(ABC):
         """Whether a class of the repository builds on nothing from outside, and so is no other type from there."""
         if not isinstance(value.of, Bound) or not self._classes.is_class(value.of) or plain_name(wanted) == "Object":
             return False
-        above = {plain_name(one) for one in self._classes.ancestors(value) if isinstance(one.of, Outside)}
+        above = {
+            plain_name(ancestor) for ancestor in self._classes.ancestors(value) if isinstance(ancestor.of, Outside)
+        }
         return above <= {"Object"} and self._classes.is_whole(value)
 
     def _accessor(self, of: Bound, name: str) -> list[Definition]:
@@ -219,7 +223,7 @@ class JavaLookup(ABC):
 
     def _takes(self, path: str, method: Definition, count: int) -> bool:
         listed = self._parameters(path, method)
-        if any(one.type == "spread_parameter" for one in listed):
+        if any(entry.type == "spread_parameter" for entry in listed):
             return count >= len(listed) - 1
         return count == len(listed)
 
@@ -232,13 +236,13 @@ class JavaLookup(ABC):
     def parameter_types(self, path: str, method: Definition) -> tuple[str, ...]:
         """Return the types of a method's parameters by their last names, without arguments, for comparison."""
         found = []
-        for one in self._parameters(path, method):
-            written = one.child_by_field_name("type")
+        for parameter in self._parameters(path, method):
+            written = parameter.child_by_field_name("type")
             if written is None:
                 written = next(
-                    (it for it in one.named_children if "type" in it.type or it.type == "type_identifier"), None
+                    (it for it in parameter.named_children if "type" in it.type or it.type == "type_identifier"), None
                 )
-            found.append(_plain(text(written)) + "[]" * (one.type == "spread_parameter"))
+            found.append(_plain(text(written)) + "[]" * (parameter.type == "spread_parameter"))
         return tuple(found)
 
 
@@ -250,7 +254,7 @@ def argument_count(arguments: Node | None) -> int:
 def values_of(arguments: Node | None) -> list[Node]:
     """Return the arguments of a call."""
     children: Sequence[Node] = arguments.named_children if arguments is not None else ()
-    return [one for one in children if not one.type.endswith("comment")]
+    return [child for child in children if not child.type.endswith("comment")]
 
 
 def plain_name(of: Type | None) -> str:

@@ -73,7 +73,7 @@ class JavaMembers(MemberResolver):
         if parent.type in CLASS_NODES and facts.scope_at(parent.start_byte) == 0:
             return self._hidden(path, new)
         now = self.meaning(path, facts, offset, name)
-        mine = next((one for one in now.entities if isinstance(one, Bound)), None) if now is not None else None
+        mine = next((entity for entity in now.entities if isinstance(entity, Bound)), None) if now is not None else None
         if mine is None or now is None or now.how == "member" or parent.child_by_field_name("name") == node:
             return self._other_method(path, parent, new) if parent.type == "method_invocation" else None
         if now.side == "type":
@@ -260,7 +260,7 @@ class JavaMembers(MemberResolver):
         if not found.bounds:
             entities: tuple[Entity, ...] = (Outside(found.outside),) if found.outside and found.certain else ()
             return Meaning(entities=entities, certain=bool(entities), how=how, side=side)
-        if any(self._types.is_component(one) for one in found.bounds):
+        if any(self._types.is_component(bound) for bound in found.bounds):
             side = ""
         if len(found.bounds) > 1:
             return Meaning(entities=found.bounds, certain=found.certain, how="overload", side=side)
@@ -281,7 +281,7 @@ def _side(kind: str) -> Side:
 
 def _makes(node: Node) -> bool:
     """Whether a node is `Type::new`, in which no variable of that name is meant."""
-    return node.type == "method_reference" and any(one.type == "new" for one in node.children)
+    return node.type == "method_reference" and any(child.type == "new" for child in node.children)
 
 
 def _target(call: Node) -> bool:

@@ -16,11 +16,11 @@ _LOMBOK = "code that Lombok generates"
 def modifiers(declaration: Node | None) -> set[str]:
     """Return the modifiers of a declaration: keywords, and annotations as `@Name`."""
     children = declaration.children if declaration is not None else []
-    listed = next((one for one in children if one.type == "modifiers"), None)
+    listed = next((child for child in children if child.type == "modifiers"), None)
     if listed is None:
         return set()
-    names = [one.child_by_field_name("name") for one in listed.named_children]
-    return {one.type for one in listed.children} | {f"@{text(one).rpartition('.')[2]}" for one in names if one}
+    names = [child.child_by_field_name("name") for child in listed.named_children]
+    return {child.type for child in listed.children} | {f"@{text(name).rpartition('.')[2]}" for name in names if name}
 
 
 def generator_of_field(view: CodeView, path: str, name: str, marks: set[str]) -> str:

@@ -25,7 +25,7 @@ class JavaRelatives:
 
     def of(self, member: Bound) -> Relatives:
         """Return the members that are renamed with a method; fields and types have none."""
-        mine = [one for _, one in self._view.definitions(member) if one.kind == "method"]
+        mine = [definition for _, definition in self._view.definitions(member) if definition.kind == "method"]
         facts = self._view.facts(member.file)
         if facts is None:
             return Relatives()
@@ -41,7 +41,7 @@ class JavaRelatives:
         bounds = [Bound(of.file, self._classes.body(of), member.name) for of in family if self._has(of, member.name)]
         bounds += [one for of in bounds if (one := self._parameter(of)) is not None]
         return Relatives(
-            members=tuple(one for one in dict.fromkeys(bounds) if one != member),
+            members=tuple(bound for bound in dict.fromkeys(bounds) if bound != member),
             outside=self._outside(family, member.name) or self._generated(member) or self._as_property(member.name),
         )
 
@@ -80,9 +80,9 @@ class JavaRelatives:
         facts = self._view.facts(member.file)
         owner = self._classes.of_scope(member.file, facts, member.scope) if facts is not None else None
         around = modifiers(self._classes.node(owner)) if owner is not None and owner.name else set()
-        for _, one in self._view.definitions(member):
-            mine = self._modifiers(member.file, one)
-            if one.kind == "method":
+        for _, definition in self._view.definitions(member):
+            mine = self._modifiers(member.file, definition)
+            if definition.kind == "method":
                 found = generator_of_method(mine, around)
             else:
                 found = generator_of_field(self._view, member.file, member.name, mine | (around - {"static"}))
@@ -93,7 +93,7 @@ class JavaRelatives:
     def _by_name(self, name: str, methods: list[Definition], path: str) -> str:
         if name in SERIALIZATION:
             return "serialization"
-        if name == "main" and any(self._types.parameter_types(path, one) in _MAIN for one in methods):
+        if name == "main" and any(self._types.parameter_types(path, method) in _MAIN for method in methods):
             return "the command that starts a program"
         return ""
 
@@ -168,11 +168,11 @@ class JavaRelatives:
             bases = [one.of.source for one in above if isinstance(one.of, Outside)]
             if not self._classes.is_whole(Type(of)):
                 return f"a base of {of.name or 'a class without a name'}"
-            asking = [one for one in bases if may_have(one, name)]
+            asking = [base for base in bases if may_have(base, name)]
             if not asking:
                 continue
             methods = [one for one in self._classes.declared(of, name) if one.kind == "method"]
-            marked = any("@Override" in self._modifiers(of.file, one) for one in methods)
+            marked = any("@Override" in self._modifiers(of.file, method) for method in methods)
             promised = any(isinstance(one.of, Bound) and self._has(one.of, name) for one in above[1:])
             if (marked and not promised) or (not marked and not self._marks_others(of, name)):
                 return asking[0]
@@ -181,8 +181,12 @@ class JavaRelatives:
     def _marks_others(self, of: Bound, name: str) -> bool:
         """Whether a class marks another method with @Override, so that one without it overrides nothing outside."""
         facts, body = self._view.facts(of.file), self._classes.body(of)
-        methods = [one for one in facts.definitions if one.scope == body and one.kind == "method"] if facts else []
-        return any("@Override" in self._modifiers(of.file, one) for one in methods if one.name != name)
+        methods = (
+            [definition for definition in facts.definitions if definition.scope == body and definition.kind == "method"]
+            if facts
+            else []
+        )
+        return any("@Override" in self._modifiers(of.file, method) for method in methods if method.name != name)
 
 
 _MAIN = frozenset({("String[]",), ("String...",)})

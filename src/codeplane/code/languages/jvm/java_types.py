@@ -62,7 +62,7 @@ class JavaTypes(JavaVariables):
                 return Type(of.of, of.args, of.dims - 1) if of is not None and of.dims else None
             case "array_creation_expression":
                 dims = sum(
-                    text(one).count("[") for one in node.children if one.type in ("dimensions", "dimensions_expr")
+                    text(child).count("[") for child in node.children if child.type in ("dimensions", "dimensions_expr")
                 )
                 return self._classes.read(path, node.child_by_field_name("type"), dims=dims)
             case "assignment_expression":
@@ -72,7 +72,7 @@ class JavaTypes(JavaVariables):
         return None
 
     def _of_this(self, of: Bound) -> Type:
-        return Type(of, tuple(Type(one) for one in self._classes.parameters(of)))
+        return Type(of, tuple(Type(parameter) for parameter in self._classes.parameters(of)))
 
     def _of_super(self, path: str, node: Node) -> Type | None:
         around = self._classes.enclosing(path, node.start_byte)
@@ -84,9 +84,9 @@ class JavaTypes(JavaVariables):
         kinds = [node.child_by_field_name("consequence"), node.child_by_field_name("alternative")]
         real = [one for one in kinds if one is not None and one.type != "null_literal"]
         types = [self.of(path, one) for one in real]
-        if not types or any(one is None for one in types):
+        if not types or any(type_ is None for type_ in types):
             return None
-        return types[0] if all(one == types[0] for one in types) else None
+        return types[0] if all(type_ == types[0] for type_ in types) else None
 
     def _of_access(self, path: str, node: Node) -> Type | None:
         field = node.child_by_field_name("field")
@@ -154,7 +154,7 @@ class JavaTypes(JavaVariables):
         )
 
     def _of_creation(self, path: str, node: Node) -> Type | None:
-        body = next((one for one in node.named_children if one.type == "class_body"), None)
+        body = next((child for child in node.named_children if child.type == "class_body"), None)
         facts = self._view.facts(path)
         if body is not None and facts is not None:
             return Type(self._classes.of_scope(path, facts, facts.scope_at(body.start_byte)))
@@ -183,7 +183,7 @@ class JavaTypes(JavaVariables):
         target = node.child_by_field_name("object")
         if target is None:
             return self.bare_method(path, node.start_byte, name, arguments)
-        if any(one.type == "super" for one in node.children) and target.type != "super":
+        if any(child.type == "super" for child in node.children) and target.type != "super":
             of = self.type_name(path, target)
             base = next(iter(self._classes.supers_of(self._of_this(of))), None) if isinstance(of, Bound) else None
             found = Type(of) if isinstance(of, Bound) and self._is_interface(of) else base
@@ -214,10 +214,10 @@ class JavaTypes(JavaVariables):
         arguments = node.child_by_field_name("arguments")
         count = argument_count(arguments)
         for bound in found.bounds:
-            for _, one in self._view.definitions(bound):
-                if one.kind == "method" and self._takes(bound.file, one, count):
-                    results.append(self._result(path, bound, one, arguments))
-                elif one.kind == "field" and self._accessor(self._owner(bound), one.name):
+            for _, definition in self._view.definitions(bound):
+                if definition.kind == "method" and self._takes(bound.file, definition, count):
+                    results.append(self._result(path, bound, definition, arguments))
+                elif definition.kind == "field" and self._accessor(self._owner(bound), definition.name):
                     results.append(self.declared(bound))
         results = [self._seen_from(found.owner, one) for one in results]
         return results[0] if results and all(one == results[0] for one in results) else None
@@ -236,7 +236,7 @@ class JavaTypes(JavaVariables):
             return Type(Outside(given[0]), tuple(owner.args[at] for at in given[1]))
         # From types of the library alone its methods make nothing of the repository.
         values = [self.of(path, one) for one in values_of(arguments)]
-        foreign = _is_foreign(owner) and all(_is_foreign(one) for one in values)
+        foreign = _is_foreign(owner) and all(_is_foreign(value) for value in values)
         return Type(Outside(f"a result of {name}")) if foreign else None
 
     def _result(self, path: str, bound: Bound, method: Definition, arguments: Node | None) -> Type | None:
@@ -257,8 +257,8 @@ class JavaTypes(JavaVariables):
         """Return what a call gives for the type variables of a method, from the types of its arguments."""
         facts = self._view.facts(bound.file)
         variables = {}
-        for one in own.named_children:
-            name = next((it for it in one.named_children if it.type == "type_identifier"), None)
+        for child in own.named_children:
+            name = next((it for it in child.named_children if it.type == "type_identifier"), None)
             if name is not None and facts is not None:
                 variables[text(name)] = Bound(bound.file, facts.scope_at(name.start_byte), text(name))
         found: dict[Bound, Type | None] = dict.fromkeys(variables.values())

@@ -43,7 +43,7 @@ class JavaVariables(JavaLookup):
         facts = self._view.facts(bound.file)
         if facts is None:
             return None
-        places = [one.name_at for _, one in self._view.definitions(bound) if one.kind in FIELDS]
+        places = [definition.name_at for _, definition in self._view.definitions(bound) if definition.kind in FIELDS]
         if not places:
             rows = facts.rows(bound.scope, bound.name)
             places = [facts.bind_at(row) for row in rows if facts.bind_reason(row) in (_PARAM, _LOCAL)]
@@ -70,7 +70,7 @@ class JavaVariables(JavaLookup):
                     return self.element(value) if parent.type == "enhanced_for_statement" else value
                 return self._classes.read(path, written, dims=dims_of(parent))
             case "catch_formal_parameter":
-                listed = next((one for one in parent.named_children if one.type == "catch_type"), None)
+                listed = next((child for child in parent.named_children if child.type == "catch_type"), None)
                 kinds = listed.named_children if listed is not None else []
                 return self._classes.read(path, kinds[0]) if len(kinds) == 1 else None
             case "instanceof_expression":
@@ -112,8 +112,8 @@ class JavaVariables(JavaLookup):
         position = values_of(around).index(function)
         kinds = []
         for bound in found.bounds:
-            for _, one in self._view.definitions(bound):
-                listed = self._parameters(bound.file, one) if one.kind == "method" else []
+            for _, definition in self._view.definitions(bound):
+                listed = self._parameters(bound.file, definition) if definition.kind == "method" else []
                 if len(listed) == argument_count(around):
                     kinds.append(self._classes.read(bound.file, listed[position].child_by_field_name("type")))
         given = [self._given_to(self._seen_from(found.owner, one), at) for one in kinds]
@@ -131,7 +131,9 @@ class JavaVariables(JavaLookup):
             return None
         body = self._classes.body(of.of)
         methods = [
-            one for one in facts.definitions if one.scope == body and one.kind == "method" and one.end == one.body
+            definition
+            for definition in facts.definitions
+            if definition.scope == body and definition.kind == "method" and definition.end == definition.body
         ]
         listed = self._parameters(of.of.file, methods[0]) if len(methods) == 1 else []
         written = listed[at].child_by_field_name("type") if at < len(listed) else None
@@ -142,7 +144,9 @@ class JavaVariables(JavaLookup):
         if statement is None:
             return None
         if statement.type == "spread_parameter":
-            listed = [one for one in statement.named_children if one.type not in ("modifiers", "variable_declarator")]
+            listed = [
+                child for child in statement.named_children if child.type not in ("modifiers", "variable_declarator")
+            ]
             return self._classes.read(path, listed[0], dims=1) if listed else None
         written = statement.child_by_field_name("type")
         if written is not None and text(written) == "var":
@@ -155,14 +159,14 @@ class JavaVariables(JavaLookup):
             return None
         if of.dims:
             return Type(of.of, of.args, of.dims - 1)
-        for one in self._classes.ancestors(of):
-            if isinstance(one.of, Outside):
-                name = one.of.source.rpartition(".")[2]
-                if name in ("MapEntries",) and len(one.args) == 2:
-                    return Type(Outside("Entry"), one.args)
+        for ancestor in self._classes.ancestors(of):
+            if isinstance(ancestor.of, Outside):
+                name = ancestor.of.source.rpartition(".")[2]
+                if name in ("MapEntries",) and len(ancestor.args) == 2:
+                    return Type(Outside("Entry"), ancestor.args)
                 at = ELEMENT.get(name, -1)
-                if 0 <= at < len(one.args):
-                    return one.args[at]
+                if 0 <= at < len(ancestor.args):
+                    return ancestor.args[at]
         return None
 
 

@@ -45,9 +45,9 @@ _KEEPING = frozenset(
 def decorating(above: bytes, start: int) -> list[tuple[str, int]]:
     """The decorators in the lines above a class: the dotted name of each, and where its last part stands."""
     found = []
-    for one in _DECORATOR.finditer(above):
-        last = one[1].rpartition(b".")[2].strip()
-        found.append((one[1].decode("utf-8", "replace").replace(" ", ""), start + one.end(1) - len(last)))
+    for match in _DECORATOR.finditer(above):
+        last = match[1].rpartition(b".")[2].strip()
+        found.append((match[1].decode("utf-8", "replace").replace(" ", ""), start + match.end(1) - len(last)))
     return found
 
 
@@ -79,16 +79,16 @@ def _gives_back(facts: Facts, text: bytes, index: int, around: frozenset[int]) -
     if len(facts.rows_by_binding.get((body, first[1].decode("utf-8", "replace")), ())) != 1:
         return False
     returns = 0
-    for one in _RETURN.finditer(text, definition.name_at, definition.end):
-        if facts.in_text(one.start()) or facts.scope_at(one.start()) != body:
+    for match in _RETURN.finditer(text, definition.name_at, definition.end):
+        if facts.in_text(match.start()) or facts.scope_at(match.start()) != body:
             continue
         returns += 1
-        name = _NAME.match(text, one.end())
+        name = _NAME.match(text, match.end())
         if name is None or (name[1] != first[1] and not _ENDS.match(text, name.end()) and not name[2]):
             return False
         if name[1] == first[1] and _ENDS.match(text, name.end()):
             continue
-        partial = _PARTIAL.match(text, one.end())
+        partial = _PARTIAL.match(text, match.end())
         if partial is not None:
             name = _NAME.match(text, partial.end())
         elif name[2] and not _hands_on(text, name.end() - 1, first[1]):
@@ -114,13 +114,13 @@ def makes_its_own(facts: Facts, text: bytes, index: int, name: str) -> bool:
         return False
     made = re.compile(_MADE % name.encode())
     returns = 0
-    for one in _RETURN.finditer(text, definition.name_at, definition.end):
-        if facts.in_text(one.start()) or facts.scope_at(one.start()) != body:
+    for match in _RETURN.finditer(text, definition.name_at, definition.end):
+        if facts.in_text(match.start()) or facts.scope_at(match.start()) != body:
             continue
         returns += 1
-        if made.match(text, one.end()):
+        if made.match(text, match.end()):
             continue
-        variable = _NAME.match(text, one.end())
+        variable = _NAME.match(text, match.end())
         if variable is None or variable[2] or not _ENDS.match(text, variable.end()):
             return False
         rows = facts.rows_by_binding.get((body, variable[1].decode("utf-8", "replace")), ())

@@ -21,17 +21,17 @@ def hands_another(facts: Facts, text: bytes, index: int) -> bool:
 def _given(text: bytes, definition: Definition, first: bytes) -> set[bytes]:
     """The names that what is decorated may have: the decorator's first parameter, or that of the one it makes."""
     inner = re.compile(rb"\n[ \t]+(?:async[ \t]+)?def[ \t]+[\w\x80-\xff]+\(\s*([A-Za-z_\x80-\xff][\w\x80-\xff]*)\s*\)")
-    return {first, *(one[1] for one in inner.finditer(text, definition.name_at, definition.end))}
+    return {first, *(match[1] for match in inner.finditer(text, definition.name_at, definition.end))}
 
 
 def _calls_with_another(facts: Facts, text: bytes, definition: Definition, name: bytes) -> bool:
     call = re.compile(rb"(?<![\w.\x80-\xff])%s\s*\(\s*([^,()\s]*)\s*([,)(=]?)" % re.escape(name))
-    for one in call.finditer(text, definition.name_at, definition.end):
-        if facts.in_text(one.start()) or one.start() < text.find(b":", definition.name_at):
+    for match in call.finditer(text, definition.name_at, definition.end):
+        if facts.in_text(match.start()) or match.start() < text.find(b":", definition.name_at):
             continue
-        parameter = facts.first_parameters.get(facts.scope_at(one.start()))
+        parameter = facts.first_parameters.get(facts.scope_at(match.start()))
         first = _NAME.match(text, parameter) if parameter is not None else None
         taken = first[0] if first is not None else None
-        if one[1] and not one[1].startswith(b"*") and one[2] != b"=" and one[1] != taken:
+        if match[1] and not match[1].startswith(b"*") and match[2] != b"=" and match[1] != taken:
             return True
     return False

@@ -101,7 +101,7 @@ def _items(text: bytes, written: bytes, at: int, *, of_values: bool) -> ItemType
         fits = len(arguments) == 2 and arguments[1].strip() == b"..."
     else:
         fits = (name in _OF_ITEMS and len(arguments) == 1) or (name in _GENERATORS and bool(arguments))
-    item_at = start + generic.start(3) + sum(len(one) + 1 for one in arguments[:position])
+    item_at = start + generic.start(3) + sum(len(argument) + 1 for argument in arguments[:position])
     item = plain_type(text, arguments[position].strip(), item_at) if fits else None
     return ItemType(item, (generic[1], start)) if item is not None else None
 

@@ -31,7 +31,7 @@ def narrowings(text: bytes, start: int, use: int, chain: bytes) -> Iterator[Narr
             after = re.compile(_AFTER[asked]).match(text, at + len(wanted))
             if after is not None:
                 class_span = after.span(1) if asked == b"isinstance(" else (0, 0)
-                classes = tuple((one[0], one.start()) for one in _NAME.finditer(text, *class_span))
+                classes = tuple((match[0], match.start()) for match in _NAME.finditer(text, *class_span))
                 yield Narrowing(classes, _governs(text, at, use))
             at = text.find(wanted, at + 1, use)
 

@@ -23,6 +23,6 @@ def made_and_returned(facts: Facts, text: bytes, index: int) -> list[tuple[bytes
 def in_body(facts: Facts, text: bytes, index: int, wanted: re.Pattern[bytes]) -> Iterator[re.Match[bytes]]:
     """Yield what a pattern matches in a function's own body, without nested functions, strings and comments."""
     body, definition = facts.body_of.get(index, -1), facts.definitions[index]
-    for one in wanted.finditer(text, definition.name_at, definition.end) if body >= 0 else ():
-        if not facts.in_text(one.start()) and facts.scope_at(one.start()) == body:
-            yield one
+    for match in wanted.finditer(text, definition.name_at, definition.end) if body >= 0 else ():
+        if not facts.in_text(match.start()) and facts.scope_at(match.start()) == body:
+            yield match

@@ -122,7 +122,7 @@ class RustImpls:
         parts = written_path(node)
         if not parts:
             return None, ""
-        names = [text_of(one) for one in parts]
+        names = [text_of(part) for part in parts]
         found = self.names.path(path, node.start_byte, names, "type").things
         thing = self.behind_alias(found[0]) if len(found) == 1 else None
         return thing, names[-1]
@@ -143,14 +143,14 @@ class RustImpls:
 
     def item(self, bound: Bound) -> Node | None:
         """Return the node of the first definition of a binding."""
-        for _, one in self._view.definitions(bound):
-            node = self._view.node(bound.file, one.name_at, one.name_at + len(one.name.encode()))
+        for _, definition in self._view.definitions(bound):
+            node = self._view.node(bound.file, definition.name_at, definition.name_at + len(definition.name.encode()))
             return node.parent if node is not None else None
         return None
 
     def kinds(self, bound: Bound) -> set[str]:
         """Return the kinds of the definitions of a binding."""
-        return {one.kind for _, one in self._view.definitions(bound)}
+        return {definition.kind for _, definition in self._view.definitions(bound)}
 
     def associated(self, of: Bound, name: str) -> tuple[Thing, ...]:
         """Return what `Type::name` means: a variant, or what an `impl` block or trait gives."""
@@ -159,7 +159,7 @@ class RustImpls:
             return (thing,)
         if not isinstance(thing, Bound):
             return ()
-        return tuple(dict.fromkeys(one.bound for one in self.members(thing, name) if one.kind != "field"))
+        return tuple(dict.fromkeys(member.bound for member in self.members(thing, name) if member.kind != "field"))
 
     def members(self, of: Bound, name: str) -> tuple[Member, ...]:
         """Return the members that a type has under a name, its own before those of traits."""
@@ -243,15 +243,15 @@ class RustImpls:
 
 
 def _impl_items(node: Node) -> Iterator[Node]:
-    for one in node.named_children:
-        if one.type == "impl_item":
-            yield one
-        if one.type in ("mod_item", "function_item", "impl_item"):
-            body = field(one, "body")
+    for child in node.named_children:
+        if child.type == "impl_item":
+            yield child
+        if child.type in ("mod_item", "function_item", "impl_item"):
+            body = field(child, "body")
             if body is not None:
                 yield from _impl_items(body)
 
 
 def unique(members: Iterable[Member]) -> list[Member]:
     """Return members, each once."""
-    return list({one.bound: one for one in members}.values())
+    return list({member.bound: member for member in members}.values())

@@ -18,9 +18,9 @@ class MemberTypes(WrittenTypes):
 
     def of_impl(self, of: Ty, name: str, trait: str) -> Ty | None:
         """Return the type that the `impl` block of a trait from outside gives a name: the `Item` of an `Iterator`."""
-        for one in self._impls.members(of.of, name) if isinstance(of.of, Bound) else ():
-            if one.owner.trait_name == trait and one.node.type == "type_item":
-                return substituted(self.written(one.bound.file, field(one.node, "type")), self.given(of, one))
+        for member in self._impls.members(of.of, name) if isinstance(of.of, Bound) else ():
+            if member.owner.trait_name == trait and member.node.type == "type_item":
+                return substituted(self.written(member.bound.file, field(member.node, "type")), self.given(of, member))
         return None
 
     def given(self, of: Ty, member: Member) -> Mapping[Bound, Ty | None]:
@@ -32,7 +32,7 @@ class MemberTypes(WrittenTypes):
             return given | dict(zip(own, of.args, strict=False))
         written = field(owner, "type")
         listed = field(written, "type_arguments") if written is not None and written.type == "generic_type" else None
-        args = [one for one in listed.named_children if one.type != "lifetime"] if listed is not None else []
+        args = [child for child in listed.named_children if child.type != "lifetime"] if listed is not None else []
         for node, value in zip(args, of.args, strict=False):
             local = self._names.locals.find(path, node.start_byte, text_of(node), "type")
             if local is not None:
@@ -44,8 +44,8 @@ class MemberTypes(WrittenTypes):
         for _ in range(MAX_DEPTH):
             if of is None or of.shape != "named" or not isinstance(of.of, Bound):
                 return None
-            found = next((one for one in self._impls.members(of.of, name) if one.kind == "field"), None)
-            found = found or next((one for one in self._fields(of.of, name)), None)
+            found = next((member for member in self._impls.members(of.of, name) if member.kind == "field"), None)
+            found = found or next((field for field in self._fields(of.of, name)), None)
             if found is not None:
                 return found
             of = self.derefed(of)
@@ -87,7 +87,7 @@ class MemberTypes(WrittenTypes):
         for _ in range(MAX_DEPTH):
             if of.wrapped and name in OF_WRAPPERS:
                 return None, None
-            found = [one for one in self.members(of, name) if one.takes_self]
+            found = [member for member in self.members(of, name) if member.takes_self]
             if found:
                 traits = {(one.owner.trait, one.owner.trait_name) for one in found}
                 return (found[0], of) if len(traits) == 1 else (None, None)

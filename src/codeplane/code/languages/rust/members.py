@@ -163,7 +163,7 @@ class RustMembers(MemberResolver):
         if owner is not None and owner.shape in ("outside", "list", "tuple", "iter"):
             return self._of_outside(path, owner, name, None)
         listed, whole = self._impls.named(name)
-        traits = any(one.owner.is_trait or one.owner.blanket for one in listed)
+        traits = any(entry.owner.is_trait or entry.owner.blanket for entry in listed)
         if owner is not None and owner.shape == "named" and whole and not traits:
             # What no block of the type has comes from a trait, which is not of the repository.
             return _ELSEWHERE
@@ -179,7 +179,7 @@ class RustMembers(MemberResolver):
         if not isinstance(first, Bound):
             return False
         family = {first, *self.relatives(first).members}
-        return all(one in family for one in things)
+        return all(thing in family for thing in things)
 
     def _of_field_name(self, path: str, node: Node, above: Node, name: str) -> Meaning | None:
         match above.type:
@@ -233,7 +233,7 @@ class RustMembers(MemberResolver):
     def _fields(self, of: Thing | None, name: str) -> tuple[Bound, ...]:
         """Return the fields of a type under a name; twins for other systems have one each."""
         listed = self._impls.named(name)[0]
-        return tuple(one.bound for one in listed if one.kind == "field" and one.owner.of == of)
+        return tuple(entry.bound for entry in listed if entry.kind == "field" and entry.owner.of == of)
 
     def _behind_dot(self, path: str, node: Node, name: str) -> Meaning:
         above = node.parent
@@ -244,7 +244,7 @@ class RustMembers(MemberResolver):
         if not called or call is None:
             return self._read(path, of, name)
         listed = field(call, "arguments")
-        count = len([one for one in listed.named_children if not one.type.endswith("comment")]) if listed else 0
+        count = len([child for child in listed.named_children if not child.type.endswith("comment")]) if listed else 0
         return self._called(path, of, name, count)
 
     def _read(self, path: str, of: Ty | None, name: str) -> Meaning:
@@ -267,7 +267,7 @@ class RustMembers(MemberResolver):
         for _ in range(8):
             if current is None:
                 break
-            found = [one for one in self._types.members(current, name) if one.takes_self]
+            found = [member for member in self._types.members(current, name) if member.takes_self]
             if found:
                 return self._found(unique(found))
             if current.shape != "named":
@@ -301,7 +301,7 @@ class RustMembers(MemberResolver):
         blanket = [one for one in declared if isinstance(one.owner.of, Bound) and self._may_have(one.owner.of)]
         if blanket:
             return Meaning(entities=_bounds(blanket), certain=False, how="member")
-        if (of.traits and all(isinstance(one, Outside) for one in of.traits)) or not declared:
+        if (of.traits and all(isinstance(trait, Outside) for trait in of.traits)) or not declared:
             return _ELSEWHERE
         return Meaning(entities=_bounds(declared), certain=False, how="member")
 
@@ -330,7 +330,7 @@ class RustMembers(MemberResolver):
     def _candidates(self, path: str, name: str, fits: Callable[[Member], bool]) -> Meaning:
         """Return the members of a name that an unknown receiver may have; none of them is certain."""
         listed, whole = self._impls.named(name)
-        found = [one for one in listed if fits(one) and self._impls.is_reachable(one, path)]
+        found = [entry for entry in listed if fits(entry) and self._impls.is_reachable(entry, path)]
         if not found and whole:
             return _ELSEWHERE
         return Meaning(entities=_bounds(found), certain=False, how="member")
@@ -362,11 +362,11 @@ def _entities(things: Iterable[Thing]) -> tuple[Entity, ...]:
 
 
 def _bounds(members: Iterable[Member]) -> tuple[Bound, ...]:
-    return tuple(dict.fromkeys(one.bound for one in members))
+    return tuple(dict.fromkeys(member.bound for member in members))
 
 
 def _others(bounds: Iterable[Bound], but: Bound) -> tuple[Bound, ...]:
-    return tuple(one for one in dict.fromkeys(bounds) if one != but)
+    return tuple(bound for bound in dict.fromkeys(bounds) if bound != but)
 
 
 def _use_parts_to(node: Node) -> tuple[str, ...]:

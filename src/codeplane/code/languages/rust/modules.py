@@ -128,17 +128,17 @@ class RustModules(Modules):
             return [found] if found in self._files else []
         below = "".join(f"{one}/" for one in above)
         places = (f"{self._below(path)}{below}{name}.rs", f"{self._below(path)}{below}{name}/mod.rs")
-        return [one for one in places if one in self._files]
+        return [place for place in places if place in self._files]
 
     def declared_by_path(self, path: str) -> Sequence[str]:
         """The files that declare a file as their module by `#[path = "…"]`."""
         if self._by_path is None:
             self._by_path = {}
-            for one in sorted(self._files):
-                text = self._text(one) or b""
+            for file in sorted(self._files):
+                text = self._text(file) or b""
                 for named in _PATH.finditer(text) if b"#[path" in text else ():
-                    found = normpath(f"{one.rpartition('/')[0]}/{named[1].decode('utf-8', 'replace')}".lstrip("/"))
-                    self._by_path.setdefault(found, []).append(one)
+                    found = normpath(f"{file.rpartition('/')[0]}/{named[1].decode('utf-8', 'replace')}".lstrip("/"))
+                    self._by_path.setdefault(found, []).append(file)
         return self._by_path.get(path, ())
 
     def may_reach(self, path: str, defining: str) -> bool:
@@ -150,7 +150,7 @@ class RustModules(Modules):
         if not defining.startswith(source) or path.startswith(source):
             return True
         if home not in self._shares_files:
-            others = [one for one in self._files if one.startswith(home) and not one.startswith(source)]
+            others = [file for file in self._files if file.startswith(home) and not file.startswith(source)]
             texts = (self._text(one) or b"" for one in others)
             self._shares_files[home] = any(b"#[path" in text or b"include!" in text for text in texts)
         return self._shares_files[home]
@@ -216,7 +216,7 @@ def _programs(tables: dict[str, object]) -> list[str]:
     found = ["src/main.rs"]
     for kind in ("bin", "test", "example", "bench"):
         listed = tables.get(kind)
-        for one in listed if isinstance(listed, list) else ():
-            if isinstance(one, dict) and isinstance(one.get("path"), str):
-                found.append(one["path"])
+        for entry in listed if isinstance(listed, list) else ():
+            if isinstance(entry, dict) and isinstance(entry.get("path"), str):
+                found.append(entry["path"])
     return found

@@ -105,9 +105,9 @@ class RustNames:
         if not isinstance(thing, Bound):
             return ()
         found: list[Mod] = []
-        for _, one in self._view.definitions(thing):
-            if one.kind == "module":
-                found += self._declared(thing.file, one.name_at, one.name)
+        for _, definition in self._view.definitions(thing):
+            if definition.kind == "module":
+                found += self._declared(thing.file, definition.name_at, definition.name)
         return tuple(dict.fromkeys(found))
 
     def roots(self, path: str) -> tuple[Mod, ...]:
@@ -123,9 +123,9 @@ class RustNames:
     def bound_at(self, path: str, at: int, name: str) -> Bound | None:
         """Return the binding of the definition whose name is at a place."""
         facts = self._view.facts(path)
-        for one in facts.definitions if facts is not None else ():
-            if one.name_at == at and one.name == name:
-                return Bound(path, one.scope, name)
+        for definition in facts.definitions if facts is not None else ():
+            if definition.name_at == at and definition.name == name:
+                return Bound(path, definition.scope, name)
         return None
 
     def _modules(self, path: str) -> RustModules | None:
@@ -223,7 +223,7 @@ class RustNames:
             return (thing if thing.source else Outside(name),)
         modules = self.as_module(thing)
         if modules:
-            return tuple(found for one in modules for found in self._in(one, name, space, hops - 1))
+            return tuple(found for module in modules for found in self._in(module, name, space, hops - 1))
         return self._member(thing, name) if isinstance(thing, Bound) else ()
 
     def _enclosing(self, here: Mod) -> Mod:
@@ -249,7 +249,7 @@ class RustNames:
         """Yield the modules that declare a file as theirs; of several candidates those that say so."""
         name = modules.name_of(path)
         candidates = [Mod(one) for one in modules.parents(path)]
-        saying = [one for one in candidates if self._declares(one, name)]
+        saying = [candidate for candidate in candidates if self._declares(candidate, name)]
         return saying or [Mod(one) for one in modules.declared_by_path(path)] or candidates
 
     def _declares(self, module: Mod, name: str) -> bool:

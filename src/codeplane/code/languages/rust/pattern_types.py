@@ -115,7 +115,7 @@ class PatternTypes:
         function = field(call, "function") if call is not None else None
         if arguments is None or call is None or function is None:
             return None
-        given = next((index for index, one in enumerate(arguments.named_children) if one == closure), 0)
+        given = next((index for index, child in enumerate(arguments.named_children) if child == closure), 0)
         if function.type == "generic_function":
             function = field(function, "function") or function
         if function.type == "field_expression":
@@ -144,7 +144,7 @@ class PatternTypes:
             written = inner.named_child(0) if inner is not None else field(written, "type") or field(written, "trait")
         if written is not None and written.type == "type_identifier":
             bounds = bounds_of(function, text_of(written))
-            written = next((one for one in bounds if one.type == "function_type"), None)
+            written = next((bound for bound in bounds if bound.type == "function_type"), None)
         takes = field(written, "parameters") if written is not None and written.type == "function_type" else None
         nodes = takes.named_children if takes is not None else []
         found = self._types.written(path, nodes[position]) if position < len(nodes) else None
@@ -153,4 +153,4 @@ class PatternTypes:
 
 
 def _position(among: Node, node: Node) -> int:
-    return next((index for index, one in enumerate(among.named_children) if one.start_byte == node.start_byte), 0)
+    return next((index for index, child in enumerate(among.named_children) if child.start_byte == node.start_byte), 0)

@@ -98,8 +98,14 @@ def type_parameters(item: Node) -> list[Node]:
     """Return the names of the type parameters of an item, in order."""
     listed = field(item, "type_parameters")
     found = []
-    for one in listed.named_children if listed is not None else ():
-        name = field(one, "name") if one.type == "type_parameter" else one if one.type == "type_identifier" else None
+    for child in listed.named_children if listed is not None else ():
+        name = (
+            field(child, "name")
+            if child.type == "type_parameter"
+            else child
+            if child.type == "type_identifier"
+            else None
+        )
         if name is not None:
             found.append(name)
     return found
@@ -108,14 +114,14 @@ def type_parameters(item: Node) -> list[Node]:
 def bounds_of(item: Node, parameter: str) -> list[Node]:
     """Return the bounds of a type parameter of an item: those beside it, and those behind `where`."""
     listed, found = field(item, "type_parameters"), []
-    for one in listed.named_children if listed is not None else ():
-        name = field(one, "name")
-        bounds = field(one, "bounds")
+    for child in listed.named_children if listed is not None else ():
+        name = field(child, "name")
+        bounds = field(child, "bounds")
         if name is not None and bounds is not None and text_of(name) == parameter:
             found += bounds.named_children
-    where = next((one for one in item.named_children if one.type == "where_clause"), None)
-    for one in where.named_children if where is not None else ():
-        left, bounds = field(one, "left"), field(one, "bounds")
+    where = next((child for child in item.named_children if child.type == "where_clause"), None)
+    for child in where.named_children if where is not None else ():
+        left, bounds = field(child, "left"), field(child, "bounds")
         if left is not None and bounds is not None and text_of(left) == parameter:
             found += bounds.named_children
     return found
@@ -123,4 +129,4 @@ def bounds_of(item: Node, parameter: str) -> list[Node]:
 
 def is_private(item: Node) -> bool:
     """Whether an item has no `pub`."""
-    return not any(one.type == "visibility_modifier" for one in item.children)
+    return not any(child.type == "visibility_modifier" for child in item.children)

@@ -45,7 +45,7 @@ class Tokens:
         else:
             space = "type" if behind is not None and behind.type == "::" else ""
         found = self._names.first(path, node.start_byte, name, space)
-        entities = tuple(dict.fromkeys(as_entity(one) for one in found.things))
+        entities = tuple(dict.fromkeys(as_entity(thing) for thing in found.things))
         if not entities or word:
             # A macro may take the word as the name of a member.
             members = tuple(one.bound for one in self._impls.named(name)[0])

@@ -84,7 +84,7 @@ class RustTypes(ExpressionTypes):
             case "array_expression":
                 return Ty("list", None, "", (self.of(path, node.named_child(0)),))
             case "tuple_expression":
-                return tuple_of(*(self.of(path, one) for one in node.named_children))
+                return tuple_of(*(self.of(path, child) for child in node.named_children))
             case "index_expression":
                 return self._of_index(path, node)
             case "closure_expression":
@@ -224,8 +224,8 @@ class RustTypes(ExpressionTypes):
             of = inner if inner is not None and method not in OF_WRAPPERS else of
         listed = field(call, "arguments")
         arguments = listed.named_children if listed is not None else []
-        values = [self.of(path, one) for one in arguments]
-        closure = next((one.first() for one in values if one is not None and one.shape == "fn"), None)
+        values = [self.of(path, argument) for argument in arguments]
+        closure = next((value.first() for value in values if value is not None and value.shape == "fn"), None)
         return result_of(of, method, closure, values[0] if values else None)
 
 

@@ -78,16 +78,16 @@ def contents_of(node: Node) -> Contents:
 
 
 def _declared(node: Node) -> Iterator[Node]:
-    for one in node.named_children:
-        if one.type == "foreign_mod_item":
-            body = field(one, "body")
+    for child in node.named_children:
+        if child.type == "foreign_mod_item":
+            body = field(child, "body")
             yield from body.named_children if body is not None else ()
-        elif one.type == "expression_statement" and one.named_child_count:
-            inner = one.named_child(0)
+        elif child.type == "expression_statement" and child.named_child_count:
+            inner = child.named_child(0)
             if inner is not None:
                 yield inner
         else:
-            yield one
+            yield child
 
 
 def _has_fields(struct: Node) -> bool:
@@ -99,8 +99,8 @@ def use_tree(node: Node, before: tuple[str, ...]) -> Iterator[Use]:
     """Yield the names that a tree of `use` brings."""
     match node.type:
         case "use_list":
-            for one in node.named_children:
-                yield from use_tree(one, before)
+            for child in node.named_children:
+                yield from use_tree(child, before)
         case "scoped_use_list":
             path, listed = field(node, "path"), field(node, "list")
             inner = (*before, *use_parts(path)) if path is not None else (*before, "")

@@ -43,7 +43,7 @@ class WrittenTypes:
             case "reference_type":
                 return self.written(path, field(node, "type"))
             case "tuple_type":
-                return tuple_of(*(self.written(path, one) for one in node.named_children))
+                return tuple_of(*(self.written(path, child) for child in node.named_children))
             case "array_type" | "slice_type":
                 inner = field(node, "element") or node.named_child(0)
                 return Ty("list", None, "", (self.written(path, inner),))
@@ -66,7 +66,9 @@ class WrittenTypes:
         base, listed = field(node, "type"), field(node, "type_arguments")
         if base is None:
             return None
-        written = [one for one in (listed.named_children if listed is not None else ()) if one.type not in _NO_TYPES]
+        written = [
+            child for child in (listed.named_children if listed is not None else ()) if child.type not in _NO_TYPES
+        ]
         return self._named(path, base, tuple(self.written(path, one) for one in written))
 
     def _named(self, path: str, node: Node, args: tuple[Ty | None, ...]) -> Ty | None:
@@ -122,7 +124,7 @@ class WrittenTypes:
             node = function
         parts = written_path(node)
         if parts is not None and text_of(parts[0]) != "Self":
-            names = [text_of(one) for one in parts]
+            names = [text_of(part) for part in parts]
             if node.type.startswith("scoped") and field(_outermost(node), "path") is None:
                 names = ["", *names]
             if len(parts) == 1 or not self._is_parameter(path, parts[0]):
@@ -131,7 +133,7 @@ class WrittenTypes:
         if name is None:
             return ()
         owner = self.before(path, before) if before is not None else None
-        return tuple(one.bound for one in self.members(owner, text_of(name))) if owner is not None else ()
+        return tuple(member.bound for member in self.members(owner, text_of(name))) if owner is not None else ()
 
     def before(self, path: str, node: Node) -> Ty | None:
         """Return the type before `::`, also of `<T as Trait>`."""
@@ -215,9 +217,9 @@ class WrittenTypes:
 
     def _binding(self, path: str, node: Node, name: str) -> Ty | None:
         listed = field(node, "type_arguments")
-        for one in listed.named_children if listed is not None else ():
-            bound, written = field(one, "name"), field(one, "type")
-            if one.type == "type_binding" and bound is not None and text_of(bound) == name:
+        for child in listed.named_children if listed is not None else ():
+            bound, written = field(child, "name"), field(child, "type")
+            if child.type == "type_binding" and bound is not None and text_of(bound) == name:
                 return self.written(path, written)
         return None
 
