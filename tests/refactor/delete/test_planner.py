@@ -142,3 +142,29 @@ def test_a_value_that_calls_and_a_name_reached_at_run_time_are_named(tmp_path: P
     with repository(tmp_path, files) as repo:
         draft = repo.plan(plan_delete, repo.target("made"), force=False)
         assert [danger.kind for danger in draft.dangers] == ["public_api", "side_effect", "dynamic_access"]
+
+
+BROKEN_C = """#define EACH(a, b) for (a = b; a; a = a->next)
+static int unused(int a) { return a + 1; }
+static int looks(struct n *a, struct n *b) {
+    EACH(a, b) { return 1; }
+    other(;
+    return hidden(a);
+}
+static int hidden(int a) { return a; }
+int main(void) { return looks(0, 0); }
+)
+static int beside(void) { return 2; }
+"""
+
+
+@requirement("REF-14")
+def test_a_function_of_c_goes_though_its_file_has_what_the_grammar_cannot_read(tmp_path: Path) -> None:
+    with repository(tmp_path, {"a.c": BROKEN_C}) as repo:
+        after = repo.after(repo.plan(plan_delete, repo.target("unused"), force=False))
+        assert after["a.c"] == BROKEN_C.replace("static int unused(int a) { return a + 1; }\n", "")
+        with pytest.raises(StillUsed, match="hidden"):
+            repo.plan(plan_delete, repo.target("hidden"), force=False)
+        for name in ("looks", "beside"):
+            with pytest.raises((NotRefactorable, StillUsed)):
+                repo.plan(plan_delete, repo.target(name), force=False)

@@ -87,6 +87,8 @@ class Language:
     source_repair: SourceRepair | None = None
     expression_macros: frozenset[str] = frozenset()
     """Macros whose arguments are expressions, which the grammar reads as mere tokens: `name!(…)` is like a call."""
+    preprocessed: bool = False
+    """Macros are expanded before it is parsed, so that correct code may be an error to its grammar."""
     read_as: tuple[str, str] = ("", "")
     """Another language, and the pattern of a text that is written in it: headers of C++ are named like those of C."""
     names: NameRules = field(default_factory=NameRules)

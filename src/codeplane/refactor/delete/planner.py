@@ -48,16 +48,15 @@ def _symbol(world: World, store: FactStore, target: Target, *, force: bool, dead
     facts = world.facts(bound.file)
     if facts is None or is_copy(bound.file):
         raise NotRefactorable(f"{shown(bound.file)} is not a source of this repository that can be parsed")
-    if facts.errors:
+    language, resolver = world.language(facts), Resolver(world)
+    if facts.errors and not (language.preprocessed and _is_parsed(resolver, target)):
         raise NotRefactorable(f"{shown(bound.file)}:{facts.errors} has a syntax error", hint="mend it first")
-    language = world.language(facts)
     if language.names.special_names and bound.name.startswith("__") and bound.name.endswith("__") and not force:
         raise StillUsed(
             f"{language.title} itself looks for {bound.name}",
             hint="send force: true if nothing depends on it",
             details={"total": 0},
         )
-    resolver = Resolver(world)
     if not force:
         _refuse_called(world, store, language, target)
         _refuse_promised(world, store, resolver, target, deadline)
@@ -101,6 +100,19 @@ def _symbol(world: World, store: FactStore, target: Target, *, force: bool, dead
             families=(language.family_name,),
         ),
     )
+
+
+def _is_parsed(resolver: Resolver, target: Target) -> bool:
+    """Whether a definition is parsed, and neither in something that is not nor beside it."""
+    one = target.definition
+    node = resolver.syntax.node(target.bound.file, one.start, one.end) if one is not None else None
+    if one is None or node is None or node.has_error or (node.start_byte, node.end_byte) != (one.start, one.end):
+        return False
+    if any(beside is not None and beside.is_error for beside in (node.prev_sibling, node.next_sibling)):
+        return False
+    while node is not None and not node.is_error:
+        node = node.parent
+    return node is None
 
 
 def _refuse_called(world: World, store: FactStore, language: Language, target: Target) -> None:

@@ -97,7 +97,9 @@ def _site(
             span=remove_statement(text, statement.start, statement.end, gone),
             computes=computes,
         )
-    marks = (b"#",) if indented else (b"//", b"/*", b"*", b"@", b"#")
+    comments = world.language(facts).comments
+    # A line that begins with # is an attribute in Rust and PHP, and what the preprocessor reads in C and C#.
+    marks = comments.lines if indented else (*comments.openings, b"*", b"@", b"#[")
     begin, until = _lines(text, statement.start, statement.end, marks)
     if indented and statement.block == "block" and remove_statement(text, statement.start, statement.end, gone).new:
         return Site(
