@@ -96,10 +96,10 @@ def test_one_whose_address_was_deleted_writes_it_down_again(server: Server) -> N
 
 def _starting(repo: Path) -> bool:
     """Whether a server for a repository is being started in the background."""
-    for process in Path("/proc").glob("[0-9]*/cmdline"):
+    for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            command = process.read_bytes()
-            if b"--background" in command and os.fsencode(repo) in command:
+            # Its arguments do not name the repository: other accounts can read them.
+            if b"--background" in (process / "cmdline").read_bytes() and (process / "cwd").readlink() == repo:
                 return True
     return False
 
