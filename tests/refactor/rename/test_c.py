@@ -57,3 +57,14 @@ async def test_a_name_that_only_others_see_is_free(tmp_path: Path, symbol: str, 
         found = result(await ask("refactor.rename", symbol=symbol, new_name=new_name, apply=True))
         assert found["status"] == "applied", found
     assert f"static int {new_name}(void)" in texts(root)["house.c"]
+
+
+@pytest.mark.parametrize("guard", ["#ifndef GETTID", "#if !defined(GETTID)"])
+async def test_a_macro_that_others_may_define_is_asked_about(tmp_path: Path, guard: str) -> None:
+    text = f"#include <sys/syscall.h>\n{guard}\n#define GETTID 186\n#endif\n#define OWN 1\nint id = GETTID + OWN;\n"
+    root = made(tmp_path, {"id.c": text})
+    async with asking(root) as ask:
+        plan = result(await ask("refactor.rename", symbol="id.c:3:9", new_name="THREAD", apply=True))
+        assert plan["status"] != "applied" and texts(root)["id.c"] == text
+        done = result(await ask("refactor.rename", symbol="id.c:5:9", new_name="MINE", apply=True))
+        assert done["status"] == "applied" and texts(root)["id.c"] == text.replace("OWN", "MINE")

@@ -1,6 +1,7 @@
 """What has to keep one name with a symbol of C or C++: its other declarations, constructors, and overriding methods."""
 
 import re
+from collections.abc import Iterable
 
 from codeplane.code.entity import Bound
 from codeplane.code.languages.c.classes import Body, Classes
@@ -34,10 +35,21 @@ class CRelatives:
             )
             members = tuple(one for one in dict.fromkeys((*group, *more)) if one != member)
             possible = tuple(one for one in self._declarations.linked(group) if one != member)
-            return Relatives(members=members, possible=possible)
+            return Relatives(members=members, possible=possible, outside=self._guard(group))
         if facts.scopes[member.scope].kind != "class" or not mine:
             return Relatives()
         return self._of_member(member, facts, mine[0].kind)
+
+    def _guard(self, group: Iterable[Bound]) -> str:
+        """Return what may define a macro outside of the repository, where it is defined only if nothing else has."""
+        for bound in group:
+            name = re.escape(bound.name.encode())
+            guard = re.compile(
+                rb"^[ \t]*#[ \t]*(?:ifndef[ \t]+|(?:el)?if\b.*!\s*defined\b[\s(]*)%s\b" % name, re.MULTILINE
+            )
+            if guard.search(self._view.text(bound.file)):
+                return "a header or an option of the compiler that may define it"
+        return ""
 
     def _of_member(self, member: Bound, facts: Facts, kind: str) -> Relatives:
         bodies = self._members.bodies_around(member.file, facts, member.scope)
