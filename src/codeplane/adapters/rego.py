@@ -229,7 +229,7 @@ class RegoProgram:
         return True
 
     def _compiler_answer(self, until: float) -> bytes | None:
-        """Return what the compiler said, or None if it said nothing in time; PolicyInvalid if it takes too long."""
+        """Return the answer of the compiler, or None without one in time; PolicyInvalid if it takes too long."""
         while True:
             now = time.monotonic()
             line = self._line(min(until, now + _LOOK_SEC))

@@ -1,11 +1,13 @@
 """C#'s types by their names: namespaces, usings, nested and partial types, and what they build on."""
 
 from collections.abc import Iterator
+from functools import partial
 
 import tree_sitter
-from msgspec import Struct
 
 from codeplane.code.entity import Bound, Entity, Outside
+from codeplane.code.languages.declared_type import Type, substitute
+from codeplane.code.languages.depth_limit import DepthLimit
 from codeplane.code.languages.member_resolver import CodeView
 from codeplane.code.model import Definition, Facts, Import
 
@@ -17,15 +19,6 @@ CLASS_NODES = frozenset(
 )  # fmt: skip
 _NO_MEMBERS = TYPES | {"constructor"}
 _MAX_ANCESTORS = 200
-_MAX_DEPTH = 40
-
-
-class Type(Struct, frozen=True):
-    """A type: a class or type parameter of the repository (or something from outside), its arguments and dimensions."""
-
-    of: Entity
-    args: tuple["Type | None", ...] = ()
-    dims: int = 0
 
 
 class CSharpClasses:
@@ -37,7 +30,7 @@ class CSharpClasses:
         self._supers: dict[Bound, tuple[Type | None, ...]] = {}
         self._parts: dict[Bound, tuple[Bound, ...]] = {}
         self._global: list[Import] | None = None
-        self._depth = 0
+        self._depth = DepthLimit()
 
     def namespaces(self, path: str, offset: int) -> list[str]:
         """Return the namespaces around a place, the innermost first; the last is the global one."""
@@ -257,7 +250,7 @@ class CSharpClasses:
         if not self.is_class(of.of):
             return self.constraints(of.of)
         given = self.given(of)
-        return [self.put_in(one, given) if one is not None else None for one in self.supers(of.of)]
+        return [substitute(one, given) if one is not None else None for one in self.supers(of.of)]
 
     def constraints(self, parameter: Bound) -> list[Type | None]:
         """Return the types that a type parameter has to be, by the clauses of what declares it."""
@@ -301,24 +294,9 @@ class CSharpClasses:
         """Whether everything that a type builds on is known by name."""
         return all(above is not None for ancestor in self.ancestors(of) for above in self.supers_of(ancestor))
 
-    def put_in(self, of: Type | None, given: dict[Bound, Type | None]) -> Type | None:
-        """Return a type with its parameters replaced."""
-        if of is None or not given:
-            return of
-        if isinstance(of.of, Bound) and of.of in given:
-            value = given[of.of]
-            return Type(value.of, value.args, value.dims + of.dims) if value is not None else None
-        return Type(of.of, tuple(self.put_in(one, given) for one in of.args), of.dims)
-
     def read(self, path: str, node: Node | None, dims: int = 0) -> Type | None:
         """Return the type that a syntax node writes; None if it is not certain."""
-        if node is None or self._depth > _MAX_DEPTH:
-            return None
-        self._depth += 1
-        try:
-            return self._read(path, node, dims)
-        finally:
-            self._depth -= 1
+        return self._depth.read(partial(self._read, dims=dims), path, node)
 
     def _read(self, path: str, node: Node, dims: int) -> Type | None:
         match node.type:

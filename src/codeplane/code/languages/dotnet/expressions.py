@@ -1,13 +1,14 @@
 """The types of C#'s expressions and variables, as far as declarations say them."""
 
 from codeplane.code.entity import Bound, Entity, Outside
-from codeplane.code.languages.dotnet.classes import CSharpClasses, Node, Type, text
+from codeplane.code.languages.declared_type import Type, substitute
+from codeplane.code.languages.depth_limit import DepthLimit
+from codeplane.code.languages.dotnet.classes import CSharpClasses, Node, text
 from codeplane.code.languages.dotnet.library import function_parameter, item, passes_items, result
 from codeplane.code.languages.dotnet.lookup import CSharpLookup, Found, is_of_object, simple_name, values_of
 from codeplane.code.languages.member_resolver import CodeView
 from codeplane.code.model import Definition
 
-_MAX_DEPTH = 40
 _STRING, _BOOLEAN = Type(Outside("string")), Type(Outside("bool"))
 _VALUES = {
     "string_literal": _STRING,
@@ -31,17 +32,11 @@ class CSharpExpressions(CSharpLookup):
     def __init__(self, view: CodeView, classes: CSharpClasses) -> None:
         super().__init__(view, classes)
         self._declared: dict[tuple[str, int], Type | None] = {}
-        self._depth = 0
+        self._depth = DepthLimit()
 
     def of(self, path: str, node: Node | None) -> Type | None:
         """Return the type of an expression."""
-        if node is None or self._depth > _MAX_DEPTH:
-            return None
-        self._depth += 1
-        try:
-            return self._of(path, node)
-        finally:
-            self._depth -= 1
+        return self._depth.read(self._of, path, node)
 
     def _of(self, path: str, node: Node) -> Type | None:
         if node.type in _VALUES:
@@ -285,7 +280,7 @@ class CSharpExpressions(CSharpLookup):
         return kinds[0] if kinds and all(one == kinds[0] for one in kinds) else None
 
     def _seen_from(self, owner: Type | None, of: Type | None) -> Type | None:
-        return self._classes.put_in(of, self._classes.given(owner)) if owner is not None else of
+        return substitute(of, self._classes.given(owner)) if owner is not None else of
 
     def declared(self, bound: Bound) -> Type | None:
         """Return the type that a variable, field or property is declared with."""

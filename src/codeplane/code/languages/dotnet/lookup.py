@@ -5,7 +5,8 @@ from abc import ABC, abstractmethod
 from msgspec import Struct
 
 from codeplane.code.entity import Bound, Outside
-from codeplane.code.languages.dotnet.classes import CSharpClasses, Node, Type, text
+from codeplane.code.languages.declared_type import Type
+from codeplane.code.languages.dotnet.classes import CSharpClasses, Node, text
 from codeplane.code.languages.dotnet.library import OBJECT_MEMBERS, is_interface, may_have
 from codeplane.code.languages.member_resolver import CodeView
 from codeplane.code.model import REASONS, Definition, Facts

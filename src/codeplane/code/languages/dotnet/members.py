@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from msgspec import structs
 
 from codeplane.code.entity import Bound, Entity, Meaning, Outside, Side
-from codeplane.code.languages.dotnet.classes import CLASS_NODES, CSharpClasses, Node, Type, text
+from codeplane.code.languages.declared_type import Type
+from codeplane.code.languages.dotnet.classes import CLASS_NODES, CSharpClasses, Node, text
 from codeplane.code.languages.dotnet.expressions import CSharpExpressions
 from codeplane.code.languages.dotnet.lookup import Found
 from codeplane.code.languages.dotnet.relatives import CSharpRelatives

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from codeplane.code.entity import Bound, Outside
-from codeplane.code.languages.dotnet.classes import TYPES, CSharpClasses, Node, Type, text
+from codeplane.code.languages.declared_type import Type
+from codeplane.code.languages.dotnet.classes import TYPES, CSharpClasses, Node, text
 from codeplane.code.languages.dotnet.library import BY_PATTERN, OBJECT_MEMBERS, QUERY, is_interface, may_have
 from codeplane.code.languages.member_resolver import CodeView, Relatives
 from codeplane.code.model import Definition

@@ -307,7 +307,7 @@ class GoTypes:
         return all_of([self.same(left, right, depth + 1) for left, right in pairs])
 
     def _key(self, of: Type) -> tuple[Entity, str] | None:
-        """Return what a named type is told apart by."""
+        """Return the key that identifies a named type."""
         if of.node.type == "interface_type" and not of.node.named_children:
             return Outside("any"), "any"
         if of.node.type not in _NAMED:

@@ -4,9 +4,9 @@ import re
 from functools import partial
 
 import tree_sitter
-from msgspec import Struct
 
 from codeplane.code.entity import Bound, Entity, Outside
+from codeplane.code.languages.declared_type import Type, substitute
 from codeplane.code.languages.depth_limit import DepthLimit
 from codeplane.code.languages.jvm.java_library import METHODS, OBJECT_METHODS
 from codeplane.code.languages.member_resolver import CodeView
@@ -23,17 +23,6 @@ _PARAM, _IMPORT = REASONS.index("PARAM"), REASONS.index("IMPORT_ALIAS")
 _PACKAGE = re.compile(rb"^[ \t]*package[ \t]+([\w\x80-\xff.]+)", re.MULTILINE)
 _MAX_ANCESTORS = 200
 _MAX_DEPTH = 60
-
-
-class Type(Struct, frozen=True):
-    """A type: a class or type variable of the repository (or something from outside), its arguments and dimensions.
-
-    A class without a name, such as that of `new Base() { … }`, is bound by its body's scope under an empty name.
-    """
-
-    of: Entity
-    args: tuple["Type | None", ...] = ()
-    dims: int = 0
 
 
 class JavaClasses:
@@ -250,7 +239,7 @@ class JavaClasses:
         if not self.is_class(of.of):
             return list(self.bounds(of.of))
         given = dict(zip(self.parameters(of.of), of.args, strict=False)) if of.args else {}
-        return [self.put_in(one, given) if one is not None else None for one in self.supers(of.of)]
+        return [substitute(one, given) if one is not None else None for one in self.supers(of.of)]
 
     def bounds(self, variable: Bound) -> tuple[Type | None, ...]:
         """Return the types that a type variable extends."""
@@ -280,15 +269,6 @@ class JavaClasses:
     def is_whole(self, of: Type) -> bool:
         """Whether everything that a type builds on is known by name."""
         return all(above is not None for ancestor in self.ancestors(of) for above in self.supers_of(ancestor))
-
-    def put_in(self, of: Type | None, given: dict[Bound, Type | None]) -> Type | None:
-        """Return a type with its variables replaced."""
-        if of is None or not given:
-            return of
-        if isinstance(of.of, Bound) and of.of in given:
-            value = given[of.of]
-            return Type(value.of, value.args, value.dims + of.dims) if value is not None else None
-        return Type(of.of, tuple(self.put_in(one, given) for one in of.args), of.dims)
 
     def read(self, path: str, node: Node | None, *, dims: int = 0) -> Type | None:
         """Return the type that a syntax node writes; None if it is not certain."""

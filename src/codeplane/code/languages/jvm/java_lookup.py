@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from codeplane.code.entity import Bound, Outside
-from codeplane.code.languages.jvm.java_classes import FIELDS, JavaClasses, Node, Type, is_of_object, may_have, text
+from codeplane.code.languages.declared_type import Type
+from codeplane.code.languages.jvm.java_classes import FIELDS, JavaClasses, Node, is_of_object, may_have, text
 from codeplane.code.languages.member_resolver import CodeView
 from codeplane.code.model import REASONS, Definition, Facts, Import
 

@@ -4,7 +4,8 @@ import re
 from collections.abc import Sequence
 
 from codeplane.code.entity import Bound, Entity, Meaning, Outside, Side
-from codeplane.code.languages.jvm.java_classes import CLASS_NODES, JavaClasses, Node, Type, text
+from codeplane.code.languages.declared_type import Type
+from codeplane.code.languages.jvm.java_classes import CLASS_NODES, JavaClasses, Node, text
 from codeplane.code.languages.jvm.java_library import SWITCHED
 from codeplane.code.languages.jvm.java_lookup import Found
 from codeplane.code.languages.jvm.java_relatives import JavaRelatives

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from codeplane.code.entity import Bound, Outside
-from codeplane.code.languages.jvm.java_classes import TYPES, JavaClasses, Type, is_of_object, may_have
+from codeplane.code.languages.declared_type import Type
+from codeplane.code.languages.jvm.java_classes import TYPES, JavaClasses, is_of_object, may_have
 from codeplane.code.languages.jvm.java_library import SERIALIZATION
 from codeplane.code.languages.jvm.java_processors import generator_of_field, generator_of_method, modifiers
 from codeplane.code.languages.jvm.java_types import JavaTypes

@@ -1,8 +1,9 @@
 """The types of Java's expressions, as far as declarations say them."""
 
 from codeplane.code.entity import Bound, Entity, Outside
+from codeplane.code.languages.declared_type import Type, substitute
 from codeplane.code.languages.depth_limit import DepthLimit
-from codeplane.code.languages.jvm.java_classes import JavaClasses, Node, Type, is_file_class, text
+from codeplane.code.languages.jvm.java_classes import JavaClasses, Node, is_file_class, text
 from codeplane.code.languages.jvm.java_library import result
 from codeplane.code.languages.jvm.java_lookup import Found, argument_count, values_of
 from codeplane.code.languages.jvm.java_variables import JavaVariables, dims_of
@@ -248,8 +249,7 @@ class JavaTypes(JavaVariables):
         if of is None or own is None:
             return of
         given = self._inferred(path, bound, method, arguments, own)
-        put = self._classes.put_in(of, given)
-        return put
+        return substitute(of, given)
 
     def _inferred(
         self, path: str, bound: Bound, method: Definition, arguments: Node | None, own: Node

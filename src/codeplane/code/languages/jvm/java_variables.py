@@ -3,7 +3,8 @@
 from abc import abstractmethod
 
 from codeplane.code.entity import Bound, Outside
-from codeplane.code.languages.jvm.java_classes import FIELDS, JavaClasses, Node, Type, text
+from codeplane.code.languages.declared_type import Type, substitute
+from codeplane.code.languages.jvm.java_classes import FIELDS, JavaClasses, Node, text
 from codeplane.code.languages.jvm.java_library import ELEMENT, function_parameter, passes_items
 from codeplane.code.languages.jvm.java_lookup import Found, JavaLookup, argument_count, plain_name, values_of
 from codeplane.code.languages.member_resolver import CodeView
@@ -36,7 +37,7 @@ class JavaVariables(JavaLookup):
         """Return the type of a member as a type has it, whose arguments stand for the variables of its class."""
         if owner is None or of is None or not owner.args or not isinstance(owner.of, Bound):
             return of
-        return self._classes.put_in(of, dict(zip(self._classes.parameters(owner.of), owner.args, strict=False)))
+        return substitute(of, dict(zip(self._classes.parameters(owner.of), owner.args, strict=False)))
 
     def declared(self, bound: Bound, offset: int = -1) -> Type | None:
         """Return the type that a variable or field is declared with; of several in a scope, the last above a place."""

@@ -1,0 +1,26 @@
+"""A type as Java and C# declare it."""
+
+from msgspec import Struct
+
+from codeplane.code.entity import Bound, Entity
+
+
+class Type(Struct, frozen=True):
+    """A type: a class or type parameter of the repository (or something from outside), its arguments and dimensions.
+
+    A class without a name, such as that of Java's `new Base() { … }`, is bound by its body's scope under an empty name.
+    """
+
+    of: Entity
+    args: tuple["Type | None", ...] = ()
+    dims: int = 0
+
+
+def substitute(of: Type | None, given: dict[Bound, Type | None]) -> Type | None:
+    """Return a type with its parameters replaced by what they are given."""
+    if of is None or not given:
+        return of
+    if isinstance(of.of, Bound) and of.of in given:
+        value = given[of.of]
+        return Type(value.of, value.args, value.dims + of.dims) if value is not None else None
+    return Type(of.of, tuple(substitute(argument, given) for argument in of.args), of.dims)
