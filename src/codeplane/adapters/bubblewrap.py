@@ -192,24 +192,29 @@ class Bubblewrap:
     def _secret_options(self, enclosure: SandboxSpec) -> tuple[list[str], list[str]]:
         """Return the options that pin the folders around secrets files and mask the files."""
         root, copy = enclosure.root.resolve(), enclosure.copy
-        visible = [one for one in self._secrets.roots() if _is_shown(one) and root not in one.parents]
+        visible = [folder for folder in self._secrets.roots() if _is_shown(folder) and root not in folder.parents]
         secrets = self._secrets.hidden((root, *visible), shown=enclosure.secrets)
         places = (root,) if copy is None else (*copy.shared, *copy.read)
-        hidden = [one for one in secrets if _is_shown(one.path) or not set(places).isdisjoint(one.path.parents)]
+        hidden = [
+            secret for secret in secrets if _is_shown(secret.path) or not set(places).isdisjoint(secret.path.parents)
+        ]
         # Nor can another folder be put in the place of one that git's lies in.
         gits = [Hidden(path=root / path) for path in git_folders(root).paths] if copy is None else []
         pins = [word for place in places for word in pin_options([*hidden, *gits], place)]
         if copy is not None:
             hidden += self._secrets.hidden_in_copy(copy.folder, of=root, shown=enclosure.secrets)
-        return pins, [word for one in hidden for word in mask_options(one, self._secrets.empty)]
+        return pins, [word for secret in hidden for word in mask_options(secret, self._secrets.empty)]
 
     def _tools(self, enclosure: SandboxSpec) -> list[Path]:
         folders = toolchains.toolchains_in_home(self._home)
-        words = [Path(os.path.normpath(one)) for one in self._path.split(":") if one.startswith("/")]
+        words = [Path(os.path.normpath(folder)) for folder in self._path.split(":") if folder.startswith("/")]
         on_path = [
-            one for word in words for one in _program_folders(word, self._home) if one not in enclosure.root.parents
+            folder
+            for word in words
+            for folder in _program_folders(word, self._home)
+            if folder not in enclosure.root.parents
         ]
-        named = [Path(os.path.normpath(one)) for one in toolchains.toolchains_in_environment(self._environment)]
+        named = [Path(os.path.normpath(folder)) for folder in toolchains.toolchains_in_environment(self._environment)]
         for tool in (*named, *enclosure.tools, *on_path):
             covered = self._home in tool.parents or not _is_shown(tool)
             if covered and tool not in self._home.parents and not self._is_private(tool):

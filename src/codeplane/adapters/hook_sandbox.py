@@ -137,12 +137,12 @@ class HookSandbox:
             return None
         root, home = root.resolve(), hidden.resolve()
         # What lies in what is hidden is not there at all.
-        secrets = [one for one in self._hidden_secrets(root) if home not in one.path.parents]
+        secrets = [secret for secret in self._hidden_secrets(root) if home not in secret.path.parents]
         registered = dict.fromkeys((self._registered, self._registered.resolve()))
         opened = self._writable_paths((root, home, Path.home()))
         words = [*program, "--unsetenv", "TMPDIR", *_without_sockets((root, *written, *used), network=network)]
         homes = [word for place in _other_homes(root) if place != home for word in ("--tmpfs", str(place))]
-        masks = [word for one in secrets for word in mask_options(one, self._secrets.empty)]
+        masks = [word for secret in secrets for word in mask_options(secret, self._secrets.empty)]
         if read_only:
             emptied = [Path.home() / _CACHE, hidden, *registered]
             words += [
@@ -164,7 +164,7 @@ class HookSandbox:
         inside = [place for place in written if not set(fixed).isdisjoint(place.parents)]
         binds = dict.fromkeys((*around, *inside), "--bind-try") | dict.fromkeys(fixed, "--ro-bind-try")
         # One inside of another after it.
-        for place in sorted(binds, key=lambda one: len(one.parts)):
+        for place in sorted(binds, key=lambda bind: len(bind.parts)):
             words += [binds[place], str(place), str(place)]
         return [*words, *masks, "--"]
 

@@ -32,20 +32,20 @@ class LinuxProcessTree:
         for entry in os.scandir(_PROC):
             if not entry.name.isdigit():
                 continue
-            one = int(entry.name)
-            facts = _facts(one)
-            if facts is None or one == os.getpid():
+            process = int(entry.name)
+            facts = _facts(process)
+            if facts is None or process == os.getpid():
                 continue
             state, parent, session = facts
-            parents[one] = parent
+            parents[process] = parent
             if state in "ZX":
                 continue
-            if (pid and (one == pid or session == pid)) or _has_marker(one, wanted):
-                processes.add(one)
+            if (pid and (process == pid or session == pid)) or _has_marker(process, wanted):
+                processes.add(process)
         growing = True
         while growing and processes:
-            below = {one for one, parent in parents.items() if parent in processes and one not in processes}
-            below = {one for one in below if (facts := _facts(one)) is not None and facts[0] not in "ZX"}
+            below = {process for process, parent in parents.items() if parent in processes and process not in processes}
+            below = {process for process in below if (facts := _facts(process)) is not None and facts[0] not in "ZX"}
             growing = bool(below)
             processes |= below
         return processes

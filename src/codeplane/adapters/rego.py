@@ -304,8 +304,10 @@ def _value(answer: bytes) -> JsonValue:
 
 
 def _invalid(problems_json: JsonValue) -> PolicyInvalid:
-    problems = [one for one in problems_json if isinstance(one, dict)] if isinstance(problems_json, list) else []
-    messages = [_describe_problem(one) for one in problems] or ["it cannot be compiled"]
+    problems = (
+        [problem for problem in problems_json if isinstance(problem, dict)] if isinstance(problems_json, list) else []
+    )
+    messages = [_describe_problem(problem) for problem in problems] or ["it cannot be compiled"]
     return PolicyInvalid("the policy cannot be used: " + "; ".join(messages), details={"problems": problems})
 
 

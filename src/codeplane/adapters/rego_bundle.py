@@ -191,13 +191,13 @@ def _add(impl: object, value: object) -> bool:
     if isinstance(value, str):
         return not _string(impl, _escaped(value)[1:-1].encode())
     if isinstance(value, dict):
-        for name, one in value.items():
-            if _string(impl, _escaped(str(name))[1:-1].encode()) or not _add(impl, one) or _item(impl):
+        for name, item in value.items():
+            if _string(impl, _escaped(str(name))[1:-1].encode()) or not _add(impl, item) or _item(impl):
                 return False
         return not _object(impl, len(value))
     if isinstance(value, list):
-        for one in value:
-            if not _add(impl, one):
+        for item in value:
+            if not _add(impl, item):
                 return False
         return not _array(impl, len(value))
     if value is None:

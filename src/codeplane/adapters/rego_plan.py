@@ -58,11 +58,12 @@ class _Function:
 def find_faults(plan: Plan, *, files: Mapping[str, str]) -> list[Fault]:
     """Return forbidden or unknown calls, rules outside their package, recursion, and undefined names."""
     static = _object(plan["static"])
-    names = [str(_object(one)["value"]) for one in _list(static.get("files", []))]
+    names = [str(_object(file)["value"]) for file in _list(static.get("files", []))]
     functions = {
-        str(one["name"]): _read(one) for one in map(_object, _list(_object(plan.get("funcs", {})).get("funcs", [])))
+        str(function["name"]): _read(function)
+        for function in map(_object, _list(_object(plan.get("funcs", {})).get("funcs", [])))
     }
-    known = {str(_object(one)["name"]) for one in _list(static.get("builtin_funcs", []))}
+    known = {str(_object(function)["name"]) for function in _list(static.get("builtin_funcs", []))}
     faults: dict[tuple[str, int, str], Fault] = {}
 
     def fault(place: tuple[int, int], message: str) -> None:
@@ -118,13 +119,13 @@ def _statements(value: object) -> Iterator[tuple[str, Mapping[str, object]]]:
     """Yield every statement, nested ones too; without recursion, since the policy decides the depth."""
     waiting = [value]
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, list):
-            waiting += reversed(one)
-        elif isinstance(one, dict):
-            if isinstance(stmt := one.get("stmt"), dict) and "type" in one:
-                yield str(one["type"]), stmt
-            waiting += [inner for inner in one.values() if isinstance(inner, dict | list)]
+        item = waiting.pop()
+        if isinstance(item, list):
+            waiting += reversed(item)
+        elif isinstance(item, dict):
+            if isinstance(stmt := item.get("stmt"), dict) and "type" in item:
+                yield str(item["type"]), stmt
+            waiting += [inner for inner in item.values() if isinstance(inner, dict | list)]
 
 
 def _locals(kind: str, stmt: Mapping[str, object]) -> Iterator[int]:

@@ -20,7 +20,7 @@ NO_TARGET = 0xFFFFFFFF
 Reason = Literal["PARAM", "LOCAL_ASSIGN", "DEF_IN_SCOPE", "IMPORT_ALIAS", "GLOBAL", "NONLOCAL"]
 REASONS: tuple[Reason, ...] = ("PARAM", "LOCAL_ASSIGN", "DEF_IN_SCOPE", "IMPORT_ALIAS", "GLOBAL", "NONLOCAL")
 _NOWHERE: Mapping[int, Sequence[int]] = {}
-_PARAM, _GLOBAL, _NONLOCAL = (REASONS.index(one) for one in ("PARAM", "GLOBAL", "NONLOCAL"))
+_PARAM, _GLOBAL, _NONLOCAL = (REASONS.index(reason) for reason in ("PARAM", "GLOBAL", "NONLOCAL"))
 
 
 class Definition(msgspec.Struct, frozen=True, array_like=True, kw_only=True, gc=False):
@@ -390,7 +390,7 @@ def packed_columns(*columns: Sequence[int]) -> bytes:
 
 def unpacked_columns(raw: bytes, count: int) -> list[NDArray[np.unsignedinteger]]:
     """The columns that were packed, as narrow as they are."""
-    return [_array(one) for one in _columns(raw, count)]
+    return [_array(column) for column in _columns(raw, count)]
 
 
 def _columns(raw: bytes, count: int) -> list[memoryview]:

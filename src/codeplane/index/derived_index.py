@@ -65,7 +65,7 @@ class DerivedIndex:
         """Start a worker ahead of a first update; more are started as files come."""
         with self._lock:
             if not self._known():
-                self.parsers.warm(one=True)
+                self.parsers.warm(single=True)
 
     def saw(self, content: ContentFile, known: IndexedFile) -> None:
         """Note that a file was read; before the first update it may be parsed at once."""

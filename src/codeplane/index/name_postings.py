@@ -137,7 +137,7 @@ class NamePostings:
         held = self._held
         self._held = {place: held.get(place) or _read(connection, place[0]) for place in wanted}
         keys = np.array([key_of(name) for name in names], np.uint64)
-        postings = [one.having(keys) for one in self._held.values()]
+        postings = [segment.having(keys) for segment in self._held.values()]
         nothing = np.zeros(0, np.uint32)
         return [np.concatenate(parts) for parts in zip(*postings, strict=True)] if postings else [nothing] * len(names)
 

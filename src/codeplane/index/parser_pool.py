@@ -76,10 +76,10 @@ class ParserPool:
         after.add(list(_batches(content, sources, check)), more=more)
         return after
 
-    def warm(self, *, one: bool = False) -> None:
+    def warm(self, *, single: bool = False) -> None:
         """Start the workers ahead of a first index, or a `single` one for a few files."""
         with self._lock:
-            missing = (1 if one else self._processes) - len(self._idle) - len(self._working)
+            missing = (1 if single else self._processes) - len(self._idle) - len(self._working)
             if not self._closed:
                 self._idle += [self._workers.start() for _ in range(missing)]
 
@@ -208,7 +208,7 @@ class ParserPool:
         """Keep one worker; after many batches a new one, since the old ones hold twice the memory."""
         self._trim(_KEPT_WORKERS if batches <= _MANY else 0)
         if batches > _MANY:
-            self.warm(one=True)
+            self.warm(single=True)
             return
         with self._lock:
             if len(self._idle) > 1 and self._trimming is None and not self._closed:
@@ -232,7 +232,7 @@ def _batches(content: Path, sources: Sequence[Source], check: bool) -> Iterator[
     """Group files into batches; very large files come last."""
     group: list[Source] = []
     size = 0
-    for source in sorted(sources, key=lambda one: (one.length > _BATCH_BYTES, -one.length, one.key)):
+    for source in sorted(sources, key=lambda source: (source.length > _BATCH_BYTES, -source.length, source.key)):
         if group and (size + source.length > _BATCH_BYTES or len(group) >= _BATCH_FILES):
             yield Batch(content=str(content), sources=tuple(group), check=check)
             group, size = [], 0

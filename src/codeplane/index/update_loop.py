@@ -264,7 +264,7 @@ class UpdateLoop:
         await self._reached(snapshot.epoch)
         if first and len(snapshot.texts) >= _LARGE:
             # Where nothing had to be parsed, the first edit would wait for a worker to start.
-            await asyncio.to_thread(self._follower.parsers.warm, one=True)
+            await asyncio.to_thread(self._follower.parsers.warm, single=True)
         if first or self._last_report_sec:
             self._last_report_sec = 0.0
             self._tell("index.symbols_ready", {"epoch": snapshot.epoch})

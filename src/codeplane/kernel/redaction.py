@@ -148,8 +148,8 @@ class Redactor:
     def __init__(self, known: Iterable[str] = (), matcher: "Callable[[], SecretMatcher | None]" = lambda: None) -> None:
         # The longest first: a secret that begins with another one must not leave its end behind.
         self._known = tuple(
-            one.encode("utf-8", "surrogatepass")
-            for one in sorted({one for one in known if len(one) >= _SHORTEST_KNOWN}, key=len, reverse=True)
+            secret.encode("utf-8", "surrogatepass")
+            for secret in sorted({secret for secret in known if len(secret) >= _SHORTEST_KNOWN}, key=len, reverse=True)
         )
         self._matcher = matcher
 

@@ -100,7 +100,9 @@ def values_of(text: str, *, is_key: bool = False) -> Iterator[str]:
 
 def _value(found: "re.Match[str]") -> str:
     if found["double"] is not None:
-        return re.sub(r"\\(.)", lambda one: {"n": "\n", "t": "\t", "r": "\r"}.get(one[1], one[1]), found["double"])
+        return re.sub(
+            r"\\(.)", lambda escape: {"n": "\n", "t": "\t", "r": "\r"}.get(escape[1], escape[1]), found["double"]
+        )
     if found["bare"] is not None:
         return _COMMENT.sub("", found["bare"]).strip().rstrip(",;")
     return found["single"] if found["single"] is not None else found["tick"]
@@ -114,7 +116,7 @@ def _assigned(key: str, value: str) -> Iterator[str]:
     if (address := _ADDRESS.match(value)) is not None:
         for part in (address["password"], address["user"] if not address["password"] else None):
             if part:
-                yield from (one for one in {part, unquote(part)} if is_secret(one, strict=False))
+                yield from (form for form in {part, unquote(part)} if is_secret(form, strict=False))
         return
     if _SECRET_KEY.search(name) is None:
         return
@@ -361,10 +363,10 @@ def _pattern(pattern: bytes) -> "Pattern[bytes]":
     return next(_compiled([pattern], is_literal=False))
 
 
-def _agreeing(one: bytes, other: bytes) -> int:
+def _agreeing(left: bytes, other: bytes) -> int:
     """How many bytes two begin with alike."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((at for at, (left, right) in pairs if left != right), min(len(one), len(other)))
+    pairs = enumerate(zip(left, other, strict=False))
+    return next((at for at, (left, right) in pairs if left != right), min(len(left), len(other)))
 
 
 def _forms(value: str) -> Iterator[bytes]:

@@ -33,7 +33,7 @@ def assign_batches(
         load, worker = heapq.heappop(loads)
         given[worker] += piece
         heapq.heappush(loads, (load + weight, worker))
-    return [_batches(one, cost) for one in given if one]
+    return [_batches(selections, cost) for selections in given if selections]
 
 
 def _batches(wanted: Sequence[TargetSelection], cost: Callable[[TargetSelection], float]) -> list[Batch]:

@@ -58,9 +58,9 @@ def near_names(target: Target, name: str, texts: Sequence[str], facts: Sequence[
     tests = dict.fromkeys(found for text in texts for found in re.findall(runner.names, text))
     whole = {own: own for own in tests}
     if runner.node_ids:
-        for one in (definition for each in facts for definition in each.definitions):
-            if one.name in tests and one.kind in _TESTS:
-                whole[one.name] = one.path.replace(".", "::")
+        for definition in (definition for each in facts for definition in each.definitions):
+            if definition.name in tests and definition.kind in _TESTS:
+                whole[definition.name] = definition.path.replace(".", "::")
     # A prefix that all of them share makes none of them nearer.
     bare = {_bare(test): test for test in tests}
     own = _bare(own_name(runner, name).partition("[")[0])

@@ -94,7 +94,7 @@ class Discovery:
             key = (target.runner_name, target.target_id)
             before = found.get(key)
             found[key] = target if before is None else _merge_targets(before, target)
-        return tuple(sorted(found.values(), key=lambda one: (one.path, one.runner_name)))
+        return tuple(sorted(found.values(), key=lambda target: (target.path, target.runner_name)))
 
     @cached_property
     def by_file(self) -> Mapping[str, Target | None]:
@@ -165,7 +165,7 @@ class Discovery:
         if choice is None:
             return None
         runner, root = choice
-        library, program = (_join(root, one) in self.snapshot.files for one in _CRATE_ROOTS)
+        library, program = (_join(root, file) in self.snapshot.files for file in _CRATE_ROOTS)
         return _known_target(runner, root, known, name, self._text(known), only_program=program and not library)
 
     def _choice(self, known: IndexedFile, language: str, family: str) -> tuple[Runner, str] | None:

@@ -70,7 +70,7 @@ class FlakinessLog:
             if raw["format"] != _FORMAT:
                 return "", {}, {}
             counts = {str(test): (int(passed), int(failed)) for test, (passed, failed) in raw["counts"].items()}
-            return str(raw["state"]), counts, {one["test"]: _flaky(one) for one in raw["flaky"]}
+            return str(raw["state"]), counts, {test["test"]: _flaky(test) for test in raw["flaky"]}
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             # Derived data: the next runs count anew.
             return "", {}, {}

@@ -50,7 +50,7 @@ class History:
     def slowest(self, most: int) -> list[tuple[str, float, tuple[float, ...]]]:
         """Return the slowest targets, with the median in seconds and the last durations."""
         timed = [(name, statistics.median(past.seconds), tuple(past.seconds)) for name, past in self._timed()]
-        return sorted(timed, key=lambda one: -one[1])[:most]
+        return sorted(timed, key=lambda entry: -entry[1])[:most]
 
     def _timed(self) -> list[tuple[str, TargetHistory]]:
         return [(name, past) for name, past in self._all().items() if past.seconds]

@@ -125,7 +125,7 @@ class Impact:
         found: dict[str, Reached] = {}
         for target in targets:
             best = min(
-                (steps[path] for path in target.files if path in steps), key=lambda one: one.distance, default=None
+                (steps[path] for path in target.files if path in steps), key=lambda step: step.distance, default=None
             )
             if best is not None:
                 found[target.target_id] = _by_import(target, best, steps, mentions)

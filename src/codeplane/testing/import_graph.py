@@ -58,7 +58,9 @@ class ImportCache:
     def of(self, world: World, gone: Collection[str] = ()) -> dict[str, FileImports]:
         """Return the cached imports by path; with deleted files, without those that may have imported them."""
         modules = (self.shared.python(world.snapshot), self.shared.javascript(world.snapshot))
-        if self._modules is None or any(one is not other for one, other in zip(modules, self._modules, strict=True)):
+        if self._modules is None or any(
+            layout is not other for layout, other in zip(modules, self._modules, strict=True)
+        ):
             paths = world.snapshot.files.keys()
             self._found = _unaffected(self._found, set(self._paths) ^ paths, set(self._paths), set(paths))
             self._modules, self._paths = modules, paths
@@ -222,14 +224,14 @@ class ImportGraph:
         folders = {path.rpartition("/")[0], *(place.removesuffix("/") for place in packages)}
         for folder in folders:
             yield from modules.files_of(f"{folder}/")
-        yield from (one for one in self._gone if one.rpartition("/")[0] in folders)
+        yield from (path for path in self._gone if path.rpartition("/")[0] in folders)
 
     def _python_files(self, module: str, name: str, modules: PythonModules) -> set[str]:
         """Return the files of a module, of a submodule imported from it, and of their packages, which run too."""
         inner = modules.submodule(module, name) if name and name != "*" else None
-        found = {one for one in (module, inner) if one is not None and one.endswith((".py", ".pyi"))}
-        for one in (module, inner or module):
-            folder = one.rpartition("/")[0] if one.endswith((".py", ".pyi")) else one
+        found = {path for path in (module, inner) if path is not None and path.endswith((".py", ".pyi"))}
+        for path in (module, inner or module):
+            folder = path.rpartition("/")[0] if path.endswith((".py", ".pyi")) else path
             while folder:
                 init = f"{folder}/__init__.py"
                 if init not in self._world.snapshot.files:

@@ -58,7 +58,9 @@ class TestOperations:
         scope = f"test.discover:{call.task.session_id if call.task else ''}:{asked}"
         after = str(self._cursors.open(request.cursor, scope=scope)["after"]) if request.cursor else ""
         targets = [
-            one for one in await self._suite.targets() if not paths or any(one.matches_path(path) for path in paths)
+            target
+            for target in await self._suite.targets()
+            if not paths or any(target.matches_path(path) for path in paths)
         ]
         counts: dict[str, int] = {}
         for target in targets:

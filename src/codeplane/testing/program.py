@@ -103,7 +103,7 @@ class Programs:
 
     def _upwards(self, root: str) -> list[Path]:
         folder = self._root / root if root else self._root
-        return [folder, *(one for one in folder.parents if one == self._root or self._root in one.parents)]
+        return [folder, *(parent for parent in folder.parents if parent == self._root or self._root in parent.parents)]
 
 
 def _program(runner: Runner, file: Path) -> Program:

@@ -85,7 +85,10 @@ class Ranking:
             scores[target_id] = sum(score * _FURTHER**at for at, (score, _) in enumerate(found))
             reasons[target_id] = next((why for _, why in found if why), "")
         size = self._sizes
-        order = sorted(among, key=lambda one: (-scores[one], distance.get(one, 99), -size.get(one, 0), one))
+        order = sorted(
+            among,
+            key=lambda target_id: (-scores[target_id], distance.get(target_id, 99), -size.get(target_id, 0), target_id),
+        )
         return [(target_id, reasons[target_id]) for target_id in order]
 
     @cached_property

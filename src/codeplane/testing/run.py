@@ -264,7 +264,7 @@ class Run:
             ),
             failures=tuple(failures[:MAX_FAILURES]),
             more_failures=max(0, len(failures) - MAX_FAILURES),
-            results=tuple(sorted(listed, key=lambda one: one.target_id)),
+            results=tuple(sorted(listed, key=lambda result: result.target_id)),
             not_found=self.not_found,
             errors=_errors(outcomes),
             notes=self.plan.notes + self._notes(outcomes),
@@ -327,10 +327,10 @@ class Run:
 def _errors(outcomes: Sequence[Outcome]) -> tuple[RunnerError, ...]:
     """Return the runners that did not start, each with its targets."""
     found: dict[tuple[str, str, str], list[Outcome]] = {}
-    for one in outcomes:
-        if one.not_started is not None:
-            target, why = one.wanted.target, one.not_started
-            found.setdefault((target.runner_name, why.reason, why.fix), []).append(one)
+    for outcome in outcomes:
+        if outcome.not_started is not None:
+            target, why = outcome.wanted.target, outcome.not_started
+            found.setdefault((target.runner_name, why.reason, why.fix), []).append(outcome)
     return tuple(
         RunnerError(
             runner=runner,

@@ -69,8 +69,8 @@ class InstallRecord:
         """Return the record without a repository and without files that no longer exist."""
         return replace(
             self,
-            repositories=tuple(one for one in self.repositories if one != root),
-            made=tuple(one for one in self.made if one.file.exists()),
+            repositories=tuple(place for place in self.repositories if place != root),
+            made=tuple(files for files in self.made if files.file.exists()),
         )
 
     def save(self) -> None:
@@ -79,10 +79,10 @@ class InstallRecord:
             self.file.unlink(missing_ok=True)
             remove_empty([self.file.parent, *self.folders])
             return
-        folders = [str(one) for one in (*self.folders, *missing_folders(self.file))]
+        folders = [str(folder) for folder in (*self.folders, *missing_folders(self.file))]
         self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        made: list[JsonValue] = [_row(one) for one in self.made]
-        repositories = [str(one) for one in self.repositories]
+        made: list[JsonValue] = [_row(files) for files in self.made]
+        repositories = [str(root) for root in self.repositories]
         temporary = self.file.with_name(f".{self.file.name}.{os.getpid()}")
         temporary.write_text(dumps({"repositories": repositories, "made": made, "folders": folders}))
         temporary.replace(self.file)
@@ -91,7 +91,7 @@ class InstallRecord:
 def remove_empty(folders: "list[Path]") -> list[Path]:
     """Remove the empty ones of the folders, innermost first, and return them."""
     removed = []
-    for folder in sorted(set(folders), key=lambda one: len(one.parts), reverse=True):
+    for folder in sorted(set(folders), key=lambda place: len(place.parts), reverse=True):
         try:
             folder.rmdir()
         except OSError:

@@ -84,7 +84,7 @@ class Assembly:
                 DynamicAccess(
                     pattern=what, at=node.start_byte, literal=self._text_of(captures, "key").strip(_QUOTES) or None
                 )
-                for what, captures, node in sorted(found.dynamic, key=lambda one: one[2].start_byte)
+                for what, captures, node in sorted(found.dynamic, key=lambda match: match[2].start_byte)
             ),
             bind_names=names,
             bind_packed=packed_columns(
@@ -114,7 +114,8 @@ class Assembly:
                     label = self._decode(at, name_end)
                     drafts[at] = Draft(kind, label, node.start_byte, node.end_byte, at, name_end, captures, node)
         self._drafts = sorted(
-            (one for one in drafts.values() if one.name), key=lambda one: (one.start, -one.end, one.name_at)
+            (draft for draft in drafts.values() if draft.name),
+            key=lambda draft: (draft.start, -draft.end, draft.name_at),
         )
         if len(self._drafts) > MAX_DEFINITIONS:
             self._clipped = True
@@ -148,7 +149,9 @@ class Assembly:
         placed = [(0, len(self._text) + 1, "file", -1, -1)]
         open_ones = [0]
         last: tuple[int, int] | None = None
-        for start, end, kind, definition in sorted(self._found.scopes, key=lambda one: (one[0], -one[1], -one[3])):
+        for start, end, kind, definition in sorted(
+            self._found.scopes, key=lambda scope: (scope[0], -scope[1], -scope[3])
+        ):
             if (start, end) == last:
                 continue
             last = (start, end)
@@ -198,7 +201,7 @@ class Assembly:
         for kind, captures, statement in self._found.imports:
             sources = captures.get("source", [])
             source_node = sources[0] if sources else statement
-            source = self._language.joint.join(self._node_text(one).strip(_QUOTES) for one in sources)
+            source = self._language.joint.join(self._node_text(node).strip(_QUOTES) for node in sources)
             if until := captures.get("until"):
                 source = self._decode(source_node.start_byte, until[0].start_byte).rstrip(_JOINTS)
             given = captures.get("default")
@@ -228,10 +231,10 @@ class Assembly:
                     local_after=alias_node.start_byte - statement.start_byte,
                 )
             )
-        made.sort(key=lambda one: (one.at, one.local_at))
-        for index, one in enumerate(made):
-            if one.local not in ("", "*", "_", "."):
-                self._binds.append((one.local, one.scope, one.local_at, _IMPORTED, index))
+        made.sort(key=lambda import_: (import_.at, import_.local_at))
+        for index, import_ in enumerate(made):
+            if import_.local not in ("", "*", "_", "."):
+                self._binds.append((import_.local, import_.scope, import_.local_at, _IMPORTED, index))
         return made
 
     def _bound_by(self, source: str) -> str:
@@ -250,7 +253,7 @@ class Assembly:
         upcoming = 0
         bound = self._found.ordered_binds()
         # Only where assignments declare nothing does it matter which names a scope has.
-        taken: set[tuple[int, str]] | None = set() if any(one[3] in _UNDECLARED for one in bound) else None
+        taken: set[tuple[int, str]] | None = set() if any(bind[3] in _UNDECLARED for bind in bound) else None
         placed = imported | {bind[2] for bind in binds}
         last = -1
         for at, _, _, how, node in bound:
@@ -295,27 +298,27 @@ class Assembly:
             at = self._scopes[at][4]
         return at if not inside or (at, name) in taken else scope
 
-    def _is_static(self, one: Draft) -> bool:
+    def _is_static(self, draft: Draft) -> bool:
         """Whether a member is a class's own, beside which instances may have another of its name."""
-        return self._language.classes.static_members and b"static" in self._text[one.start : one.name_at].split()
+        return self._language.classes.static_members and b"static" in self._text[draft.start : draft.name_at].split()
 
     def _definitions(self) -> list[Definition]:
         """Each with its container, its path and its place among equals; repeated ones of a class are taken once."""
         drafts = self._drafts
         by_kind = self._language.classes.members_by_kind
         hiding = [draft for draft in drafts if draft.kind != "field"] if not by_kind else []
-        declared = {(one.scope, one.name, self._is_static(one)) for one in hiding}
+        declared = {(draft.scope, draft.name, self._is_static(draft)) for draft in hiding}
         order: list[int] = []
         starts = [draft.start for draft in drafts]
         for index in sorted(range(len(drafts)), key=starts.__getitem__):
-            one = drafts[index]
-            if one.kind == "field":
-                static, inside = self._is_static(one), self._scopes[one.scope][2] in self._language.methods_in
+            draft = drafts[index]
+            if draft.kind == "field":
+                static, inside = self._is_static(draft), self._scopes[draft.scope][2] in self._language.methods_in
                 # What is only assigned to `this` is declared by either side.
-                sides = (static, not static) if self._text[one.name_at - 1 : one.name_at] == b"." else (static,)
-                if not inside or any((one.scope, one.name, side) in declared for side in sides):
+                sides = (static, not static) if self._text[draft.name_at - 1 : draft.name_at] == b"." else (static,)
+                if not inside or any((draft.scope, draft.name, side) in declared for side in sides):
                     continue
-                declared.add((one.scope, one.name, static))
+                declared.add((draft.scope, draft.name, static))
             self._moved[index] = len(order)
             order.append(index)
         homes = Homes(
@@ -334,28 +337,28 @@ class Assembly:
         counts: dict[tuple[str, str, str], int] = {}
         made = []
         for place, index in enumerate(order):
-            one = drafts[index]
+            draft = drafts[index]
             container, within, path = homes.of(index)
-            body, signature = self._body(one)
-            same = (path, one.kind, signature)
+            body, signature = self._body(draft)
+            same = (path, draft.kind, signature)
             ordinal = counts[same] = counts.get(same, -1) + 1
-            bases = one.captures.get("bases")
+            bases = draft.captures.get("bases")
             made.append(
                 Definition(
-                    kind=one.kind,
-                    name=one.name,
+                    kind=draft.kind,
+                    name=draft.name,
                     inside=within,
                     signature=signature,
-                    scope=one.scope,
+                    scope=draft.scope,
                     container=self._moved.get(container, -1),
                     ordinal=ordinal,
                     column=columns[place],
-                    start=one.start,
-                    name_after=one.name_at - one.start,
+                    start=draft.start,
+                    name_after=draft.name_at - draft.start,
                     line=lines[place],
                     lines_after=ends[place] - lines[place],
-                    size=one.end - one.start,
-                    body_after=body - one.name_at if body < one.end else -1,
+                    size=draft.end - draft.start,
+                    body_after=body - draft.name_at if body < draft.end else -1,
                     bases=(bases[0].start_byte, bases[-1].end_byte) if bases else None,
                 )
             )
@@ -405,7 +408,7 @@ class Assembly:
                 local = name
             known_as = None if local == name else local
             made.append(Export(name=name, known_as=known_as, source=source, evidence=how, at=names[0].start_byte))
-        made.sort(key=lambda one: one.at)
+        made.sort(key=lambda export: export.at)
         return made
 
     def _declared_exports(self, node: tree_sitter.Node, bound: Sequence[tuple[int, str]]) -> list[Export]:

@@ -165,7 +165,7 @@ class FileMatches:
     def _share(self) -> None:
         """Give names of a statement the source that stands once for all of them; some are imports only then."""
         # A statement may be found twice; what says more of it stands first.
-        statements = sorted(self.given, key=lambda one: one[1].start_byte)
+        statements = sorted(self.given, key=lambda statement: statement[1].start_byte)
         starts = [statement.start_byte for _, statement, _ in statements]
         for into in (self.imports, self.exports) if statements else ():
             for index, (what, captures, node) in enumerate(into):

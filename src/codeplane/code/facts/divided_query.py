@@ -31,7 +31,9 @@ class DividedQuery:
         self._grammar = grammar
         # Cut here: the grammar's own reading of all of them would take longer than that of the two parts.
         self.patterns = patterns_in(query)
-        needed = {number: found[1] for number, one in enumerate(self.patterns) if (found := _NEEDED.search(one))}
+        needed = {
+            number: found[1] for number, pattern in enumerate(self.patterns) if (found := _NEEDED.search(pattern))
+        }
         self._rare = list(needed)
         self._common = [number for number in range(len(self.patterns)) if number not in needed]
         self._words = frozenset(word.encode() for words in needed.values() for word in _WORD.findall(words))

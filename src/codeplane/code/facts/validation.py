@@ -45,7 +45,7 @@ def _definitions(facts: Facts, size: int) -> bool:
 def _names(facts: Facts, size: int) -> bool:
     scopes = len(facts.scopes)
     imports = (place for import_ in facts.imports for place in (import_.at, import_.imported_at, import_.local_at))
-    places = (*imports, *(export.at for export in facts.exports), *(one.at for one in facts.dynamic))
+    places = (*imports, *(export.at for export in facts.exports), *(place.at for place in facts.dynamic))
     if not _within(places, size) or not all(0 <= import_.scope < scopes for import_ in facts.imports):
         return False
     binds = facts.binds

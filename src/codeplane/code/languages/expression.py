@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-_WORD = bytes(one >= 128 or chr(one).isalnum() or chr(one) in "_$" for one in range(256))
+_WORD = bytes(byte >= 128 or chr(byte).isalnum() or chr(byte) in "_$" for byte in range(256))
 _SPACE = b" \t\r\n\\"
 _AFTER_OPERATOR = b"." + _SPACE
 _MAX_CALL = 2_000

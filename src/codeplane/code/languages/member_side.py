@@ -8,21 +8,21 @@ from codeplane.code.model import Definition, Facts
 _TYPES = frozenset({"annotation", "class", "enum", "interface", "record"})
 
 
-def side_of(facts: Facts, text: bytes, one: Definition) -> Side:
+def side_of(facts: Facts, text: bytes, definition: Definition) -> Side:
     """Return what a definition is beside others of its name; empty where a name of a class is one symbol."""
     if not LANGUAGES[facts.language].classes.members_by_kind:
-        return side_in_javascript(facts, text, one)
-    if one.kind == "method":
-        return "" if _is_component(facts, one) else "method"
-    if one.kind in ("field", "enum_member"):
-        return "" if _is_component(facts, one) else "field"
-    return "type" if one.kind in _TYPES else ""
+        return side_in_javascript(facts, text, definition)
+    if definition.kind == "method":
+        return "" if _is_component(facts, definition) else "method"
+    if definition.kind in ("field", "enum_member"):
+        return "" if _is_component(facts, definition) else "field"
+    return "type" if definition.kind in _TYPES else ""
 
 
-def _is_component(facts: Facts, one: Definition) -> bool:
+def _is_component(facts: Facts, definition: Definition) -> bool:
     """Whether a member of a record is a component, which is a field and the method that reads it at once."""
-    if one.container < 0 or facts.definitions[one.container].kind != "record":
+    if definition.container < 0 or facts.definitions[definition.container].kind != "record":
         return False
-    head = facts.definitions[one.container]
-    found = (facts.definitions[index] for index in facts.defining(one.scope, one.name))
+    head = facts.definitions[definition.container]
+    found = (facts.definitions[index] for index in facts.defining(definition.scope, definition.name))
     return any(other.kind == "field" and other.name_at < head.body for other in found)

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 _WORD = re.compile(rb"[\w$\x80-\xff]")
 # The same as a lookup table by byte.
-_IN_WORD = bytes(_WORD.match(bytes([one])) is not None for one in range(256))
+_IN_WORD = bytes(_WORD.match(bytes([byte])) is not None for byte in range(256))
 # Bytes before a name that make it a member, or a part of another name.
-_BEFORE_OTHER = bytes(inside or one == ord(".") for one, inside in enumerate(_IN_WORD))
+_BEFORE_OTHER = bytes(inside or byte == ord(".") for byte, inside in enumerate(_IN_WORD))
 _NOTHING = re.compile(rb"[ \t]*(?::[^=\n]{1,200})?=[ \t]*(?:None|null|undefined)[ \t]*(?:[;#\r\n]|$)")
 _GIVEN = re.compile(rb"\s*(?:\*\*|//|>>>?|<<|&&|\|\||\?\?|[-+*/%@&|^])?=(?![=>])|[ \t]*(?:\+\+|--)")
 _SAID = re.compile(rb"[ \t]*:")

@@ -100,7 +100,7 @@ class Assignments:
             if place is None:
                 return None
             path, there, at = place
-            if path != bound.file and any(isinstance(one, Outside) for one in found):
+            if path != bound.file and any(isinstance(entity, Outside) for entity in found):
                 # Values from outside have none of our members, whatever else is assigned there.
                 break
             end = at + len(bound.name.encode())
@@ -175,17 +175,17 @@ class Assignments:
             facts = self._world.facts(path)
             if facts is None or position >= len(facts.definitions):
                 continue
-            one = facts.definitions[position]
-            of = facts.scopes[one.scope].definition
-            if one.scope == bound.scope and path == bound.file:
-                if one.kind in _FUNCTIONS:
+            definition = facts.definitions[position]
+            of = facts.scopes[definition.scope].definition
+            if definition.scope == bound.scope and path == bound.file:
+                if definition.kind in _FUNCTIONS:
                     yield None
                 continue
-            if of < 0 or facts.scopes[one.scope].kind != "class" or one.kind in _FIELDS:
+            if of < 0 or facts.scopes[definition.scope].kind != "class" or definition.kind in _FIELDS:
                 continue
             holder = Bound(path, facts.definitions[of].scope, facts.definitions[of].name)
             if self._related(holder, owner):
-                yield None if one.kind in _FUNCTIONS else (path, facts, one.name_at)
+                yield None if definition.kind in _FUNCTIONS else (path, facts, definition.name_at)
 
     def _is_kept_to_itself(self, owner: Bound) -> bool:
         """Whether only its own file can use instances of a class: the test runner makes those of a test class."""
@@ -200,8 +200,8 @@ class Assignments:
                 return True
         return False
 
-    def _related(self, one: Bound, other: Bound) -> bool:
-        return other in self._reading.line_of(one)[0] or one in self._reading.line_of(other)[0]
+    def _related(self, class_: Bound, other: Bound) -> bool:
+        return other in self._reading.line_of(class_)[0] or class_ in self._reading.line_of(other)[0]
 
     def _members(self, name: str, family: str, first: str = "") -> Iterator[tuple[str, Facts, int]]:
         """Yield the places in code where a member of the given name is assigned."""

@@ -60,36 +60,36 @@ class Classes(Names):
     def _member_of(self, of: Bound, name: str, skip_own: bool, side: Side) -> tuple[Bound | None, bool]:
         line, whole = self.line_of(of)
         assigned: Bound | None = None
-        for one in line[1 if skip_own else 0 :]:
-            facts = self._world.facts(one.file)
+        for class_ in line[1 if skip_own else 0 :]:
+            facts = self._world.facts(class_.file)
             if facts is None:
                 continue
-            for index, definition in self.definitions(one):
+            for index, definition in self.definitions(class_):
                 body = facts.body_of.get(index, -1)
                 if body < 0 or not (facts.defining(body, name) or facts.rows(body, name)):
                     continue
                 if definition.kind in CLASSES:
-                    found = Bound(one.file, body, name)
+                    found = Bound(class_.file, body, name)
                     if not LANGUAGES[facts.language].classes.static_members:
                         # With one base, nothing comes between a class and that base unless a subclass puts it there.
                         near = not skip_own or len(self._bases(of)) == 1
-                        seen = whole or one == of or (near and one in self._before_unseen(of))
-                        return found, seen and not self._is_twice(one) and not self._is_intercepted(of)
+                        seen = whole or class_ == of or (near and class_ in self._before_unseen(of))
+                        return found, seen and not self._is_twice(class_) and not self._is_intercepted(of)
                     ways = self._ways(found)
                     lacks = "static" not in ways if side == "static" else side == "instance" and ways == {"static"}
                     if lacks and facts.scopes[body].kind == "class":
                         continue
                     if ways != {"assigned"}:
                         # If a static member and another one share the name, this may be either.
-                        return found, (bool(side) or len(ways) < 2) and (whole or one == of)
+                        return found, (bool(side) or len(ways) < 2) and (whole or class_ == of)
                     # A member assigned to `this` is the one that a base declares, if there is one.
                     assigned = assigned or found
                     continue
                 if definition.kind in NAMESPACES:
-                    return Bound(one.file, body, name), True
+                    return Bound(class_.file, body, name), True
                 if facts.scopes[body].kind == "object":
                     # Any code may put another member there.
-                    return Bound(one.file, body, name), False
+                    return Bound(class_.file, body, name), False
         return assigned, whole
 
     def has_both(self, member: Bound) -> bool:
@@ -120,7 +120,7 @@ class Classes(Names):
         direct: list[Bound] = []
         whole = not self._is_twice(of)
         for found in self._bases(of):
-            classes = [one for one in found if isinstance(one, Bound) and self._is_class(one)]
+            classes = [entity for entity in found if isinstance(entity, Bound) and self._is_class(entity)]
             if len(classes) != 1:
                 whole = False
                 continue
@@ -143,7 +143,7 @@ class Classes(Names):
         found = {of}
         bases = self._bases(of)
         for base in bases:
-            known = [one for one in base if isinstance(one, Bound) and self._is_class(one)]
+            known = [entity for entity in base if isinstance(entity, Bound) and self._is_class(entity)]
             if len(known) != 1 or self._is_twice(of) or self.is_replaced(known[0]):
                 break
             found |= self._before_unseen(known[0]) if len(bases) == 1 else {known[0]}
@@ -156,34 +156,34 @@ class Classes(Names):
         """Return the class whose body contains a place."""
         scope = facts.scope_at(offset)
         while scope > 0:
-            one = facts.scopes[scope]
-            if one.definition >= 0:
-                definition = facts.definitions[one.definition]
+            inner = facts.scopes[scope]
+            if inner.definition >= 0:
+                definition = facts.definitions[inner.definition]
                 if definition.kind in CLASSES:
                     return Bound(path, definition.scope, definition.name)
-            elif one.kind == "class":
+            elif inner.kind == "class":
                 return None
-            scope = one.parent
+            scope = inner.parent
         return None
 
     def has_unread_base(self, of: Bound) -> bool:
         """Whether a base of a class, or of one of its bases, is neither known nor one of an outside package."""
         line, is_whole = self.line_of(of)
         return not is_whole and any(
-            self._is_twice(one)
+            self._is_twice(class_)
             or any(
                 self.is_replaced(base[0])
                 if len(base) == 1 and isinstance(base[0], Bound) and self._is_class(base[0])
                 else not base or not all(isinstance(entity, Outside) for entity in base)
-                for base in self._bases(one)
+                for base in self._bases(class_)
             )
-            for one in line
+            for class_ in line
         )
 
     def packages_below(self, of: Bound) -> frozenset[str]:
         """Return the outside packages from which a class inherits or implements something."""
         bases = (base for class_ in self.line_of(of)[0] for base in self._bases(class_, implemented=True))
-        return frozenset(package_of(one.source) for base in bases for one in base if isinstance(one, Outside))
+        return frozenset(package_of(entity.source) for base in bases for entity in base if isinstance(entity, Outside))
 
     def _step(self, entity: Entity | None, name: str) -> tuple[Entity, ...]:
         if isinstance(entity, Outside):
@@ -243,9 +243,9 @@ class Classes(Names):
         return held
 
     def _is_handed(self, path: str, facts: Facts, index: int) -> bool:
-        text, one = self._world.text(path), facts.definitions[index]
-        above = decorators(text, one)
-        start = text.rfind(b"\n", 0, one.start) + 1 - len(above)
+        text, definition = self._world.text(path), facts.definitions[index]
+        above = decorators(text, definition)
+        start = text.rfind(b"\n", 0, definition.start) + 1 - len(above)
         for name, at in decorating(above, start):
             current = self._decorator(path, facts, name, at)
             there = self._world.facts(current.file) if isinstance(current, Bound) else None
@@ -325,7 +325,7 @@ class Classes(Names):
         for index, _ in self.definitions(of):
             body = facts.body_of.get(index, -1)
             own = facts.defining(body, name)
-            if not all(makes_its_own(facts, text, one, name) for one in own):
+            if not all(makes_its_own(facts, text, position, name) for position in own):
                 return True
             if not own and facts.rows(body, name):
                 return True
@@ -390,6 +390,6 @@ def _merged(lines: list[list[Bound]]) -> list[Bound]:
         else:
             head = lines[0][0]
         found.append(head)
-        lines = [[one for one in line if one != head] for line in lines]
+        lines = [[class_ for class_ in line if class_ != head] for line in lines]
         lines = [line for line in lines if line]
     return found

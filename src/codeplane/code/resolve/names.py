@@ -10,7 +10,7 @@ from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.model import REASONS, Definition, Export, Facts, Import
 from codeplane.code.resolve.world import World
 
-_IMPORT, _GLOBAL, _NONLOCAL = (REASONS.index(one) for one in ("IMPORT_ALIAS", "GLOBAL", "NONLOCAL"))
+_IMPORT, _GLOBAL, _NONLOCAL = (REASONS.index(reason) for reason in ("IMPORT_ALIAS", "GLOBAL", "NONLOCAL"))
 _WHOLE = frozenset({"js_require"})
 _MAX_HOPS = 30
 # Code in these scopes runs when they are called.
@@ -98,8 +98,8 @@ class Names:
 
     def _are_types(self, path: str, facts: Facts, scope: int, name: str, rows: Sequence[int]) -> bool:
         """Whether a scope binds a name to nothing that could be a value."""
-        defined = (facts.definitions[one] for one in facts.defining(scope, name))
-        types = {one.name_at for one in defined if one.kind in _TYPES}
+        defined = (facts.definitions[index] for index in facts.defining(scope, name))
+        types = {definition.name_at for definition in defined if definition.kind in _TYPES}
         return all(facts.bind_at(row) in types for row in rows)
 
     def _is_too_early(self, path: str, facts: Facts, scope: int, offset: int, name: str) -> bool:
@@ -111,7 +111,10 @@ class Names:
         if offset <= first:
             return offset < first
         defined = (facts.definitions[index] for index in facts.defining(scope, name))
-        return any(one.name_at == first and one.kind in _VALUES and offset < one.end for one in defined)
+        return any(
+            definition.name_at == first and definition.kind in _VALUES and offset < definition.end
+            for definition in defined
+        )
 
     def meaning(self, bound: Bound) -> tuple[Entity, ...]:
         """Return what a binding refers to: itself, or what its imports bring."""
@@ -136,20 +139,20 @@ class Names:
             found.append(bound)
         return _unique(found)
 
-    def imported(self, path: str, facts: Facts, one: Import) -> tuple[Entity, ...]:
+    def imported(self, path: str, facts: Facts, import_: Import) -> tuple[Entity, ...]:
         """Return what an import brings."""
         modules = self._world.modules(facts)
         if modules is None:
             return ()
-        whole = one.imported == ""
-        first = whole and not one.alias and LANGUAGES[facts.language].import_binds == "first"
-        source = one.source.partition(".")[0] if first else one.source
+        whole = import_.imported == ""
+        first = whole and not import_.alias and LANGUAGES[facts.language].import_binds == "first"
+        source = import_.source.partition(".")[0] if first else import_.source
         places = modules.find(source, path)
         if not places:
             return (Outside(source),) if modules.outside(source) else ()
         if whole:
-            return _unique(entity for place in places for entity in self._whole(place, one.kind))
-        return _unique(entity for place in places for entity in self.export(place, one.imported))
+            return _unique(entity for place in places for entity in self._whole(place, import_.kind))
+        return _unique(entity for place in places for entity in self.export(place, import_.imported))
 
     def export(self, module: str, name: str, hops: int = _MAX_HOPS) -> tuple[Entity, ...]:
         """Return what a module exports under a name."""
@@ -202,9 +205,9 @@ class Names:
         beside = modules.beside(path) if modules is not None else ()
         return self._top_level(beside, name) if beside else ()
 
-    def are_linked(self, one: Bound, other: Bound) -> bool:
+    def are_linked(self, bound: Bound, other: Bound) -> bool:
         """Whether top-level names in two files may be one symbol, in a language that links them."""
-        beside = self._world.beside(one.file)
+        beside = self._world.beside(bound.file)
         return not beside or other.file in beside
 
     def _top_level(self, paths: Iterable[str], name: str) -> tuple[Entity, ...]:
@@ -240,28 +243,28 @@ class Names:
             return Meaning(entities=found, certain=len(found) == 1, how="star")
         return Meaning(entities=_unique([*self.meaning(own), *found]), certain=False, how="star")
 
-    def guesses(self, path: str, facts: Facts, one: Import) -> bool:
+    def guesses(self, path: str, facts: Facts, import_: Import) -> bool:
         """Whether an import may mean another module: there are several, or it was found by its name alone."""
         modules = self._world.modules(facts)
-        return modules is not None and modules.is_guess(one.source, path)
+        return modules is not None and modules.is_guess(import_.source, path)
 
     def _is_guess(self, bound: Bound, facts: Facts) -> bool:
         rows = facts.rows(bound.scope, bound.name)
         brought = [facts.imports[facts.bind_target(row)] for row in rows if facts.bind_reason(row) == _IMPORT]
-        return any(self.guesses(bound.file, facts, one) for one in brought)
+        return any(self.guesses(bound.file, facts, import_) for import_ in brought)
 
-    def _passed_on(self, path: str, facts: Facts, one: Export) -> Meaning:
+    def _passed_on(self, path: str, facts: Facts, export: Export) -> Meaning:
         """Return what a name in a list of exports refers to."""
-        if not one.source:
-            own = Bound(path, 0, one.local)
+        if not export.source:
+            own = Bound(path, 0, export.local)
             found = self.meaning(own)
             return Meaning(entities=found, certain=bool(found), how="export")
         modules = self._world.modules(facts)
-        places = modules.find(one.source, path) if modules else ()
-        if not places and modules is not None and modules.outside(one.source):
-            return Meaning(entities=(Outside(one.source),), certain=True, how="export")
-        found = _unique(entity for place in places for entity in self.export(place, one.local))
-        if one.local == "*":
+        places = modules.find(export.source, path) if modules else ()
+        if not places and modules is not None and modules.outside(export.source):
+            return Meaning(entities=(Outside(export.source),), certain=True, how="export")
+        found = _unique(entity for place in places for entity in self.export(place, export.local))
+        if export.local == "*":
             found = tuple(map(Module, places))
         return Meaning(entities=found, certain=len(found) == 1, how="export")
 

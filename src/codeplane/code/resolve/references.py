@@ -23,7 +23,7 @@ from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore
 
 Role = Literal["DEFINITION", "REFERENCE", "IMPORT", "EXPORT"]
-_WORD = bytes(one >= 128 or chr(one).isalnum() or chr(one) in "_$" for one in range(256))
+_WORD = bytes(byte >= 128 or chr(byte).isalnum() or chr(byte) in "_$" for byte in range(256))
 _LONG_TEXT = 400
 _FAR = 400
 # With more places than this, an array is faster than checking them one by one.
@@ -146,17 +146,19 @@ class _Asked:
     @classmethod
     def of(cls, world: World, wanted: Sequence[Bound], resolver: Resolver) -> "_Asked":
         bounds, groups, members, shaped = [], set(), set(), False
-        for one in wanted:
-            facts = world.facts(one.file)
+        for target in wanted:
+            facts = world.facts(target.file)
             if facts is not None:
-                bounds.append(one)
+                bounds.append(target)
                 groups.add(world.language(facts).group)
-                if _is_member(world, resolver, facts, one):
-                    members.add(one)
-                    shaped = shaped or facts.scopes[one.scope].kind not in ("interface", "type")
+                if _is_member(world, resolver, facts, target):
+                    members.add(target)
+                    shaped = shaped or facts.scopes[target.scope].kind not in ("interface", "type")
         plain = [bound for bound in bounds if bound not in members]
         # No scope binds the name of a macro.
-        unbound = {one for one in plain if (facts := world.facts(one.file)) and not facts.rows(one.scope, one.name)}
+        unbound = {
+            bound for bound in plain if (facts := world.facts(bound.file)) and not facts.rows(bound.scope, bound.name)
+        }
         by_file: dict[str, list[Bound]] = {}
         for bound in bounds:
             by_file.setdefault(bound.file, []).append(bound)
@@ -166,32 +168,32 @@ class _Asked:
             among=frozenset(bounds),
             groups=frozenset(groups),
             member=bool(members),
-            plain=any(one.scope == 0 or one in unbound for one in plain),
-            local=not members and all(one.scope != 0 and one not in unbound for one in plain),
+            plain=any(bound.scope == 0 or bound in unbound for bound in plain),
+            local=not members and all(bound.scope != 0 and bound not in unbound for bound in plain),
             shaped=shaped,
             embedded=any(
-                one.file.endswith(".go") and definition.kind in _EMBEDDABLE
-                for one in plain
-                for _, definition in resolver.definitions(one)
+                bound.file.endswith(".go") and definition.kind in _EMBEDDABLE
+                for bound in plain
+                for _, definition in resolver.definitions(bound)
             ),
             implemented=cache(lambda: _implemented(resolver, members)),
             packages=cache(lambda: frozenset().union(*(_packages(world, resolver, member) for member in members))),
         )
 
 
-def _is_member(world: World, resolver: Resolver, facts: Facts, one: Bound) -> bool:
+def _is_member(world: World, resolver: Resolver, facts: Facts, target: Bound) -> bool:
     """Whether a name is reached through its owner: a class or an object, which may be one that a function returns."""
-    kind = facts.scopes[one.scope].kind
-    bound = bool(facts.rows(one.scope, one.name))
+    kind = facts.scopes[target.scope].kind
+    bound = bool(facts.rows(target.scope, target.name))
     if kind in world.language(facts).methods_in or kind in _OPEN:
         # A name bound in a type is a type parameter.
         return kind != "type" or not bound
-    return not bound and any(definition.kind in _REACHED for _, definition in resolver.definitions(one))
+    return not bound and any(definition.kind in _REACHED for _, definition in resolver.definitions(target))
 
 
 def _implemented(resolver: Resolver, members: set[Bound]) -> frozenset[Bound]:
     known = [resolver.relatives(member) for member in members]
-    return frozenset(bound for one in known if one is not None for bound in one.implemented)
+    return frozenset(bound for relatives in known if relatives is not None for bound in relatives.implemented)
 
 
 def _packages(world: World, resolver: Resolver, member: Bound) -> frozenset[str]:
@@ -258,7 +260,7 @@ def _doubted(facts: Facts, text: bytes, offsets: list[int]) -> frozenset[int]:
     """Return the places in text that may be code: after a syntax error, a closing quote can seem to open a string."""
     long = facts.texts[facts.texts[:, 1] - facts.texts[:, 0] > _LONG_TEXT]
     spans = [(start, end) for start, end in long.tolist() if not _TEXT_OPENS.match(text, start)]
-    return frozenset(one for one in offsets if any(start <= one < end for start, end in spans))
+    return frozenset(offset for offset in offsets if any(start <= offset < end for start, end in spans))
 
 
 def _by_symbol(language: Language, facts: Facts, text: bytes, name: str) -> frozenset[int]:
@@ -362,9 +364,9 @@ def _defining(resolver: Resolver, facts: Facts, of: Bound) -> Iterator[int]:
             yield facts.definitions[index].name_at
 
 
-def _augments(facts: Facts, one: Definition) -> bool:
+def _augments(facts: Facts, definition: Definition) -> bool:
     """Whether a definition is in a `declare module "…"`, which adds to the declarations of another file."""
-    of = facts.scopes[one.scope].definition
+    of = facts.scopes[definition.scope].definition
     return of >= 0 and facts.definitions[of].kind == "module"
 
 
@@ -377,11 +379,13 @@ def _tier(meaning: Meaning, path: str, asked: _Asked, *, implicit: bool) -> Tier
 
     `implicit` means that the language reaches inherited and imported members by their bare names.
     """
-    meant = [one for one in (*meaning.entities, meaning.own) if isinstance(one, Bound) and one in asked.among]
+    meant = [
+        entity for entity in (*meaning.entities, meaning.own) if isinstance(entity, Bound) and entity in asked.among
+    ]
     if meant and meaning.how == "overload":
         return "STRONG" if meaning.certain and len(meant) == len(meaning.entities) else "ANCHORED"
     if meant:
-        if meaning.how == "name" and any(path == one.file for one in meant):
+        if meaning.how == "name" and any(path == entity.file for entity in meant):
             return "PROVEN"
         return "STRONG" if meaning.certain else "ANCHORED"
     if meaning.how == "label":

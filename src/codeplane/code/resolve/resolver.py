@@ -51,9 +51,9 @@ class Resolver(StatementValues):
             return found_by_type
         index = facts.imported_at.get(offset)
         if index is not None:
-            one = facts.imports[index]
-            found = self.imported(path, facts, one)
-            certain = bool(found) and not self.guesses(path, facts, one)
+            import_ = facts.imports[index]
+            found = self.imported(path, facts, import_)
+            certain = bool(found) and not self.guesses(path, facts, import_)
             typed = self._members_of(facts) if not found else None
             if typed is not None and (found_by_type := typed.meaning(path, facts, offset, name)) is not None:
                 return found_by_type
@@ -78,16 +78,16 @@ class Resolver(StatementValues):
             return Meaning(entities=(), certain=False, how="member")
         return self._member(path, facts, steps, offset, name)
 
-    def imported(self, path: str, facts: Facts, one: Import) -> tuple[Entity, ...]:
+    def imported(self, path: str, facts: Facts, import_: Import) -> tuple[Entity, ...]:
         """Return what an import brings."""
         typed = self._members_of(facts)
-        found = typed.imported(path, facts, one) if typed is not None else None
-        return super().imported(path, facts, one) if found is None else found
+        found = typed.imported(path, facts, import_) if typed is not None else None
+        return super().imported(path, facts, import_) if found is None else found
 
-    def guesses(self, path: str, facts: Facts, one: Import) -> bool:
+    def guesses(self, path: str, facts: Facts, import_: Import) -> bool:
         """Whether an import may mean something else than what is found."""
         typed = self._members_of(facts)
-        return (typed is not None and typed.is_guess(path, facts, one)) or super().guesses(path, facts, one)
+        return (typed is not None and typed.is_guess(path, facts, import_)) or super().guesses(path, facts, import_)
 
     def _in_package(self, path: str, facts: Facts, name: str) -> tuple[Entity, ...]:
         typed = self._members_of(facts)
@@ -155,7 +155,7 @@ class Resolver(StatementValues):
         if own is None or not any(facts.bind_reason(row) == _IMPORT for row in rows):
             return False
         found = self.meaning(own)
-        return not found or any(isinstance(one, Module) for one in found)
+        return not found or any(isinstance(entity, Module) for entity in found)
 
     def _member(self, path: str, facts: Facts, steps: tuple[Step, ...], offset: int, name: str) -> Meaning:
         owner, skip_own = self._owner(path, facts, steps, offset)
@@ -203,13 +203,13 @@ class Resolver(StatementValues):
             return False
         text, of = self._world.text(path), owner.of if isinstance(owner, Instance) else owner
         chain = ".".join(step.name for step in steps).encode()
-        for one in narrowings(text, scope.start, steps[0].at, chain):
-            if one.around and not one.classes:
+        for narrowing in narrowings(text, scope.start, steps[0].at, chain):
+            if narrowing.around and not narrowing.classes:
                 return True
-            named = [self._class_named(path, facts, found) for found in one.classes]
+            named = [self._class_named(path, facts, found) for found in narrowing.classes]
             for found in named:
                 near = isinstance(found, Instance) and isinstance(of, Bound) and self._are_kin(found.of, of)
-                if not near and (one.around or isinstance(found, Instance)):
+                if not near and (narrowing.around or isinstance(found, Instance)):
                     return True
         return False
 

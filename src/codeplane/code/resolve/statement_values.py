@@ -71,9 +71,9 @@ class StatementValues(Values, ABC):
             reads = not self.is_rebound(of, facts)
             own = [(of.file, facts, index) for index, _ in definitions]
             for file, known, index in (*own, *self._overriding(of, facts)) if reads else ():
-                there, one = self._world.text(file), known.definitions[index]
-                plain = one.kind in FUNCTIONS and is_property(there, one) is not called
-                yield file, known, returned_items(there, one, of_values=of_values) if plain else None
+                there, definition = self._world.text(file), known.definitions[index]
+                plain = definition.kind in FUNCTIONS and is_property(there, definition) is not called
+                yield file, known, returned_items(there, definition, of_values=of_values) if plain else None
             return
         if called:
             return

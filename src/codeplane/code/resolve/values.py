@@ -76,8 +76,8 @@ class Values(Classes, ABC):
             else self._given_here(path, facts, text, end)
         )
 
-    def _are_kin(self, one: Bound, other: Bound) -> bool:
-        return other in self.line_of(one)[0] or one in self.line_of(other)[0]
+    def _are_kin(self, class_: Bound, other: Bound) -> bool:
+        return other in self.line_of(class_)[0] or class_ in self.line_of(other)[0]
 
     def _returned(self, of: Bound, *, called: bool, awaited: bool = False) -> Entity | None:
         """Return what calling a function or reading a property gives, if all its definitions agree."""
@@ -107,14 +107,16 @@ class Values(Classes, ABC):
             return False
         held = self._overridden.get(of)
         if held is None:
-            held = self._overridden[of] = any(not self._are_kin(one, given) for one in self._given_by_heirs(of, facts))
+            held = self._overridden[of] = any(
+                not self._are_kin(class_, given) for class_ in self._given_by_heirs(of, facts)
+            )
         return held
 
     def _given_by_heirs(self, of: Bound, facts: Facts) -> Iterator[Bound]:
         """Yield the classes that overriding methods declare as their return type, or visibly make and return."""
         for path, there, position in self._overriding(of, facts):
-            text, one = self._world.text(path), there.definitions[position]
-            chain = returned(text, one, awaited=text.startswith(b"async", one.start))
+            text, method = self._world.text(path), there.definitions[position]
+            chain = returned(text, method, awaited=text.startswith(b"async", method.start))
             chains = [chain] if chain else made_and_returned(there, text, position)
             for chain in chains:
                 found = self._class_named(path, there, chain)
@@ -133,13 +135,13 @@ class Values(Classes, ABC):
                 continue
             if position >= len(there.definitions):
                 continue
-            one = there.definitions[position]
-            scope = there.scopes[one.scope]
-            if scope.kind != "class" or scope.definition < 0 or one.kind not in FUNCTIONS:
+            method = there.definitions[position]
+            scope = there.scopes[method.scope]
+            if scope.kind != "class" or scope.definition < 0 or method.kind not in FUNCTIONS:
                 continue
             heir = there.definitions[scope.definition]
             if (
-                Bound(path, one.scope, one.name) == of
+                Bound(path, method.scope, method.name) == of
                 or above not in self.line_of(Bound(path, heir.scope, heir.name))[0]
             ):
                 continue

@@ -81,10 +81,10 @@ class World:
         position = 0
         while position < len(held.found) or held.looked_at < len(held.paths):
             if position < len(held.found):
-                one = held.found[position]
+                entry = held.found[position]
                 position += 1
-                if one[0] != first:
-                    yield one
+                if entry[0] != first:
+                    yield entry
                 continue
             path = held.paths[held.looked_at]
             held.looked_at += 1
@@ -107,8 +107,8 @@ class World:
         files = self.snapshot.files
         known = [entry for entry in listed if entry.file in files]
         # The names of another text of a file say nothing about this one: they are still to come.
-        self.missing.update(one.file for one in known if files[one.file].digest != one.digest)
-        there = [(one.file, one.position) for one in known if files[one.file].digest == one.digest]
+        self.missing.update(symbol.file for symbol in known if files[symbol.file].digest != symbol.digest)
+        there = [(symbol.file, symbol.position) for symbol in known if files[symbol.file].digest == symbol.digest]
         return there, len(listed) < limit
 
     def language(self, facts: Facts) -> Language:

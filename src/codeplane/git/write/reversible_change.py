@@ -79,17 +79,17 @@ class ReversibleChange:
         ]
         branches = tuple(sorted({_branch(key) for key, _ in set(before.settings) ^ set(after.settings)}))
 
-        def side(one: GitSnapshot, other: GitSnapshot, at: int) -> Side:
-            paths = {_path(line) for line in one.index ^ other.index} | (one.intended ^ other.intended)
+        def side(snapshot: GitSnapshot, other: GitSnapshot, at: int) -> Side:
+            paths = {_path(line) for line in snapshot.index ^ other.index} | (snapshot.intended ^ other.intended)
             return Side(
-                symbolic=one.symbolic,
-                head=one.head,
-                state=one.state,
-                refs={ref: one.refs.get(ref) for ref in refs},
-                stashes=one.stashes if one.stashes != other.stashes else None,
-                settings=tuple(pair for pair in one.settings if _branch(pair[0]) in branches),
-                index=tuple(sorted(os.fsdecode(line) for line in one.index if _path(line) in paths)),
-                intended=tuple(sorted(one.intended & paths)),
+                symbolic=snapshot.symbolic,
+                head=snapshot.head,
+                state=snapshot.state,
+                refs={ref: snapshot.refs.get(ref) for ref in refs},
+                stashes=snapshot.stashes if snapshot.stashes != other.stashes else None,
+                settings=tuple(pair for pair in snapshot.settings if _branch(pair[0]) in branches),
+                index=tuple(sorted(os.fsdecode(line) for line in snapshot.index if _path(line) in paths)),
+                intended=tuple(sorted(snapshot.intended & paths)),
                 files={path: sides[at] for path, sides in files.items()},
             )
 

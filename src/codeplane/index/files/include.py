@@ -42,16 +42,16 @@ class IncludeRules:
         while folders and walked < _MAX_WALKED:
             folder = folders.pop()
             try:
-                children = sorted(os.scandir(root / folder), key=lambda one: one.name)
+                children = sorted(os.scandir(root / folder), key=lambda child: child.name)
             except OSError:
                 continue
             walked += len(children)
-            for one in children:
-                path = f"{folder}{one.name}"
-                if one.is_dir(follow_symlinks=False):
-                    if one.name not in _OURS and self._may_lie_in(f"{path}/"):
+            for child in children:
+                path = f"{folder}{child.name}"
+                if child.is_dir(follow_symlinks=False):
+                    if child.name not in _OURS and self._may_lie_in(f"{path}/"):
                         folders.append(f"{path}/")
-                elif (one.is_file(follow_symlinks=False) or one.is_symlink()) and self.covers(path):
+                elif (child.is_file(follow_symlinks=False) or child.is_symlink()) and self.covers(path):
                     yield path
 
     def _may_lie_in(self, folder: str) -> bool:

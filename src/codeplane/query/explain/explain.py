@@ -156,7 +156,9 @@ def near_names(store: FactStore, symbol: str) -> tuple[str, ...]:
     return tuple(
         name
         for near in close
-        for name in sorted(by_case[near], key=lambda one: (one[:1].isupper() != wanted[:1].isupper(), one))
+        for name in sorted(
+            by_case[near], key=lambda candidate: (candidate[:1].isupper() != wanted[:1].isupper(), candidate)
+        )
     )[:5]
 
 

@@ -43,7 +43,7 @@ def definition_of(resolver: Resolver, path: str, export: FileExport) -> tuple[st
     """Return the file and the position of the definition that an exported name means; -1 where it is not one."""
     if export.position >= 0:
         return path, export.position
-    meant = [one for one in resolver.export(path, export.name) if isinstance(one, Bound)]
+    meant = [entity for entity in resolver.export(path, export.name) if isinstance(entity, Bound)]
     rows = resolver.definitions(meant[0]) if len(meant) == 1 else []
     return (meant[0].file, rows[0][0]) if rows else (path, -1)
 

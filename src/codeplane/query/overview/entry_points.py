@@ -121,7 +121,7 @@ def _scripts(snapshot: Snapshot) -> Iterator[EntryPoint]:
         for path in snapshot.files
         if path.rpartition("/")[2] in _READERS and path.count("/") <= _MAX_DEPTH and not is_test(path)
     ]
-    for path in sorted(manifests, key=lambda one: (one.count("/"), one))[:_MAX_MANIFESTS]:
+    for path in sorted(manifests, key=lambda manifest: (manifest.count("/"), manifest))[:_MAX_MANIFESTS]:
         known = snapshot.files[path]
         if known.skipped is None:
             for name, target in _read(path, snapshot.text(known)):

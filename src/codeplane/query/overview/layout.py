@@ -203,7 +203,7 @@ def _nodes(snapshot: Snapshot, taken: dict[str, list[Folder | IndexedFile]], pat
 
 def _entries(folder: Folder, room: int) -> list[Folder | IndexedFile]:
     """The entries that fit, the largest folders first, in order of names."""
-    largest = sorted(folder.folders.values(), key=lambda one: (-one.file_count, one.path))[:room]
+    largest = sorted(folder.folders.values(), key=lambda child: (-child.file_count, child.path))[:room]
     return [*sorted(largest, key=lambda entry: entry.path), *folder.files[: room - len(largest)]]
 
 

@@ -32,7 +32,7 @@ def public_names(world: World, store: FactStore, paths: Iterable[str]) -> tuple[
     fronts = [path for path in paths if path.rpartition("/")[2] in _FRONTS and not is_test(path)]
     listed: list[PublicName] = []
     total = 0
-    for path in sorted(fronts, key=lambda one: (one.count("/"), one)):
+    for path in sorted(fronts, key=lambda front: (front.count("/"), front)):
         facts = world.facts(path)
         if facts is None:
             continue

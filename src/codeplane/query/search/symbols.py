@@ -248,10 +248,10 @@ def _target(store: FactStore, world: World, bound: Bound, *, at: int | None = No
     positions = facts.definitions_by_binding.get((bound.scope, bound.name), []) if facts else []
     inside = {symbol.position: symbol for symbol in store.in_file(bound.file, limit=100_000)} if positions else {}
     if facts is not None and at is not None:
-        positions = sorted(positions, key=lambda one: facts.definitions[one].name_at != at)
+        positions = sorted(positions, key=lambda position: facts.definitions[position].name_at != at)
     if facts is not None and side:
         text = world.text(bound.file)
-        positions = sorted(positions, key=lambda one: side_of(facts, text, facts.definitions[one]) != side)
+        positions = sorted(positions, key=lambda position: side_of(facts, text, facts.definitions[position]) != side)
     for position in positions:
         if facts is not None and position in inside:
             return Target(bound=bound, symbol=inside[position], definition=facts.definitions[position])

@@ -45,8 +45,8 @@ class TypedMethod:
         values = _with_taken(result, self.takes)
         if self.items and isinstance(listed := values.get("items"), list):
             values["items"] = [_with_taken(item, self.items) if isinstance(item, dict) else item for item in listed]
-        if self.items and isinstance(one := values.get("item"), dict):
-            values["item"] = _with_taken(one, self.items)
+        if self.items and isinstance(item := values.get("item"), dict):
+            values["item"] = _with_taken(item, self.items)
         return fill_message(self.response, values)
 
 

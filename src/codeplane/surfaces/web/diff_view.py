@@ -105,8 +105,8 @@ def _mark_changes(old: str, new: str) -> tuple[str, str]:
     return _embolden(old, head, tail), _embolden(new, head, tail)
 
 
-def _shared_prefix(one: str, other: str) -> int:
-    return sum(1 for _ in takewhile(lambda both: both[0] == both[1], zip(one, other, strict=False)))
+def _shared_prefix(line: str, other: str) -> int:
+    return sum(1 for _ in takewhile(lambda both: both[0] == both[1], zip(line, other, strict=False)))
 
 
 def _embolden(line: str, head: int, tail: int) -> str:

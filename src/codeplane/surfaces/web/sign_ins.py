@@ -68,7 +68,7 @@ class SignIns:
         cookie = secrets.token_urlsafe(32)
         self._drop_ended(now)
         while len(self._sessions) >= _MOST_SESSIONS:
-            self.end(min(self._sessions.values(), key=lambda one: one.opened_ns).seal)
+            self.end(min(self._sessions.values(), key=lambda session: session.opened_ns).seal)
         seal = _seal(cookie)
         self._sessions[seal] = SignIn(
             seal=seal, who=who, opened_ns=now, expires_ns=now + SESSION_SEC * SECOND_NS, token=token
@@ -91,7 +91,7 @@ class SignIns:
     def all(self) -> tuple[SignIn, ...]:
         """Return all sessions, newest first."""
         self._drop_ended(self._clock.now_ns())
-        return tuple(sorted(self._sessions.values(), key=lambda one: -one.opened_ns))
+        return tuple(sorted(self._sessions.values(), key=lambda session: -session.opened_ns))
 
     def end(self, seal: str) -> bool:
         """End a session; False when there was none."""

@@ -103,8 +103,8 @@ class Expressions:
         if owner is None and operand.type in _NAMES:
             # A package of another module, which may be used in a published version.
             meant = self._view.plain(path, operand.start_byte, text_of(operand)).entities
-            given = [self._view.exported(one.path, text_of(field)) for one in meant if isinstance(one, Module)]
-            return Member(tuple(entity for one in given for entity in one), certain=False) if given else None
+            given = [self._view.exported(module.path, text_of(field)) for module in meant if isinstance(module, Module)]
+            return Member(tuple(entity for entities in given for entity in entities), certain=False) if given else None
         if isinstance(owner, Outside):
             return Member((owner,), Type(path, node, outside=owner.source))
         if isinstance(owner, Module):
@@ -249,7 +249,7 @@ class Expressions:
         if called.given or called.node.child_by_field_name("type_parameters") is None:
             return self._result(called, result)
         explicit = node.child_by_field_name("type_arguments")
-        types = [Type(path, one) for one in explicit.named_children] if explicit is not None else []
+        types = [Type(path, child) for child in explicit.named_children] if explicit is not None else []
         given = infer(self._types, called, types, [self.of(path, argument) for argument in arguments])
         return self._result(Type(called.path, called.node, given=given), result)
 
@@ -296,4 +296,4 @@ class Expressions:
 
 def position_of(among: Sequence[Node], node: Node) -> int:
     """Return the position of a name in a list."""
-    return next((index for index, one in enumerate(among) if one.start_byte == node.start_byte), 0)
+    return next((index for index, sibling in enumerate(among) if sibling.start_byte == node.start_byte), 0)

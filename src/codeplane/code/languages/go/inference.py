@@ -12,8 +12,8 @@ def infer(types: GoTypes, function: Type, explicit: Sequence[Type | None], argum
     """Return what each type parameter stands for: as written, or by the types of the arguments; None if unknown."""
     names = [name for name, _ in types.type_parameters(function.path, function.node)]
     found: dict[str, Type | None] = dict.fromkeys(names)
-    for name, one in zip(names, explicit, strict=False):
-        found[name] = one
+    for name, type_ in zip(names, explicit, strict=False):
+        found[name] = type_
     taken = parameters(function)
     for position, argument in enumerate(arguments):
         if taken and argument is not None:

@@ -70,8 +70,8 @@ class MethodSets:
             for twin in self._own_twins(of, bound):
                 sure.setdefault(bound, set()).add(twin)
         members = _reached(member, sure)
-        possible = {one for of in (member, *members) for one in maybe.get(of, ())} - {member, *members}
-        possible |= {one for of in tuple(possible) for one in _reached(of, sure)} - {member, *members}
+        possible = {relative for of in (member, *members) for relative in maybe.get(of, ())} - {member, *members}
+        possible |= {relative for of in tuple(possible) for relative in _reached(of, sure)} - {member, *members}
         asked = [of for of in types if self._has_one(of, member.name, {member, *members})]
         return Relatives(
             members=tuple(sorted(members, key=_order)),
@@ -85,7 +85,7 @@ class MethodSets:
         facts = self._view.facts(member.file)
         of = facts.scopes[member.scope].definition if facts is not None else -1
         if facts is None or member.scope == 0 or of < 0:
-            yield from (one for one in self._types.twins(member) if one != member)
+            yield from (twin for twin in self._types.twins(member) if twin != member)
             return
         owner = facts.definitions[of]
         for twin in self._types.twins(Bound(member.file, owner.scope, owner.name)):
@@ -114,8 +114,8 @@ class MethodSets:
             facts = self._view.facts(path) if path.endswith(".go") else None
             if facts is None or position >= len(facts.definitions) or facts.definitions[position].kind != "method":
                 continue
-            one = facts.definitions[position]
-            node = self._view.node(path, one.name_at, one.name_at + len(name.encode()))
+            definition = facts.definitions[position]
+            node = self._view.node(path, definition.name_at, definition.name_at + len(name.encode()))
             method = node.parent if node is not None else None
             of: Node | None = None
             if method is not None and method.type == "method_declaration":
@@ -123,16 +123,16 @@ class MethodSets:
             elif method is not None and method.type == "method_elem":
                 of = method.parent
             if of is not None:
-                yield Bound(path, one.scope, name), Type(path, of)
+                yield Bound(path, definition.scope, name), Type(path, of)
 
     def _embedding(self, types: list[Type]) -> list[Type]:
         """Return the types that embed some types, and so have their methods."""
         found: dict[Bound, Type] = {}
-        waiting = [one for one in (self._types.named(of) for of in types) if isinstance(one, Bound)]
-        waiting += [one for of in types if (one := self._interface_name(of)) is not None]
+        waiting = [entity for entity in (self._types.named(of) for of in types) if isinstance(entity, Bound)]
+        waiting += [interface for of in types if (interface := self._interface_name(of)) is not None]
         seen: set[Bound] = set()
         for _ in range(_MAX_EMBEDDING):
-            level, waiting = [one for one in dict.fromkeys(waiting) if one not in seen], []
+            level, waiting = [bound for bound in dict.fromkeys(waiting) if bound not in seen], []
             seen.update(level)
             for of in level:
                 for bound, written in self._embedders(of):
@@ -199,7 +199,7 @@ class MethodSets:
                 return False
             else:
                 answers.append(self._types.same_signature(method, has.type))
-        answers += [self._has_foreign(of, one) for one in wanted.foreign]
+        answers += [self._has_foreign(of, foreign) for foreign in wanted.foreign]
         return all_of(answers)
 
     def _has_foreign(self, of: Type, foreign: Type) -> bool | None:
@@ -230,7 +230,7 @@ class MethodSets:
             return f"an interface of {vendored}"
         asking = [(len(listed), key) for key, listed in STANDARD_INTERFACES.items() if may_have(key, name)]
         for of in types:
-            for _, key in sorted(asking, key=lambda one: one[0]):
+            for _, key in sorted(asking, key=lambda pair: pair[0]):
                 if of.node.type != "interface_type" and self._has_all(of, STANDARD_INTERFACES[key]):
                     return key
         hidden = next((found for of in types if (found := self._overrides(of, name))), "")
@@ -255,5 +255,5 @@ def _reached(first: Bound, edges: dict[Bound, set[Bound]]) -> set[Bound]:
     return found - {first}
 
 
-def _order(one: Bound) -> tuple[str, int]:
-    return one.file, one.scope
+def _order(bound: Bound) -> tuple[str, int]:
+    return bound.file, bound.scope

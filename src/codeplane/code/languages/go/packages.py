@@ -34,7 +34,7 @@ class GoPackages(Modules):
                 self._read_module(folder, text(path) or b"")
             elif name == "go.work":
                 folders = _USE.findall(text(path) or b"")
-                self._used.append(frozenset(_joined(folder, one) for one in folders))
+                self._used.append(frozenset(_joined(folder, relative) for relative in folders))
 
     def _read_module(self, folder: str, text: bytes) -> None:
         named = _MODULE.search(text)
@@ -43,7 +43,9 @@ class GoPackages(Modules):
         self._roots[folder] = named[1].decode("utf-8", "replace")
         replaced = {old.decode("utf-8", "replace"): _joined(folder, new) for old, new in _REPLACE.findall(text)}
         self._replaced[folder] = replaced
-        self._required[folder] = tuple(one.decode("utf-8", "replace") for one in _REQUIRED.findall(text))
+        self._required[folder] = tuple(
+            requirement.decode("utf-8", "replace") for requirement in _REQUIRED.findall(text)
+        )
 
     def find(self, source: str, importer: str) -> tuple[str, ...]:
         """The package an import path names, where a module of this repository holds it."""
@@ -67,11 +69,11 @@ class GoPackages(Modules):
             modules.append((module, root, joined))
         replaced = self._replaced.get(own, {}) if own is not None else {}
         modules += [(old, root, True) for old, root in replaced.items()]
-        holding = [one for one in modules if source == one[0] or source.startswith(f"{one[0]}/")]
+        holding = [module for module in modules if source == module[0] or source.startswith(f"{module[0]}/")]
         longest = max((len(module) for module, _, _ in holding), default=0)
         # Of modules within modules the innermost holds it.
-        nearest = [one for one in holding if len(one[0]) == longest]
-        nearest = [one for one in nearest if one[2]] or nearest
+        nearest = [module for module in holding if len(module[0]) == longest]
+        nearest = [module for module in nearest if module[2]] or nearest
         found: dict[str, bool] = {}
         for module, root, joined in nearest:
             folder = "/".join(filter(None, (root, source[len(module) + 1 :])))
@@ -108,7 +110,9 @@ class GoPackages(Modules):
             return True
         required = self._required.get(self._root(importer) or "", ())
         ours = set(self._roots.values())
-        if any(source == one or source.startswith(f"{one}/") for one in required) and not ours.intersection(required):
+        if any(source == module or source.startswith(f"{module}/") for module in required) and not ours.intersection(
+            required
+        ):
             return False
         return "/".join(source.split("/")[:2]) in {"/".join(module.split("/")[:2]) for module in ours}
 
@@ -147,7 +151,9 @@ class GoPackages(Modules):
     def beside(self, path: str) -> list[str]:
         """The files that share their outermost names with a file, itself included."""
         own = self._package(path)
-        return [one for one in self._files.get(path.rpartition("/")[0], ()) if one == path or self._package(one) == own]
+        return [
+            file for file in self._files.get(path.rpartition("/")[0], ()) if file == path or self._package(file) == own
+        ]
 
     def _package(self, path: str) -> bytes:
         found = self._names.get(path)

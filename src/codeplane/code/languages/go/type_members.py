@@ -50,8 +50,8 @@ class TypeMembers:
             deeper: list[Type] = []
             here: list[Outside] = []
             unread = False
-            for one in level:
-                head = self._types.canonical(one)
+            for type_ in level:
+                head = self._types.canonical(type_)
                 entity = self._types.named(head)
                 if isinstance(entity, Outside) and head is not None:
                     here += [entity] if may_have(self._types.full_name(head), name) else []
@@ -70,7 +70,7 @@ class TypeMembers:
                 deeper += [inner for _, inner in self.embedded(under)] if under is not None else []
                 unread = unread or under is None
             if found:
-                same = len({one.entities for one in found}) == 1
+                same = len({member.entities for member in found}) == 1
                 # What is from outside and nearer may have the name as well.
                 certain = found[0].certain and not foreign and not unknown
                 return Member(found[0].entities, found[0].type, certain) if same else None
@@ -91,18 +91,18 @@ class TypeMembers:
     def _own(self, head: Type, entity: Entity | None, under: Type | None, name: str) -> Member | None:
         """Return what a type itself has under a name."""
         found: list[Member] = []
-        for one in self._types.twins(entity) if isinstance(entity, Bound) else ():
-            found += self._methods(head, one, name)
-            literal = self._types.literal(one)
-            if one != entity and literal is not None:
+        for twin in self._types.twins(entity) if isinstance(entity, Bound) else ():
+            found += self._methods(head, twin, name)
+            literal = self._types.literal(twin)
+            if twin != entity and literal is not None:
                 other = self._in_literal(self._types.underlying(literal[0]), name)
                 found += [other] if other is not None else []
         inner = self._in_literal(under, name)
         found = [inner, *found] if inner is not None else found
         if not found:
             return None
-        entities = tuple(dict.fromkeys(entity for one in found for entity in one.entities))
-        return Member(entities, found[0].type, all(one.certain for one in found))
+        entities = tuple(dict.fromkeys(entity for member in found for entity in member.entities))
+        return Member(entities, found[0].type, all(member.certain for member in found))
 
     def _methods(self, head: Type, of: Bound, name: str) -> Iterator[Member]:
         packages = self._types.packages(of.file) if of.scope == 0 else None
@@ -111,23 +111,23 @@ class TypeMembers:
             facts = self._view.facts(path) if path in beside else None
             if facts is None or position >= len(facts.definitions) or facts.definitions[position].kind != "method":
                 continue
-            one = facts.definitions[position]
-            node = self._view.node(path, one.name_at, one.name_at + len(name.encode()))
+            definition = facts.definitions[position]
+            node = self._view.node(path, definition.name_at, definition.name_at + len(name.encode()))
             method = node.parent if node is not None else None
-            if method is None or method.type != "method_declaration" or one.inside in ("", None):
+            if method is None or method.type != "method_declaration" or definition.inside in ("", None):
                 continue
             receiver = receiver_type(method)
-            if receiver is None or (one.inside != of.name and self._types.named(Type(path, receiver)) != of):
+            if receiver is None or (definition.inside != of.name and self._types.named(Type(path, receiver)) != of):
                 continue
             given = self._receiver_given(Type(path, receiver), head)
-            yield Member((Bound(path, one.scope, name),), Type(path, method, given=given))
+            yield Member((Bound(path, definition.scope, name),), Type(path, method, given=given))
 
     def _receiver_given(self, receiver: Type, head: Type) -> tuple[tuple[str, Type | None], ...]:
         """Return what the type parameters that a receiver names stand for, by the type that it is called on."""
         inner = receiver.at(first_child(receiver.node)) if receiver.node.type == "pointer_type" else receiver
         names = self._types.arguments(inner) if inner is not None else []
         arguments = self._types.arguments(head)
-        found = enumerate(text_of(one.node) for one in names if one is not None)
+        found = enumerate(text_of(argument.node) for argument in names if argument is not None)
         return tuple((name, arguments[at] if at < len(arguments) else None) for at, name in found)
 
     def _in_literal(self, under: Type | None, name: str) -> Member | None:
@@ -142,7 +142,7 @@ class TypeMembers:
             if shown == name and under.node.type == "struct_type":
                 entity = self._types.entity(inner.path, inner.node)
                 twins = self._types.twins(entity) if isinstance(entity, Bound) else (entity,)
-                entities = tuple(one for one in twins if one is not None)
+                entities = tuple(twin for twin in twins if twin is not None)
                 return Member(entities, inner, bool(entities))
         return None
 

@@ -267,15 +267,15 @@ class GoTypes:
             return listed[position] if position < len(listed) else None
         return under.at(under.node.child_by_field_name("key"))
 
-    def same(self, one: Type | None, other: Type | None, depth: int = 0) -> bool | None:
+    def same(self, of: Type | None, other: Type | None, depth: int = 0) -> bool | None:
         """Whether two types are identical; None if that is not known."""
-        if one is None or other is None or depth > MAX_DEPTH:
+        if of is None or other is None or depth > MAX_DEPTH:
             return None
-        if one.items or other.items:
-            return self.same(self.element(one), self.element(other), depth + 1) if one.items == other.items else False
-        if (one.node.type == "pointer_type") != (other.node.type == "pointer_type"):
-            return None if self._is_open(one) or self._is_open(other) else False
-        first, second = self.canonical(one), self.canonical(other)
+        if of.items or other.items:
+            return self.same(self.element(of), self.element(other), depth + 1) if of.items == other.items else False
+        if (of.node.type == "pointer_type") != (other.node.type == "pointer_type"):
+            return None if self._is_open(of) or self._is_open(other) else False
+        first, second = self.canonical(of), self.canonical(other)
         if first is None or second is None or first.outside or second.outside:
             return None
         if first.node.type in _NAMED or second.node.type in _NAMED:
@@ -297,13 +297,13 @@ class GoTypes:
         head = self.head(of)
         return head is None or (head.node.type in _NAMED and self.canonical(of) != head)
 
-    def _same_named(self, one: Type, other: Type, depth: int) -> bool | None:
-        first, second = self._key(one), self._key(other)
+    def _same_named(self, of: Type, other: Type, depth: int) -> bool | None:
+        first, second = self._key(of), self._key(other)
         if first is None or second is None:
             return None
         if first != second:
             return False
-        pairs = zip(self.arguments(one), self.arguments(other), strict=False)
+        pairs = zip(self.arguments(of), self.arguments(other), strict=False)
         return all_of([self.same(left, right, depth + 1) for left, right in pairs])
 
     def _key(self, of: Type) -> tuple[Entity, str] | None:
@@ -318,13 +318,13 @@ class GoTypes:
         name = text_of(of.node).rpartition(".")[2].partition("[")[0]
         return (found, _ALIASES.get(name, name)) if found is not None else None
 
-    def same_signature(self, one: Type, other: Type, depth: int = 0) -> bool | None:
+    def same_signature(self, of: Type, other: Type, depth: int = 0) -> bool | None:
         """Whether two functions take and give the same types."""
         return all_of(
             [
                 None if left is None and right is None else self.same(left, right, depth) if left and right else False
                 for listed in (parameters, results)
-                for left, right in _pairs(listed(one), listed(other))
+                for left, right in _pairs(listed(of), listed(other))
             ]
         )
 
@@ -334,10 +334,10 @@ def all_of(answers: Sequence[bool | None]) -> bool | None:
     return False if False in answers else None if None in answers else True
 
 
-def _pairs(one: list[Type], other: list[Type]) -> Iterator[tuple[Type | None, Type | None]]:
-    longest = max(len(one), len(other))
+def _pairs(types: list[Type], other: list[Type]) -> Iterator[tuple[Type | None, Type | None]]:
+    longest = max(len(types), len(other))
     for at in range(longest):
-        yield one[at] if at < len(one) else None, other[at] if at < len(other) else None
+        yield types[at] if at < len(types) else None, other[at] if at < len(other) else None
 
 
 def parameters(function: Type) -> list[Type]:

@@ -71,8 +71,8 @@ class Configs:
             yield path, options
         folder = path.rpartition("/")[0]
         extends = config.get("extends")
-        for one in reversed(extends if isinstance(extends, list) else [extends]):
-            target = joined(folder, one) if isinstance(one, str) and one.startswith(".") else None
+        for base in reversed(extends if isinstance(extends, list) else [extends]):
+            target = joined(folder, base) if isinstance(base, str) and base.startswith(".") else None
             for candidate in (target, f"{target}.json", f"{target}/tsconfig.json"):
                 if target is not None and candidate in self._files:
                     yield from self._options(str(candidate), depth - 1)
@@ -126,11 +126,11 @@ def _leaves(value: object, middle: str) -> Iterator[str]:
     if isinstance(value, str):
         yield value.replace("*", middle)
     elif isinstance(value, dict):
-        for one in value.values():
-            yield from _leaves(one, middle)
+        for item in value.values():
+            yield from _leaves(item, middle)
     elif isinstance(value, list):
-        for one in value:
-            yield from _leaves(one, middle)
+        for item in value:
+            yield from _leaves(item, middle)
 
 
 def joined(folder: str | None, path: str) -> str | None:

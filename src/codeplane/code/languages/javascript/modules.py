@@ -47,7 +47,9 @@ class JavaScriptModules(Modules):
         for folder, configs in self._renaming.items():
             prefix = f"{folder}/" if folder else ""
             first = [f"{prefix}{name}" for name in ("tsconfig.json", "tsconfig.base.json", "jsconfig.json")]
-            self._renaming[folder] = sorted(configs, key=lambda one: first.index(one) if one in first else len(first))
+            self._renaming[folder] = sorted(
+                configs, key=lambda config: first.index(config) if config in first else len(first)
+            )
 
     def find(self, source: str, importer: str) -> tuple[str, ...]:
         """The file a module is, or none when it is not of this repository."""
@@ -181,7 +183,7 @@ class JavaScriptModules(Modules):
             package = self._configs.at(f"{folder}/package.json" if folder else "package.json")
             if package is not None:
                 found = (self._file(joined(folder, target)) for target in imports(package, source))
-                return next((one for one in found if one), None)
+                return next((file for file in found if file), None)
             if not folder:
                 return None
             folder = folder.rpartition("/")[0]

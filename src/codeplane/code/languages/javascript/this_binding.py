@@ -28,20 +28,20 @@ def class_of_this(facts: Facts, text: bytes, offset: int) -> int:
     return -1
 
 
-def is_static(text: bytes, one: Definition) -> bool:
+def is_static(text: bytes, definition: Definition) -> bool:
     """Whether a member is the class's own, not that of its instances."""
-    return _STATIC.search(text, max(one.start, one.name_at - 80), one.name_at) is not None
+    return _STATIC.search(text, max(definition.start, definition.name_at - 80), definition.name_at) is not None
 
 
-def side_of(facts: Facts, text: bytes, one: Definition) -> Side:
+def side_of(facts: Facts, text: bytes, definition: Definition) -> Side:
     """Whose member a definition in a class of JavaScript is: its instances may have another of the same name."""
-    around = facts.scopes[one.scope].kind
+    around = facts.scopes[definition.scope].kind
     if not LANGUAGES[facts.language].classes.static_members or around not in ("class", "interface"):
         return ""
     if around == "interface":
         return "instance"
-    assigned = text[max(0, one.name_at - 5) : one.name_at] == b"this."
-    static = in_static(facts, text, one.name_at, one.scope) if assigned else is_static(text, one)
+    assigned = text[max(0, definition.name_at - 5) : definition.name_at] == b"this."
+    static = in_static(facts, text, definition.name_at, definition.scope) if assigned else is_static(text, definition)
     return "static" if static else "instance"
 
 
@@ -61,7 +61,7 @@ def in_static(facts: Facts, text: bytes, offset: int, of: int) -> bool:
         for definition in facts.definitions
         if definition.scope == of and definition.start <= offset < definition.end
     )
-    return any(is_static(text, one) for one in around)
+    return any(is_static(text, definition) for definition in around)
 
 
 def _own(facts: Facts, text: bytes, scope: Scope) -> bool:

@@ -53,10 +53,10 @@ def _statement(text: bytes, line: int, end: int) -> re.Match[bytes] | None:
 
 def returns_self(facts: Facts, text: bytes, index: int, *, is_async: bool) -> bool:
     """Whether a method declares or visibly does nothing else than return its own instance."""
-    one = facts.definitions[index]
-    opened = text.find(b"(", one.name_at, one.end)
+    method = facts.definitions[index]
+    opened = text.find(b"(", method.name_at, method.end)
     first = _FIRST.match(text, opened) if opened >= 0 else None
-    if first is None or text.startswith(b"async", one.start) is not is_async or decorator_names(text, one):
+    if first is None or text.startswith(b"async", method.start) is not is_async or decorator_names(text, method):
         return False
     closed = closing(text, opened)
     written = RETURNS.match(text, closed + 1) if closed is not None else None

@@ -43,7 +43,7 @@ def _governs(text: bytes, at: int, use: int) -> bool:
     if len(between) == 1:
         return True
     indent = _indent(text[line:at])
-    return all(_indent(piece) > indent for piece in (*(one for one in between[1:-1] if one.strip()), between[-1]))
+    return all(_indent(piece) > indent for piece in (*(line for line in between[1:-1] if line.strip()), between[-1]))
 
 
 def _indent(line: bytes) -> int:

@@ -17,7 +17,7 @@ def is_generator(facts: Facts, text: bytes, index: int) -> bool:
 
 def made_and_returned(facts: Facts, text: bytes, index: int) -> list[tuple[bytes, int]]:
     """The names that a function returns calls of, and where they stand."""
-    return [(one[1], one.start(1)) for one in in_body(facts, text, index, _MADE)]
+    return [(match[1], match.start(1)) for match in in_body(facts, text, index, _MADE)]
 
 
 def in_body(facts: Facts, text: bytes, index: int, wanted: re.Pattern[bytes]) -> Iterator[re.Match[bytes]]:

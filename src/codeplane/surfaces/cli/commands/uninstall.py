@@ -124,16 +124,20 @@ def _files_to_delete(
     everywhere: bool,
 ) -> list[str]:
     verbs = {"updated": "update", "deleted": "delete"}
-    doomed = [f"{verbs[one.action]}  {one.file} ({one.client})" for one in changes if one.action in verbs]
+    doomed = [
+        f"{verbs[change.action]}  {change.file} ({change.client})" for change in changes if change.action in verbs
+    ]
     if keep_data:
         return doomed
-    for one in repositories:
-        if os.path.lexists(one.home):
-            doomed.append(f"delete  {one.home} and the ledger in it")
-            if settings is None and (secrets := folder_of(one)).is_dir():
+    for repository in repositories:
+        if os.path.lexists(repository.home):
+            doomed.append(f"delete  {repository.home} and the ledger in it")
+            if settings is None and (secrets := folder_of(repository)).is_dir():
                 doomed.append(f"delete  {secrets}, the secrets of clients that pass answers on")
-        if everywhere and (refs := _recovery(one.root)):
-            doomed.append(f"delete  {counted(len(refs), 'ref')} below {_RECOVERY} of {one.root}, which keep lost work")
+        if everywhere and (refs := _recovery(repository.root)):
+            doomed.append(
+                f"delete  {counted(len(refs), 'ref')} below {_RECOVERY} of {repository.root}, which keep lost work"
+            )
     if settings is not None:
         doomed.append(f"delete  {settings} with your settings and the clients' secrets")
     return doomed
@@ -180,14 +184,14 @@ def _forget(
     from codeplane.adapters.file_replacement import storage_error
 
     left = replace(installed, repositories=(), made=()) if everywhere else installed
-    for one in repositories:
+    for repository in repositories:
         # One that keeps refs of ours is not done with.
-        if everywhere or not _recovery(one.root):
-            left = left.without_repository(one.root.resolve())
+        if everywhere or not _recovery(repository.root):
+            left = left.without_repository(repository.root.resolve())
     if not left.repositories:
         # Only entries that all repositories share are still there.
         shared = {change.file for change in changes if change.action == "skipped"}
-        left = replace(left, made=tuple(one for one in left.made if one.file in shared))
+        left = replace(left, made=tuple(files for files in left.made if files.file in shared))
     try:
         if everywhere or left != installed:
             left.save()

@@ -41,7 +41,7 @@ def create_repository(folder: Path) -> None:
 
 
 def _sample_files(folder: Traversable, below: str = "") -> Iterator[tuple[str, Traversable]]:
-    for entry in sorted(folder.iterdir(), key=lambda one: one.name):
+    for entry in sorted(folder.iterdir(), key=lambda child: child.name):
         if entry.is_dir():
             yield from _sample_files(entry, f"{below}{entry.name}/")
         elif entry.name.endswith(_SUFFIX):

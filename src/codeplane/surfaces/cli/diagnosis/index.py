@@ -100,11 +100,11 @@ def scip(workspace: Workspace, served: ServerProbe | None) -> Check:
     if served is None:
         return ok("scip", "not known without a server")
     listed = served.result_of("scip.status").get("indexes")
-    indexes = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
-    for one in indexes:
-        if int(str(one["holding"])) < int(str(one["documents"])):
-            files = counted(int(str(one["documents"])), "file")
-            message = f"{one['path']} by {one['tool']} holds for {one['holding']} of {files}"
-            fix = f"run the indexer again, then cpl call scip.import path={one['path']}"
+    indexes = [index for index in listed if isinstance(index, dict)] if isinstance(listed, list) else []
+    for index in indexes:
+        if int(str(index["holding"])) < int(str(index["documents"])):
+            files = counted(int(str(index["documents"])), "file")
+            message = f"{index['path']} by {index['tool']} holds for {index['holding']} of {files}"
+            fix = f"run the indexer again, then cpl call scip.import path={index['path']}"
             return warn("scip", message, fix)
-    return ok("scip", ", ".join(f"{one['path']} by {one['tool']}" for one in indexes) or "no index was imported")
+    return ok("scip", ", ".join(f"{index['path']} by {index['tool']}" for index in indexes) or "no index was imported")

@@ -51,10 +51,10 @@ def _in_force(served: ServerProbe) -> Check | None:
         return None
     if checked.get("usable"):
         files = [str(file).rpartition("/")[2] for file in _list(checked.get("files"))]
-        return _own(files, [str(one) for one in _list(checked.get("warnings"))])
-    problems = [one for one in _list(checked.get("problems")) if isinstance(one, dict)]
+        return _own(files, [str(warning) for warning in _list(checked.get("warnings"))])
+    problems = [problem for problem in _list(checked.get("problems")) if isinstance(problem, dict)]
     problem_text = "; ".join(
-        f"{one.get('file') or 'policy'}:{one.get('line')}: {one.get('message')}" for one in problems
+        f"{problem.get('file') or 'policy'}:{problem.get('line')}: {problem.get('message')}" for problem in problems
     )
     current = f"version {str(summary.get('version'))[:12]} stays in force"
     instead = "only reads run" if summary.get("only_reads") else current

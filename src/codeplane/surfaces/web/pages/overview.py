@@ -80,7 +80,7 @@ async def _test_progress(request: PageRequest) -> str:
 
 
 def _slowest(operations: Sequence[JsonObject]) -> list[JsonObject]:
-    return sorted(operations, key=lambda one: -(get_number(one, "p95_ms") or 0))[:8]
+    return sorted(operations, key=lambda operation: -(get_number(operation, "p95_ms") or 0))[:8]
 
 
 def _series(figures: JsonObject) -> JsonObject:

@@ -61,14 +61,14 @@ def by_language(made: JsonObject, hues: Mapping[str, int]) -> list[Tile]:
     return placed
 
 
-def _tile(one: JsonObject, *, weight: float, language: str, hues: Mapping[str, int]) -> Tile:
-    path = get_text(one, "path")
-    name = path.rpartition("/")[2] + ("/" if one.get("is_dir") else "")
+def _tile(entry: JsonObject, *, weight: float, language: str, hues: Mapping[str, int]) -> Tile:
+    path = get_text(entry, "path")
+    name = path.rpartition("/")[2] + ("/" if entry.get("is_dir") else "")
     where = quote(path, safe="")
-    page = "?folder=" if one.get("is_dir") else "/file?path="
+    page = "?folder=" if entry.get("is_dir") else "/file?path="
     return Tile(
         name=name,
-        title=f"{path}{'/' if one.get('is_dir') else ''}: {weight:,.0f} B, {language}",
+        title=f"{path}{'/' if entry.get('is_dir') else ''}: {weight:,.0f} B, {language}",
         href=f"/dashboard/repository{page}{where}",
         weight=weight,
         hue=hues.get(language, COLOURS),
