@@ -27,6 +27,7 @@ from codeplane.git.write.pending_mutations import CallNote, PendingMutations, St
 from codeplane.git.write.reversible_change import ReversibleChange, Side
 from codeplane.git.write.stopped_operation import OperationStart
 from codeplane.git.write.submodule_addition import SubmoduleAddition
+from codeplane.git.write.submodule_update import SubmoduleUpdate
 from codeplane.index import archive
 from codeplane.kernel.clock import SystemClock
 from codeplane.kernel.config import TaskLimits
@@ -249,6 +250,24 @@ def test_pending_git_mutation(tmp_path: Path) -> None:
     note = tmp_path / "pending-ended" / "call_1"
     assert note.read_text() == '{"what":"merge","mutation_id":"mut_1","done":true}'
     assert pending.notes() == {"call_1": CallNote(what="merge", mutation_id="mut_1", done=True)}
+
+
+def test_submodules_that_are_updated() -> None:
+    module: JsonObject = {
+        "path": "libs/one",
+        "name": "one",
+        "commit": "c" * 40,
+        "is_folder": True,
+        "is_place": True,
+        "entries": [".git"],
+        "is_checked_out": True,
+        "head": "a" * 40,
+        "branch": "main",
+        "index": "sha256:00",
+    }
+    level: JsonObject = {"folder": "", "settings": ["submodule.one.url"], "modules": [module]}
+    update: JsonObject = {"recursive": True, "levels": [level]}
+    assert SubmoduleUpdate.of_json(update).to_json() == update
 
 
 def test_git_undo_record() -> None:

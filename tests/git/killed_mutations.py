@@ -5,6 +5,7 @@ import os
 import shutil
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import suppress
+from copy import copy
 from pathlib import Path
 
 from codeplane.edit.journal_recovery import RecoveredMutation
@@ -32,6 +33,11 @@ class Stepping(Git):
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk.made.root, desk.config, lambda: environment(desk.made.at) | dict(desk.variables))
         self._step = desk.step
+
+    def at(self, root: Path) -> Git:
+        inner = copy(self)
+        inner.__dict__.update(super().at(root).__dict__)
+        return inner
 
     async def run(
         self,

@@ -10,7 +10,7 @@ import pytest
 from codeplane.edit.journal_recovery import RecoveredMutation
 from codeplane.git.write.call_endings import CallEndings
 from codeplane.git.write.pending_mutations import PendingMutations
-from codeplane.git.write.submodules import SubmoduleAddRequest, SubmoduleWrites
+from codeplane.git.write.submodules import SubmoduleAddRequest, SubmoduleUpdateRequest, SubmoduleWrites
 from codeplane.git.write.worktrees import WorktreeAddRequest, WorktreeWrites
 from codeplane.kernel.event_log import EventLog
 from tests.edit.batches import killed, quick_folder
@@ -223,6 +223,98 @@ def test_work_where_a_submodule_was_not_added_to_its_end_stays(tmp_path: Path, c
     desk.made.write("libs/one/mine.txt", "mine\n")
     (found,) = desk.recover()
     assert not found.certain and desk.made.path("libs/one/mine.txt").read_text() == "mine\n"
+
+
+def nested_library(folder: Path) -> RandomRepository:
+    """A library with a submodule of its own, and a second commit that changes both."""
+    url = library(folder)
+    made = RandomRepository.empty(folder / "outer")
+    made.write("outer.py", "x = 1\n")
+    made.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", url, "inner")
+    made.commit("outer")
+    return made
+
+
+def updating(desk: Stopped, step: Callable[[str], None]) -> None:
+    writes = SubmoduleWrites(Stopped(desk.made, step=step, variables=ALLOWED).writer)
+    run(writes.update(call(), SubmoduleUpdateRequest(recursive=True)))
+
+
+class Updates:
+    """A repository whose submodule is to be updated, copied for every kill."""
+
+    def __init__(self, folder: Path, *, is_checked_out: bool) -> None:
+        outer = nested_library(folder)
+        self.made = simple(folder / "origin").made
+        add = ("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", f"file://{outer.root}", "libs/one")
+        self.made.git(*add)
+        self.made.git("commit", "--quiet", "-m", "with a submodule")
+        first = outer.git("rev-parse", "HEAD").decode().strip()
+        outer.write("outer.py", "x = 2\n")
+        outer.commit("second")
+        second = outer.git("rev-parse", "HEAD").decode().strip()
+        if not is_checked_out:
+            self.made.git("submodule", "--quiet", "deinit", "--all", "--force")
+            shutil.rmtree(self.made.path(".git/modules"))
+        self.made.git("update-index", "--cacheinfo", f"160000,{second},libs/one")
+        self.made.git("commit", "--quiet", "-m", "newer")
+        self.first = first
+        self._folder, self._numbers = folder, iter(range(1000))
+
+    def copy(self) -> Stopped:
+        place = self._folder / str(next(self._numbers)) / "repository"
+        place.parent.mkdir()
+        desk = Stopped(copied(self.made, place))
+        place = desk.made.path("libs/one/.git")
+        assert not place.exists() or "gitdir: ../../.git/modules/libs/one" in place.read_text()
+        return desk
+
+
+def submodule_files(made: RandomRepository) -> tuple[str | None, str | None, bytes, bytes]:
+    """The texts of both submodules, the commit that is checked out, and the settings."""
+    texts = [made.path(f"libs/one/{name}") for name in ("outer.py", "inner/lib.py")]
+    outer, inner = [text.read_text() if text.exists() else None for text in texts]
+    status = made.git("submodule", "status", "--recursive")
+    return outer, inner, status, made.git("config", "--local", "--list")
+
+
+@requirement("GIT-40")
+@pytest.mark.parametrize("is_checked_out", [False, True], ids=["new", "checked out"])
+def test_submodules_are_updated_or_not_whenever_it_is_killed(is_checked_out: bool) -> None:
+    with quick_folder() as folder:
+        updates = Updates(folder, is_checked_out=is_checked_out)
+        steps: list[str] = []
+        updating(whole := updates.copy(), steps.append)
+        new, old = submodule_files(whole.made), submodule_files(updates.made)
+        assert new[:2] == ("x = 2\n", "x = 1\n") and old[:2] == ("x = 1\n" if is_checked_out else None, None)
+        ends, over = [], steps.index("beginning gone")
+        for at in sorted({*range(steps.index("begun"), over, 3), over - 1}):
+            desk = updates.copy()
+            assert killed(lambda step, desk=desk: updating(desk, step), at=at)  # type: ignore[misc]
+            (found,) = desk.recover()
+            ending, mutation_id = ended(desk, found, "git.submodule_update")
+            assert ending in ("done", "not_done") and mutation_id is None, (steps[at], ending)
+            assert submodule_files(desk.made) == (new if ending == "done" else old), steps[at]
+            assert found.outcome == ("applied" if ending == "done" else "rolled_back")
+            assert desk.recover() == []
+            ends.append(ending == "done")
+        assert ends == sorted(ends) and set(ends) == {False, True}
+
+
+@requirement("GIT-40")
+def test_work_in_a_submodule_that_was_not_updated_to_its_end_stays() -> None:
+    with quick_folder() as folder:
+        updates = Updates(folder, is_checked_out=False)
+        steps: list[str] = []
+        updating(updates.copy(), steps.append)
+        # The outer one is checked out, the inner one not yet.
+        at = [at for at, step in enumerate(steps) if step == "submodule written"][-1]
+        desk = updates.copy()
+        assert killed(lambda step: updating(desk, step), at=at)
+        desk.made.write("libs/one/mine.txt", "mine\n")
+        (found,) = desk.recover()
+        assert ended(desk, found, "git.submodule_update") == ("unknown", None)
+        assert desk.made.path("libs/one/mine.txt").read_text() == "mine\n"
 
 
 def test_what_is_torn_claims_nothing(tmp_path: Path) -> None:

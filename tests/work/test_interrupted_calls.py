@@ -26,6 +26,7 @@ PROGRAM = (sys.executable, "-m", "tests.work.killed_server")
 EDIT: JsonObject = {"edits": [{"path": "a.txt", "content": "new\n"}, {"path": "b.txt", "content": "new\n"}]}
 KEY = "k1"
 _ADD = "git.submodule_add"
+_UPDATE = "git.submodule_update"
 _KEYED: JsonObject = {"idempotency_key": KEY}
 
 
@@ -200,6 +201,35 @@ def test_a_submodule_that_a_kill_cut_off_is_added_or_not(repo: Path, tmp_path: P
         assert (repo / "libs").exists() == (repo / ".git" / "modules").exists() == done
         record = _finished(server, _ADD)
         again = server.call(_ADD, url=url, path="libs/one", idempotency_key=KEY)
+        assert (record["status"], record["executed"]) == (("ok", True) if done else ("INTERRUPTED", False))
+        assert ("RESULT_GONE" in str(again)) == done
+        assert (repo / "libs" / "one" / "a.txt").read_text() == "old\n"
+    finally:
+        server.stop()
+
+
+@requirement("GIT-40")
+@pytest.mark.parametrize(
+    ("at", "done"), [("submodule written", False), ("before end", True), (f"record {_UPDATE}", True)]
+)
+def test_a_submodule_update_that_a_kill_cut_off_is_done_or_not(repo: Path, tmp_path: Path, at: str, done: bool) -> None:
+    git(repo, "push", "--quiet", "origin", "main")
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / ".gitconfig").write_text('[protocol "file"]\n\tallow = always\n')
+    home = {"HOME": str(tmp_path / "home")}
+    allowed = ("-c", "protocol.file.allow=always")
+    git(repo, *allowed, "submodule", "--quiet", "add", f"file://{tmp_path / 'far.git'}", "libs/one")
+    git(repo, "commit", "--quiet", "-m", "with a submodule")
+    git(repo, "submodule", "--quiet", "deinit", "--all", "--force")
+    server = start(repo, program=PROGRAM, environ={**home, "KILL_AT": at})
+    with pytest.raises((OSError, HTTPException, CodePlaneError)):
+        server.call(_UPDATE, idempotency_key=KEY)
+    assert server.process.wait(timeout=60) == -9
+    server = start(repo, environ=home)
+    try:
+        assert (repo / "libs" / "one" / "a.txt").exists() == done
+        record = _finished(server, _UPDATE)
+        again = server.call(_UPDATE, idempotency_key=KEY)
         assert (record["status"], record["executed"]) == (("ok", True) if done else ("INTERRUPTED", False))
         assert ("RESULT_GONE" in str(again)) == done
         assert (repo / "libs" / "one" / "a.txt").read_text() == "old\n"

@@ -21,7 +21,7 @@ _COMMITS = frozenset({"git.commit", "git.amend"})
 # An operation of several steps is done when its last step is.
 _LAST_STEP = {"checkpoint": "commit"}
 # Remote operations whose local part is recorded first, and rolled back by recovery when it is incomplete.
-_SETTLED = frozenset({"git.submodule_add"})
+_SETTLED = frozenset({"git.submodule_add", "git.submodule_update"})
 
 
 class CallEndings:

@@ -12,17 +12,20 @@ from codeplane.git.write.added_worktree import is_complete
 from codeplane.git.write.call_endings import STAGED
 from codeplane.git.write.git_snapshot import GitSnapshot, take_snapshot
 from codeplane.git.write.pending_mutations import StartedMutation
-from codeplane.git.write.submodule_addition import SubmoduleAddition
+from codeplane.git.write.submodule_addition import Ending, SubmoduleAddition
+from codeplane.git.write.submodule_update import SubmoduleUpdate
 from codeplane.git.write.undo_recording import UndoParts, UndoRecording, has_changed
 from codeplane.git.write.worktree_places import forget_excluded
 from codeplane.kernel.errors import CodePlaneError, NotGit
 
 _INDEX_ALONE = ("stage", "unstage")
 _COMMITS = frozenset({"commit", "amend"})
+_UPDATE = "submodule_update"
+_SUBMODULES = frozenset({"submodule_add", _UPDATE})
 
 
 class MutationRecovery:
-    """Recover mutations that were under way; changes nothing but submodules that were added only partly."""
+    """Recover mutations that were under way; changes nothing but submodules that were added or updated only partly."""
 
     def __init__(self, parts: UndoParts, warn: Callable[[str], None]) -> None:
         self._parts = parts
@@ -67,11 +70,14 @@ class MutationRecovery:
             if started.worktree is not None and not running:
                 # Its line in the exclude file was written first, perhaps without the work tree.
                 await asyncio.to_thread(forget_excluded, parts.git)
-            settled = await self._settle_submodule(started) if not running else False
+            settled = await self._settle_submodule(started) if not running else "unknown"
             record, since, certain = await self._store(started)
-            # Before the submodule was recorded, nothing was done.
-            settled = settled or (started.what == "submodule_add" and started.submodule is None and record is None)
-            certain = certain or settled
+            if settled == "done" and record is None:
+                # An update changes nothing of the repository around the submodules.
+                record = _record_of(started)
+            # Before the state of the submodule was recorded, nothing was done.
+            untouched = started.what in _SUBMODULES and started.submodule is None and record is None
+            certain = certain or settled != "unknown" or untouched
         except NotGit:
             pass
         except (CodePlaneError, OSError) as error:
@@ -88,15 +94,16 @@ class MutationRecovery:
             certain=certain and not running,
         )
 
-    async def _settle_submodule(self, started: StartedMutation) -> bool:
-        """Remove a partly added submodule; return whether it is certain that it was added or was not."""
+    async def _settle_submodule(self, started: StartedMutation) -> Ending:
+        """Roll back a partly added or updated submodule; return how it ended."""
         if started.submodule is None:
-            return False
+            return "unknown"
         try:
-            addition = SubmoduleAddition.of_json(started.submodule)
+            if started.what == _UPDATE:
+                return await SubmoduleUpdate.of_json(started.submodule).settle(self._parts.git)
+            return await SubmoduleAddition.of_json(started.submodule).settle(self._parts.git)
         except (KeyError, TypeError):
-            return False
-        return await addition.settle(self._parts.git)
+            return "unknown"
 
     async def _store(self, started: StartedMutation) -> tuple[MutationRecord | None, frozenset[str], bool]:
         """Store the mutation for undo.

@@ -6,7 +6,7 @@ import shutil
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Literal, cast
 
 from codeplane.git.read.repository import git_dir_of
 from codeplane.git.safety.command import Git
@@ -14,6 +14,8 @@ from codeplane.git.write.submodule_settings import GITMODULES, SubmoduleSettings
 from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import CodePlaneError, GitRefused
 from codeplane.kernel.json import JsonObject
+
+Ending = Literal["done", "not_done", "unknown"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,25 +65,16 @@ class SubmoduleAddition:
             staged=None if staged is None else str(staged),
         )
 
-    async def settle(self, git: Git) -> bool:
-        """Roll back a partial addition of an earlier run; return whether it is certain that it was done or was not."""
+    async def settle(self, git: Git) -> Ending:
+        """Roll back a partial addition of an earlier run, and return how it has ended."""
         if await self._is_staged(git) and await self._is_named(git, "--blob", f":{GITMODULES}"):
-            return True
+            return "done"
         place, folder = git.root / self.path, await git_folder(git, self.path)
-        if self.is_cloned and not await self._is_ours(git, place, folder):
-            return False
+        if self.is_cloned and not await contains_only_submodule(git, place, folder):
+            return "unknown"
         await self.roll_back(git)
         left = self.is_cloned and (is_repository(place) or folder.exists())
-        return not left and not await self._is_staged(git)
-
-    @staticmethod
-    async def _is_ours(git: Git, place: Path, folder: Path) -> bool:
-        """Whether a folder contains only what git put there."""
-        if not await asyncio.to_thread(_leads_to, place, folder):
-            return False
-        if not (folder / "index").exists() or not is_repository(place):
-            return True
-        return not (await git.at(place).run("status", "--porcelain", "--untracked-files=all")).line
+        return "unknown" if left or await self._is_staged(git) else "not_done"
 
     async def roll_back(self, git: Git) -> None:
         """Restore everything as it was before."""
@@ -141,6 +134,15 @@ def _refuse_in_the_way(root: Path, path: str, folder: Path) -> None:
             f"the git folder of an earlier submodule {shown(path)} is there still",
             hint=f"choose another path, or remove {shown(str(folder))}",
         )
+
+
+async def contains_only_submodule(git: Git, place: Path, folder: Path) -> bool:
+    """Whether a submodule's folder contains only what git put there."""
+    if not await asyncio.to_thread(_leads_to, place, folder):
+        return False
+    if not (folder / "index").exists() or not is_repository(place):
+        return True
+    return not (await git.at(place).run("status", "--porcelain", "--untracked-files=all")).line
 
 
 def _leads_to(place: Path, folder: Path) -> bool:

@@ -11,6 +11,7 @@ GITMODULES = ".gitmodules"
 _LOCAL = ("--local",)
 _ALL = r"^submodule\."
 _LEFT_ALONE = "none"
+_CHECKOUT = "checkout"
 
 
 class SubmoduleSettings:
@@ -33,6 +34,10 @@ class SubmoduleSettings:
     def keys(self) -> frozenset[str]:
         """The keys of the repository's own submodule settings."""
         return frozenset(key for key, _ in self._own)
+
+    def is_checked_out_by_update(self, name: str) -> bool:
+        """Whether an update checks out the commit, and neither merges, rebases nor runs a command."""
+        return self._updates.get(name, _CHECKOUT) == _CHECKOUT
 
     def updated(self, paths: Collection[str]) -> dict[str, str]:
         """Return the names of the submodules that git updates, by path.

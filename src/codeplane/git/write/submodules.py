@@ -100,7 +100,7 @@ class SubmoduleWrites:
         paths = [await self._submodule(call, path) for path in request.paths]
         async with self._writer.mutation(call, "submodule_update", undoable=False) as mutation:
             checkout = SubmoduleCheckout(self._writer, call)
-            await checkout.update(paths, init=request.init, recursive=request.recursive)
+            await checkout.update(mutation, paths, init=request.init, recursive=request.recursive)
             return Changed(delta=await mutation.finish())
 
     @operation(
