@@ -287,6 +287,43 @@ async def test_an_outcome_that_cannot_be_written_is_not_said_to_be_known(tmp_pat
         assert len(ops.ran) == 1
 
 
+class Full(Losing):
+    """A log whose disk has room again when it is said to."""
+
+    def make_room(self) -> None:
+        self._left = 1000
+
+    def append_soon(self, drafts: list[Draft]) -> bool:
+        return self._left > 0 and bool(self._log.append_soon(drafts))  # type: ignore[attr-defined]  # the real log
+
+
+@requirement("DOOR-06")
+@pytest.mark.parametrize("is_cancelled", [False, True])
+async def test_an_outcome_that_could_not_be_written_is_written_when_there_is_room(
+    tmp_path: Path, is_cancelled: bool
+) -> None:
+    ops = FixtureOps()
+    async with plane(tmp_path, operations=[ops]) as opened:
+        conveyor = exchange(opened, log=(log := Full(opened.log, 1)))
+        name = "fixture.slow" if is_cancelled else "fixture.write"
+        running = asyncio.ensure_future(conveyor.call(name, {"idempotency_key": "k"}, AGENT))
+        if is_cancelled:
+            await ops.started.wait()
+            running.cancel()
+        await asyncio.wait({running})
+        with pytest.raises(StorageFull):
+            await conveyor.sweep()
+        log.make_room()
+        (call_id,) = {event.correlation.call_id for event in await events(opened, "call.started")}
+        assert call_id is not None
+        ledger = tmp_path / ".codeplane" / "ledger.db"
+        assert on_disk(ledger, call_id) == ["call.started"]
+        for _ in range(2):
+            await conveyor.sweep()
+            assert on_disk(ledger, call_id) == ["call.started", "call.finished"]
+        assert await opened.log.select("SELECT call_id FROM operations WHERE status = 'running'") == []
+
+
 async def test_a_refusal_stays_what_it_was_when_it_cannot_be_recorded(tmp_path: Path) -> None:
     async with plane(tmp_path, operations=[FixtureOps()]) as opened:
 

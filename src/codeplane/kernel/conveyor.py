@@ -122,7 +122,8 @@ class Conveyor:
         return None
 
     async def sweep(self, *, is_closing: bool = False) -> None:
-        """Record what is recorded only now and then: how many calls of unknown callers were refused."""
+        """Record what is recorded only now and then: ends that the log could not take, and refusals by number."""
+        await self._recorder.record_late()
         await self._recorder.count_refusals(is_closing=is_closing)
 
     async def _run(self, progress: Progress) -> AsyncGenerator[Result | Outcome, None]:

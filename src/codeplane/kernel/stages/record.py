@@ -5,9 +5,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import ClassVar
 
-from codeplane.kernel.call_record import CALL_REFUSED, CallRecord, with_action
+from codeplane.kernel.call_record import CALL_FINISHED, CALL_REFUSED, CallRecord, with_action
 from codeplane.kernel.errors import Cancelled, CodePlaneError, OutcomeUnknown
 from codeplane.kernel.event import Correlation, Draft, Source
+from codeplane.kernel.event_log import EventQuery
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Result
 from codeplane.kernel.ports import CallReport, Convergence
@@ -17,6 +18,7 @@ from codeplane.kernel.stages.progress import NOBODY, Admitted, Identified, Progr
 
 _MAX_NAME = 100
 _MAX_REASON = 300
+_MAX_UNRECORDED = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +38,8 @@ class Recorder:
     def __init__(self, ports: StagePorts) -> None:
         self._ports = ports
         self._refusals = RefusalCount(ports.clock)
+        # The ends of mutations by call id that the log may not have taken, as on a full disk.
+        self._unrecorded: dict[str, Sequence[Draft]] = {}
 
     async def intent(self, admitted: Admitted) -> None:
         """Record that a mutation is about to run; returns when that is durable."""
@@ -120,14 +124,32 @@ class Recorder:
             repo_after=None,
         )
         # What cannot be queued any more is what recovery calls an unknown outcome.
+        drafts = with_action(draft)
         with suppress(CodePlaneError):
-            self._ports.log.append_soon(with_action(draft))
+            self._ports.log.append_soon(drafts)
+        self._keep(progress, drafts)
         return True
 
     async def count_refusals(self, *, is_closing: bool = False) -> None:
         """Record how many calls of unknown callers were only counted, once their window is over."""
         if drafts := self._refusals.ended(is_closing=is_closing):
             await self._ports.log.append(drafts)
+
+    async def record_late(self) -> None:
+        """Record the ends of mutations that the log could not take, once it can."""
+        if not self._unrecorded:
+            return
+        log = self._ports.log
+        await log.flush()
+        for call_id, drafts in [*self._unrecorded.items()]:
+            if not await log.query(EventQuery(call_id=call_id, types=(CALL_FINISHED,), limit=1)):
+                await log.append(drafts)
+            del self._unrecorded[call_id]
+
+    def _keep(self, progress: Progress, drafts: Sequence[Draft]) -> None:
+        # Beyond the bound the next start finds out how they ended.
+        if progress.mutated and len(self._unrecorded) < _MAX_UNRECORDED:
+            self._unrecorded[progress.received.call_id] = drafts
 
     async def _append(
         self, progress: Progress, drafts: Sequence[Draft], *, blob: bytes | None = None
@@ -141,6 +163,7 @@ class Recorder:
             if drafts and (progress.mutated or not log.append_soon(drafts)):
                 await log.append(drafts)
         except CodePlaneError as error:
+            self._keep(progress, drafts)
             return error
         return None
 
