@@ -86,6 +86,11 @@ REQUIREMENTS = (
     ),
     Requirement(id="TRUST-02", source="design §4", promise="a call's own risk decides, not its operation's"),
     Requirement(
+        id="WORK-01",
+        source="design §10, 003 §8.4",
+        promise="work acts for somebody: it may do what both may, only proposes what reaches out, and ends with them",
+    ),
+    Requirement(
         id="TRUST-03",
         source="design §6",
         promise=".git, under whatever name git keeps it, and .codeplane are written by no operation",

@@ -1,6 +1,7 @@
 """A damaged ledger: what can be read is kept, in unbroken streams, and the damaged file too."""
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,24 @@ async def test_what_can_be_read_is_kept_in_unbroken_streams(tmp_path: Path) -> N
         assert await log.get("0" * 64) is None
         (kept_blobs,) = (await log.select("SELECT count(*), blob_bytes FROM blobs, log_state"))[0:1]
         assert kept_blobs == (1, len(b"a result"))
+
+
+async def test_a_ledger_of_an_older_version_is_kept_too(tmp_path: Path) -> None:
+    path = tmp_path / "l.db"
+    everything = await filled(path)
+    with closing(sqlite3.connect(path)) as connection:
+        # As a version without these columns wrote it.
+        connection.execute("DROP INDEX events_by_work")
+        connection.execute("ALTER TABLE events DROP COLUMN work_id")
+        connection.execute("ALTER TABLE streams DROP COLUMN owner")
+        connection.commit()
+    damage(path, "events")
+    salvage(path)
+    kept = await sound(path)
+    assert 500 < len(kept) < len(everything)
+    async with opened(path) as log:
+        owners = await log.select("SELECT DISTINCT owner FROM streams")
+        assert owners == [(kept[0].actor,)]
 
 
 async def test_an_undamaged_ledger_loses_nothing(tmp_path: Path) -> None:

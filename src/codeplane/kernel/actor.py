@@ -1,8 +1,10 @@
-"""Who calls, and what a surface knows about the caller."""
+"""Who calls, for whom, and what a surface knows about the caller."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import StrEnum
+
+from codeplane.kernel.json import JsonObject
 
 
 class ActorKind(StrEnum):
@@ -29,8 +31,66 @@ class Actor:
         """Whether a person acts here: secrets are theirs, and deciding is for them."""
         return self.kind in (ActorKind.OWNER, ActorKind.DEVICE)
 
+    def to_json(self) -> JsonObject:
+        """The actor as records keep it and rules see it."""
+        return {"kind": self.kind.value, "id": self.actor_id, "owner": self.owner_id}
+
+    @classmethod
+    def from_json(cls, values: JsonObject) -> "Actor":
+        """The actor that `to_json` wrote."""
+        return cls(kind=ActorKind(str(values["kind"])), actor_id=str(values["id"]), owner_id=str(values["owner"]))
+
     def __str__(self) -> str:
         return f"{self.kind.value}:{self.actor_id}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """What a call of the plane's own is part of, and whom it acts for; set by planes, never by a surface."""
+
+    work_id: str | None = None
+    thread_id: str | None = None
+    turn_id: str | None = None
+    job_id: str | None = None
+    step: int | None = None
+    on_behalf_of: Actor | None = None
+    namespace: str | None = None
+    node: str | None = None
+
+    def to_json(self) -> JsonObject:
+        """The origin as records keep it and rules see it; what is not known is left out."""
+        delegator = self.on_behalf_of
+        values: JsonObject = {
+            "work_id": self.work_id,
+            "thread_id": self.thread_id,
+            "turn_id": self.turn_id,
+            "job_id": self.job_id,
+            "step": self.step,
+            "on_behalf_of": None if delegator is None else delegator.to_json(),
+            "namespace": self.namespace,
+            "node": self.node,
+        }
+        return {name: value for name, value in values.items() if value is not None}
+
+    @classmethod
+    def from_json(cls, values: JsonObject) -> "Origin":
+        """The origin that `to_json` wrote."""
+        delegator, step = values.get("on_behalf_of"), values.get("step")
+        return cls(
+            work_id=_text(values, "work_id"),
+            thread_id=_text(values, "thread_id"),
+            turn_id=_text(values, "turn_id"),
+            job_id=_text(values, "job_id"),
+            step=step if isinstance(step, int) else None,
+            on_behalf_of=Actor.from_json(delegator) if isinstance(delegator, dict) else None,
+            namespace=_text(values, "namespace"),
+            node=_text(values, "node"),
+        )
+
+
+def _text(values: JsonObject, name: str) -> str | None:
+    value = values.get(name)
+    return value if isinstance(value, str) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,8 +129,9 @@ class Caller:
     on_progress: ProgressSink | None = None
     # Who it is when that is known already: set by the plane for calls of its own, never by a surface.
     actor: Actor | None = None
-    # Likewise, the session that such a call belongs to.
+    # Likewise, the session that such a call belongs to, and the work that it is a step of.
     session_id: str | None = None
+    origin: Origin | None = None
     ask: AskPerson | None = None
     # Whether it gets the structure of an answer beside its text.
     reads_structure: bool = True

@@ -160,10 +160,18 @@ class Call:
     @property
     def correlation(self) -> Correlation:
         """The ids that tie this call's events together."""
+        task_id, session_id = (self.task.task_id, self.task.session_id) if self.task else (None, None)
+        origin = self.caller.origin
+        if origin is None:
+            return Correlation(call_id=self.call_id, task_id=task_id, session_id=session_id)
         return Correlation(
             call_id=self.call_id,
-            task_id=self.task.task_id if self.task else None,
-            session_id=self.task.session_id if self.task else None,
+            task_id=task_id,
+            session_id=session_id,
+            thread_id=origin.thread_id,
+            turn_id=origin.turn_id,
+            job_id=origin.job_id,
+            work_id=origin.work_id,
         )
 
     async def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:

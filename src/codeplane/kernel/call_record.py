@@ -172,6 +172,8 @@ class CallRecord:
         }
         if self.workspace:
             payload["workspace"] = self.workspace
+        if self.call.caller.origin is not None:
+            payload["origin"] = self.call.caller.origin.to_json()
         if self.mutates:
             if self.call.idempotency_key is not None:
                 payload["idempotency_key"] = self.call.idempotency_key

@@ -34,6 +34,7 @@ class Correlation:
     thread_id: str | None = None
     turn_id: str | None = None
     job_id: str | None = None
+    work_id: str | None = None
 
     def to_wire(self) -> dict[str, str]:
         """The ids that are known, by the names they have in traces and answers."""
@@ -44,6 +45,7 @@ class Correlation:
             "thread_id": self.thread_id,
             "turn_id": self.turn_id,
             "job_id": self.job_id,
+            "work_id": self.work_id,
         }
         return {name: value for name, value in ids.items() if value is not None}
 

@@ -38,6 +38,7 @@ class EventQuery:
     task_id: str | None = None
     session_id: str | None = None
     call_id: str | None = None
+    work_id: str | None = None
     actor: str | None = None
     conditions: tuple[PayloadCondition, ...] = ()
     words: tuple[str, ...] = ()

@@ -56,6 +56,17 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """CREATE INDEX events_by_task ON events(task_id)
            WHERE task_id IS NOT NULL AND stream != 'task/' || task_id""",
     ),
+    (
+        "ALTER TABLE events ADD COLUMN work_id TEXT",
+        "CREATE INDEX events_by_work ON events(work_id) WHERE work_id IS NOT NULL",
+        # Who began a stream may read it.
+        "ALTER TABLE streams ADD COLUMN owner TEXT NOT NULL DEFAULT ''",
+        """UPDATE streams SET owner = coalesce(
+               (SELECT actor FROM events e WHERE e.stream = streams.stream AND e.sequence = streams.first), '')""",
+        # Where this log stands in one that several nodes share, and which namespace it belongs to.
+        "ALTER TABLE log_state ADD COLUMN shared_offset INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE log_state ADD COLUMN namespace TEXT NOT NULL DEFAULT ''",
+    ),
 )
 SCHEMA_VERSION = len(MIGRATIONS)
 

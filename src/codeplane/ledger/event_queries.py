@@ -44,6 +44,7 @@ def find_events(connection: sqlite3.Connection, query: EventQuery, last: int) ->
         ("call_id = ?", query.call_id),
         ("session_id = ?", query.session_id),
         ("task_id = ?", query.task_id),
+        ("work_id = ?", query.work_id),
         ("stream = ?", query.stream if prefix is None else None),
     ):
         where = where if value is None else where.also(term, value)
@@ -56,6 +57,8 @@ def find_events(connection: sqlite3.Connection, query: EventQuery, last: int) ->
     if query.stream is not None and prefix is None:
         # Within a stream, sequence and position have the same order, and the index has the sequence.
         return select.rows("INDEXED BY events_by_stream", typed, by="sequence")
+    if query.work_id is not None:
+        return select.rows("INDEXED BY events_by_work", typed)
     if query.session_id is not None:
         return select.rows("INDEXED BY events_by_session", typed)
     if query.task_id is not None:

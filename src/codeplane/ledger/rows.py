@@ -11,9 +11,9 @@ Row: TypeAlias = tuple[Cell, ...]
 
 COLUMNS = (
     "position, stream, sequence, event_id, type, schema, at_ns, actor, source, content_trust, "
-    "session_id, call_id, task_id, thread_id, turn_id, job_id, payload"
+    "session_id, call_id, task_id, thread_id, turn_id, job_id, work_id, payload"
 )
-INSERT = f"INSERT INTO events({COLUMNS}) VALUES ({', '.join('?' * 17)})"
+INSERT = f"INSERT INTO events({COLUMNS}) VALUES ({', '.join('?' * 18)})"
 
 _SOURCES = {member.value: member for member in Source}
 _TRUSTS = {member.value: member for member in ContentTrust}
@@ -57,6 +57,7 @@ def to_row(event: Event, payload: str) -> Row:
         ids.thread_id,
         ids.turn_id,
         ids.job_id,
+        ids.work_id,
         payload,
     )
 
@@ -73,7 +74,7 @@ def _event(row: tuple[object, ...]) -> Event:
     (position, stream, sequence, event_id, kind, schema, at_ns, actor, source, trust, *ids, payload) = row
     correlation = NO_CORRELATION
     if any(ids):
-        session_id, call_id, task_id, thread_id, turn_id, job_id = (None if i is None else str(i) for i in ids)
+        session_id, call_id, task_id, thread_id, turn_id, job_id, work_id = (None if i is None else str(i) for i in ids)
         correlation = Correlation(
             session_id=session_id,
             call_id=call_id,
@@ -81,6 +82,7 @@ def _event(row: tuple[object, ...]) -> Event:
             thread_id=thread_id,
             turn_id=turn_id,
             job_id=job_id,
+            work_id=work_id,
         )
     return Event(
         event_id=str(event_id),

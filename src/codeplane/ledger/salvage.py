@@ -67,8 +67,10 @@ def _copy(damaged: Path, fresh: sqlite3.Connection) -> int:
         _copy_blobs(source, fresh)
     # Only the end of a stream after its last hole is kept: what comes before counts as dropped.
     fresh.execute(
-        """INSERT INTO streams(stream, head, first, last_at_ns)
-           SELECT stream, max(sequence), max(sequence), max(at_ns) FROM events GROUP BY stream"""
+        """INSERT INTO streams(stream, head, first, last_at_ns, owner)
+           SELECT stream, max(sequence), max(sequence), max(at_ns),
+                  (SELECT actor FROM events e WHERE e.stream = events.stream ORDER BY sequence LIMIT 1)
+           FROM events GROUP BY stream"""
     )
     fresh.execute(
         """UPDATE streams SET first = coalesce((SELECT max(e.sequence) FROM events e WHERE e.stream = streams.stream
@@ -98,10 +100,20 @@ def _highest(source: sqlite3.Connection) -> int:
 
 
 def _copy_events(source: sqlite3.Connection, fresh: sqlite3.Connection) -> None:
-    for row in _readable(source, f"SELECT position, {COLUMNS} FROM events", "position"):
+    for row in _readable(source, f"SELECT position, {_columns_of(source)} FROM events", "position"):
         with suppress(LedgerCorrupt):
             from_row(row)
             fresh.execute(INSERT.replace("INSERT", "INSERT OR IGNORE", 1), row)
+
+
+def _columns_of(source: sqlite3.Connection) -> str:
+    """The columns of an event, empty where the file is of a version that did not have them."""
+    present: set[str] = set()
+    with suppress(sqlite3.Error):
+        present = {str(column[1]) for column in source.execute("PRAGMA table_info(events)")}
+    if not present:
+        return COLUMNS
+    return ", ".join(name if name in present else f"NULL AS {name}" for name in COLUMNS.split(", "))
 
 
 def _copy_snapshots(source: sqlite3.Connection, fresh: sqlite3.Connection) -> None:

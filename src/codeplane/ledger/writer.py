@@ -77,7 +77,8 @@ class WriteTransaction:
     clock: Clock
     rows: list[Row] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
-    touched: dict[str, tuple[int, int]] = field(default_factory=dict)
+    # The head, the time and the first writer of each stream that was appended to.
+    touched: dict[str, tuple[int, int, str]] = field(default_factory=dict)
 
     def head(self, stream: str) -> int:
         """The stream's last sequence."""
@@ -99,7 +100,8 @@ class WriteTransaction:
             )
             self.rows.append(to_row(event, payload))
             self.events.append(event)
-            self.touched[draft.stream] = (sequence, at_ns)
+            begun_by = self.touched[draft.stream][2] if draft.stream in self.touched else draft.actor
+            self.touched[draft.stream] = (sequence, at_ns, begun_by)
             sequences.append(sequence)
         return Appended(last_position=self.position, sequences=tuple(sequences))
 
@@ -109,9 +111,9 @@ class WriteTransaction:
             return
         self.connection.executemany(INSERT, self.rows)
         self.connection.executemany(
-            """INSERT INTO streams(stream, head, first, last_at_ns) VALUES (?1, ?2, 1, ?3)
+            """INSERT INTO streams(stream, head, first, last_at_ns, owner) VALUES (?1, ?2, 1, ?3, ?4)
                ON CONFLICT(stream) DO UPDATE SET head = ?2, last_at_ns = ?3""",
-            [(stream, head, at_ns) for stream, (head, at_ns) in self.touched.items()],
+            [(stream, *state) for stream, state in self.touched.items()],
         )
         self.connection.execute("UPDATE log_state SET last_position = ?", (self.position,))
         projector.apply(self.connection, self.events)

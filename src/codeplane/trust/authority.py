@@ -8,13 +8,14 @@ from codeplane.kernel.actor import Caller
 from codeplane.kernel.arguments import understood
 from codeplane.kernel.call import Call, Operation
 from codeplane.kernel.config import TrustConfig
-from codeplane.kernel.errors import CapabilityDenied, PolicyDenied
+from codeplane.kernel.errors import PolicyDenied
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Assessment, Request, Result
 from codeplane.kernel.ports import Decision, Verdict
 from codeplane.kernel.workspace_request import WorkspaceRequest
 from codeplane.trust.capabilities.grant import Grant, TokenRights
 from codeplane.trust.capabilities.grants import Grants
+from codeplane.trust.delegation import Delegation, hold_job_to_proposals
 from codeplane.trust.people import require_person
 from codeplane.trust.policy.hints import with_arguments
 from codeplane.trust.policy.input_document import CallContext, build_input, with_link_targets
@@ -43,6 +44,7 @@ class CallAuthority:
         *,
         holdings: TokenRightsSource,
         grants: Grants,
+        delegation: Delegation,
         policy: Policy,
         untrusted: UntrustedMarks,
         rule: UntrustedRule,
@@ -50,6 +52,7 @@ class CallAuthority:
     ) -> None:
         self._holdings = holdings
         self._grants = grants
+        self._delegation = delegation
         self._policy = policy
         self._untrusted = untrusted
         self._rule = rule
@@ -58,7 +61,8 @@ class CallAuthority:
     async def decide(self, call: Call, assessment: Assessment) -> Decision:
         """Allow, ask or deny; CapabilityDenied when nothing the caller holds covers the call."""
         decision = await self._decide_by_policy(call, assessment)
-        # Last, and not a rule: no policy or setting can lift it.
+        # Last, and no rules: no policy or setting can lift them.
+        decision = hold_job_to_proposals(decision, call.actor, assessment)
         if (mark := self._untrusted.mark_of_call(call)) is not None:
             decision = await self._rule.apply(decision, call.operation, assessment, mark)
         return replace(decision, hint=_hint(call, decision)) if decision.hint else decision
@@ -100,15 +104,8 @@ class CallAuthority:
         rights = self._holdings.token_rights(call.caller)
         for path in assessment.paths:
             refuse_protected_target(path, self._grants)
-        try:
-            grant = self._grants.require(call.actor, rights, call.operation, assessment)
-        except CapabilityDenied as error:
-            if error.details.get("missing") == "paths":
-                # The same error whether a path was known from the start or found while planning.
-                for path in assessment.paths:
-                    self._grants.check_path(call.actor, rights, path, call.operation)
-            raise
-        return self._document(call, assessment, grant)
+        own = self._grants.admit(call.actor, rights, call.operation, assessment)
+        return self._document(call, assessment, self._delegation.require(call, assessment, own))
 
     def may_write(self, call: Call, path: str) -> None:
         """Check a path before it is written.
@@ -117,6 +114,7 @@ class CallAuthority:
         """
         refuse_protected_target(path, self._grants)
         self._grants.check_path(call.actor, self._holdings.token_rights(call.caller), path, call.operation)
+        self._delegation.check_path(call, path)
         if not self._policy.input_use.reads("paths"):
             return
         risk = call.judged.risk if call.judged is not None else call.operation.mark.risk

@@ -29,6 +29,7 @@ from codeplane.trust.capabilities.path_scope import link_resolver
 from codeplane.trust.capabilities.table import GrantTable
 from codeplane.trust.clients.operations import ClientOperations
 from codeplane.trust.clients.registry import ClientRegistry, ClientTable
+from codeplane.trust.delegation import Delegation
 from codeplane.trust.idempotency import IdempotencyTable
 from codeplane.trust.identity.device import DeviceTable
 from codeplane.trust.identity.issued_token import IssuedTokenTable
@@ -115,6 +116,11 @@ class TrustWiring(PlaneWiring):
         self.authority = CallAuthority(
             holdings=self.identity.identities,
             grants=self.grants,
+            delegation=Delegation(
+                grants=self.grants,
+                token_rights=self.identity.identities.token_rights,
+                is_live=self.identity.identities.is_live,
+            ),
             policy=self.policy,
             untrusted=self.untrusted,
             rule=self._rule,

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection
+from dataclasses import replace
 
 from codeplane.kernel.call_record import CALL_FINISHED, CALL_STARTED, recovered_payload, task_stream, with_action
 from codeplane.kernel.errors import CodePlaneError, Interrupted, OutcomeUnknown
@@ -40,7 +41,6 @@ async def end_calls(log: Ledger, ending_of: EndingOf | None, *, only: Collection
     for call_id, task_id, session_id, actor in rows:
         if only is not None and str(call_id) not in only:
             continue
-        ids = Correlation(call_id=str(call_id), task_id=str(task_id), session_id=str(session_id))
         (intent,) = await log.query(EventQuery(call_id=str(call_id), types=(CALL_STARTED,), limit=1))
         ending = _UNKNOWN
         if ending_of is not None:
@@ -54,7 +54,9 @@ async def end_calls(log: Ledger, ending_of: EndingOf | None, *, only: Collection
                 type=CALL_FINISHED,
                 payload=_end_payload(intent.payload, ending),
                 actor=str(actor),
-                correlation=ids,
+                correlation=replace(
+                    intent.correlation, call_id=str(call_id), task_id=str(task_id), session_id=str(session_id)
+                ),
                 event_id=derived_event_id("unknown-outcome", str(call_id)),
             )
         )

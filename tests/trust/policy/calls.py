@@ -49,6 +49,7 @@ def of_call(
             "workspace": "",
             "untrusted": untrusted,
             "grant": grant,
+            "origin": None,
         },
         "cut": [],
     }

@@ -38,8 +38,6 @@ def expected(kind: str, risk: str, mode: str) -> Verdict:
         return Verdict.ALLOW if kind == "owner" else Verdict.ASK
     if kind in PEOPLE or risk == "READ":
         return Verdict.ALLOW
-    if kind == "job" and risk == "EXFILTRATION":
-        return Verdict.ASK
     asking = {"automatic": set[str](), "trust": {"DESTRUCTIVE", "EXFILTRATION"}, "always": set(RISKS)}
     return Verdict.ASK if risk in asking[mode] else Verdict.ALLOW
 

@@ -68,6 +68,7 @@ def test_everything_is_there() -> None:
             "workspace": "",
             "untrusted": False,
             "grant": None,
+            "origin": None,
         },
         "cut": [],
     }

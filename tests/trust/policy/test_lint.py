@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from codeplane.kernel.actor import Actor, ActorKind, Origin
 from codeplane.trust.policy.lint import FIELDS, InputVocabulary
 from codeplane.trust.policy.rego_source import shipped_bundle
 from tests.harness import Server, cpl
@@ -70,6 +71,11 @@ def test_neither_the_shipped_rules_nor_those_of_the_guides_are_doubted() -> None
 
 def test_the_fields_are_those_of_a_call() -> None:
     call = of_call(grant={"approval_mode": "always"})
+    delegator = Actor(kind=ActorKind.AGENT, actor_id="a")
+    ids = dict.fromkeys(("work_id", "thread_id", "turn_id", "job_id", "namespace", "node"), "x")
+    context = call["context"]
+    assert isinstance(context, dict)
+    context["origin"] = Origin(**ids, step=1, on_behalf_of=delegator).to_json()
     for path, names in FIELDS.items():
         found: object = call
         for name in path:

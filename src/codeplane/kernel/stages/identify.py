@@ -8,7 +8,7 @@ from typing import ClassVar
 from codeplane.kernel.actor import Actor, Caller
 from codeplane.kernel.call import Call, Operation, Task
 from codeplane.kernel.catalogue import Catalogue
-from codeplane.kernel.errors import SessionClosed, SessionNotFound
+from codeplane.kernel.errors import Internal, SessionClosed, SessionNotFound
 from codeplane.kernel.event_log import EventLog
 from codeplane.kernel.ports import Authority, Identity, Tasks
 from codeplane.kernel.result_redaction import ResultRedaction
@@ -76,5 +76,7 @@ class Identify:
 
 
 def actor_of(caller: Caller, operation: str, identity: Identity) -> Actor:
-    """The actor behind a caller; calls of the plane itself name theirs."""
+    """The actor behind a caller; calls of the plane itself name theirs, and they alone have an origin."""
+    if caller.origin is not None and caller.actor is None:
+        raise Internal(f"a call over {caller.surface} has an origin and no actor")
     return caller.actor or identity.identify(caller, operation)

@@ -172,6 +172,7 @@ class Progress:
             "arguments": received.arguments,
             "arguments_hash": received.arguments_hash or None,
             "workspace": (identified.workspace or None) if identified else None,
+            "origin": received.caller.origin.to_json() if received.caller.origin is not None else None,
             "verdict": verdict or ("deny" if received.status == PolicyDenied.name else None),
             "mutation_fingerprint": received.convergence.mutation_fingerprint,
             "failure_fingerprint": received.convergence.failure_fingerprint,

@@ -1,10 +1,11 @@
 """An action: a call that waits for, or got, a person's decision."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from codeplane.kernel.actor import Actor, ActorKind
+from codeplane.kernel.actor import Actor, ActorKind, Origin
 from codeplane.kernel.call_record import EXPIRED_REASON, NO_PERSON, action_stream, refusal_status
 from codeplane.kernel.errors import OutcomeUnknown
 from codeplane.kernel.ids import digest
@@ -58,6 +59,8 @@ class Action:
     started: bool
     outcome: str | None
     position: int
+    # The work that the call is a step of.
+    origin: Origin | None
 
     @property
     def stream(self) -> str:
@@ -104,7 +107,7 @@ STATE_CONDITIONS = {
 COLUMNS = (
     "action_id, operation, actor_kind, actor_id, owner_id, surface, client, risk, key, arguments_hash, preview_hash, "
     "kind, summary, body, reasons, status, created_ns, expires_ns, session_id, task_id, call_id, decided_by, "
-    "decided_ns, reason, started, outcome, position, covers"
+    "decided_ns, reason, started, outcome, position, covers, origin"
 )
 
 
@@ -112,7 +115,7 @@ def action_from_row(row: Sequence[Cell]) -> Action:
     """The action in a row of the table."""
     (action_id, operation, actor_kind, actor_id, owner_id, surface, client, risk, key, arguments_hash, preview_hash,
      kind, summary, body, reasons, status, created_ns, expires_ns, session_id, task_id, call_id, decided_by,
-     decided_ns, reason, started, outcome, position, covers) = row  # fmt: skip
+     decided_ns, reason, started, outcome, position, covers, origin) = row  # fmt: skip
     return Action(
         action_id=str(action_id),
         operation=str(operation),
@@ -140,6 +143,7 @@ def action_from_row(row: Sequence[Cell]) -> Action:
         started=bool(started),
         outcome=_text(outcome),
         position=int(str(position)),
+        origin=None if origin is None else Origin.from_json(json.loads(str(origin))),
     )
 
 

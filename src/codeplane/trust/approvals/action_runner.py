@@ -86,7 +86,7 @@ class ActionRunner:
 
     @staticmethod
     async def _call(door: Door, action: Action, arguments: JsonObject) -> Outcome:
-        caller = Caller(surface=SURFACE, client=action.client, actor=action.actor)
+        caller = Caller(surface=SURFACE, client=action.client, actor=action.actor, origin=action.origin)
         arguments_with_key: JsonObject = {**arguments, "idempotency_key": action.key}
         if action.session_id is not None and "session_id" not in arguments:
             # Not in the arguments, which are those that were approved.

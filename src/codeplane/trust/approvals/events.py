@@ -1,5 +1,6 @@
 """The events of actions and of remembered answers."""
 
+from codeplane.kernel.actor import Origin
 from codeplane.kernel.call_record import action_stream
 from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.config import ApprovalsConfig
@@ -80,6 +81,7 @@ class ApprovalEvents:
             "body": body,
             "reasons": reasons_of(question),
             "expires_ns": self._clock.now_ns() + int(self._config.expires_minutes * _MINUTE_NS),
+            **({"origin": call.caller.origin.to_json()} if call.caller.origin is not None else {}),
             # A person is not notified of an action that a remembered answer settles.
             **({"remembered": remembered} if remembered is not None else {}),
         }
@@ -155,7 +157,16 @@ def action_ids(action: Action) -> JsonObject:
 
 def correlation_of(action: Action) -> Correlation:
     """The correlation ids of an action."""
-    return Correlation(session_id=action.session_id, task_id=action.task_id, call_id=action.call_id)
+    origin = action.origin or Origin()
+    return Correlation(
+        session_id=action.session_id,
+        task_id=action.task_id,
+        call_id=action.call_id,
+        thread_id=origin.thread_id,
+        turn_id=origin.turn_id,
+        job_id=origin.job_id,
+        work_id=origin.work_id,
+    )
 
 
 def _truncate(text: str) -> str:

@@ -95,6 +95,17 @@ class Grants:
             raise self._refusal(actor, rights, operation, assessment)
         return grant
 
+    def admit(self, actor: Actor, rights: TokenRights | None, operation: Operation, assessment: Assessment) -> Grant:
+        """As `require`, with PathDenied when nothing but a path is missing."""
+        try:
+            return self.require(actor, rights, operation, assessment)
+        except CapabilityDenied as error:
+            if error.details.get("missing") == "paths":
+                # The same error whether a path was known from the start or found while planning.
+                for path in assessment.paths:
+                    self.check_path(actor, rights, path, operation)
+            raise
+
     def check_path(
         self, actor: Actor, rights: TokenRights | None, path: str, operation: Operation | None = None
     ) -> None:

@@ -31,13 +31,6 @@ default person := false
 
 person if kind in ["owner", "device"]
 
-outward if risk == "EXFILTRATION"
-
-outward if {
-	risk != "READ"
-	count(input.remotes) > 0
-}
-
 # The owner's setting, or that of the caller's token where it is stricter: a token is never laxer.
 default token := ""
 
@@ -69,8 +62,9 @@ known if {
 
 deny contains "nobody knows this kind of caller, risk or trust.mode" if not known
 
-# After untrusted content was read, an agent's outward calls are asked about whatever is said here: that is no rule, so
-# none can lift it. Rules of your own see it as `untrusted` in the context.
+# After untrusted content was read, an agent's outward calls are asked about whatever is said here, and so are those of a
+# job at any time: these are no rules, so none can lift them. Rules of your own see the one as `untrusted` in the context,
+# the other as the actor's kind.
 
 # No mode and no list skips the question for a shell command; only the owner at the keyboard is not asked.
 ask contains said if {
@@ -91,11 +85,6 @@ ask contains "every change is asked about" if {
 	not person
 	not named
 	kind != "system"
-}
-
-ask contains "a job only proposes what reaches other machines" if {
-	kind == "job"
-	outward
 }
 
 allow contains why

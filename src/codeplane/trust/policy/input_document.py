@@ -31,6 +31,8 @@ class CallContext:
     workspace: str = ""
     untrusted: bool = False
     grant: JsonObject | None = None
+    # The work that it is a step of, and whom that acts for.
+    origin: JsonObject | None = None
 
     @classmethod
     def of(
@@ -54,6 +56,7 @@ class CallContext:
             workspace=workspace,
             untrusted=untrusted,
             grant=grant,
+            origin=call.caller.origin.to_json() if call.caller.origin is not None else None,
         )
 
 
@@ -85,7 +88,7 @@ def build_input(
     # Arguments that were not gathered count as cut: a policy that was just reloaded must not take them for empty.
     cut += ["arguments"] if truncator.cut or arguments is None else []
     return {
-        "actor": {"kind": actor.kind.value, "id": actor.actor_id, "owner": actor.owner_id},
+        "actor": actor.to_json(),
         "operation": {
             "name": operation.name,
             "family": operation.name.partition(".")[0] if "." in operation.name else "",
@@ -105,6 +108,7 @@ def build_input(
             "workspace": context.workspace,
             "untrusted": context.untrusted,
             "grant": context.grant,
+            "origin": context.origin,
         },
         CUT: cut,
     }

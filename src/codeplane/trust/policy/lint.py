@@ -15,6 +15,7 @@ from codeplane.trust.policy.rego_source import COMMENT_OR_STRING, CUT
 _ANY = "*"
 _LISTS = ("effects", "paths", "remotes", "remote_names", "kinds", "resources")
 _GRANT = ("context", "grant")
+_ORIGIN = ("context", "origin")
 _MODES = ("automatic", "trust", "always")
 # The fields at each place of the input; a place that is not listed may have any.
 FIELDS: Mapping[tuple[str, ...], tuple[str, ...]] = {
@@ -22,9 +23,11 @@ FIELDS: Mapping[tuple[str, ...], tuple[str, ...]] = {
     ("actor",): ("kind", "id", "owner"),
     ("operation",): ("name", "family", "capability", "mutates"),
     ("context",): (
-        *("mode", "allow", "surface", "client", "session_id", "task_id", "workspace", "untrusted", "grant"),
+        *("mode", "allow", "surface", "client", "session_id", "task_id", "workspace", "untrusted", "grant", "origin"),
     ),
     _GRANT: ("approval_mode",),
+    _ORIGIN: ("work_id", "thread_id", "turn_id", "job_id", "step", "on_behalf_of", "namespace", "node"),
+    (*_ORIGIN, "on_behalf_of"): ("kind", "id", "owner"),
 }
 # Strings are masked before these patterns are applied.
 _TEXT = r'(?:"x*"|`x*`)'
@@ -66,6 +69,7 @@ class InputVocabulary:
             ("kinds", _ANY): get_args(Kind),
             ("context", "mode"): _MODES,
             (*_GRANT, "approval_mode"): _MODES,
+            (*_ORIGIN, "on_behalf_of", "kind"): tuple(ActorKind),
             (CUT, _ANY): FIELDS[()],
             ("operation", "capability"): ("", *get_args(Capability)),
         }

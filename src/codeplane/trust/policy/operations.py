@@ -13,6 +13,7 @@ from codeplane.kernel.errors import CodePlaneError, PathDenied, PolicyDenied, Po
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Assessment, Risk, operation
 from codeplane.kernel.ports import Decision
+from codeplane.trust.delegation import JOB_RULE, hold_job_to_proposals
 from codeplane.trust.people import is_person
 from codeplane.trust.policy.engine import Engine
 from codeplane.trust.policy.folder import PolicyFolder
@@ -34,7 +35,8 @@ from codeplane.trust.policy.models import (
 from codeplane.trust.policy.policy import Policy, ignored_file_warning
 from codeplane.trust.policy.precheck import Precheck, denial
 from codeplane.trust.untrusted.marks import UntrustedMarks
-from codeplane.trust.untrusted.rule import RULE, UntrustedRule
+from codeplane.trust.untrusted.rule import RULE as UNTRUSTED_RULE
+from codeplane.trust.untrusted.rule import UntrustedRule
 
 # The engine itself bounds a compilation, by the CPU time it takes.
 _COMPILE_SEC = 300.0
@@ -150,9 +152,11 @@ class PolicyOperations:
                 path_judgement = self._precheck.refusal(actor, operation, assessed) or path_judgement
                 if stricter(judgement.decision, path_judgement.decision) is path_judgement.decision:
                     document, judgement = path_document, path_judgement
+        held = hold_job_to_proposals(judgement.decision, actor, assessment)
+        judgement = _after_rule(JOB_RULE, judgement, held)
         if is_untrusted:
             decision = await self._rule.apply(judgement.decision, operation, assessment, mark)
-            judgement = _after_untrusted_rule(judgement, decision)
+            judgement = _after_rule(UNTRUSTED_RULE, judgement, decision)
         return PolicyExplained(
             operation=operation.name,
             verdict=judgement.decision.verdict.value,
@@ -195,7 +199,13 @@ class PolicyOperations:
             "kinds": [],
             "resources": [],
             "arguments": {},
-            "context": {"mode": self._trust.mode, "allow": list(self._trust.allow), "untrusted": False, "grant": None},
+            "context": {
+                "mode": self._trust.mode,
+                "allow": list(self._trust.allow),
+                "untrusted": False,
+                "grant": None,
+                "origin": None,
+            },
             "cut": [],
         }
         return (await self._policy.decide_async(document)).verdict.value
@@ -210,11 +220,11 @@ class PolicyOperations:
         return loaded.version
 
 
-def _after_untrusted_rule(judgement: Judgement, decision: Decision) -> Judgement:
-    """The judgement with the decision of the rule on untrusted content, if that changed it."""
+def _after_rule(name: str, judgement: Judgement, decision: Decision) -> Judgement:
+    """The judgement with the decision of a rule that comes after the policy, if that changed it."""
     if decision is judgement.decision:
         return judgement
-    matched = MatchedRule(policy=RULE, rule="ask", reason=decision.reasons[0])
+    matched = MatchedRule(policy=name, rule="ask", reason=decision.reasons[0])
     return Judgement(decision=decision, fired=(*judgement.fired, matched))
 
 

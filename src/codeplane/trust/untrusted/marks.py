@@ -14,7 +14,7 @@ from codeplane.kernel.online_runs import OnlineRuns
 from codeplane.kernel.ports import ProjectionStore
 from codeplane.trust.identity.identities import device_of, has_own_token
 from codeplane.trust.people import is_person
-from codeplane.trust.untrusted.table import CLEARED, COLUMNS, MARKED, SESSION, STREAM, Mark
+from codeplane.trust.untrusted.table import CLEARED, COLUMNS, MARKED, SESSION, STREAM, THREAD, WORK, Mark
 
 CONTENT_INGESTED = "content.ingested"
 # Agents without a token count as one, because they can choose their names.
@@ -73,10 +73,15 @@ class UntrustedMarks:
     async def _record(self, call: Call, source: str, what: str) -> None:
         task = call.task
         reader, what = identity_of(call.actor), what[:_MAX_SHOWN]
-        subjects = [reader, *([f"{SESSION}{task.session_id}"] if task is not None else [])]
-        if not self._require_token:
-            # An agent with a token can also call without it, before reading or after.
-            subjects.append(_ANY_AGENT if reader == WITHOUT_TOKEN else WITHOUT_TOKEN)
+        subjects = [reader, *_contexts(call)]
+        # Whom it acts for is given what it read.
+        agents = [actor for actor in (call.actor, _delegator(call)) if actor and actor.kind is ActorKind.AGENT]
+        for identity in map(identity_of, agents):
+            subjects.append(identity)
+            if not self._require_token:
+                # An agent with a token can also call without it, before reading or after.
+                subjects.append(_ANY_AGENT if identity == WITHOUT_TOKEN else WITHOUT_TOKEN)
+        subjects = list(dict.fromkeys(subjects))
         ingested = Draft(
             stream=task_stream(task.task_id) if task is not None else "calls",
             type=CONTENT_INGESTED,
@@ -134,11 +139,13 @@ class UntrustedMarks:
             return tuple(cleared)
 
     def mark_of_call(self, call: Call) -> Mark | None:
-        """The mark that covers a call: its caller's own, that of the session it is made in, or that of any agent."""
+        """The mark that covers a call: its caller's own, that of the session, work or thread it is made in, that of
+        whom it acts for, or that of any agent."""
         if is_person(call.actor):
             return None
-        session = [f"{SESSION}{call.task.session_id}"] if call.task is not None else []
-        return self._first([identity_of(call.actor), *session, _ANY_AGENT])
+        delegator = _delegator(call)
+        theirs = [identity_of(delegator)] if delegator is not None else []
+        return self._first([identity_of(call.actor), *_contexts(call), *theirs, _ANY_AGENT])
 
     def mark_of_actor(self, actor: Actor) -> Mark | None:
         """The mark that covers an actor, whatever session it calls in."""
@@ -157,8 +164,25 @@ class UntrustedMarks:
         return next((self._marks[subject] for subject in subjects if subject in self._marks), None)
 
 
+def _contexts(call: Call) -> list[str]:
+    """The session, work item and thread that a call is made in, as subjects of marks."""
+    origin, subjects = call.caller.origin, [f"{SESSION}{call.task.session_id}"] if call.task is not None else []
+    if origin is not None and origin.work_id is not None:
+        subjects.append(f"{WORK}{origin.work_id}")
+    if origin is not None and origin.thread_id is not None:
+        subjects.append(f"{THREAD}{origin.thread_id}")
+    return subjects
+
+
+def _delegator(call: Call) -> Actor | None:
+    """The agent that a call is made for; people are not marked."""
+    origin = call.caller.origin
+    delegator = origin.on_behalf_of if origin is not None else None
+    return None if delegator is None or is_person(delegator) else delegator
+
+
 def _is_identity(subject: str) -> bool:
-    return subject != _ANY_AGENT and not subject.startswith(SESSION)
+    return subject != _ANY_AGENT and not subject.startswith((SESSION, WORK, THREAD))
 
 
 def identity_of(actor: Actor) -> str:

@@ -11,13 +11,14 @@ from codeplane.ledger.rows import Cell
 STREAM = "untrusted"
 MARKED, CLEARED = "untrusted.marked", "untrusted.cleared"
 SESSION_CLOSED = "session.closed"
-SESSION = "session:"
+# Subjects that are no identities.
+SESSION, WORK, THREAD = "session:", "work:", "thread:"
 COLUMNS = "subject, reader, actor, operation, source, what, since_ns"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """A subject (an agent's identity, or a session) that has read untrusted content."""
+    """A subject (an agent's identity, a session, a work item or a thread) that has read untrusted content."""
 
     subject: str
     # The identity that read it; a session's mark is cleared with its reader's.
