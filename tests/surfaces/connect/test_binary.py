@@ -95,6 +95,7 @@ class TestGrpcWeb:
         with open_response(connect_server, CALL, message, kind=WEB, headers=headers) as response:
             output = b"".join(data for _, data in raw_frames(response)).lower() + str(response.headers).lower().encode()
         assert b"grpc-status: 3" in output or b"grpc-status:3" in output
+        assert b"grpc-status-details-bin" in output
 
     def test_a_deadline_is_kept(self, connect_server: Server) -> None:
         headers = {**owner(connect_server), "grpc-timeout": "50m"}

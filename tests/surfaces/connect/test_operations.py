@@ -142,7 +142,19 @@ class TestForm:
     @requirement("SRV-10")
     def test_another_version_of_the_protocol_is_refused(self, connect_server: Server) -> None:
         headers = {**owner(connect_server), "connect-protocol-version": "2"}
-        assert post(connect_server, CALL, b'{"operation":"status"}', headers=headers).status == 400
+        answer = post(connect_server, CALL, b'{"operation":"status"}', headers=headers)
+        assert refused(answer) == (400, "invalid_argument", "MALFORMED_REQUEST") and answer.error["hint"]
+
+    @requirement("SRV-10")
+    @pytest.mark.parametrize(
+        ("encoding", "code"), [("gzip", "invalid_argument"), ("zstd", "unimplemented"), ("x", "unimplemented")]
+    )
+    def test_a_body_that_is_not_compressed_as_it_says_is_refused(
+        self, connect_server: Server, encoding: str, code: str
+    ) -> None:
+        headers = {**owner(connect_server), "content-encoding": encoding}
+        answer = post(connect_server, CALL, b'{"operation":"status"}', headers=headers)
+        assert refused(answer)[1:] == (code, "MALFORMED_REQUEST") and answer.error["hint"]
 
     @requirement("SRV-10")
     def test_a_body_that_is_too_large_is_refused(self, connect_server: Server) -> None:
@@ -156,7 +168,7 @@ class TestForm:
         headers = {**owner(connect_server), "content-encoding": "gzip"}
         body = gzip.compress(b'{"operation":"' + b"x" * (64 * 1024 * 1024) + b'"}')
         answer = post(connect_server, CALL, body, headers=headers)
-        assert (answer.status, answer.json["code"]) == (429, "resource_exhausted")
+        assert refused(answer) == (429, "resource_exhausted", "TOO_LARGE") and answer.error["hint"]
 
     @requirement("SRV-10")
     def test_and_one_of_unknown_length(self, connect_server: Server) -> None:
@@ -183,7 +195,7 @@ class TestTime:
     def test_one_that_is_none_is_refused(self, connect_server: Server, given: str) -> None:
         headers = {**owner(connect_server), "Connect-Timeout-Ms": given}
         answer = call(connect_server, "status", headers=headers)
-        assert (answer.status, answer.json["code"]) == (400, "invalid_argument")
+        assert refused(answer) == (400, "invalid_argument", "MALFORMED_REQUEST") and answer.error["hint"]
 
 
 class TestStream:
@@ -225,9 +237,22 @@ class TestStream:
         with open_response(connect_server, STREAM, body) as response:
             ((flag, end),) = frames(response)
         assert flag == 2 and set(end) == {"error"}
+        assert error_of(end["error"])["error"] == "MALFORMED_REQUEST" and error_of(end["error"])["hint"]
 
     @requirement("SRV-10")
     def test_two_messages_are_one_too_many(self, connect_server: Server) -> None:
         message = frame({"operation": "fixture.ticks"})
         with open_response(connect_server, STREAM, message * 2) as response:
-            assert "error" in list(frames(response))[-1][1]
+            last = list(frames(response))[-1][1]
+        assert error_of(last["error"])["error"] == "MALFORMED_REQUEST"
+
+    @requirement("SRV-10")
+    def test_a_message_that_is_too_large_is_refused(self, connect_server: Server) -> None:
+        import gzip
+
+        headers = {**owner(connect_server), "connect-content-encoding": "gzip"}
+        data = gzip.compress(b'{"operation":"' + b"x" * (64 * 1024 * 1024) + b'"}')
+        body = b"\1" + frame(data)[1:]
+        with open_response(connect_server, STREAM, body, headers=headers) as response:
+            ((flag, end),) = frames(response)
+        assert flag == 2 and error_of(end["error"])["error"] == "TOO_LARGE"

@@ -9,14 +9,39 @@ from protobuf import Message, Oneof
 from protobuf.wkt import Any, ListValue, NullValue, Struct, Value
 from starlette.responses import Response
 
-from codeplane.kernel.errors import CodePlaneError
+from codeplane.kernel.errors import (
+    Cancelled,
+    CodePlaneError,
+    DeadlineExceeded,
+    Internal,
+    MalformedRequest,
+    TooLarge,
+)
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
 from codeplane.surfaces.services.call_failure import TYPE_URL, CallFailed
+
+# Our errors for those that the library raises by itself.
+_OURS: Mapping[Code, tuple[type[CodePlaneError], str | None]] = {
+    Code.INVALID_ARGUMENT: (MalformedRequest, "check the headers and the framing: connectrpc.com/docs/protocol"),
+    Code.UNIMPLEMENTED: (MalformedRequest, "send one message, as it is or compressed with gzip"),
+    Code.RESOURCE_EXHAUSTED: (TooLarge, None),
+    Code.DEADLINE_EXCEEDED: (DeadlineExceeded, None),
+    Code.CANCELED: (Cancelled, None),
+}
 
 
 def connect_error(failed: CallFailed) -> ConnectError:
     """Return the library's error for one of ours."""
     return ConnectError(Code(failed.error.rpc), failed.error.message, details=[_Detail(failed)])
+
+
+def with_detail(error: ConnectError) -> ConnectError:
+    """Return an error with one of ours as its detail, also when the library itself refused the request."""
+    if error.details:
+        return error
+    kind, hint = _OURS.get(error.code, (Internal, None))
+    ours = kind(error.message, hint=hint) if hint else kind(error.message)
+    return ConnectError(error.code, ours.message, details=[_Detail(CallFailed(ours))])
 
 
 def plain_answer(error: CodePlaneError, *, status: int, allow: str = "") -> Response:

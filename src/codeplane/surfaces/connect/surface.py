@@ -4,8 +4,9 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
+from connectrpc.errors import ConnectError
 from connectrpc.method import IdempotencyLevel, MethodInfo, StreamType
 from connectrpc.request import Headers as RequestHeaders
 from connectrpc.request import RequestContext
@@ -17,7 +18,7 @@ from starlette.types import Message, Receive, Scope, Send
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.errors import CodePlaneError, Internal, MalformedRequest, Unauthorized, UnknownOperation
 from codeplane.surfaces.connect.codecs import BinaryCodec, JsonCodec
-from codeplane.surfaces.connect.errors import connect_error, plain_answer
+from codeplane.surfaces.connect.errors import connect_error, plain_answer, with_detail
 from codeplane.surfaces.connect.request import ASKED_SEC, REQUEST_ID, content_type_hint, prepare_scope
 from codeplane.surfaces.services.call_failure import CallFailed
 from codeplane.surfaces.services.caller import Headers, bearer
@@ -128,8 +129,10 @@ class _RefusalInterceptor:
         if (failed := _refusal.get()) is not None:
             raise connect_error(failed) from failed
 
-    async def on_end(self, *_: object) -> None:
-        """Do nothing when a request is answered."""
+    async def on_end(self, token: None, context: Context, error: Exception | None) -> None:
+        """Give an error that the library raised one of ours as its detail."""
+        if isinstance(error, ConnectError) and (ours := with_detail(error)) is not error:
+            raise ours from error
 
 
 class _Application(ConnectASGIApplication[Mapping[str, Method]]):
@@ -143,6 +146,9 @@ class _Application(ConnectASGIApplication[Mapping[str, Method]]):
             codecs=[JsonCodec(), BinaryCodec()],
             interceptors=[_RefusalInterceptor()],
         )
+
+    async def _handle_error(self, exc: Exception, *rest: Any) -> bool:  # the rest is the library's own
+        return await super()._handle_error(with_detail(exc) if isinstance(exc, ConnectError) else exc, *rest)
 
     @property
     def path(self) -> str:
