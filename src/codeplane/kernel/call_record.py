@@ -17,6 +17,8 @@ CALL_FINISHED = "call.finished"
 CALL_REPLAYED = "call.replayed"
 CALL_REFUSED = "call.refused"
 ACTION_EXECUTED, ACTION_INTERRUPTED = "action.executed", "action.interrupted"
+# The surface of approved calls that the server itself runs, since their callers no longer wait.
+RESUMED_SURFACE = "approval"
 # Who says no to an action when no person did.
 NO_PERSON = "system"
 EXPIRED_REASON = "expired"

@@ -2,21 +2,24 @@
 
 import asyncio
 import hashlib
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from codeplane.kernel.actor import Answer, AskPerson, Caller, Progress
+from codeplane.kernel.call import Call
 from codeplane.kernel.event import Draft
 from codeplane.kernel.json import JsonObject
+from codeplane.kernel.operation import Budget, Preview, Risk, operation, previews
 from codeplane.ledger.projection import differences
 from codeplane.trust.approvals.remembered_answer import RememberedAnswerTable
 from codeplane.trust.approvals.table import ActionTable
 from codeplane.trust.clients.registry import ClientTable
 from codeplane.wiring.app import Plane
 from tests.interaction.requirements import requirement
-from tests.kernel.plane import AGENT, OWNER, FixtureOps, ManualClock, events, plane
+from tests.kernel.plane import AGENT, OWNER, Answered, FixtureOps, ManualClock, Said, events, plane
 from tests.trust.approvals.agent_calls import (
     action_of,
     asking,
@@ -100,6 +103,52 @@ async def test_a_call_that_waits_goes_on_by_itself_and_tells_how_to_decide(tmp_p
         assert answer and f"cpl approvals approve {action_id}" in answer[0]
         assert all(round(done, 1) == done for done in spent)
         assert (await shown(opened, action_id))["status"] == "EXECUTED"
+
+
+class SweptOps:
+    """An operation that is swept between a person's answer and its start."""
+
+    def __init__(self) -> None:
+        self.sweeps: list[Callable[[], Awaitable[None]]] = []
+        self.ran = 0
+
+    @operation("fixture.swept", risk=Risk.DESTRUCTIVE, budget=Budget.MUTATION)
+    async def swept(self, call: Call, request: Said) -> Answered:
+        """Do it."""
+        self.ran += 1
+        return Answered(answer="done")
+
+    @previews("fixture.swept")
+    async def preview(self, request: Said) -> Preview:
+        """Preview it, and sweep when it is looked at again."""
+        if self.sweeps:
+            await self.sweeps.pop()()
+        return Preview(summary="swept", body="")
+
+
+async def test_a_call_that_is_about_to_start_is_listed_once_when_the_sweep_finds_it(tmp_path: Path) -> None:
+    ops = SweptOps()
+    async with plane(tmp_path, "approvals.wait_sec=600", operations=[ops]) as opened:
+        resuming = opened.trust.resuming
+
+        async def sweep() -> None:
+            await opened.trust.approvals.sweep()
+            while not resuming._running:
+                await asyncio.sleep(0)
+
+        waiting = asyncio.ensure_future(opened.conveyor.call("fixture.swept", {}, AGENT))
+        created = await heard(opened, "action.created")
+        ops.sweeps.append(sweep)
+        await decide(opened, "approval.approve", action_id=created.payload["action_id"])
+        assert (await waiting).error is None and ops.sweeps == []
+        while resuming._running:
+            await asyncio.wait(resuming._running.values())
+        assert ops.ran == 1
+        listed = result(await decide(opened, "call.list", operation="fixture.swept"))["results"]
+        assert isinstance(listed, list)
+        assert [(row["operation"], row["status"]) for row in listed if isinstance(row, dict)] == [
+            ("fixture.swept", "ok")
+        ]
 
 
 async def test_no_agent_approves_not_even_with_the_owners_token(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import ClassVar
 
-from codeplane.kernel.call_record import CALL_FINISHED, CALL_REFUSED, CallRecord, with_action
+from codeplane.kernel.call_record import CALL_FINISHED, CALL_REFUSED, RESUMED_SURFACE, CallRecord, with_action
 from codeplane.kernel.errors import Cancelled, CodePlaneError, OutcomeUnknown
 from codeplane.kernel.event import Correlation, Draft, Source
 from codeplane.kernel.event_log import EventQuery
@@ -108,8 +108,9 @@ class Recorder:
         )
 
     async def replayed(self, progress: Progress, identified: Identified) -> None:
-        """Record that an earlier answer was given again."""
-        await self._append(progress, [_record(progress, identified).replayed()])
+        """Record that an earlier answer was given again; the server, which resumes an approved call, takes none."""
+        is_resumed = progress.received.caller.surface == RESUMED_SURFACE
+        await self._append(progress, [] if is_resumed else [_record(progress, identified).replayed()])
 
     def abandoned(self, progress: Progress) -> bool:
         """Record without waiting that the caller is gone; False when the end was recorded already."""

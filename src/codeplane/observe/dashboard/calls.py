@@ -8,7 +8,7 @@ from typing import cast
 from pydantic import Field
 
 from codeplane.kernel.call import Call
-from codeplane.kernel.call_record import CALL_FINISHED, CALL_REFUSED, CALL_REPLAYED
+from codeplane.kernel.call_record import CALL_FINISHED, CALL_REFUSED, CALL_REPLAYED, RESUMED_SURFACE
 from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import StreamGap
@@ -359,7 +359,8 @@ def _is_of_action(event: Event) -> bool:
 
 def _is_first_attempt(event: Event) -> bool:
     """Whether the event is the first attempt of an approved call whose session was gone."""
-    return event.type == CALL_REFUSED and event.payload.get("surface") == "approval" and _status(event) in _NO_SESSION
+    resumed = event.type == CALL_REFUSED and event.payload.get("surface") == RESUMED_SURFACE
+    return resumed and _status(event) in _NO_SESSION
 
 
 def _status(event: Event) -> str:

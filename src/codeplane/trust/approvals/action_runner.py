@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from codeplane.kernel.actor import Actor, Caller
+from codeplane.kernel.call_record import RESUMED_SURFACE
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import ApprovalPending, CodePlaneError, SessionClosed, SessionNotFound
 from codeplane.kernel.json import JsonObject, JsonValue
@@ -14,7 +15,6 @@ from codeplane.kernel.ports import Blobs
 from codeplane.trust.approvals.action import Action, ActionStatus
 from codeplane.trust.approvals.approvals import Approvals
 
-SURFACE = "approval"
 _MAX_RUNNING = 4
 _NEXT = "the caller has to ask again, with a new idempotency_key"
 
@@ -86,7 +86,7 @@ class ActionRunner:
 
     @staticmethod
     async def _call(door: Door, action: Action, arguments: JsonObject) -> Outcome:
-        caller = Caller(surface=SURFACE, client=action.client, actor=action.actor, origin=action.origin)
+        caller = Caller(surface=RESUMED_SURFACE, client=action.client, actor=action.actor, origin=action.origin)
         arguments_with_key: JsonObject = {**arguments, "idempotency_key": action.key}
         if action.session_id is not None and "session_id" not in arguments:
             # Not in the arguments, which are those that were approved.
