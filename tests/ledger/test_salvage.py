@@ -13,7 +13,7 @@ from codeplane.kernel.event import Event, Gap
 from codeplane.kernel.event_log import EventQuery
 from codeplane.ledger.projection import differences
 from codeplane.ledger.retention import Retention
-from codeplane.ledger.salvage import examine, salvage
+from codeplane.ledger.salvage import examine, readable_rows, salvage
 from tests.interaction.requirements import requirement
 from tests.ledger.disks import damage
 from tests.ledger.logs import Counts, n, opened, rows
@@ -175,7 +175,7 @@ def test_every_damaged_file_is_kept(tmp_path: Path) -> None:
     assert not (tmp_path / "l.db.salvaged").exists()
 
 
-async def test_when_even_the_table_cannot_be_found_the_end_is_bounded(tmp_path: Path) -> None:
+async def test_a_table_whose_root_cannot_be_read_is_given_up_soon(tmp_path: Path) -> None:
     path = tmp_path / "l.db"
     await filled(path)
     damage(path, "events", slice(0, None))
@@ -185,5 +185,11 @@ async def test_when_even_the_table_cannot_be_found_the_end_is_bounded(tmp_path: 
     data = bytearray(path.read_bytes())
     data[(root - 1) * 4096 : root * 4096] = b"\xff" * 4096
     path.write_bytes(data)
+    statements: list[str] = []
+    connection = sqlite3.connect(path)
+    connection.set_trace_callback(statements.append)
+    assert list(readable_rows(connection, "SELECT position FROM events", "position")) == []
+    connection.close()
+    assert 0 < len(statements) < 5000
     output = salvage(path)
     assert output.startswith("0 events kept")

@@ -15,6 +15,8 @@ from codeplane.ledger.rows import COLUMNS, INSERT, from_row
 _PAGE = 500
 _MAX_NUMBER = 2**53
 _MAX_FAILURES = 100_000
+# Where the root of a table is damaged, every row fails.
+_MAX_FAILURES_UNREADABLE = 2000
 
 
 def examine(path: Path) -> str:
@@ -100,7 +102,7 @@ def _highest(source: sqlite3.Connection) -> int:
 
 
 def _copy_events(source: sqlite3.Connection, fresh: sqlite3.Connection) -> None:
-    for row in _readable(source, f"SELECT position, {_columns_of(source)} FROM events", "position"):
+    for row in readable_rows(source, f"SELECT position, {_columns_of(source)} FROM events", "position"):
         with suppress(LedgerCorrupt):
             from_row(row)
             fresh.execute(INSERT.replace("INSERT", "INSERT OR IGNORE", 1), row)
@@ -118,23 +120,24 @@ def _columns_of(source: sqlite3.Connection) -> str:
 
 def _copy_snapshots(source: sqlite3.Connection, fresh: sqlite3.Connection) -> None:
     columns = "position, projection, version, at_ns, data"
-    for row in _readable(source, f"SELECT rowid, {columns} FROM snapshots", "rowid"):
+    for row in readable_rows(source, f"SELECT rowid, {columns} FROM snapshots", "rowid"):
         with suppress(zlib.error, TypeError):
             zlib.decompress(row[-1])  # type: ignore[arg-type]  # what is not bytes is damage, and is skipped
             fresh.execute(f"INSERT OR IGNORE INTO snapshots({columns}) VALUES (?, ?, ?, ?, ?)", row)
 
 
 def _copy_blobs(source: sqlite3.Connection, fresh: sqlite3.Connection) -> None:
-    for key, at_ns, data in _readable(source, "SELECT rowid, hash, at_ns, data FROM blobs", "rowid"):
+    for key, at_ns, data in readable_rows(source, "SELECT rowid, hash, at_ns, data FROM blobs", "rowid"):
         if isinstance(data, bytes) and isinstance(at_ns, int) and digest(data) == key:
             blobs.store(fresh, digest(data), data, at_ns=at_ns, limit=_MAX_NUMBER)
 
 
-def _readable(source: sqlite3.Connection, select: str, number: str) -> Iterator[tuple[object, ...]]:
+def readable_rows(source: sqlite3.Connection, select: str, number: str) -> Iterator[tuple[object, ...]]:
     """Rows by number, which is selected first and left out; ranges that cannot be read are bisected."""
     spans, failures = [(1, _MAX_NUMBER)], 0
+    max_failures = _MAX_FAILURES if _has_readable_page(source, select, number) else _MAX_FAILURES_UNREADABLE
     statement = f"{select} WHERE {number} BETWEEN ? AND ? ORDER BY {number} LIMIT {_PAGE}"
-    while spans and failures < _MAX_FAILURES:
+    while spans and failures < max_failures:
         low, high = spans.pop()
         try:
             rows = source.execute(statement, (low, high)).fetchall()
@@ -151,3 +154,12 @@ def _readable(source: sqlite3.Connection, select: str, number: str) -> Iterator[
             yield tuple(row)
         if len(rows) == _PAGE:
             spans.append((rows[-1][0] + 1, high))
+
+
+def _has_readable_page(source: sqlite3.Connection, select: str, number: str) -> bool:
+    """Whether one of some numbers, from all over the table and beyond its end, can be looked up."""
+    for exponent in range(_MAX_NUMBER.bit_length()):
+        with suppress(sqlite3.Error):
+            source.execute(f"{select} WHERE {number} = ?", (1 << exponent,)).fetchall()
+            return True
+    return False
