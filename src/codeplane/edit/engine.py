@@ -13,11 +13,12 @@ from codeplane.edit.batch import Change
 from codeplane.edit.batch_delta import BatchDelta, batch_delta
 from codeplane.edit.consequences import Consequence, Consequences
 from codeplane.edit.delta import Delta, SemanticLines
+from codeplane.edit.group_commit import GroupCommit
 from codeplane.edit.history.file_versions import FileVersionReader
 from codeplane.edit.history.mutation_record import CALL, FileVersions, MutationRecord
 from codeplane.edit.history.mutation_store import MutationStore
 from codeplane.edit.index_moves import IndexMove, IndexMoves, PlannedMoves, moves_from_json
-from codeplane.edit.journal import Journal
+from codeplane.edit.journal import Journal, PlannedBatch
 from codeplane.edit.path_locks import PathLocks
 from codeplane.edit.placeholder import refuse_placeholders
 from codeplane.edit.preview import preview_changes
@@ -77,7 +78,7 @@ class Engine:
         self._root = root
         self._short = ShortWork(root)
         self._scope = scope
-        self._journal = journal
+        self._commits = GroupCommit(journal=journal, mutations=mutations)
         self._mutations = mutations
         self._locks = locks
         self._consequences = consequences
@@ -265,7 +266,11 @@ class Engine:
     ) -> None:
         call.change_begins()
         try:
-            await asyncio.to_thread(self._apply, call, journal_id, record, changes, dropped, abandoned)
+            planned = PlannedBatch(
+                journal_id=journal_id, record=record, changes=changes, dropped=dropped, abandoned=abandoned.is_set
+            )
+            for warning in await self._commits.apply(planned):
+                call.warn(warning)
         except StorageFailed:
             # Some files may stay changed until the next start.
             raise
@@ -273,18 +278,6 @@ class Engine:
             call.change_ended(done=False)
             raise
         call.change_ended(done=True, mutation_id=record.mutation_id)
-
-    def _apply(
-        self,
-        call: Call,
-        journal_id: str,
-        record: MutationRecord,
-        changes: Sequence[Change],
-        dropped: Sequence[str],
-        abandoned: threading.Event,
-    ) -> None:
-        self._journal.apply(journal_id, record, changes, dropped=dropped, abandoned=abandoned.is_set)
-        self._prune_history(call, record.mutation_id)
 
     async def _move_in_index(
         self, call: Call, planned: PlannedMoves, moves: Sequence[IndexMove], changes: Sequence[Change]
@@ -299,19 +292,6 @@ class Engine:
                 "git sees a deleted and an untracked file until both are staged"
             )
         return dict.fromkeys(moved, True) | {new: False for _, new in left}
-
-    def _prune_history(self, call: Call, mutation_id: str) -> None:
-        """Prune the history; the files are changed by now, so a failure is only a warning."""
-        try:
-            if not self._mutations.has(mutation_id):
-                call.warn(
-                    "the mutation is done, but could not be kept for undo: "
-                    "make .codeplane/undo a folder that can be written"
-                )
-            self._mutations.prune()
-        except Exception as error:
-            reason = error.strerror if isinstance(error, OSError) else error
-            call.warn(f"the mutation is done, but what is kept for undo could not be tidied: {reason}")
 
     async def _plan_moves(self, record: MutationRecord, changes: Sequence[Change], kind: str) -> PlannedMoves:
         if self._moves is None:

@@ -1,11 +1,15 @@
-"""Syncs many files and folders to disk at the same time."""
+"""Syncs many files and folders to disk at the same time, also for several transactions at once."""
 
 import os
 import time
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from typing import TypeVar
 
+T = TypeVar("T")
+# Work that yields descriptors it needs synced before it goes on.
+Transaction = Generator[Sequence[int], None, T]
 _SHARES = 4
 # So few are synced one after another.
 _FEW = 2
@@ -21,24 +25,57 @@ class Fsync:
 
     def sync(self, descriptors: Sequence[int]) -> None:
         """Sync all descriptors; raises the first error."""
-        left = list(descriptors)
-        while len(left) > _FEW:
-            if not _sync_quickly(left.pop()):
-                self._sync_in_threads(left)
-                return
-        _sync_all(left)
+        for error in self._sync_each(descriptors).values():
+            raise error
 
-    def _sync_in_threads(self, descriptors: Sequence[int]) -> None:
+    def run(self, transaction: Transaction[T]) -> T:
+        """Run one transaction to its end."""
+        (outcome,) = self.run_together([transaction])
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome
+
+    def run_together(self, transactions: Sequence[Transaction[T]]) -> list[T | BaseException]:
+        """Run transactions to their ends, syncing for all of them at once; the error of one stops no other."""
+        outcomes: dict[int, T | BaseException] = {}
+        # Those under way, and the error of the sync that each waited for.
+        waiting: dict[int, OSError | None] = dict.fromkeys(range(len(transactions)))
+        while waiting:
+            needed: dict[int, Sequence[int]] = {}
+            for number, error in waiting.items():
+                transaction = transactions[number]
+                try:
+                    needed[number] = next(transaction) if error is None else transaction.throw(error)
+                except StopIteration as ended:
+                    outcomes[number] = ended.value
+                except BaseException as raised:
+                    outcomes[number] = raised
+            errors = self._sync_each([descriptor for each in needed.values() for descriptor in each])
+            waiting = {
+                number: next((errors[descriptor] for descriptor in each if descriptor in errors), None)
+                for number, each in needed.items()
+            }
+        return [outcomes[number] for number in range(len(transactions))]
+
+    def _sync_each(self, descriptors: Sequence[int]) -> dict[int, OSError]:
+        """Sync all descriptors and return the errors of those that failed; a disk reports a loss only once."""
+        left = list(descriptors)
+        errors: dict[int, OSError] = {}
+        while len(left) > _FEW:
+            started = time.perf_counter_ns()
+            errors |= _sync_all([left.pop()])
+            if time.perf_counter_ns() - started >= _QUICK_NS:
+                return errors | self._sync_in_threads(left)
+        return errors | _sync_all(left)
+
+    def _sync_in_threads(self, descriptors: Sequence[int]) -> dict[int, OSError]:
         # A share for each thread: handing over single descriptors costs more than most syncs.
         shares = [descriptors[start::_SHARES] for start in range(min(_SHARES, len(descriptors)))]
         others = [self._threads.submit(_sync_all, share) for share in shares[1:]]
-        try:
-            _sync_all(shares[0])
-        finally:
-            # The caller may close the descriptors as soon as this returns.
-            wait(others)
+        errors = _sync_all(shares[0])
         for other in others:
-            other.result()
+            errors |= other.result()
+        return errors
 
 
 def start_writeback(descriptor: int) -> None:
@@ -48,13 +85,11 @@ def start_writeback(descriptor: int) -> None:
             os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
 
 
-def _sync_quickly(descriptor: int) -> bool:
-    """Sync one descriptor and say whether it was quick."""
-    started = time.perf_counter_ns()
-    os.fsync(descriptor)
-    return time.perf_counter_ns() - started < _QUICK_NS
-
-
-def _sync_all(descriptors: Sequence[int]) -> None:
+def _sync_all(descriptors: Sequence[int]) -> dict[int, OSError]:
+    errors: dict[int, OSError] = {}
     for descriptor in descriptors:
-        os.fsync(descriptor)
+        try:
+            os.fsync(descriptor)
+        except OSError as error:
+            errors[descriptor] = error
+    return errors

@@ -10,12 +10,12 @@ import os
 import shutil
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from codeplane.edit.batch import Batch, Change
 from codeplane.edit.disk_error import disk_error
-from codeplane.edit.fsync import Fsync
+from codeplane.edit.fsync import Fsync, Transaction
 from codeplane.edit.history.mutation_record import MutationRecord
 from codeplane.edit.history.mutation_store import MANIFEST, MutationStore, manifest_bytes, sync_folder
 from codeplane.edit.journal_recovery import ROLLBACK, JournalRecovery, RecoveredMutation
@@ -27,6 +27,17 @@ from codeplane.kernel.errors import Cancelled, CodePlaneError, FileChanged, Stor
 # In the details of a mutation: the batch that was applied last, whose id leads to the outcome event in the log.
 JOURNAL = "journal"
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedBatch:
+    """Changes to make under a journal id and to keep as a mutation, unless they are `abandoned` before."""
+
+    journal_id: str
+    record: MutationRecord
+    changes: Sequence[Change]
+    dropped: Sequence[str] = ()
+    abandoned: Callable[[], bool] = lambda: False
 
 
 class Journal:
@@ -53,13 +64,23 @@ class Journal:
         abandoned: Callable[[], bool] = lambda: False,
     ) -> MutationRecord:
         """Make all changes and keep them under the mutation's id, or raise and make none."""
-        folder = self._folder / journal_id
+        planned = PlannedBatch(
+            journal_id=journal_id, record=record, changes=changes, dropped=dropped, abandoned=abandoned
+        )
+        return self._syncs.run(self._transaction(planned))
+
+    def apply_together(self, batches: Sequence[PlannedBatch]) -> list[MutationRecord | BaseException]:
+        """Apply batches of disjoint paths, each by itself all or nothing; they wait for the disk together."""
+        return self._syncs.run_together([self._transaction(batch) for batch in batches])
+
+    def _transaction(self, planned: PlannedBatch) -> Transaction[MutationRecord]:
+        folder, record = self._folder / planned.journal_id, planned.record
         try:
             self._open()
             folder.mkdir()
-            batch, record = self._stage(folder, changes, dropped, record)
+            batch, record = yield from self._stage(folder, planned)
             stamps = self._check_unchanged(batch)
-            if abandoned():
+            if planned.abandoned():
                 raise Cancelled("the call was cancelled before anything was changed")
             self._rename(folder / PLAN, folder / MANIFEST)
         except BaseException as error:
@@ -71,9 +92,9 @@ class Journal:
             self._roll_back(folder, record, error)
         try:
             # The journal's folder only now, after the folder that the last batch was moved to.
-            self._sync(folder, self._folder)
+            yield from self._sync(folder, self._folder)
             self._step("committed")
-            self._perform(folder, batch, stamps)
+            yield from self._perform(folder, batch, stamps)
         except (OSError, CodePlaneError) as error:
             self._roll_back(folder, record, error)
         with suppress(OSError):
@@ -98,9 +119,8 @@ class Journal:
             self._folder.mkdir(parents=True, exist_ok=True)
             sync_folder(self._folder.parent)
 
-    def _stage(
-        self, folder: Path, changes: Sequence[Change], dropped: Sequence[str], record: MutationRecord
-    ) -> tuple[Batch, MutationRecord]:
+    def _stage(self, folder: Path, planned: PlannedBatch) -> Transaction[tuple[Batch, MutationRecord]]:
+        dropped, record = planned.dropped, planned.record
         with Staging(
             self._root,
             folder,
@@ -109,7 +129,7 @@ class Journal:
             syncs=self._syncs,
             step=self._step,
         ) as staging:
-            entries = tuple(staging.add(change, number) for number, change in enumerate(changes))
+            entries = tuple(staging.add(change, number) for number, change in enumerate(planned.changes))
             with self._tree() as tree:
                 made = tree.missing_folders(entry.path for entry in entries if entry.after is not None)
             self._step("staged")
@@ -117,7 +137,7 @@ class Journal:
             batch = Batch(entries=entries, made=made, dropped=tuple(dropped), more=more)
             record = replace(record, details=batch.to_json())
             moved_to, self._moved_to = self._moved_to, None
-            staging.plan(manifest_bytes(record), also=moved_to)
+            yield from staging.plan(manifest_bytes(record), also=moved_to)
         return batch, record
 
     def _check_unchanged(self, batch: Batch) -> Stamps:
@@ -142,7 +162,7 @@ class Journal:
         self._step("checked")
         return stamps
 
-    def _perform(self, folder: Path, batch: Batch, stamps: Stamps) -> None:
+    def _perform(self, folder: Path, batch: Batch, stamps: Stamps) -> Transaction[None]:
         with self._tree() as tree:
             try:
                 for entry in batch.entries:
@@ -154,7 +174,7 @@ class Journal:
                         tree.place(folder, entry, stamps)
             except FileNotFoundError as error:
                 raise FileChanged(f"{shown(self._path_of(error))} went away at the same moment") from error
-            tree.sync()
+            yield from tree.sync()
 
     def _roll_back(self, folder: Path, record: MutationRecord, error: BaseException) -> None:
         """Roll back a committed batch that cannot be completed, then raise the error that stopped it."""
@@ -178,18 +198,18 @@ class Journal:
         raise error
 
     def _tree(self) -> WorkTree:
-        return WorkTree(self._root, syncs=self._syncs, step=self._step)
+        return WorkTree(self._root, step=self._step)
 
     def _rename(self, source: Path, target: Path) -> None:
         self._step(f"before {target.name}")
         source.rename(target)
         self._step(f"after {target.name}")
 
-    def _sync(self, *folders: Path) -> None:
+    def _sync(self, *folders: Path) -> Transaction[None]:
         descriptors: list[int] = []
         try:
             descriptors.extend(os.open(folder, _FOLDER) for folder in folders)
-            self._syncs.sync(descriptors)
+            yield descriptors
         finally:
             for descriptor in descriptors:
                 os.close(descriptor)

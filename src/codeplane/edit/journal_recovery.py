@@ -103,7 +103,7 @@ class JournalRecovery:
         """Restore what was replaced and return the paths that others changed, which stay as they are."""
         conflicts: list[str] = []
         retries = LinkRetries()
-        with WorkTree(self._root, syncs=self._syncs, step=self._step) as tree:
+        with WorkTree(self._root, step=self._step) as tree:
 
             def put_back(entry: Entry) -> None:
                 if _must_change(tree, batch, entry, entry.after, entry.before, conflicts, retries):
@@ -119,7 +119,7 @@ class JournalRecovery:
             for entry in batch.entries:
                 if entry.before is not None:
                     put_back(entry)
-            tree.sync()
+            self._syncs.run(tree.sync())
         return conflicts
 
     def _roll_forward(self, folder: Path, record: MutationRecord, batch: Batch) -> list[str]:
@@ -127,7 +127,7 @@ class JournalRecovery:
         conflicts: list[str] = [entry.path for entry in batch.entries if entry.skipped]
         known = len(conflicts)
         retries = LinkRetries()
-        with WorkTree(self._root, syncs=self._syncs, step=self._step) as tree:
+        with WorkTree(self._root, step=self._step) as tree:
             for deletes in (True, False):
                 for entry in batch.entries:
                     if (entry.after is None) is not deletes or entry.skipped:
@@ -137,7 +137,7 @@ class JournalRecovery:
                         _apply(tree, folder, entry, conflicts)
                 if deletes:
                     tree.prepare_folders(batch)
-            tree.sync()
+            self._syncs.run(tree.sync())
         if len(conflicts) > known:
             skipped = frozenset(conflicts)
             entries = tuple(replace(entry, skipped=entry.path in skipped) for entry in batch.entries)

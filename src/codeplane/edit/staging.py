@@ -20,7 +20,7 @@ from codeplane.edit.folder_descriptors import (
     read_link,
     stat_entry,
 )
-from codeplane.edit.fsync import Fsync, start_writeback
+from codeplane.edit.fsync import Fsync, Transaction, start_writeback
 from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import FileChanged
 
@@ -77,7 +77,7 @@ class Staging:
             name_whole_path(error, change.path, name)
             raise
 
-    def plan(self, manifest: bytes, *, also: Path | None = None) -> None:
+    def plan(self, manifest: bytes, *, also: Path | None = None) -> Transaction[None]:
         """Write the manifest as a plan, and sync it with everything staged and the folder `also`."""
         descriptor = os.open(PLAN, _WRITE, 0o600, dir_fd=self._into)
         self._unsynced.append(descriptor)
@@ -86,7 +86,7 @@ class Staging:
         if also is not None:
             with suppress(FileNotFoundError):
                 self._unsynced.append(os.open(also, _FOLDER))
-        self._syncs.sync([self._into, *self._unsynced])
+        yield [self._into, *self._unsynced]
         self._close()
         self._step("plan durable")
 

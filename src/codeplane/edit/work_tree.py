@@ -12,7 +12,7 @@ from codeplane.edit.batch import Batch, Entry
 from codeplane.edit.file_copy import copy_file
 from codeplane.edit.file_state import FileState, has_exact_case, state_at, state_from_stat
 from codeplane.edit.folder_descriptors import MAX_OPEN, MISSING, FolderDescriptors, entry_exists, stat_entry
-from codeplane.edit.fsync import Fsync
+from codeplane.edit.fsync import Transaction
 from codeplane.edit.staging import Step
 from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import FileChanged
@@ -26,9 +26,8 @@ _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
 class WorkTree:
     """Access to a work tree for one batch: opens each folder once and syncs what it touched in the end."""
 
-    def __init__(self, root: Path, *, syncs: Fsync, step: Step) -> None:
+    def __init__(self, root: Path, *, step: Step) -> None:
         self._root = root
-        self._syncs = syncs
         self._step = step
         self._folders = FolderDescriptors(root)
         self._touched: set[str] = set()
@@ -136,14 +135,12 @@ class WorkTree:
             self._touched.discard(path)
             self._touch(path)
 
-    def sync(self) -> None:
+    def sync(self) -> Transaction[None]:
         """Sync every touched folder."""
         self._step("replaced")
         touched = sorted(self._touched)
         for start in range(0, len(touched), MAX_OPEN):
-            self._syncs.sync(
-                [at for path in touched[start : start + MAX_OPEN] if (at := self._open_existing(path)) is not None]
-            )
+            yield [at for path in touched[start : start + MAX_OPEN] if (at := self._open_existing(path)) is not None]
         self._step("durable")
 
     def _open_existing(self, folder: str) -> int | None:
