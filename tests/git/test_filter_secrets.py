@@ -117,6 +117,26 @@ def test_git_lfs_does_not_run_outside_while_its_folder_has_links(desk: Guarded, 
     assert (desk.made.root / "ran").exists()
 
 
+def test_a_hook_plants_nothing_where_git_lfs_of_another_work_tree_reads(desk: Guarded) -> None:
+    _lfs(desk)
+    desk.hook(
+        "post-commit", "mkdir -p .git/lfs/objects/ab; ln -s /etc/passwd .git/lfs/objects/ab/x; touch .git/lfs/y\n"
+    )
+    desk.made.git("config", "core.hooksPath", ".husky")
+    objects = desk.made.root / ".git" / "lfs" / "objects"
+    output = desk.commit()
+    # Alone in the repository, it is taken away when the hook ends.
+    assert "which is taken away: lfs/objects/ab/x" in output and (objects / "ab").is_dir()
+    (objects / "ab").rmdir()
+    desk.made.git("worktree", "add", "--quiet", str(desk.made.root.parent / "other"))
+    output = desk.commit(text="again\n")
+    assert "Read-only file system" in output and not (objects / "ab").exists()
+    # Git LFS of this work tree still writes there, and so do its hooks beside it.
+    assert (objects.parent / "y").exists()
+    desk.commit("a.big", "1\n")
+    assert (desk.made.root / "ran").exists()
+
+
 def test_filters_write_only_folders_of_their_own() -> None:
     commands = ("git-lfs filter-process", "git-annex filter-process", "sh f.sh", "git-lfs clean; sh x")
     folders = [filter_commands({"filter.x.process": command})[0].folders for command in commands]

@@ -17,7 +17,7 @@ from codeplane.git.read.repository import git_dir_of
 from codeplane.git.read.submodule_guard import settings_as_variables
 from codeplane.git.safety import hook_watch
 from codeplane.git.safety.filter_commands import FilterCommand, filter_commands, is_command
-from codeplane.git.safety.program_reach import ProgramReach, fixed_places, shared_folder
+from codeplane.git.safety.program_reach import ProgramReach, fixed_places, lfs_places, shared_folder
 from codeplane.git.safety.program_settings import refuse_programs
 from codeplane.git.safety.settings import Settings, settings_of
 from codeplane.index.files.paths import shown
@@ -139,15 +139,17 @@ class GuardedPrograms:
         is_any = bool(named.filters or names)
         if is_any and self._enclosure.works(network=True):
             _refuse_link(root)
+        offline = self._offline()
+        is_fetching = not offline and any(command.is_fetching for command in named.filters)
         reach = ProgramReach(
             root=root,
             folder=folder,
             own=own,
-            fixed=fixed_places(root, folder, own) if is_any else (),
+            fixed=(*fixed_places(root, folder, own), *(lfs_places(own) if is_fetching else ())) if is_any else (),
             written=tuple(dict.fromkeys((own, folder))),
             used=(named.hooks, Path(environment.get("HOME") or "/"), *_folders(environment.get("PATH", ""))),
             path=environment.get("PATH", "") if self.search_path(root, environment) else "",
-            offline=self._offline(),
+            offline=offline,
         )
         if not is_any or self._is_offline(reach):
             self.runs.dismiss()

@@ -81,6 +81,20 @@ def fixed_places(root: Path, folder: Path, own: Path) -> tuple[Path, ...]:
     return (*existing, *(base / name for base in folders for name in hook_watch.STATE_FOLDERS))
 
 
+def lfs_places(own: Path) -> tuple[Path, ...]:
+    """Return the folders that Git LFS reads and writes outside a sandbox, where another work tree may run it meanwhile.
+
+    A hook in one work tree could put a link there after Git LFS of another one has looked for links.
+    """
+    if not _subfolders(own / "worktrees"):
+        return ()
+    places = [own / "lfs" / name for name in ("objects", "incomplete")]
+    for place in places:
+        with suppress(OSError):
+            place.mkdir(parents=True, exist_ok=True)
+    return tuple(place for place in places if place.is_dir())
+
+
 def _subfolders(folder: Path) -> list[Path]:
     try:
         with os.scandir(folder) as entries:
