@@ -1,4 +1,4 @@
-"""Threads share a heap where the C library lets them."""
+"""Threads share a heap where the C library lets them, and its holes are given back."""
 
 import subprocess
 import sys
@@ -35,3 +35,31 @@ def test_threads_share_one_heap() -> None:
         for arguments in ((), ("shared",))
     }
     assert heaps == {(): 2, ("shared",): 1}
+
+
+# Of many small pieces every second one is freed: none of that is at the heap's end.
+_HOLES = """
+import ctypes
+from codeplane.adapters.allocator import HeapTrim
+from codeplane.observe.status import resident_bytes
+c = ctypes.CDLL(None)
+c.malloc.restype = ctypes.c_void_p
+c.free.argtypes = [ctypes.c_void_p]
+heap = HeapTrim(resident_bytes)
+heap.run()
+def leave_holes():
+    pieces = []
+    for _ in range(4_000):
+        pieces.append(c.malloc(20_000))
+        ctypes.memset(ctypes.c_void_p(pieces[-1]), 1, 20_000)
+    for piece in pieces[::2]: c.free(piece)
+leave_holes()
+full = resident_bytes()
+print(heap.run(), full - resident_bytes() > 30_000_000, heap.run())
+"""
+
+
+@requirement("IDX-10b")
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only glibc gives back holes")
+def test_holes_in_the_heap_are_given_back_once_it_has_grown() -> None:
+    assert subprocess.check_output([sys.executable, "-c", _HOLES], text=True).split() == ["True", "True", "False"]

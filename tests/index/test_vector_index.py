@@ -2,6 +2,8 @@
 
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import chain, repeat
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +12,7 @@ from numpy.typing import NDArray
 
 from codeplane.index.vector_index import VectorIndex
 from codeplane.kernel.errors import IndexNotReady
+from codeplane.vectors.rows import row_type
 from tests.harness import make_repo
 from tests.index.recording_indexer import RecordingIndexer
 from tests.interaction.requirements import requirement
@@ -53,3 +56,26 @@ def test_content_that_is_cut_off_while_vectors_are_made_ends_the_filling(tmp_pat
     assert filler.missing(indexer.snapshot) == 0
     filler.close()
     indexer.close()
+
+
+def test_vectors_of_old_contents_go_though_edits_never_let_a_filling_end(tmp_path: Path) -> None:
+    files = {f"{number}.py": f"def price_{number}():\n    return {number}\n" for number in range(60)}
+    root = make_repo(tmp_path / "repo", files)
+    indexer = RecordingIndexer(root, tmp_path / "home")
+    filler = VectorIndex(
+        tmp_path / "vectors", embedder=lambda: Counting(lambda: None), facts=lambda path, digest, *, keep: None
+    )
+    filler.fill(indexer.start(), stop=lambda: False)
+    held = 0
+    for turn in range(60):
+        for name in files:
+            (root / name).write_text(f"def price():\n    return {turn}, {name!r}\n")
+        answers = chain([False] * 40, repeat(True))
+        filler.fill(indexer.refresh(files), stop=partial(next, answers))
+        assert filler.waiting == 20
+        held = max(
+            held, *(file.stat().st_size // row_type(2).itemsize for file in (tmp_path / "vectors").glob("*.bin"))
+        )
+    filler.close()
+    indexer.close()
+    assert 60 * 40 > 2040 >= held

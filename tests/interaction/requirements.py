@@ -347,7 +347,7 @@ REQUIREMENTS = (
     Requirement(
         id="IDX-10b",
         source="design §9",
-        promise="the threads of the server share one heap, so that none keeps what it once needed",
+        promise="the server's threads share one heap, so that none keeps what it once needed, and give its holes back",
     ),
     Requirement(id="IDX-11", source="002 §7.3.11", promise="definitions of earlier epochs are known"),
     Requirement(

@@ -96,7 +96,8 @@ class VectorIndex:
                 store.commit()
                 added = 0
         store.commit()
-        if not self.waiting and store.rows > 2 * max(_SMALL, store.rows_of(digests)):
+        # Also where edits come so fast that no filling ends, but not while most of a new state is still to be made.
+        if self.waiting <= len(digests) // 2 and store.rows > 2 * max(_SMALL, store.rows_of(digests)):
             store.compact(digests)
 
     def find_nearest(

@@ -1,5 +1,8 @@
 """What is seen of a running CodePlane: metrics, traces, the server's own state, the catalogue."""
 
+import asyncio
+
+from codeplane.adapters.allocator import HeapTrim
 from codeplane.kernel.actor import Actor
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.json import JsonObject
@@ -12,6 +15,8 @@ from codeplane.wiring.part import House, Part, PlaneWiring, Sweep
 from codeplane.wiring.trust import TrustWiring
 from codeplane.wiring.work import WorkWiring
 
+_TRIM_SEC = 30.0
+
 
 class ObserveWiring(PlaneWiring):
     """Reports on the other planes."""
@@ -20,6 +25,7 @@ class ObserveWiring(PlaneWiring):
         super().__init__(house)
         foundation = self.foundation
         self._sessions = house.plane(WorkWiring).sessions
+        self._heap = HeapTrim(resident_bytes)
         self.counted = LedgerMetrics(
             log=foundation.log, after=foundation.log.position, pending=house.plane(TrustWiring).approvals.pending
         )
@@ -54,7 +60,11 @@ class ObserveWiring(PlaneWiring):
             },
             collectors=(foundation.streams, self.counted, *tracing.collectors),
             start=start,
-            sweeps=(Sweep(run=take), Sweep(run=self._count)),
+            sweeps=(
+                Sweep(run=take),
+                Sweep(run=self._count),
+                Sweep(run=self._trim_heap, every_sec=_TRIM_SEC, at_start=False),
+            ),
         )
 
     def _watch(self, conveyor: Conveyor) -> None:
@@ -74,6 +84,9 @@ class ObserveWiring(PlaneWiring):
             log_dropped=lambda: logs.dropped,
         )
         metrics.read("codeplane_task_budget_used_ratio", "Of the task nearest to a limit.", sessions.budget_used)
+
+    async def _trim_heap(self) -> None:
+        await asyncio.to_thread(self._heap.run)
 
     async def _count(self) -> None:
         await self.counted.advance(self.foundation.log.position)
