@@ -87,7 +87,7 @@ def main() -> None:
             break
         taken[kind].append((time.perf_counter() - began) * 1000)
         if not head.startswith("HTTP/1.1 200") or b'"isError":true' in answer or b'"result"' not in answer:
-            errors.append(f"{kind}: {head.partition(chr(13))[0]} {answer[:300].decode('utf-8', 'replace')}")
+            errors.append(f"{kind}: {head.partition(chr(13))[0]} {answer[-700:].decode('utf-8', 'replace')}")
     print(json.dumps({"taken": taken, "errors": errors}), flush=True)
 
 
