@@ -224,6 +224,28 @@ def test_a_program_that_is_named_in_the_work_tree_is_not_run(desk: Guarded, name
     desk.commit(text="again\n")
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "http.proxy",
+        "http.https://example.org/.sslVerify",
+        "http.cookieFile",
+        "http.curloptResolve",
+        "remote.origin.proxy",
+    ],
+)
+def test_the_work_tree_does_not_decide_how_git_reaches_other_machines(desk: Guarded, name: str) -> None:
+    desk.made.git("config", "include.path", "../own.cfg")
+    desk.made.git("config", "--file", "own.cfg", "http.postBuffer", "1000000")
+    desk.commit(text="before\n")
+    desk.made.git("config", "--file", "own.cfg", name, "false")
+    with pytest.raises(GitRefused, match="which agents can write, and that decides how git reaches other machines: "):
+        desk.commit(text="after\n")
+    desk.made.git("config", "--file", "own.cfg", "--unset", name)
+    desk.made.git("config", name, "false")
+    desk.commit(text="again\n")
+
+
 @needs_bubblewrap
 def test_a_merge_driver_reaches_no_more_and_merges(desk: Guarded) -> None:
     made = desk.made

@@ -1,4 +1,4 @@
-"""Refuses settings that make git run a program outside the sandbox, where agents could have written them.
+"""Refuses settings by which git runs programs outside the sandbox or trusts others, where agents could write them.
 
 Hooks, filters, merge drivers and monitors are not among them: those are sandboxed.
 """
@@ -25,6 +25,12 @@ _PROGRAM = re.compile(
     r"|lfs\.(?:customtransfer|extension)\..*|lfs\.standalonetransferagent",
     _FLAGS,
 )
+# These decide where the owner's credentials are sent, and which files git writes meanwhile.
+_NETWORK = re.compile(
+    r"(?:http\.(?:.*\.)?|remote\..*\.)"
+    r"(?:proxy\w*|ssl\w+|cookiefile|savecookies|curloptresolve|extraheader|followredirects|delegation|emptyauth)",
+    _FLAGS,
+)
 # Our own diff commands ignore these.
 _DIFF = re.compile(r"diff\.external|diff\..*\.(?:command|textconv)", _FLAGS)
 _UPDATE = re.compile(r"submodule\..*\.update", _FLAGS)
@@ -32,7 +38,7 @@ _WORK_TREE = "core.worktree"
 
 
 def refuse_programs(settings: Settings, *, root: Path, own: Path, submodule: bool) -> None:
-    """Raise GitRefused for a program named by a file in the work tree, or by a submodule's own settings.
+    """Raise GitRefused for such a setting in a file of the work tree, or in a submodule's own settings.
 
     `root` is the work tree and `own` its git folder. Agents can write such files, and can make a submodule use a git
     folder that a hook created.
@@ -45,9 +51,10 @@ def refuse_programs(settings: Settings, *, root: Path, own: Path, submodule: boo
                 hint=f"look at {shown(str(entry.file))}, and take that setting out; ~/.gitconfig may have it",
             )
     for entry in settings.entries:
-        if _names_program(entry) and _is_in(entry.file, root) and not _is_in(entry.file, own):
+        what = _power_of(entry)
+        if what and _is_in(entry.file, root) and not _is_in(entry.file, own):
             raise GitRefused(
-                f"git's settings include {shown(str(entry.file))}, which agents can write, and that names a program:"
+                f"git's settings include {shown(str(entry.file))}, which agents can write, and that {what}:"
                 f" {shown(entry.key)}",
                 hint="move that setting to .git/config or ~/.gitconfig",
             )
@@ -60,6 +67,13 @@ def _of_submodule(settings: Settings, root: Path, own: Path) -> Iterator[Setting
         elsewhere = entry.key == _WORK_TREE and os.path.realpath(own / entry.value) != os.path.realpath(root)
         if elsewhere or _names_program(entry) or _DIFF.fullmatch(entry.key):
             yield entry
+
+
+def _power_of(entry: SettingEntry) -> str:
+    """Return what a setting does that only the owner may decide; empty for others."""
+    if _names_program(entry):
+        return "names a program"
+    return "decides how git reaches other machines" if _NETWORK.fullmatch(entry.key) else ""
 
 
 def _names_program(entry: SettingEntry) -> bool:
