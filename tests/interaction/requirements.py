@@ -1113,6 +1113,11 @@ REQUIREMENTS = (
         promise="overloads, fields, bases, generators and moves are judged by their meaning",
     ),
     Requirement(
+        id="CMP-12",
+        source="002 §23.7",
+        promise="where a manifest lists what a package exports, only what that reaches can be called breaking",
+    ),
+    Requirement(
         id="REF-30",
         source="002 §8.11",
         promise="paths in documentation follow a move; a shown block changes as a whole",

@@ -70,3 +70,16 @@ def test_names_of_parameters_are_no_part_of_a_function_type(before: str, after: 
 def test_what_is_a_name_in_a_function_type(one: str, same: str) -> None:
     assert _breaking({"a.go": f"var V {one}\n"}, {"a.go": f"var V {same}\n"}) == set()
     assert _breaking({"a.go": f"var V {one}\n"}, {"a.go": f"var V {same.replace('int', 'byte', 1)}\n"}) == {"V"}
+
+
+@pytest.mark.parametrize(
+    ("source", "after", "breaks"),
+    [
+        ("github.com/spf13/pflag", "flag.Allowlist", False),
+        ("flag", "flag.Allowlist", True),
+        ("github.com/spf13/pflag", "func(flag.Allowlist)", True),
+    ],
+)
+def test_only_another_package_knows_whether_its_names_are_the_same(source: str, after: str, breaks: bool) -> None:
+    texts = [{"a.go": f'import flag "{source}"\n\ntype A {named}\n'} for named in ("flag.Whitelist", after)]
+    assert bool(_breaking(texts[0], texts[1])) is breaks

@@ -1,7 +1,7 @@
 """What users of a definition depend on in a language: what is visible, how calls are written, what breaks them."""
 
-from collections.abc import Callable, Container
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Mapping
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 Shape = Literal["name_first", "type_first", "grouped", "marked", "bare"]
@@ -41,6 +41,8 @@ class Contract:
     open_is_public: bool = False
     module: Literal["file", "folder", "none"] = "none"
     """What has to be named to reach a definition: its file, its folder, or neither."""
+    package_entries: bool = False
+    """A manifest lists the files by which a package is used; what they do not pass on is not public."""
     re_exports: Literal["", "exports", "package", "use"] = ""
     """How a file exports names that it does not define."""
 
@@ -115,6 +117,8 @@ class Contract:
     operators: bool = False
     """A type may define operators and conversions."""
 
+    library_types: Mapping[str, str] = field(default_factory=dict)
+    """Names that the standard library gives to other types."""
     unions: bool = False
     """A type is a union of alternatives, and is compared by them."""
     nullable_types: bool = False

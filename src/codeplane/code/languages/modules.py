@@ -1,7 +1,7 @@
 """Which files the modules of a repository are; each family that has modules says so in its package."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 Read = Callable[[str], bytes | None]
@@ -33,6 +33,10 @@ class Modules(ABC):
     def outside_package(self, source: str, importer: str) -> str:
         """The package of others that an import names; empty for what the language brings along."""
         return source
+
+    def entry_files(self, path: str) -> Mapping[str, tuple[str, ...]] | None:
+        """By what users import, the files they get from the package of a file; None where they may import any."""
+        return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """The comparison of two states: nested changes, each judged."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from codeplane.code.languages.contract import Visibility
 from codeplane.query.compare.change import Change, FileOutlines, Kind, Risk, order
@@ -11,10 +11,12 @@ from codeplane.query.compare.lines import line_change
 from codeplane.query.compare.outline import Entity, Outline
 from codeplane.query.compare.overloads import Side, is_hidden, join_overloads
 from codeplane.query.compare.pairing import Pair, Pairing
+from codeplane.query.compare.public_surface import PublicSurface
 from codeplane.query.compare.reexports import Known, PackageReexports
 from codeplane.query.compare.rules import CALLABLES, VALUES
 from codeplane.query.compare.tokens import words
 from codeplane.query.compare.type_aliases import aliases_of
+from codeplane.query.compare.type_expansion import TypeFinder
 from codeplane.query.compare.visibility import visibility_of
 
 _SEEN = ("public", "protected")
@@ -25,13 +27,23 @@ _FLOW = words(
     " await yield with assert defer go select panic unwrap not and or && || ! == != < > <= >="
 )
 
+# Of the packages before and now.
+Surfaces = tuple[PublicSurface, PublicSurface]
+
 
 class Comparison:
     """Compares files; `notes` says what was not compared."""
 
-    def __init__(self, files: Sequence[FileOutlines], known: Known = lambda path: None) -> None:
-        """`known` looks up the facts of unchanged files."""
+    def __init__(
+        self, files: Sequence[FileOutlines], known: Known = lambda path: None, surfaces: Surfaces | None = None
+    ) -> None:
+        """`known` looks up the facts of unchanged files, `surfaces` are what packages gave and give to users."""
         self.notes: list[str] = []
+        self._surfaces = surfaces
+        for file in files:
+            for outline, surface in zip((file.old, file.new), surfaces or (None, None), strict=True):
+                if outline is not None and outline.rules.package_entries:
+                    outline.surface = surface
         self._passing = _passing([file.new for file in files], known)
         _passing([file.old for file in files], known)
         self._together = {(file.old.path if file.old else None, file.new.path if file.new else None) for file in files}
@@ -46,6 +58,10 @@ class Comparison:
                     assert file.new is not None
                     self._classes.setdefault(entity.name, []).append((file.new, place))
         self._aliases = aliases_of([file.old for file in files]), aliases_of([file.new for file in files])
+        self._types = (
+            TypeFinder([file.old for file in files], surfaces[0] if surfaces else None).find,
+            TypeFinder([file.new for file in files], surfaces[1] if surfaces else None).find,
+        )
         pairing = Pairing([(file.old, file.new) for file in files])
         if pairing.tired:
             self.notes.append("too many definitions came and went to look for all that were renamed")
@@ -94,7 +110,9 @@ class Comparison:
         if entity.kind == "export" and kept:
             # The same name, given away in another way.
             return None
-        if breaking and entity.parent < 0 and kept:
+        if breaking and entity.parent < 0 and self._is_reached(old, {entity.name}):
+            breaking, why = False, ("users of its package still have its name, or never had one",)
+        elif breaking and entity.parent < 0 and kept:
             breaking, why = False, ("its name is still to be had here",)
         elif (
             breaking
@@ -193,7 +211,7 @@ class Comparison:
         in_method = new.is_inside_callable(pair.new_place) or old.is_inside_callable(pair.old_place)
         seen_else = visibility_of(old, pair.old_place) != visibility_of(new, pair.new_place)
         judged = not in_method or old_parts.header.returns != new_parts.header.returns or seen_else
-        verdict = judge_change(pair, self._implemented, self._aliases) if judged else None
+        verdict = judge_change(pair, self._implemented, self._aliases, self._types) if judged else None
         if verdict is not None and (verdict.breaking or verdict.harmless):
             hidden = is_hidden(new, pair.new_place)
             change.breaking = bool(verdict.breaking) and seen and not hidden
@@ -214,6 +232,8 @@ class Comparison:
         old, new, before = pair.old, pair.new, pair.before
         assert old is not None and new is not None and before is not None
         now = self._now.get(old.path)
+        if before.parent < 0 and (reached := self._is_reached(old, {before.name})) is not None:
+            return None if reached else f"{before.name} is gone" if renamed else f"no longer in {old.path}"
         if before.parent < 0 and now is not None and self._is_given(now, old.given_as(pair.old_place)):
             return None
         if before.parent >= 0 and self._is_inherited(old, before.parent, before.name):
@@ -233,7 +253,7 @@ class Comparison:
             return []
         if pair.now.parent >= 0 or old.given_as(pair.old_place) == new.given_as(pair.new_place):
             return []
-        if visibility_of(new, pair.new_place) not in _SEEN:
+        if visibility_of(new, pair.new_place) not in _SEEN or self._is_reached(old, {pair.now.name}):
             return []
         return sorted(name for name in old.given_as(pair.old_place) if not self._is_given(new, frozenset({name})))
 
@@ -246,6 +266,8 @@ class Comparison:
         if old.rules.module == "folder" and same_folder:
             return None
         given = sum(visibility_of(old, place) in _SEEN for place, each in enumerate(old.entities) if each.parent < 0)
+        if self._is_reached(old, {each.name for each in old.entities if each.parent < 0}):
+            given = 0
         breaking = bool(given) and not old.is_test
         pair = Pair(old, -1, new, -1)
         renamed = old.path.rpartition("/")[2] != new.path.rpartition("/")[2]
@@ -259,6 +281,13 @@ class Comparison:
             tags=["symbol_renamed" if renamed else "symbol_moved"],
             risk="high" if breaking else "low",
         )
+
+    def _is_reached(self, old: Outline, names: Set[str]) -> bool | None:
+        """Whether users of its package have all names they had for these of a file; None if a manifest says nothing."""
+        package = old.package
+        if package is None or self._surfaces is None:
+            return None
+        return self._surfaces[1].has(set[str]().union(*(package.names(old.path, name) for name in names)))
 
     def _is_given(self, now: Outline, names: frozenset[str]) -> bool:
         """Whether a file still exports these names, itself or through a changed module it re-exports."""

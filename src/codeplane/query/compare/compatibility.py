@@ -8,7 +8,7 @@ from codeplane.query.compare.base_classes import judge_bases
 from codeplane.query.compare.constructors import takes_away
 from codeplane.query.compare.fields import field_of, is_tuple, judge_field, judge_made, judge_order
 from codeplane.query.compare.generators import gives_the_same
-from codeplane.query.compare.generics import judge_generics, type_parameters, with_current_names
+from codeplane.query.compare.generics import judge_generics, type_parameters, with_current_names, with_defaults
 from codeplane.query.compare.header import Header
 from codeplane.query.compare.outline import Outline
 from codeplane.query.compare.pairing import Pair
@@ -16,8 +16,15 @@ from codeplane.query.compare.parameter_changes import judge_calls
 from codeplane.query.compare.parameters import Parameter, parameters
 from codeplane.query.compare.rules import CALLABLES, ORDER, PROMISES, VALUES
 from codeplane.query.compare.tokens import code_of, compact
-from codeplane.query.compare.type_aliases import Aliases, without_aliases
-from codeplane.query.compare.type_compatibility import narrows, returns_no_more, widens
+from codeplane.query.compare.type_aliases import Aliases, names_outside, without_aliases
+from codeplane.query.compare.type_compatibility import (
+    is_computed,
+    narrows,
+    returns_no_more,
+    same_but_arguments,
+    widens,
+)
+from codeplane.query.compare.type_expansion import FindType, expand_types, type_here
 from codeplane.query.compare.verdict import Verdict
 from codeplane.query.compare.visibility import visibility_of
 
@@ -54,6 +61,9 @@ def reasons_added_breaks(new: Outline, place: int, old: Outline | None) -> list[
     if new.rules.protocols and any(re.match(r"(?:\w+ \. )*Protocol\b", base) for base in holder.bases):
         return [f"{around.name} asks for it now"] if around.kind == "class" else []
     if around.kind in PROMISES and entity.kind != "type":
+        if _has_lost_base(old, new, entity.parent):
+            # What it builds on no longer may have brought it.
+            return []
         needed = not header.optional and not (header.has_body and entity.kind in CALLABLES)
         if new.rules.default_methods and (
             header.modifiers & {"default", "static", "private"} or entity.kind == "field"
@@ -80,9 +90,15 @@ def reasons_added_breaks(new: Outline, place: int, old: Outline | None) -> list[
 
 
 def judge_change(
-    pair: Pair, elsewhere: Implemented = frozenset(), aliases: tuple[Aliases, Aliases] = ({}, {})
+    pair: Pair,
+    elsewhere: Implemented = frozenset(),
+    aliases: tuple[Aliases, Aliases] = ({}, {}),
+    types: tuple[FindType, FindType] = (type_here, type_here),
 ) -> Verdict:
-    """Judge a changed header; `elsewhere` are traits implemented in other files, `aliases` those before and now."""
+    """Judge a changed header; `elsewhere` are traits implemented in other files.
+
+    `aliases` are the names of types before and now, `types` find the definition of one.
+    """
     assert pair.old is not None and pair.new is not None
     verdict = Verdict()
     before, after = pair.old.entities[pair.old_place], pair.new.entities[pair.new_place]
@@ -106,6 +122,9 @@ def judge_change(
             return verdict
         if rules.lambda_values and _judge_lambda(verdict, pair):
             return verdict
+        if rules.structural and (_is_type_still(before.kind, after.kind) or _may_be_called(pair)):
+            verdict.add(f"a {before.kind} before, a {after.kind} now", breaks=False, tag="kind_changed")
+            return verdict
         called = before.kind in CALLABLES and _way(old_header) != "property"
         calls = after.kind in CALLABLES and _way(new_header) != "property"
         _judge_kind(verdict, before.kind, after.kind, still=not called and not calls)
@@ -118,9 +137,15 @@ def judge_change(
             verdict.add(f"no longer has {', '.join(gone)}", breaks=True, tag="decorators_changed")
     if rules.operators:
         _judge_operators(verdict, pair.old, pair.old_place, pair.new, pair.new_place)
-    if old_header.parameters != new_header.parameters:
-        _judge_parameters(verdict, pair, old_header, new_header)
-    _judge_types(verdict, before.kind, old_header, new_header, rules)
+    shape = _judge_shape(pair, old_header, new_header)
+    if shape.breaking and rules.unions:
+        without_new = with_defaults(old_header, new_header, rules)
+        written_out = _judge_shape(
+            pair, expand_types(old_header, pair.old, types[0]), expand_types(without_new, pair.new, types[1])
+        )
+        if not written_out.breaking:
+            shape = Verdict(harmless=[*shape.breaking, *shape.harmless], tags=shape.tags)
+    verdict.join(shape)
     judge_bases(verdict, pair.old, pair.old_place, pair.new, pair.new_place)
     if rules.field_classes:
         judge_field(verdict, pair.old, pair.old_place, pair.new, pair.new_place)
@@ -132,8 +157,45 @@ def judge_change(
     if old_header.optional and not new_header.optional:
         verdict.add("has to be there now", breaks=promised)
     elif new_header.optional and not old_header.optional:
-        verdict.add("may be missing now", breaks=True)
+        verdict.add("may be missing now", breaks=not _is_only_taken(pair))
     return verdict
+
+
+def _judge_shape(pair: Pair, old_header: Header, new_header: Header) -> Verdict:
+    """Judge what is passed and what is given back."""
+    assert pair.new is not None
+    verdict = Verdict()
+    if old_header.annotation and new_header.annotation:
+        _judge_annotation(verdict, old_header.annotation, new_header.annotation)
+        return verdict
+    if old_header.parameters != new_header.parameters:
+        _judge_parameters(verdict, pair, old_header, new_header)
+    _judge_types(verdict, pair, old_header, new_header, pair.new.rules)
+    return verdict
+
+
+def _judge_annotation(verdict: Verdict, before: str, after: str) -> None:
+    """Judge the written types of a function value, whose own parameters nobody sees."""
+    if before != after:
+        breaks = not same_but_arguments(before, after) and not is_computed(before, after)
+        verdict.add(f"is {_plain(after)} now, {_plain(before)} before", breaks=breaks, tag="return_type_changed")
+
+
+def _is_type_still(before: str, after: str) -> bool:
+    """Whether what has the members of a type is one all the same, however it is declared."""
+    return before in _TYPES and after in _TYPES | {"class"}
+
+
+def _may_be_called(pair: Pair) -> bool:
+    """Whether a function became a value that holds one: of a function's type, or what a call or a name gives."""
+    assert pair.new is not None and pair.before is not None
+    if pair.before.kind not in CALLABLES or pair.now.kind not in _ASSIGNED:
+        return False
+    parts = pair.new.parts(pair.new_place)
+    written, value = parts.header.returns.split(" "), [token for token in parts.body if token != "="]
+    if written != [""]:
+        return "=>" in written or "typeof" in written or written[0][:1].isupper()
+    return bool(value) and value[0].isidentifier()
 
 
 def _judge_kind(verdict: Verdict, before: str, after: str, *, still: bool) -> None:
@@ -200,38 +262,49 @@ def _judge_parameters(verdict: Verdict, pair: Pair, old_header: Header, new_head
     judge_calls(verdict, old, new, rules)
 
 
-def _judge_types(verdict: Verdict, kind: str, old_header: Header, new_header: Header, rules: Contract) -> None:
+def _judge_types(verdict: Verdict, pair: Pair, old_header: Header, new_header: Header, rules: Contract) -> None:
+    kind = pair.now.kind
     before, first = type_parameters(old_header, rules)
     after, second = type_parameters(new_header, rules)
     judge_generics(
         verdict, before, after, typed=rules.typed, inferred=kind in CALLABLES and rules.infers_type_arguments
     )
+    is_inferred = kind in ("variable", "constant") and not new_header.returns and new_header.has_body
     if old_header.returns != new_header.returns:
         if rules.unions:
             breaks = (
                 bool(old_header.returns)
                 and bool(new_header.returns)
                 and not narrows(old_header.returns, new_header.returns)
+                if kind in CALLABLES
+                else bool(old_header.returns)
+                and not is_inferred
+                and not same_but_arguments(old_header.returns, new_header.returns)
+                and not (_is_only_taken(pair) and widens(old_header.returns, new_header.returns))
             )
-            breaks = (
-                breaks if kind in CALLABLES else old_header.returns != new_header.returns and bool(old_header.returns)
-            )
+            breaks = breaks and not is_computed(old_header.returns, new_header.returns)
         else:
-            breaks = rules.typed and (bool(old_header.returns) or kind in CALLABLES)
+            breaks = rules.typed and (bool(old_header.returns) or kind in CALLABLES) and not is_inferred
             breaks = breaks and not (
                 kind in CALLABLES and returns_no_more(old_header.returns, new_header.returns, rules)
             )
         what = "gives" if kind in CALLABLES else "is"
         message = f"{what} {_plain(new_header.returns)} now, {_plain(old_header.returns)} before"
         verdict.add(message, breaks=breaks, tag="return_type_changed")
-    if first != second and kind != "export":
+    if kind == "type" and names_outside(first, second, pair.old, pair.new):
+        message = f"{_plain(second)} now, {_plain(first)} before: another package says whether they are the same"
+        verdict.add(message, breaks=False)
+    elif first != second and kind != "export":
         virtual = "virtual" in new_header.modifiers
-        _judge_rest(verdict, kind, first, second, rules, virtual=virtual)
+        _judge_rest(verdict, kind, first, second, rules, virtual=virtual, is_taken=_is_only_taken(pair))
     elif first != second:
         verdict.add(f"comes from {new_header.rest.split()[-1]} now", breaks=False)
 
 
-def _judge_rest(verdict: Verdict, kind: str, old_rest: str, new_rest: str, rules: Contract, *, virtual: bool) -> None:
+def _judge_rest(
+    verdict: Verdict, kind: str, old_rest: str, new_rest: str, rules: Contract, *, virtual: bool, is_taken: bool
+) -> None:
+    """`is_taken`: users only give values of the type."""
     if rules.qualified_methods and kind in CALLABLES:
         had, has = set(old_rest.split()), set(new_rest.split())
         for word in sorted(had ^ has):
@@ -239,7 +312,10 @@ def _judge_rest(verdict: Verdict, kind: str, old_rest: str, new_rest: str, rules
             verdict.add(f"{word} now" if word in has else f"no longer {word}", breaks=breaks)
     elif kind == "type" and rules.unions:
         before, after = old_rest.removeprefix("= "), new_rest.removeprefix("= ")
-        verdict.add("the type is another", breaks=not widens(before, after, members=True))
+        if is_computed(before, after):
+            verdict.add("the type is computed otherwise, which is not judged", breaks=False)
+        else:
+            verdict.add("the type is another", breaks=not widens(before, after, members=True, is_taken=is_taken))
     elif rules.pointer_receivers and kind == "method":
         verdict.add("of a pointer now" if new_rest == "*" else "of a value now", breaks=new_rest == "*")
     elif kind == "property":
@@ -260,12 +336,15 @@ def _judge_rest(verdict: Verdict, kind: str, old_rest: str, new_rest: str, rules
 
 def layout_breaks(pair: Pair) -> bool:
     """Whether a changed body is a changed layout, as of a struct."""
-    assert pair.new is not None
+    assert pair.old is not None and pair.new is not None
     kind = pair.now.kind
     if kind in VALUES or kind in CALLABLES:
         return False
     rules = pair.new.rules
-    return rules.typed and (kind in _CONTAINED or (kind in PROMISES and rules.whole_interfaces))
+    if kind in PROMISES and rules.whole_interfaces:
+        bodies = pair.old.parts(pair.old_place).body, pair.new.parts(pair.new_place).body
+        return not is_computed(*map(" ".join, bodies))
+    return rules.typed and kind in _CONTAINED
 
 
 def _given(parameters: list[Parameter], header: Header, *, is_method: bool) -> list[Parameter]:
@@ -276,6 +355,8 @@ def _given(parameters: list[Parameter], header: Header, *, is_method: bool) -> l
 
 
 def _way(header: Header) -> str:
+    if "get" in header.modifiers:
+        return "property"
     for mark in header.marks:
         words = mark.replace("(", " ").split()
         for word in words[1:]:
@@ -313,6 +394,27 @@ def _judge_lambda(verdict: Verdict, pair: Pair) -> bool:
         return False
     verdict.add("a function all the same", breaks=False, tag="kind_changed")
     judge_calls(verdict, before, after, pair.new.rules)
+    return True
+
+
+def _has_lost_base(old: Outline | None, new: Outline, place: int) -> bool:
+    """Whether a type built on something before that it no longer builds on."""
+    entity = new.entities[place]
+    places = old.named.get((-1, entity.kind, entity.name), ()) if old is not None and entity.parent < 0 else ()
+    if old is None or len(places) != 1:
+        return False
+    return bool(set(old.parts(places[0]).header.bases) - set(new.parts(place).header.bases))
+
+
+def _is_only_taken(pair: Pair) -> bool:
+    """Whether users of its package, before and now, only give values of a type, or of the one it is in."""
+    for outline, place in ((pair.old, pair.old_place), (pair.new, pair.new_place)):
+        if outline is None or outline.package is None:
+            return False
+        while outline.entities[place].parent >= 0:
+            place = outline.entities[place].parent
+        if not outline.package.is_only_taken(outline.path, outline.entities[place].name):
+            return False
     return True
 
 

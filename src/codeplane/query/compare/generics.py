@@ -7,6 +7,7 @@ from codeplane.code.languages.contract import Contract
 from codeplane.query.compare.header import Header
 from codeplane.query.compare.outline import Outline
 from codeplane.query.compare.tokens import split_at
+from codeplane.query.compare.type_compatibility import is_computed
 from codeplane.query.compare.verdict import Verdict
 
 _WORDS = frozenset({"typename", "class", "in", "out", "const", "reified", "inferred"})
@@ -21,7 +22,7 @@ class TypeParameter:
 
     name: str
     asked: frozenset[str] = frozenset()
-    default: bool = False
+    default: str = ""
 
 
 def type_parameters(header: Header, rules: Contract) -> tuple[list[TypeParameter], str]:
@@ -69,6 +70,27 @@ def with_current_names(old: Outline, old_place: int, new: Outline, new_place: in
     )
 
 
+def with_defaults(old: Header, new: Header, rules: Contract) -> Header:
+    """The new header, with what it says for type parameters that the old one did not have put in their places."""
+    before, _ = type_parameters(old, rules)
+    after, _ = type_parameters(new, rules)
+    names = {parameter.name: parameter.default for parameter in after[len(before) :]}
+    if not names or not all(names.values()):
+        return new
+    # What is passed may be anything within the bound.
+    bounds = {
+        parameter.name: " & ".join(sorted(parameter.asked)) or parameter.default for parameter in after[len(before) :]
+    }
+    return replace(
+        new,
+        parameters=None
+        if new.parameters is None
+        else tuple(replace(parameter, type=_renamed(parameter.type, bounds)) for parameter in new.parameters),
+        returns=_renamed(new.returns, names),
+        rest=_renamed(new.rest, names),
+    )
+
+
 def judge_generics(
     verdict: Verdict,
     old_parameters: Sequence[TypeParameter],
@@ -87,7 +109,7 @@ def judge_generics(
     stricter = [
         other
         for before, other in zip(old_parameters, new_parameters, strict=False)
-        if not other.asked <= before.asked or (before.default and not other.default)
+        if not _is_asked(before, other) or (before.default and not other.default)
     ]
     if stricter:
         asked_for = ", ".join(
@@ -98,11 +120,18 @@ def judge_generics(
         verdict.add("takes more types", breaks=False)
 
 
+def _is_asked(before: TypeParameter, now: TypeParameter) -> bool:
+    """Whether a type parameter asks for no more; nobody writes one out that has a default and a computed bound."""
+    if all("=>" in kind for kind in before.asked - now.asked) and now.asked - before.asked == {"Function"}:
+        return bool(before.asked)
+    return now.asked <= before.asked or (bool(now.default) and is_computed(*now.asked, *before.asked))
+
+
 def _read(part: Sequence[str], rules: Contract) -> TypeParameter:
     tokens = list(part)
     cut = tokens.index("=") if "=" in tokens else len(tokens)
     head = [token for token in tokens[:cut] if token not in _WORDS]
-    default = cut < len(tokens)
+    default = " ".join(tokens[cut + 1 :])
     head = head[1:] if head[:1] in (["+"], ["-"]) else head
     if not head:
         return TypeParameter(name="", default=default)

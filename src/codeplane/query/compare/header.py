@@ -26,6 +26,8 @@ class Header:
     returns: str = ""
     bases: tuple[str, ...] = ()
     rest: str = ""
+    annotation: str = ""
+    """The written type of what a function is assigned to; it is what users see of the function."""
     optional: bool = False
     has_body: bool = False
 
@@ -61,11 +63,12 @@ def _callable(
     tokens: HeaderTokens, rules: Contract, modifiers: frozenset[str], marks: tuple[str, ...], kind: list[str]
 ) -> tuple[Header, list[str]]:
     after = list(tokens.after)
-    optional, more, at = False, set(modifiers), 0
+    optional, more, at, annotation = False, set(modifiers), 0, ""
     if rules.function_values:
         if "*" in tokens.before:
             more.add("*")
         optional = after[:1] == ["?"]
+        annotation, after = _annotated(after)
         at, words = _assigned(after)
         more |= words
     generics, at = _generics(after, at)
@@ -113,6 +116,7 @@ def _callable(
             parameters=parsed,
             returns=" ".join(returns),
             rest=" ".join(rest),
+            annotation=annotation,
             optional=optional,
             has_body=has_body,
         ),
@@ -270,6 +274,14 @@ def _first_of_list(before: list[str]) -> list[str]:
         if before[at] == ",":
             return before[: max(at - 1, 0)]
     return before
+
+
+def _annotated(after: list[str]) -> tuple[str, list[str]]:
+    """The type in `name: Type = (…) => …`, and what follows it."""
+    if after[:1] != [":"]:
+        return "", after
+    cut = next((at for at in _plain_places(after) if after[at] == "="), 0)
+    return (" ".join(after[1:cut]), after[cut:]) if cut else ("", after)
 
 
 def _assigned(after: Sequence[str]) -> tuple[int, set[str]]:

@@ -11,6 +11,7 @@ from codeplane.code.model import Definition, Facts
 from codeplane.index.path_kinds import is_test
 from codeplane.query.compare.generators import yields
 from codeplane.query.compare.header import Header, HeaderTokens, parse_header
+from codeplane.query.compare.public_surface import PublicSurface
 from codeplane.query.compare.reexports import PackageReexports, is_private, reexported_names
 from codeplane.query.compare.rules import CALLABLES
 from codeplane.query.compare.source_scan import decorated_start, implemented, start_of, type_only, unnamed
@@ -59,6 +60,8 @@ class Outline:
         self.entities: list[Entity] = []
         # What packages around it give away, where somebody knows.
         self.passing: PackageReexports | None = None
+        # What its package gives to users, where a manifest says it.
+        self.surface: PublicSurface | None = None
         self.is_program = False
         self._outer: list[int] = []
         self._parts: dict[int, Parts] = {}
@@ -71,7 +74,7 @@ class Outline:
         """Build an outline from an epoch's rows (kind, name, lexical path, signature, line), without text."""
         made = cls.__new__(cls)
         made.path, made.text, made.facts, made.language = path, b"", None, language_named(language)
-        made.passing, made.is_program = None, False
+        made.passing, made.surface, made.is_program = None, None, False
         made.rules, made._outer, made._parts = made.language.contract, [], {}
         made.entities, made.visibilities = [], {}
         places: dict[str, int] = {}
@@ -239,6 +242,11 @@ class Outline:
     def is_test(self) -> bool:
         """Whether the file is a test."""
         return is_test(self.path)
+
+    @cached_property
+    def package(self) -> PublicSurface | None:
+        """The surface of its package, where a manifest says by which files it is used."""
+        return self.surface if self.surface is not None and self.surface.governs(self.path) else None
 
     def _take(self, facts: Facts) -> None:
         """Add the definitions that are not inside a function."""

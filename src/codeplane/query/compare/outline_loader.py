@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from codeplane.code.languages.registry import languages
+from codeplane.code.languages.module_layouts import MODULE_LAYOUTS
+from codeplane.code.languages.registry import LANGUAGES, languages
 from codeplane.code.model import Facts
 from codeplane.git.read.hidden_paths import HiddenPaths
 from codeplane.git.read.object_store import ObjectStore
@@ -45,6 +46,13 @@ class LoadedOutlines:
     differing: dict[str, ChangedFile] = field(default_factory=dict)
     others: list[Unparsed] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    old_manifests: dict[str, bytes] = field(default_factory=dict)
+    new_manifests: dict[str, bytes] = field(default_factory=dict)
+    """The changed files that decide how packages are used, in both states."""
+
+    def every(self) -> list[ChangedFile]:
+        """All changed files."""
+        return [*self.differing.values(), *(unparsed.file for unparsed in self.others)]
 
 
 class OutlineLoader:
@@ -65,7 +73,9 @@ class OutlineLoader:
             loaded.notes.append(f"only {MAX_FILES} of {len(wanted)} files were looked into; name fewer with paths")
             loaded.others += [Unparsed(file=file, note="not looked into") for file in wanted[MAX_FILES:]]
             wanted = wanted[:MAX_FILES]
-        texts = await self._contents(wanted)
+        deciding = set(_manifests(files))
+        manifests = [file for file in files if file.path in deciding and not hidden.covers(file.path)]
+        texts = await self._contents([*wanted, *manifests])
 
         def old_text(file: ChangedFile) -> bytes:
             return texts.get(file.old_object or "", b"")
@@ -78,6 +88,8 @@ class OutlineLoader:
             known = snapshot.files.get(file.path)
             return snapshot.text(known) if known is not None and known.skipped is None else b""
 
+        loaded.old_manifests = {file.before: old_text(file) for file in manifests if file.status != "added"}
+        loaded.new_manifests = {file.path: new_text(file) for file in manifests if file.status != "deleted"}
         joined = await asyncio.to_thread(join_renames, wanted, old_text, new_text)
         sides = [(file, old_text(file), new_text(file)) for file in joined]
         await asyncio.to_thread(self._outline, sides, texts.keys(), snapshot, loaded)
@@ -200,6 +212,14 @@ def _is_wanted(file: ChangedFile, hidden: HiddenPaths, snapshot: Snapshot, loade
         return True
     loaded.others.append(Unparsed(file=file, language=language.name if language else None, note=note))
     return False
+
+
+def _manifests(files: Sequence[ChangedFile]) -> Iterable[str]:
+    """The changed files that decide how packages are used."""
+    paths = [file.path for file in files]
+    for family in {language.family_name for language in LANGUAGES.values() if language.contract.package_entries}:
+        find = MODULE_LAYOUTS[family].manifests
+        yield from find(paths) if find is not None else ()
 
 
 def _text(snapshot: Snapshot, path: str) -> bytes | None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from codeplane.code.languages.contract import Contract
 from codeplane.query.compare.parameters import Parameter
 from codeplane.query.compare.tokens import compact
-from codeplane.query.compare.type_compatibility import accepts
+from codeplane.query.compare.type_compatibility import accepts, is_computed
 from codeplane.query.compare.verdict import Verdict
 
 
@@ -130,6 +130,7 @@ def _by_position(verdict: Verdict, old: Sequence[Parameter], new: Sequence[Param
                 bool(old_parameter.type)
                 and bool(new_parameter.type)
                 and not accepts(old_parameter, new_parameter, rules)
+                and not (rules.unions and is_computed(old_parameter.type, new_parameter.type))
             )
             breaks = breaks or (
                 not old_parameter.type and bool(new_parameter.type) and new_parameter.type not in ("any", "unknown")

@@ -47,6 +47,24 @@ def without_aliases(header: Header, outline: Outline, aliases: Aliases) -> Heade
     )
 
 
+def names_outside(before: str, after: str, old: Outline | None, new: Outline | None) -> bool:
+    """Whether two types are names of one package of others, where either may stand for the other."""
+    sides = [text.split(" ") for text in (before, after)]
+    if old is None or new is None or not new.rules.type_aliases or before == after:
+        return False
+    if any(len(words) != 3 or words[1] != "." for words in sides):
+        return False
+    sources = [_source(outline, words[0]) for outline, words in ((old, sides[0]), (new, sides[1]))]
+    # What the language brings along has a path without a host, and keeps its types apart.
+    return sources[0] == sources[1] and "." in sources[0].partition("/")[0]
+
+
+def _source(outline: Outline, package: str) -> str:
+    """What a file imports under a name."""
+    imports = outline.facts.imports if outline.facts is not None else ()
+    return next((item.source for item in imports if package in (item.local, item.source.rpartition("/")[2])), "")
+
+
 def _named(text: str, folder: str, aliases: Aliases) -> str:
     for _ in range(_MAX_DEPTH):
         words = text.split(" ")

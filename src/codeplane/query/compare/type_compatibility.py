@@ -1,22 +1,63 @@
 """Type compatibility judged by text: whether a type accepts more or returns less than another."""
 
 import itertools
+from collections.abc import Callable
 
 from codeplane.code.languages.contract import Contract
 from codeplane.query.compare.parameters import Parameter
-from codeplane.query.compare.tokens import balanced, split_at
+from codeplane.query.compare.tokens import balanced, split_at, words
 
 _ANYTHING = frozenset({"any", "unknown"})
+# What makes a type a program of its own: conditional, mapped and inferred types.
+_COMPUTING = words("extends infer keyof in typeof Pick Omit Extract Exclude ReturnType")
 
 
-def widens(before: str, after: str, *, members: bool = False) -> bool:
-    """Whether the new type accepts every value of the old one; `members` compares object types member by member."""
+def is_computed(*texts: str) -> bool:
+    """Whether one of some types is computed from others, so that its text does not say what users get."""
+    return any(not _COMPUTING.isdisjoint(text.split(" ")) for text in texts)
+
+
+def same_but_arguments(before: str, after: str) -> bool:
+    """Whether two types differ only in names of parameters, or where one leaves the arguments of a type out."""
+    old, new = before.split(" "), after.split(" ")
+    at, there = 0, 0
+    if (mine_called := _function(before)) is not None and mine_called == _function(after):
+        return True
+    while at < len(old) or there < len(new):
+        mine, yours = old[at : at + 1], new[there : there + 1]
+        if mine == yours == ["<"]:
+            ends = balanced(old, at, "<", ">"), balanced(new, there, "<", ">")
+            if not _same_arguments(old[at + 1 : ends[0] - 1], new[there + 1 : ends[1] - 1]):
+                return False
+            at, there = ends
+        elif mine == yours:
+            at, there = at + 1, there + 1
+        elif mine == ["<"] and at and old[at - 1].isidentifier():
+            at = balanced(old, at, "<", ">")
+        elif yours == ["<"] and there and new[there - 1].isidentifier():
+            there = balanced(new, there, "<", ">")
+        else:
+            return False
+    return True
+
+
+def _same_arguments(old: list[str], new: list[str]) -> bool:
+    """Whether type arguments are the same as far as both write them."""
+    sides = (split_at(tokens, ",", angles=True) for tokens in (old, new))
+    return all(same_but_arguments(" ".join(mine), " ".join(yours)) for mine, yours in zip(*sides, strict=False))
+
+
+def widens(before: str, after: str, *, members: bool = False, is_taken: bool = False) -> bool:
+    """Whether the new type accepts every value of the old one; `members` compares object types member by member.
+
+    Of a type that is only taken, and never handed out, members may accept more as well.
+    """
     if before == after or after in _ANYTHING:
         return True
     old, new = _alternatives(before), _alternatives(after)
-    if members and before.startswith("{") and len(old) == len(new) == 1:
-        return _holds(next(iter(old)), next(iter(new)))
-    return old <= new
+    if members and len(old) == len(new) == 1:
+        return _holds_all(before, after, _takes_object if is_taken else _holds)
+    return _within(old, new)
 
 
 def narrows(before: str, after: str) -> bool:
@@ -27,11 +68,39 @@ def narrows(before: str, after: str) -> bool:
     if before.startswith("Promise <") and after.startswith("Promise <"):
         inner = [side.removeprefix("Promise < ").removesuffix(" >") for side in (before, after)]
         return narrows(inner[0], inner[1])
-    return new <= old
+    return _within(new, old)
+
+
+def _within(some: frozenset[str], others: frozenset[str]) -> bool:
+    """Whether each of some alternatives is one of others."""
+    return all(
+        each in others
+        or any(same_but_arguments(each, other) for other in others)
+        or any(" ".join(part) in others for part in split_at(each.split(" "), "&", angles=True))
+        for each in some
+    )
 
 
 def _alternatives(text: str) -> frozenset[str]:
-    return frozenset(" ".join(part) for part in split_at(text.split(" "), "|", angles=True))
+    """The alternatives of a union, without parentheses around unions in it."""
+    found: set[str] = set()
+    for part in split_at(text.split(" "), "|", angles=True):
+        if part[:1] == ["("] and balanced(part, 0) == len(part) and _function(" ".join(part)) is None:
+            found |= _alternatives(" ".join(part[1:-1]))
+        else:
+            found.add(" ".join(part))
+    return frozenset(found)
+
+
+def _holds_all(before: str, after: str, holds: Callable[[str, str], bool]) -> bool:
+    """Whether each part of an intersection is kept, and no member is required that was not."""
+    old, new = ([" ".join(part) for part in split_at(text.split(" "), "&", angles=True)] for text in (before, after))
+    left = [part for part in new if part not in old]
+    gone = [part for part in old if part not in new]
+    if len(gone) > len(left):
+        return False
+    kept = all(any(holds(part, other) for other in left) for part in gone)
+    return kept and all(any(holds(part, other) for part in gone) or holds("{ }", other) for other in left)
 
 
 def _holds(before: str, after: str) -> bool:
@@ -49,6 +118,8 @@ def _takes(before: str, after: str) -> bool:
     """Whether a parameter of the new type takes every argument of the old one: more members may be optional."""
     if widens(before, after):
         return True
+    if before.endswith("[ ]") and after.endswith("[ ]"):
+        return _takes(before.removesuffix("[ ]").strip(), after.removesuffix("[ ]").strip())
     new = _alternatives(after)
     return all(
         one in new or any(_takes_object(one, each) or _takes_function(one, each) for each in new)

@@ -22,6 +22,13 @@ class Verdict:
         """Add tags, each once."""
         self.tags += [name for name in names if name not in self.tags]
 
+    def join(self, other: "Verdict") -> None:
+        """Add the reasons and tags of another verdict."""
+        self.breaking += other.breaking
+        self.harmless += other.harmless
+        self.widening += other.widening
+        self.tag(*other.tags)
+
     def add(self, why: str, *, breaks: bool, tag: str = "signature_changed", widens: bool = False) -> None:
         """Add a reason; `widens` if it only gives calls more freedom."""
         (self.breaking if breaks else self.harmless).append(why)

@@ -77,7 +77,11 @@ def _by_underscore(outline: Outline, entity: Entity) -> Visibility:
 
 
 def _by_export(outline: Outline, entity: Entity, place: int) -> Visibility:
-    if entity.kind == "export" or outline.facts is None:
+    if outline.facts is None:
+        return "public"
+    if entity.parent < 0 and outline.package is not None and not outline.package.is_seen(outline.path, entity.name):
+        return "internal"
+    if entity.kind == "export":
         return "public"
     if entity.parent >= 0:
         if entity.name.startswith("#"):

@@ -113,24 +113,25 @@ def imports(package: Mapping[str, object], source: str) -> Iterator[str]:
 def _chosen(table: Mapping[str, object], wanted: str) -> Iterator[str]:
     """The targets of the entry that fits a path: that path, else the longest pattern."""
     if wanted in table:
-        yield from _leaves(table[wanted], "")
+        yield from leaves(table[wanted], "")
         return
     for pattern in sorted((str(key) for key in table if "*" in str(key)), key=len, reverse=True):
         start, _, end = pattern.partition("*")
         if wanted.startswith(start) and wanted.endswith(end) and len(wanted) >= len(start) + len(end):
-            yield from _leaves(table[pattern], wanted[len(start) : len(wanted) - len(end)])
+            yield from leaves(table[pattern], wanted[len(start) : len(wanted) - len(end)])
             return
 
 
-def _leaves(value: object, middle: str) -> Iterator[str]:
+def leaves(value: object, middle: str) -> Iterator[str]:
+    """The targets of an entry under all of its conditions, with what its star stands for."""
     if isinstance(value, str):
         yield value.replace("*", middle)
     elif isinstance(value, dict):
         for item in value.values():
-            yield from _leaves(item, middle)
+            yield from leaves(item, middle)
     elif isinstance(value, list):
         for item in value:
-            yield from _leaves(item, middle)
+            yield from leaves(item, middle)
 
 
 def joined(folder: str | None, path: str) -> str | None:

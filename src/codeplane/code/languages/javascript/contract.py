@@ -24,6 +24,7 @@ JAVASCRIPT_CONTRACT = Contract(
     visible="exported",
     top="internal",
     module="file",
+    package_entries=True,
     re_exports="exports",
     modifiers=words(
         "export default declare abstract async static readonly public private protected override get set const let var"
@@ -40,6 +41,20 @@ JAVASCRIPT_CONTRACT = Contract(
     infers_type_arguments=True,
 )
 COMPONENT_CONTRACT = replace(JAVASCRIPT_CONTRACT, typed=True, returns=":", object_types=True)
+_LIBRARY_TYPES = {
+    "BlobPart": "BufferSource | Blob | string",
+    "BodyInit": "ReadableStream | XMLHttpRequestBodyInit",
+    "BufferSource": "ArrayBufferView | ArrayBuffer",
+    "HeadersInit": "[ string , string ] [ ] | Record < string , string > | Headers",
+    "PropertyKey": "string | number | symbol",
+    "RequestInfo": "Request | string",
+    "XMLHttpRequestBodyInit": "Blob | BufferSource | FormData | URLSearchParams | string",
+}
 TYPESCRIPT_CONTRACT = replace(
-    COMPONENT_CONTRACT, overloads="without_body", whole_interfaces=True, unions=True, bound_sign="&"
+    COMPONENT_CONTRACT,
+    overloads="without_body",
+    whole_interfaces=True,
+    unions=True,
+    bound_sign="&",
+    library_types=_LIBRARY_TYPES,
 )

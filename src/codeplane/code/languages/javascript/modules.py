@@ -1,9 +1,10 @@
 """Which file a JavaScript or TypeScript module is: relative paths, folders, tsconfig paths, workspace packages."""
 
 import posixpath
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from codeplane.code.languages.javascript.config import Configs, Mapped, dependencies, imports, joined, targets
+from codeplane.code.languages.javascript.package_entries import MADE, package_entries, source_places, stem_of
 from codeplane.code.languages.modules import Modules, Read
 
 _ENDINGS = (".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".vue", ".svelte", ".astro", ".json")
@@ -13,7 +14,6 @@ _WRITTEN_AS = {
     ".cjs": (".cts", ".cjs", ".ts", ".d.cts"),
     ".jsx": (".tsx", ".jsx"),
 }
-_MADE = ("dist", "build", "lib", "out", "esm", "cjs", "es")
 _SOURCES = ("src", "source", "lib", "")
 # fmt: off
 _BUILT_IN = frozenset({
@@ -36,6 +36,7 @@ class JavaScriptModules(Modules):
         self._packages: dict[str, str | None] = {}
         self._taken: set[str] = set()
         self._found: dict[tuple[str, str], tuple[str, ...]] = {}
+        self._entries: dict[str, Mapping[str, tuple[str, ...]] | None] = {}
         for path in sorted(self._files):
             folder, _, name = path.rpartition("/")
             if not name.endswith(".json") or "node_modules/" in path:
@@ -75,6 +76,17 @@ class JavaScriptModules(Modules):
     def mapped(self, folder: str) -> Mapped | None:
         """What the nearest tsconfig renames for the files of a folder."""
         return self._mapping(folder)
+
+    def entry_files(self, path: str) -> Mapping[str, tuple[str, ...]] | None:
+        """What the `exports` of the nearest package lists."""
+        folder = path.rpartition("/")[0]
+        if folder not in self._entries:
+            package = self._configs.at(f"{folder}/package.json" if folder else "package.json") or {}
+            if package.get("name") or package.get("exports"):
+                self._entries[folder] = package_entries(package, folder, self._files, self._source_of)
+            else:
+                self._entries[folder] = self.entry_files(folder) if folder else None
+        return self._entries[folder]
 
     def _note(self, folder: str, package: dict[str, object]) -> None:
         self._taken.update(dependencies(package))
@@ -167,13 +179,9 @@ class JavaScriptModules(Modules):
             return None
         if path in self._files:
             return self._file(path)
-        inner = path[len(folder) :].strip("/").split("/")
-        while inner and inner[0] in _MADE:
-            inner = inner[1:]
-            stem = "/".join(inner)
-            for ending in (".d.ts", ".d.mts", ".d.cts"):
-                stem = stem.removesuffix(ending)
-            found = self._file(joined(joined(folder, "src"), stem)) if stem else None
+        inner = path[len(folder) :].strip("/")
+        for place in source_places(inner) if inner.split("/")[0] in MADE else ():
+            found = self._file(joined(folder, place)) or self._file(joined(folder, stem_of(place)))
             if found:
                 return found
         return None

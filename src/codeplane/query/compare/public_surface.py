@@ -1,0 +1,210 @@
+"""What a package gives its users: the names that its entry files export, and the types that those speak of."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+from codeplane.code.languages.modules import Modules
+from codeplane.code.model import Definition, Facts
+from codeplane.query.compare.rules import CALLABLES
+
+_TYPES = frozenset({"class", "interface", "type", "enum", "namespace"})
+_WORD = re.compile(rb"[A-Za-z_$][\w$]*")
+_RETURNS = re.compile(rb"\)\s*:")
+_MOST_NAMES = 50_000
+_DEEPEST = 20
+# A file and the name that it exports or defines.
+Named = tuple[str, str]
+
+
+class PublicSurface:
+    """Tells by which names users of a package reach what a file exports, in one state."""
+
+    def __init__(
+        self, modules: Modules, facts: Callable[[str], Facts | None], text: Callable[[str], bytes | None]
+    ) -> None:
+        self._modules = modules
+        self.facts = facts
+        self.text = text
+        self._exported: dict[Named, set[str]] = {}
+        self._defined: dict[Named, set[str]] = {}
+        self._mentioned: set[Named] = set()
+        self._handed_out: set[Named] = set()
+        self._given: set[str] = set()
+        self._walked: dict[int, bool] = {}
+        self._count = 0
+
+    def governs(self, path: str) -> bool:
+        """Whether a manifest says by which files the package of a file is used."""
+        entries = self._modules.entry_files(path)
+        if not entries:
+            return False
+        # One object for all files of a package.
+        if id(entries) not in self._walked:
+            self._walked[id(entries)] = self._walk(entries)
+        return self._walked[id(entries)]
+
+    def names(self, path: str, name: str) -> set[str]:
+        """The names that users have for what a file defines or passes on under a name."""
+        return self._exported.get((path, name), set()) | self._defined.get((path, name), set())
+
+    def names_of_file(self, path: str) -> set[str]:
+        """The names that users have for anything of a file."""
+        return set[str]().union(*(names for (file, _), names in self._exported.items() if file == path))
+
+    def has(self, names: set[str]) -> bool:
+        """Whether users have all of these names, whatever they stand for."""
+        return names <= self._given
+
+    def type_named(self, path: str, name: str) -> Named | None:
+        """Where the type is defined that a file calls by a name it has imported."""
+        facts = self.facts(path)
+        for item in facts.imports if facts is not None else ():
+            if item.scope == 0 and item.local == name:
+                for target in self._modules.find(item.source, path):
+                    return next(self._definitions(target, item.imported, 0), None)
+        return None
+
+    def is_only_taken(self, path: str, name: str) -> bool:
+        """Whether users give values of a type to functions of the package, and get none from them."""
+        return (path, name) in self._mentioned and (path, name) not in self._handed_out
+
+    def is_seen(self, path: str, name: str) -> bool:
+        """Whether users have a name for a definition, or for something that speaks of it."""
+        return bool(self.names(path, name)) or (path, name) in self._mentioned
+
+    def _walk(self, entries: Mapping[str, tuple[str, ...]]) -> bool:
+        """Follow the exports of the entry files; return whether all could be followed."""
+        for entry, files in entries.items():
+            for path in files:
+                for name in self._names_in(path, frozenset()):
+                    self._follow(path, name, f"{entry} {name}", 0)
+        waiting = [(named, False) for named in self._defined]
+        while waiting:
+            named, is_handed_out = waiting.pop()
+            for other, is_result in self._spoken_of(*named):
+                handed_out = is_handed_out if is_result is None else is_result
+                if other not in self._mentioned or (handed_out and other not in self._handed_out):
+                    self._mentioned.add(other)
+                    self._handed_out |= {other} if handed_out else set()
+                    waiting.append((other, handed_out))
+        return 0 < self._count < _MOST_NAMES
+
+    def _names_in(self, path: str, above: frozenset[str]) -> set[str]:
+        """The names that a file exports, with those it passes on wholesale."""
+        facts = self.facts(path)
+        names: set[str] = set()
+        if facts is None or path in above:
+            return names
+        for export in facts.exports:
+            if export.name != "*":
+                names.add(export.name)
+                continue
+            for target in self._modules.find(export.source, path):
+                names |= self._names_in(target, above | {path}) - {"default"}
+        return names
+
+    def _follow(self, path: str, name: str, known_as: str, depth: int) -> bool:
+        """Note that users know what a file exports by a name; return whether the file exports it."""
+        facts = self.facts(path)
+        self._count += 1
+        if facts is None or depth > _DEEPEST or self._count > _MOST_NAMES:
+            return False
+        found = False
+        for export in facts.exports:
+            if export.name == name:
+                found = True
+                self._given.add(known_as)
+                self._exported.setdefault((path, name), set()).add(known_as)
+                if export.source:
+                    self._pass_on(path, export.source, export.local, known_as, depth)
+                else:
+                    self._resolve(path, facts, export.local, known_as, depth)
+        for export in facts.exports if not found and name != "default" else ():
+            if export.name == "*":
+                for target in self._modules.find(export.source, path):
+                    if self._follow(target, name, known_as, depth + 1):
+                        self._exported.setdefault((path, f"* from {export.source}"), set()).add(known_as)
+                        found = True
+        return found
+
+    def _pass_on(self, path: str, source: str, name: str, known_as: str, depth: int) -> None:
+        for target in self._modules.find(source, path):
+            if name != "*":
+                self._follow(target, name, known_as, depth + 1)
+                continue
+            for inner in self._names_in(target, frozenset()) if depth < _DEEPEST else ():
+                self._follow(target, inner, f"{known_as}.{inner}", depth + 1)
+
+    def _resolve(self, path: str, facts: Facts, local: str, known_as: str, depth: int) -> None:
+        for item in facts.imports:
+            if item.scope == 0 and item.local == local:
+                self._pass_on(path, item.source, item.imported or "*", known_as, depth)
+                return
+        self._defined.setdefault((path, local), set()).add(known_as)
+
+    def _spoken_of(self, path: str, name: str) -> Iterator[tuple[Named, bool | None]]:
+        """The types that the signatures of a definition name, and whether users get values of them."""
+        facts, text = self.facts(path), self.text(path)
+        if facts is None or text is None:
+            return
+        words: dict[bool | None, set[str]] = {False: set(), True: set(), None: set()}
+        for place, definition in enumerate(facts.definitions):
+            if definition.name == name and definition.container < 0:
+                for span, is_result in _signatures(facts, place, definition, text):
+                    words[is_result].update(word.decode() for word in _WORD.findall(span))
+        for is_result, spoken in words.items():
+            for named in self._types(path, facts, spoken):
+                yield named, is_result
+
+    def _types(self, path: str, facts: Facts, words: set[str]) -> Iterator[Named]:
+        for definition in facts.definitions:
+            if definition.container < 0 and definition.name in words and definition.kind in _TYPES:
+                yield path, definition.name
+        for item in facts.imports:
+            if item.scope == 0 and item.local in words:
+                for target in self._modules.find(item.source, path):
+                    yield from self._definitions(target, item.imported, 0)
+
+    def _definitions(self, path: str, name: str, depth: int) -> Iterator[Named]:
+        """Where a name that a file exports is defined."""
+        facts = self.facts(path)
+        if facts is None or depth > _DEEPEST:
+            return
+        for export in facts.exports:
+            if export.name not in (name, "*"):
+                continue
+            if export.source:
+                for target in self._modules.find(export.source, path):
+                    yield from self._definitions(target, name if export.name == "*" else export.local, depth + 1)
+                continue
+            item = next((item for item in facts.imports if item.scope == 0 and item.local == export.local), None)
+            if item is None:
+                yield from self._types(path, facts, {export.local})
+            else:
+                for target in self._modules.find(item.source, path):
+                    yield from self._definitions(target, item.imported, depth + 1)
+
+
+def _signatures(facts: Facts, place: int, definition: Definition, text: bytes) -> Iterator[tuple[bytes, bool | None]]:
+    """The parts of a definition that tell users its types, and whether users get values of them.
+
+    None says: if they get values of the definition. A function without a written result may return all that it names.
+    """
+    header = text[definition.start : definition.body]
+    if definition.kind in CALLABLES:
+        returns = list(_RETURNS.finditer(header))
+        if not returns:
+            yield text[definition.start : definition.end], True
+        else:
+            # Function types in it have results, too; the last is its own, whatever stands in that.
+            yield header[: returns[-1].start()], False
+            yield header[returns[-1].start() :], True
+    elif definition.kind in _TYPES and definition.kind != "class":
+        yield text[definition.start : definition.end], None
+    elif definition.kind != "class":
+        yield text[definition.start : definition.end], True
+    else:
+        yield header.partition(b"{")[0], True
+        for inner, member in enumerate(facts.definitions):
+            if member.container == place and not member.name.startswith("#"):
+                yield from _signatures(facts, inner, member, text)

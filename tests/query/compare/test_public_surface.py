@@ -1,0 +1,121 @@
+"""What a package.json exports is public; what it does not reach is not."""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from codeplane.code.languages.javascript.modules import JavaScriptModules
+from tests.harness import make_repo
+from tests.interaction.requirements import requirement
+from tests.query.asking import Ask, result, with_plane
+
+pytestmark = requirement("CMP-12")
+MANIFEST = """{
+  "name": "web",
+  "exports": {
+    ".": {"types": "./dist/types/index.d.ts", "import": "./dist/index.js"},
+    "./utils/*": "./dist/utils/*.js",
+    "./package.json": "./package.json"
+  }
+}
+"""
+FILES = {
+    "package.json": MANIFEST,
+    "src/index.ts": "export { App } from './app'\nexport * as shapes from './shapes'\nexport * from './draw'\n",
+    "src/app.ts": (
+        "import type { Options, Page } from './types'\n\n"
+        "export class App {\n  open(options: Options): Page {\n    return { title: '' }\n  }\n}\n\n"
+        "export const reset = (all: boolean): void => {}\n"
+    ),
+    "src/types.ts": (
+        "export type Options = { name: string }\n\nexport type Page = { title: string }\n\n"
+        "export type Unused = { name: string }\n"
+    ),
+    "src/shapes.ts": "export const round = (size: number): number => size\n",
+    "src/draw.ts": "export const draw = (size: number): number => size\n",
+    "src/inner/trie.ts": "export class Trie {\n  insert(path: string): void {}\n}\n",
+    "src/utils/text.ts": "export const clip = (text: string): string => text\n",
+}
+
+
+def broken(root: Path) -> set[str]:
+    found: set[str] = set()
+
+    async def body(ask: Ask) -> None:
+        changes = result(await ask("semantic_diff"))["structural_changes"]
+        assert isinstance(changes, list)
+        waiting: list[object] = [*changes]
+        while waiting:
+            change = waiting.pop()
+            assert isinstance(change, dict)
+            if change["structural_severity"] == "breaking":
+                found.add(str(change["qualified_name"]))
+            waiting += change.get("nested_changes") or []
+
+    run: Callable[[Ask], Awaitable[None]] = body
+    with_plane(root, run, "index.watch=false")
+    return found
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "breaks"),
+    [
+        ("src/inner/trie.ts", "path: string", "path: string, at: number", set()),
+        ("src/inner/trie.ts", "class Trie", "class Tree", set()),
+        ("src/app.ts", "all: boolean", "all: boolean, deep: boolean", set()),
+        ("src/app.ts", "options: Options", "options: Options, deep: boolean", {"App", "App.open"}),
+        ("src/shapes.ts", "size: number", "size: number, deep: boolean", {"round"}),
+        ("src/draw.ts", "size: number", "size: number, deep: boolean", {"draw"}),
+        ("src/utils/text.ts", "text: string)", "text: string, most: number)", {"clip"}),
+        ("src/types.ts", "type Unused = { name", "type Unused = { title", set()),
+        ("src/types.ts", "{ title: string }", "{ title: number }", {"Page"}),
+        # Users give options, and get pages.
+        ("src/types.ts", "Options = { name: string }", "Options = { name?: string | number }", set()),
+        ("src/types.ts", "Page = { title: string }", "Page = { title?: string | number }", {"Page"}),
+        ("src/types.ts", "Options = { name: string }", "Options = { name: string; at: number }", {"Options"}),
+        ("src/index.ts", "export * from './draw'\n", "", {"draw", "* from ./draw"}),
+        ("src/index.ts", "export * from './draw'", "export { draw } from './draw'", set()),
+    ],
+)
+def test_only_what_the_entry_files_reach_can_break(
+    tmp_path: Path, path: str, old: str, new: str, breaks: set[str]
+) -> None:
+    root = make_repo(tmp_path / "repo", FILES)
+    text = (root / path).read_text()
+    assert old in text
+    (root / path).write_text(text.replace(old, new))
+    assert broken(root) <= breaks and bool(broken(root)) == bool(breaks)
+
+
+def test_a_definition_may_move_as_long_as_its_package_gives_it_away(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", FILES)
+    (root / "src/paint").mkdir()
+    (root / "src/draw.ts").rename(root / "src/paint/line.ts")
+    index = root / "src/index.ts"
+    index.write_text(index.read_text().replace("./draw", "./paint/line"))
+    assert broken(root) == set()
+    index.write_text(index.read_text().replace("export * from './paint/line'\n", ""))
+    assert broken(root) != set()
+
+
+def test_an_entry_that_is_no_longer_exported_breaks_what_it_gave(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", FILES)
+    (root / "package.json").write_text(MANIFEST.replace("utils/*", "tools/*"))
+    (root / "src/utils").rename(root / "src/tools")
+    assert broken(root) != set()
+
+
+@pytest.mark.parametrize("manifest", ["{}", '{"name": "web", "main": "index.js"}', '{"exports": "./gone/a.js"}'])
+def test_without_a_list_of_exports_any_file_may_be_imported(tmp_path: Path, manifest: str) -> None:
+    root = make_repo(tmp_path / "repo", {**FILES, "package.json": manifest})
+    text = (root / "src/inner/trie.ts").read_text()
+    (root / "src/inner/trie.ts").write_text(text.replace("path: string", "path: string, at: number"))
+    assert "Trie.insert" in broken(root)
+
+
+def test_entries_are_found_by_what_is_made_of_them() -> None:
+    files = {**FILES, "packages/a/package.json": '{"name": "a", "exports": "./index.ts"}', "packages/a/index.ts": ""}
+    modules = JavaScriptModules(files, lambda path: files[path].encode())
+    assert modules.entry_files("src/inner/trie.ts") == {".": ("src/index.ts",), "./utils/text": ("src/utils/text.ts",)}
+    assert modules.entry_files("packages/a/b.ts") == {".": ("packages/a/index.ts",)}
