@@ -1,17 +1,19 @@
 """Which places compilers say refer to a symbol: a data file for `bench.references` and `bench.rename`.
 
-`python -m bench.compiler_truth FOLDER --out FILE` asks Go's type checker or `javac` about symbols of a checkout, drawn
-by a seed as `bench.rename_compile` draws them; `python -m bench.references --data FILE --root FOLDER` scores by tier.
+`python -m bench.compiler_truth FOLDER --out FILE` asks Go's type checker, `javac` or `clangd` (`bench.clangd_truth`)
+about symbols of a checkout, drawn by a seed as `bench.rename_compile` draws them; `python -m bench.references --data
+FILE --root FOLDER` scores by tier.
 """
 
 import argparse
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bench.compilers import Project, WarmCompiler, compiling
+from bench.clangd_truth import ClangdTruth, clangd
+from bench.compilers import Compiler, Project, UnitCompiler, WarmCompiler, compiling
 from bench.rename_compile import described
 from bench.symbol_sample import Symbol, all_symbols, drawn
 
@@ -45,11 +47,9 @@ def _place(text: str, root: Path) -> Place | None:
     return Path(path).relative_to(root).as_posix(), int(line), int(column)
 
 
-def row(number: int, symbol: Symbol, known: Mapping[Place, Uses], root: Path) -> dict[str, object] | None:
-    """A line of the data, in characters from 0; nothing where the compiler knows no such declaration."""
-    uses = known.get((symbol.path, symbol.line, _bytes(root, symbol.path, symbol.line, symbol.column)))
-    if uses is None:
-        return None
+def row(number: int, symbol: Symbol, certain: Iterable[Place], disputed: Iterable[Place]) -> dict[str, object]:
+    """A line of the data, in characters from 0."""
+    known = set(certain)
     return {
         "id": number,
         "kind": symbol.kind,
@@ -58,9 +58,32 @@ def row(number: int, symbol: Symbol, known: Mapping[Place, Uses], root: Path) ->
         "file": symbol.path,
         "line": symbol.line - 1,
         "col": symbol.column - 1,
-        "certain": sorted(_from_zero(root, place) for place in uses.certain),
-        "disputed": sorted(_from_zero(root, place) for place in uses.disputed - uses.certain),
+        "certain": sorted(known),
+        "disputed": sorted(set(disputed) - known),
     }
+
+
+def rows(
+    compiler: Compiler, symbols: Iterable[Symbol], root: Path
+) -> Iterator[tuple[Symbol, dict[str, object] | None]]:
+    """What is known about each symbol; nothing where the compiler knows no such declaration."""
+    if isinstance(compiler, UnitCompiler):
+        with clangd(compiler, root) as server:
+            truth = ClangdTruth(server, compiler)
+            for number, symbol in enumerate(symbols):
+                places = truth.uses(symbol)
+                yield symbol, row(number, symbol, *places) if places is not None else None
+        return
+    if not isinstance(compiler, WarmCompiler):
+        raise SystemExit("only Go's type checker, javac and clangd are asked")
+    known = references(compiler.references(), root)
+    for number, symbol in enumerate(symbols):
+        uses = known.get((symbol.path, symbol.line, _bytes(root, symbol.path, symbol.line, symbol.column)))
+        if uses is None:
+            yield symbol, None
+            continue
+        certain, disputed = ([_from_zero(root, place) for place in some] for some in (uses.certain, uses.disputed))
+        yield symbol, row(number, symbol, certain, disputed)
 
 
 def _row(root: Path, path: str, line: int) -> bytes:
@@ -88,11 +111,8 @@ def main() -> None:
     root = options.folder.resolve()
     written: Counter[str] = Counter()
     with compiling(Project.at(root, described(root, options.language))) as compiler, options.out.open("w") as out:
-        if not isinstance(compiler, WarmCompiler):
-            parser.error("only Go's type checker and javac are asked")
-        known = references(compiler.references(), root)
-        for number, symbol in enumerate(drawn(all_symbols(root, compiler.covers), options.count, options.seed)):
-            found = row(number, symbol, known, root)
+        symbols = drawn(all_symbols(root, compiler.covers), options.count, options.seed)
+        for symbol, found in rows(compiler, symbols, root):
             written[symbol.kind if found else "not known to the compiler"] += 1
             if found:
                 out.write(json.dumps(found) + "\n")

@@ -141,6 +141,11 @@ class UnitCompiler:
         lost = Linked.of(names.values()).undefined - Linked.of(self._names.values()).undefined
         return f"error: undefined reference to {min(lost)}" if lost else ""
 
+    @property
+    def commands(self) -> Mapping[str, Sequence[str]]:
+        """How each unit is compiled."""
+        return self._units
+
     def covers(self, path: str) -> bool:
         """Whether a unit reads the file."""
         return any(path in reads for reads in self._reads.values())

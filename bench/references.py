@@ -147,7 +147,7 @@ def snapshot_of(root: Path, content_file: Path) -> Snapshot:
         for name in sorted(names):
             whole = Path(folder, name)
             path = str(whole.relative_to(root))
-            if languages().of(path) is None and not name.endswith(".json"):
+            if languages().of(path) is None and not name.endswith((".json", "go.mod", "go.work")):
                 continue
             text = whole.read_bytes() if whole.is_file() else b""
             if len(text) > _MAX_FILE:
