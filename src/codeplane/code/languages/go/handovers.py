@@ -14,6 +14,11 @@ from codeplane.code.languages.member_resolver import CodeView
 
 _MAX_FILES = 400
 _MAX_NAMES = 200
+# Values whose types have no methods of their own.
+_PLAIN = frozenset(
+    {"interpreted_string_literal", "raw_string_literal", "int_literal", "float_literal", "imaginary_literal",
+     "rune_literal", "true", "false", "nil", "func_literal", "comment"}
+)  # fmt: skip
 # Packages of assertions, which take values of any type and ask for no methods.
 _ASSERTING = ("github.com/stretchr/testify/assert", "github.com/stretchr/testify/require")
 
@@ -97,12 +102,14 @@ class Handovers:
     def _by_call(self, path: str, node: Node) -> Iterator[tuple[str, Type | None]]:
         function, listed = node.child_by_field_name("function"), node.child_by_field_name("arguments")
         arguments = [child for child in listed.named_children if child.type != "comment"] if listed is not None else []
-        called = self._expressions.of(path, function) if arguments else None
+        is_possible = any(child.type not in _PLAIN for child in arguments)
+        called = self._expressions.of(path, function) if is_possible else None
         if called is None or called.items:
             return
         if called.outside:
             taken = called.outside if is_foreign(called.outside) and called.outside not in _ASSERTING else ""
-            yield from ((taken, self._expressions.of(path, argument)) for argument in arguments if taken)
+            values = [argument for argument in arguments if taken and argument.type not in _PLAIN]
+            yield from ((taken, self._expressions.of(path, value)) for value in values)
             return
         of = called if called.node.type in FUNCTIONS else self._types.underlying(called)
         if called.path == path and function is not None and called.node.id == function.id:
@@ -159,6 +166,8 @@ class Handovers:
     ) -> Iterator[tuple[str, Type | None]]:
         """Yield the types of values whose places are of types from outside."""
         for position, value in enumerate(values):
+            if value.type in _PLAIN:
+                continue
             place = places[min(position, len(places) - 1)] if places else None
             inner = self._types.element(place) if place is not None and place.items else place
             if package := self._foreign(inner):

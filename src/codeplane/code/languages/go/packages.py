@@ -26,6 +26,7 @@ class GoPackages(Modules):
         self._required: dict[str, tuple[str, ...]] = {}
         self._used: list[frozenset[str]] = []
         self._names: dict[str, bytes] = {}
+        self._folders: dict[tuple[str, str | None], list[tuple[str, bool]]] = {}
         for path in sorted(paths):
             folder, _, name = path.rpartition("/")
             if name.endswith(".go"):
@@ -63,6 +64,12 @@ class GoPackages(Modules):
 
     def _found(self, source: str, own: str | None) -> list[tuple[str, bool]]:
         """Return the folders that an import path may mean, and whether the importer certainly gets that one."""
+        key = (source, own)
+        if key not in self._folders:
+            self._folders[key] = self._find_folders(source, own)
+        return self._folders[key]
+
+    def _find_folders(self, source: str, own: str | None) -> list[tuple[str, bool]]:
         modules: list[tuple[str, str, bool]] = []
         for root, module in self._roots.items():
             joined = root == own or any({root, own} <= used for used in self._used)

@@ -29,16 +29,24 @@ class TypeMembers:
     def __init__(self, view: CodeView, types: GoTypes) -> None:
         self._view = view
         self._types = types
-        self._found: dict[tuple[Type, str], Member | None] = {}
+        self._found: dict[tuple[Type | Bound, str], Member | None] = {}
         self._at: dict[str, dict[int, Bound]] = {}
 
     def find(self, of: Type, name: str) -> Member | None:
         """Return the member of a type; None if that is not known."""
-        key = (of, name)
+        key = (self._plain_type(of) or of, name)
         if key not in self._found:
             self._found[key] = None
             self._found[key] = self._search(of, name)
         return self._found[key]
+
+    def _plain_type(self, of: Type) -> Bound | None:
+        """Return the type that one is by its name alone, which then has the same members wherever it is written."""
+        head = self._types.canonical(of)
+        if head is None or head.given or head.node.type == "generic_type":
+            return None
+        entity = self._types.named(head)
+        return entity if isinstance(entity, Bound) else None
 
     def _search(self, of: Type, name: str) -> Member | None:
         level: list[Type] = [of]

@@ -45,6 +45,8 @@ class GoTypes:
         self._view = view
         self._literals: dict[Bound, tuple[Type, bool] | None] = {}
         self._twins: dict[Bound, tuple[Bound, ...]] = {}
+        self._named: dict[tuple[str, int], Entity | None] = {}
+        self._unbound: dict[tuple[str, str], Entity | None] = {}
 
     def packages(self, path: str) -> GoPackages | None:
         """Return the packages of the repository."""
@@ -86,14 +88,24 @@ class GoTypes:
         return given[0] if given else None
 
     def _of_name(self, path: str, node: Node) -> Entity | None:
-        name = text_of(node)
-        meant = self._view.plain(path, node.start_byte, name)
-        if meant.entities:
-            return meant.entities[0] if meant.certain else None
-        return self.unbound(path, name) if meant.own is None else None
+        key = (path, node.start_byte)
+        if key not in self._named:
+            name = text_of(node)
+            meant = self._view.plain(path, node.start_byte, name)
+            if meant.entities:
+                self._named[key] = meant.entities[0] if meant.certain else None
+            else:
+                self._named[key] = self.unbound(path, name) if meant.own is None else None
+        return self._named[key]
 
     def unbound(self, path: str, name: str) -> Entity | None:
         """Return what a name is that nothing binds: predeclared, or a package with another name than its path."""
+        key = (path, name)
+        if key not in self._unbound:
+            self._unbound[key] = self._find_unbound(path, name)
+        return self._unbound[key]
+
+    def _find_unbound(self, path: str, name: str) -> Entity | None:
         facts, packages = self._view.facts(path), self.packages(path)
         if facts is None or packages is None:
             return None
