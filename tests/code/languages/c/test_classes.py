@@ -131,3 +131,92 @@ def test_names_of_a_namespace_are_followed(tmp_path: Path) -> None:
         }
         for query in ("zoo.h:21:5", "zoo.h:20:19", "zoo.h:14:7"):
             assert set(repo.uses(query).values()) <= {"PROVEN", "STRONG"}
+
+
+TABLE = {
+    "table.h": (
+        "struct Slot { int hash; Slot* next(int step); };\n"
+        "template <typename K>\n"
+        "class Table {\n"
+        " public:\n"
+        "  class Cursor { public: bool valid() const; const K& key() const; Slot* slot_; };\n"
+        "  ~Table();\n"
+        "  Slot** find(int hash);\n"
+        "  Slot** slots_;\n"
+        "};\n"
+        "template <typename K>\n"
+        "bool Table<K>::Cursor::valid() const { return slot_ != nullptr; }\n"
+        "template <typename K>\n"
+        "const K& Table<K>::Cursor::key() const { return valid() ? slot_->hash : 0; }\n"
+        "template <typename K>\n"
+        "Table<K>::~Table() { delete slots_; }\n"
+        "template <typename K>\n"
+        "Slot** Table<K>::find(int hash) { while ((*slots_)->hash != hash) {} return slots_; }\n"
+        "inline int walk(Slot*& first, Slot* many[]) {\n"
+        "  Slot* some[2];\n"
+        "  return first->hash + many[0]->hash + some[1]->next(2)->hash;\n"
+        "}\n"
+    ),
+}
+
+
+def test_bodies_of_destructors_and_of_methods_of_nested_classes_see_their_class(tmp_path: Path) -> None:
+    with written(tmp_path / "repo", TABLE) as repo:
+        assert repo.uses("table.h:8:10") == {
+            "table.h:8:10": "PROVEN",
+            "table.h:15:29": "PROVEN",
+            "table.h:17:44": "PROVEN",
+            "table.h:17:77": "PROVEN",
+        }
+        assert repo.uses("table.h:5:31") == {
+            "table.h:5:31": "PROVEN",
+            "table.h:11:24": "STRONG",
+            "table.h:13:49": "PROVEN",
+        }
+
+
+def test_arrays_and_references_of_pointers_are_bound(tmp_path: Path) -> None:
+    with written(tmp_path / "repo", TABLE) as repo:
+        assert repo.uses("table.h:1:19") == {
+            "table.h:1:19": "PROVEN",
+            "table.h:13:66": "STRONG",
+            "table.h:17:53": "STRONG",
+            "table.h:20:17": "STRONG",
+            "table.h:20:33": "STRONG",
+            "table.h:20:58": "STRONG",
+        }
+
+
+def test_a_local_array_of_pointers_is_not_a_global_of_its_name(tmp_path: Path) -> None:
+    files = {
+        "a.cc": "struct Slot { int hash; };\nint some;\nint walk() { Slot* some[2]; return some[0]->hash; }\n",
+        "b.cc": "int some(char**& some) { return **some; }\n",
+    }
+    with written(tmp_path / "repo", files) as repo:
+        assert repo.uses("a.cc:2:5") == {"a.cc:2:5": "PROVEN"}
+
+
+FIXTURE = {
+    "repair.h": "void Repair();\n",
+    "repair_test.cc": (
+        '#include "repair.h"\n'
+        "class Fixture : public testing::Test { public: void Repair(); int count_; };\n"
+        "TEST_F(Fixture, Works) { Repair(); }\n"
+        "CUSTOM(Fixture, Works) { Repair(); }\n"
+        "int plain() { Repair(); }\n"
+    ),
+}
+
+
+def test_the_body_of_a_test_macro_is_a_method_of_its_fixture(tmp_path: Path) -> None:
+    with written(tmp_path / "repo", FIXTURE) as repo:
+        assert repo.uses("repair_test.cc:2:53") == {
+            "repair_test.cc:2:53": "PROVEN",
+            "repair_test.cc:3:26": "PROVEN",
+            "repair_test.cc:4:26": "ANCHORED",
+        }
+        assert repo.uses("repair.h:1:6") == {
+            "repair.h:1:6": "PROVEN",
+            "repair_test.cc:4:26": "ANCHORED",
+            "repair_test.cc:5:15": "STRONG",
+        }

@@ -51,12 +51,16 @@
   (pointer_declarator declarator: (identifier) @bind.param)
   (pointer_declarator declarator: (pointer_declarator declarator: (identifier) @bind.param))
   (array_declarator declarator: (identifier) @bind.param)
+  (array_declarator declarator: (array_declarator declarator: (identifier) @bind.param))
+  (pointer_declarator declarator: (array_declarator declarator: (identifier) @bind.param))
   (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @bind.param)))])
 (declaration declarator: [
   (identifier) @bind.local
   (pointer_declarator declarator: (identifier) @bind.local)
   (pointer_declarator declarator: (pointer_declarator declarator: (identifier) @bind.local))
+  (pointer_declarator declarator: (array_declarator declarator: (identifier) @bind.local))
   (array_declarator declarator: (identifier) @bind.local)
+  (array_declarator declarator: (array_declarator declarator: (identifier) @bind.local))
   (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @bind.local)))])
 (init_declarator declarator: [
   (identifier) @bind.local
@@ -64,6 +68,7 @@
   (pointer_declarator declarator: (pointer_declarator declarator: (identifier) @bind.local))
   (pointer_declarator declarator: (array_declarator declarator: (identifier) @bind.local))
   (array_declarator declarator: (identifier) @bind.local)
+  (array_declarator declarator: (array_declarator declarator: (identifier) @bind.local))
   (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (identifier) @bind.local)))])
 
 (preproc_include path: [(system_lib_string) (string_literal)] @source @everything) @import.c_include

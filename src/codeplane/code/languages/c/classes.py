@@ -147,7 +147,7 @@ class Classes:
         while node is not None and node.type != "qualified_identifier":
             node = (
                 node.parent
-                if node.type in ("identifier", "destructor_name", "operator_name", "field_identifier")
+                if node.type in ("identifier", "field_identifier", "destructor_name", "~", "operator_name", "operator")
                 else None
             )
         owner = node.child_by_field_name("scope") if node is not None else None

@@ -1,5 +1,6 @@
 """Members of structs and classes of C and C++: by what they are read from, and where they are declared."""
 
+from collections.abc import Iterator
 from typing import Protocol
 
 import tree_sitter
@@ -35,6 +36,7 @@ class Members:
         self._declarations = declarations
         self._types = types
         self._classes = classes
+        self._fixtures: dict[tuple[str, int], tuple[Body, ...]] = {}
 
     def owner(self, path: str, offset: int) -> Type | None:
         """Return the type of `this` at a place, written where its class is."""
@@ -107,6 +109,26 @@ class Members:
         if around.definition >= 0:
             return (Body(path, scope),)
         return self._classes.of_receiver(path, facts, scope) or (Body(path, scope),)
+
+    def fixtures(self, path: str, facts: Facts, scope: int) -> tuple[Body, ...]:
+        """Return the classes that the arguments of a macro name which stands for the head of a function."""
+        key = (path, scope)
+        if key not in self._fixtures:
+            self._fixtures[key] = ()
+            index = facts.scopes[scope].definition
+            one = facts.definitions[index] if index >= 0 else None
+            if one is not None and one.kind == "function" and one.start == one.name_at:
+                self._fixtures[key] = tuple(self._named_by_macro(path, one.name_at))
+        return self._fixtures[key]
+
+    def _named_by_macro(self, path: str, at: int) -> Iterator[Body]:
+        node = self._view.node(path, at, at + 1)
+        head = node.parent if node is not None else None
+        listed = head.child_by_field_name("parameters") if head is not None else None
+        for child in listed.named_children if listed is not None else ():
+            written = child.child_by_field_name("type") if child.type == "parameter_declaration" else None
+            if written is not None and child.child_by_field_name("declarator") is None:
+                yield from self._classes.of_type(Type(path, written))
 
     def _behind_operator(self, bodies: tuple[Body, ...]) -> tuple[Body, ...]:
         """Return what `->` of a class gives, if it has one."""

@@ -25,6 +25,10 @@ _LEAVES = frozenset({"identifier", "field_identifier", "type_identifier", "names
 _UNKNOWN = Meaning(entities=(), certain=False, how="name")
 _ELSEWHERE = Meaning(entities=(Outside("header"),), certain=True, how="name")
 _LOCAL = frozenset({"function", "block", "lambda", "template"})
+# Macros of googletest and Google Benchmark: what follows is a method of a class that derives from the first argument.
+_METHOD_MACROS = frozenset(
+    {"TEST_F", "TEST_P", "TYPED_TEST", "TYPED_TEST_P", "BENCHMARK_F", "BENCHMARK_DEFINE_F", "BENCHMARK_TEMPLATE_F"}
+)
 _QUALIFIED = re.compile(rb"(?:\w+\s*::\s*)+\Z")
 _MAX_DEPTH = 60
 
@@ -230,7 +234,10 @@ class CNames(MemberResolver):
         return meant.own is None and not self._declarations.named(name) and not self._view.named(name)[0]
 
     def _lookup(self, path: str, facts: Facts, offset: int, name: str, *, certain: bool) -> Meaning | None:
-        scope = facts.scope_at(offset)
+        return self._around(path, facts, facts.scope_at(offset), offset, name, certain=certain)
+
+    def _around(self, path: str, facts: Facts, scope: int, offset: int, name: str, *, certain: bool) -> Meaning | None:
+        """Return what a name means at a place, looked for from a scope outwards."""
         while scope >= 0:
             around = facts.scopes[scope]
             rows = facts.rows(scope, name)
@@ -243,6 +250,9 @@ class CNames(MemberResolver):
                     return self._of_group(Bound(path, scope, name))
                 if offset >= first or any(facts.bind_reason(row) == _PARAM for row in rows):
                     return None
+            elif around.kind == "function" and (bodies := self._members.fixtures(path, facts, scope)):
+                if found := self._classes.find(bodies, name)[0]:
+                    return self._in_fixture(path, facts, scope, offset, name, found, certain=certain)
             elif around.kind == "class" and facts.language != "c":
                 is_before = around.definition < 0 and offset <= self._classes.method_at(facts, scope)
                 bodies = self._members.bodies_around(path, facts, scope) if not is_before else ()
@@ -261,6 +271,17 @@ class CNames(MemberResolver):
                         return found_there if certain else doubted(found_there)
             scope = around.parent
         return self._unseen(path, facts, offset, name)
+
+    def _in_fixture(
+        self, path: str, facts: Facts, scope: int, offset: int, name: str, found: tuple[Bound, ...], *, certain: bool
+    ) -> Meaning:
+        """Return what a name means in the body that a macro makes a method of a class of."""
+        macro = facts.definitions[facts.scopes[scope].definition].name
+        if macro in _METHOD_MACROS:
+            return Meaning(entities=found, certain=certain, how="name")
+        outer = self._around(path, facts, facts.scopes[scope].parent, offset, name, certain=False)
+        entities = (*found, *(outer.entities if outer is not None else ()))
+        return Meaning(entities=tuple(dict.fromkeys(entities)), certain=False, how="member")
 
     def _brought(self, path: str, facts: Facts, rows: Sequence[int]) -> Meaning | None:
         """Return what `using a::name` brings."""
