@@ -63,7 +63,7 @@ def row(number: int, symbol: Symbol, certain: Iterable[Place], disputed: Iterabl
     }
 
 
-def rows(
+def truth_rows(
     compiler: Compiler, symbols: Iterable[Symbol], root: Path
 ) -> Iterator[tuple[Symbol, dict[str, object] | None]]:
     """What is known about each symbol; nothing where the compiler knows no such declaration."""
@@ -112,7 +112,7 @@ def main() -> None:
     written: Counter[str] = Counter()
     with compiling(Project.at(root, described(root, options.language))) as compiler, options.out.open("w") as out:
         symbols = drawn(all_symbols(root, compiler.covers), options.count, options.seed)
-        for symbol, found in rows(compiler, symbols, root):
+        for symbol, found in truth_rows(compiler, symbols, root):
             written[symbol.kind if found else "not known to the compiler"] += 1
             if found:
                 out.write(json.dumps(found) + "\n")

@@ -5,8 +5,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from bench.compiler_truth import references, row
-from bench.compilers import Project, WarmCompiler, compiling
+from bench.compiler_truth import truth_rows
+from bench.compilers import Project, compiling
 from bench.delete_compile import add_unused, deleted
 from bench.rename_compile import Renames, rows, suggestions
 from bench.scratch import asking, commit_all, scratch_copy
@@ -22,6 +22,12 @@ C = {
 }
 TWICE = Symbol(kind="function", name="twice", path="area.c", line=3, column=12)
 USER = "class User {\n    private int age;\n\n    int next() {\n        return age + 1;\n    }\n}\n"
+BOX = (
+    "void put(int);\n"
+    "struct Box { Box(); ~Box(); int put(int one); int put(char one); };\n"
+    "int use() { Box box; put(1); return box.put('a'); }\n"
+)
+needs_clangd = pytest.mark.skipif(shutil.which("clangd") is None, reason="needs clangd")
 needs_javac = pytest.mark.skipif(shutil.which("javac") is None, reason="needs javac")
 pytestmark = [requirement("REF-40"), pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")]
 
@@ -99,11 +105,21 @@ def test_a_compiler_says_what_refers_to_a_declaration(tmp_path: Path) -> None:
     (tmp_path / "User.java").write_text(USER)
     age = Symbol(kind="field", name="age", path="User.java", line=2, column=17)
     with compiling(Project.at(tmp_path, {"language": "java", "sources": ["."]})) as compiler:
-        assert isinstance(compiler, WarmCompiler)
-        known = references(compiler.references(), tmp_path)
+        ((_, found),) = truth_rows(compiler, [age], tmp_path)
         (tmp_path / "User.java").write_text(USER.replace("private int age", "private int years"))
         assert "cannot find symbol" in compiler.check(["User.java"])
-    (tmp_path / "User.java").write_text(USER)
-    found = row(0, age, known, tmp_path)
     assert found is not None
     assert found["certain"] == [("User.java", 1, 16), ("User.java", 4, 15)]
+
+
+@needs_clangd
+def test_overloads_and_constructors_are_one_family_for_clangd(tmp_path: Path) -> None:
+    (tmp_path / "box.cc").write_text(BOX)
+    put = Symbol(kind="method", name="put", path="box.cc", line=2, column=33)
+    box = Symbol(kind="type", name="Box", path="box.cc", line=2, column=8)
+    with compiling(Project.at(tmp_path, {"language": "cpp", "units": ["box.cc"]})) as compiler:
+        found = [row["certain"] for _, row in truth_rows(compiler, [put, box], tmp_path) if row is not None]
+    assert found == [
+        [("box.cc", 1, 32), ("box.cc", 1, 50), ("box.cc", 2, 40)],
+        [("box.cc", 1, 7), ("box.cc", 1, 13), ("box.cc", 1, 21), ("box.cc", 2, 12)],
+    ]
