@@ -221,6 +221,22 @@ def test_calls_through_other_names_are_proposed(tmp_path: Path) -> None:
         assert found.proposed(draft) == dict.fromkeys(["a.py:6:6", "a.py:8:6", "a.py:10:6", "a.py:11:11"], "ANCHORED")
 
 
+HANDED_ON = """import asyncio
+class Pool:
+    def warm(self, *, single=False): ...
+async def fill(pool):
+    await asyncio.to_thread(pool.held.warm, single=True)
+    await asyncio.to_thread(pool.held.cool, single=True)
+"""
+
+
+def test_a_method_that_an_unknown_receiver_hands_on_is_proposed(tmp_path: Path) -> None:
+    with repo(tmp_path, {"a.py": HANDED_ON}) as found:
+        draft = found.plan("a.py:3:23", "alone")
+        assert found.applied(draft.edits)["a.py"] == HANDED_ON.replace("single=False", "alone=False")
+        assert found.proposed(draft) == {"a.py:5:45": "ANCHORED"}
+
+
 CALLED = """class A:
     def __init__(self, aa=1): ...
     def __call__(self, bb): ...

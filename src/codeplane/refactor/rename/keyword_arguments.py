@@ -15,6 +15,7 @@ from codeplane.refactor.rename.stand_ins import (
     first_argument_function,
     has_parameter,
     is_functools_name,
+    is_method,
     lambda_names,
     stand_ins,
 )
@@ -99,7 +100,7 @@ def reaches(context: RenameContext, facts: Facts, call: Call, function: Bound) -
         one_way = len(set(tiers)) == 1 and meaning.how != "either"
         return reached[0] if one_way else "ANCHORED"
     if not meaning.entities and call.callee == function.name and meaning.how == "member":
-        if _is_method(context, function):
+        if is_method(context, function):
             return "ANCHORED"
         steps = receiver(context.world.text(call.path), call.callee_at, facts.in_text)
         # A receiver with the module's name may be the module.
@@ -347,8 +348,3 @@ def _is_field(context: RenameContext) -> bool:
         and subject.definition is not None
         and subject.definition.kind in ("variable", "constant", "field")
     )
-
-
-def _is_method(context: RenameContext, function: Bound) -> bool:
-    facts = context.world.facts(function.file)
-    return facts is not None and facts.scopes[function.scope].kind == "class"

@@ -71,15 +71,23 @@ def first_argument_function(context: RenameContext, path: str, opened: int) -> t
     first = _FIRST.match(context.world.text(path), opened)
     if first is None:
         return None
-    name = first[1].rpartition(b".")[2]
-    meaning = context.resolver.at(path, first.end(1) - len(name), name.decode("utf-8", "replace"))
+    name = first[1].rpartition(b".")[2].decode("utf-8", "replace")
+    meaning = context.resolver.at(path, first.end(1) - len(name.encode()), name)
     function = context.subject.function
     if function is None or function in meaning.entities:
         return (function, meaning.certain) if function is not None else None
     for entity in meaning.entities if function.name in ("__init__", "__new__") else ():
         if isinstance(entity, Bound) and context.resolver.member(entity, function.name)[0] == function:
             return function, False
-    return None
+    # The method of a receiver that nothing is known of.
+    unknown = not meaning.entities and meaning.how == "member" and name == function.name
+    return (function, False) if unknown and is_method(context, function) else None
+
+
+def is_method(context: RenameContext, function: Bound) -> bool:
+    """Whether a function is defined in the body of a class."""
+    facts = context.world.facts(function.file)
+    return facts is not None and facts.scopes[function.scope].kind == "class"
 
 
 def is_functools_name(context: RenameContext, path: str, at: int, name: str) -> bool:
