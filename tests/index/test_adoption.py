@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from codeplane.code.model import Facts, pack_facts, packed_columns, unpack_facts
+from codeplane.code.model import Facts, pack_columns, pack_facts, unpack_facts
 from codeplane.index.archive import ArchivedFacts
 from codeplane.index.derived_index import DerivedIndex
 from codeplane.index.fact_store import FactStore
@@ -70,9 +70,9 @@ FORGED: dict[str, Callable[[Facts], Facts]] = {
     "imports in no scope": lambda facts: _all(facts, "imports", scope=_FAR),
     "bindings that are none": lambda facts: replace(facts, bind_packed=b"\xff" * 7),
     "bindings of nobody": lambda facts: replace(
-        facts, bind_packed=packed_columns(*([number] * len(facts.bind_names) for number in (_FAR, 1, 200, _FAR)))
+        facts, bind_packed=pack_columns(*([number] * len(facts.bind_names) for number in (_FAR, 1, 200, _FAR)))
     ),
-    "strings outside the text": lambda facts: replace(facts, text_packed=packed_columns([_FAR], [1])),
+    "strings outside the text": lambda facts: replace(facts, text_packed=pack_columns([_FAR], [1])),
     "another language": lambda facts: replace(facts, language="rust"),
 }
 

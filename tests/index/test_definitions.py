@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codeplane.code.facts.assembly import MAX_DEFINITIONS
-from codeplane.index.definitions import _kept, are_plausible
+from codeplane.index.definitions import _select_rows, are_plausible
 from codeplane.index.fact_store import FactStore
 from codeplane.index.files.file import digest_of
 from codeplane.index.parse_worker import DefinitionRow, ParseResult, Source, parse_source
@@ -86,7 +86,7 @@ def test_ids_that_begin_alike_are_told_apart(store: FactStore) -> None:
 @given(st.lists(st.sampled_from(["a", "a.b", "a.b.c", "b.a", "a.a"]), max_size=8))
 def test_what_a_definition_is_inside_of_came_before_it(paths: list[str]) -> None:
     rows = [row(path.rpartition(".")[2], path) for path in paths]
-    for place, (_, _, _, _, inside, *_) in enumerate(_kept(0, rows, {"class": 1})):
+    for place, (_, _, _, _, inside, *_) in enumerate(_select_rows(0, rows, {"class": 1})):
         within = paths[place].rpartition(".")[0]
         if isinstance(inside, int):
             assert inside < place and paths[inside] == within

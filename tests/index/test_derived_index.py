@@ -55,7 +55,7 @@ def rows(home: Path) -> dict[str, list[tuple[object, ...]]]:
         for path, *_ in sorted(parsed)
         for one in store.in_file(os.fsdecode(path), limit=-1)
     ]
-    fed = sorted(store.fed(epoch).items())
+    fed = sorted(store.fed_files(epoch).items())
     store.close()
     return {
         "parsed": sorted(parsed),

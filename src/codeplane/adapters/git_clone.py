@@ -42,7 +42,7 @@ class Remote(Protocol):
     @property
     def shown(self) -> str: ...
 
-    def redacted(self, text: str) -> str: ...
+    def redact(self, text: str) -> str: ...
 
 
 class Listener(Protocol):
@@ -113,7 +113,7 @@ class GitClone:
             process.close()
             await asyncio.shield(process.wait())
         if status != 0:
-            raise RemoteFailed(f"git could not clone {remote.shown}: {remote.redacted(output) or f'status {status}'}")
+            raise RemoteFailed(f"git could not clone {remote.shown}: {remote.redact(output) or f'status {status}'}")
         await asyncio.to_thread(self._refuse_large, target)
 
     async def _watch_size(self, target: Path) -> None:

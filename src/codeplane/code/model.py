@@ -166,7 +166,7 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, kw_only=True, dict=Tru
     @cached_property
     def binds(self) -> NDArray[np.uint32]:
         """One row a binding: scope, offset, reason, target (a definition or an import, by reason; or NO_TARGET)."""
-        scopes, steps, reasons, targets = unpacked_columns(self.bind_packed, 4)
+        scopes, steps, reasons, targets = unpack_columns(self.bind_packed, 4)
         rows = np.empty((len(scopes), 4), np.uint32)
         rows[:, 0], rows[:, 2] = scopes, reasons
         np.cumsum(steps, dtype=np.uint32, out=rows[:, 1])
@@ -262,18 +262,18 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, kw_only=True, dict=Tru
     @cached_property
     def texts(self) -> NDArray[np.uint32]:
         """Stretches of string and comment text, where words are no references."""
-        return _unpacked_spans(self.text_packed)
+        return _unpack_spans(self.text_packed)
 
     @cached_property
     def labels(self) -> frozenset[int]:
         """Places of identifiers that name a field or an argument, not a variable."""
-        (steps,) = unpacked_columns(self.label_packed, 1)
+        (steps,) = unpack_columns(self.label_packed, 1)
         return frozenset(np.cumsum(steps, dtype=np.uint32).tolist())
 
     @cached_property
     def outers(self) -> NDArray[np.uint32]:
         """Stretches inside a scope's text that are read in the scope around it."""
-        return _unpacked_spans(self.outer_packed)
+        return _unpack_spans(self.outer_packed)
 
     @cached_property
     def rows_by_binding(self) -> dict[tuple[int, str], list[int]]:
@@ -369,7 +369,7 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, kw_only=True, dict=Tru
         return starts[index] if index >= 0 and offset < ends[index] else -1
 
 
-def packed_columns(*columns: Sequence[int]) -> bytes:
+def pack_columns(*columns: Sequence[int]) -> bytes:
     """Columns of equal length, each as narrow as its largest number: first their widths, then one after the other."""
     if not columns[0]:
         return b"\1" * len(columns)
@@ -388,7 +388,7 @@ def packed_columns(*columns: Sequence[int]) -> bytes:
     return b"".join((bytes(widths), *parts))
 
 
-def unpacked_columns(raw: bytes, count: int) -> list[NDArray[np.unsignedinteger]]:
+def unpack_columns(raw: bytes, count: int) -> list[NDArray[np.unsignedinteger]]:
     """The columns that were packed, as narrow as they are."""
     return [_array(column) for column in _columns(raw, count)]
 
@@ -413,17 +413,17 @@ def _cumulative(steps: memoryview) -> NDArray[np.uint32]:
     return np.cumsum(_array(steps), dtype=np.uint32)
 
 
-def packed_steps(numbers: Sequence[int]) -> list[int]:
+def pack_steps(numbers: Sequence[int]) -> list[int]:
     """Ascending numbers as the steps between them, which are small."""
     return list(map(sub, numbers, (0, *numbers)))
 
 
-def packed_spans(spans: Sequence[tuple[int, int]]) -> bytes:
+def pack_spans(spans: Sequence[tuple[int, int]]) -> bytes:
     """Stretches in the order of their starts: the steps between these, and the lengths."""
     if not spans:
         return _NO_SPANS
     starts, ends = zip(*spans, strict=True)
-    return packed_columns(packed_steps(starts), list(map(sub, ends, starts)))
+    return pack_columns(pack_steps(starts), list(map(sub, ends, starts)))
 
 
 def pack_facts(facts: Facts) -> bytes:
@@ -444,8 +444,8 @@ def unpack_facts(raw: bytes) -> Facts:
     return facts
 
 
-def _unpacked_spans(raw: bytes) -> NDArray[np.uint32]:
-    steps, lengths = unpacked_columns(raw, 2)
+def _unpack_spans(raw: bytes) -> NDArray[np.uint32]:
+    steps, lengths = unpack_columns(raw, 2)
     spans = np.empty((len(steps), 2), np.uint32)
     np.cumsum(steps, dtype=np.uint32, out=spans[:, 0])
     np.add(spans[:, 0], lengths, out=spans[:, 1])

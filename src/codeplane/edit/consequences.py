@@ -99,7 +99,7 @@ class Consequences:
             tests = await self._tests(now, paths, warnings, seconds=_EXPECTED_SEC)
         else:
             warnings.append("the index is not ready: affected tests are not known")
-        symbols = _bounded(compared.symbols, MAX_SYMBOLS)
+        symbols = _limit_names(compared.symbols, MAX_SYMBOLS)
         return compared, Consequence(symbols=symbols, tests=tests, warnings=tuple(warnings))
 
     async def of(
@@ -121,7 +121,7 @@ class Consequences:
         if fresh is None:
             diff = compared or SyntaxDiff()
             warning = "the index is not ready: affected tests and the fingerprint are not known"
-            return Consequence(symbols=_bounded(diff.symbols, MAX_SYMBOLS), warnings=(*diff.errors, warning))
+            return Consequence(symbols=_limit_names(diff.symbols, MAX_SYMBOLS), warnings=(*diff.errors, warning))
         after = await self._update_index(fresh, paths)
         changed = list(paths) if paths is not None else await asyncio.to_thread(_changed_paths, before, after)
         if compared is None:
@@ -132,7 +132,7 @@ class Consequences:
             warnings.append(f"symbols and syntax of the first {_MAX_COMPARED} files only")
         tests = await self._tests(after, changed, warnings)
         return Consequence(
-            symbols=_bounded(compared.symbols, MAX_SYMBOLS),
+            symbols=_limit_names(compared.symbols, MAX_SYMBOLS),
             tests=tests,
             repo_fingerprint=fingerprint(after),
             epoch=after.epoch,
@@ -176,7 +176,7 @@ class Consequences:
         if selection is None:
             warnings.append("affected tests are not known yet: test_run impacted=true finds them")
             return ()
-        return _bounded([shown(test.path) for test in selection.reached], MAX_TESTS)
+        return _limit_names([shown(test.path) for test in selection.reached], MAX_TESTS)
 
 
 def fingerprint(snapshot: Snapshot) -> str:
@@ -205,6 +205,6 @@ def _contents(snapshot: Snapshot, paths: Sequence[str]) -> dict[str, bytes]:
     return {path: snapshot.text(file) for path, file in files.items() if file.skipped is None}
 
 
-def _bounded(names: Sequence[str], limit: int) -> tuple[str, ...]:
+def _limit_names(names: Sequence[str], limit: int) -> tuple[str, ...]:
     """Limit the names; the last entry says how many more there are."""
     return tuple(names) if len(names) <= limit else (*names[:limit], f"and {len(names) - limit} more")

@@ -73,7 +73,7 @@ class IndexMoves:
             return PlannedMoves()
         try:
             entries = await self._entries(path for pair in pairs for path in pair)
-            intended = await self._intended([old for old, _ in pairs if old in entries])
+            intended = await self._intent_to_add([old for old, _ in pairs if old in entries])
         except NotGit:
             return PlannedMoves()
         except CodePlaneError as error:
@@ -135,7 +135,7 @@ class IndexMoves:
             entries[os.fsdecode(name)] = entry
         return entries
 
-    async def _intended(self, paths: Sequence[str]) -> frozenset[str]:
+    async def _intent_to_add(self, paths: Sequence[str]) -> frozenset[str]:
         """Return the paths that were only marked with `git add --intent-to-add`."""
         lines = await self._lines(("diff", "--name-only", "--diff-filter=A", "--no-ext-diff", "-z"), paths)
         return frozenset(map(os.fsdecode, lines))

@@ -30,7 +30,7 @@ def preview_changes(
     if not changes:
         return Preview(summary=f"{verb} nothing: it is so already", body="\n".join([*facts, *notes]))
     by_path = {shown(change.path): change for change in changes}
-    named = [_named(file, by_path[file.path], delta) for file in delta.files]
+    named = [_describe_file(file, by_path[file.path], delta) for file in delta.files]
     count = len(named)
     more = f" and {count - _NAMED} more" if count > _NAMED else ""
     head = f"{verb} {count} file{'s' * (count != 1)}"
@@ -82,7 +82,7 @@ def _diff(change: Change, before: bytes | None, after: bytes | None) -> str:
     return unified_diff(path, old, new)
 
 
-def _named(file: FileDelta, change: Change, delta: BatchDelta) -> str:
+def _describe_file(file: FileDelta, change: Change, delta: BatchDelta) -> str:
     """Describe one file in a few words."""
     before, after = delta.texts.before.get(change.path), delta.texts.after.get(change.path)
     counts = f"+{file.diff_stats.insertions} -{file.diff_stats.deletions}"

@@ -107,7 +107,7 @@ class Scope:
         except (pygit2.GitError, KeyError, ValueError):
             return set()
 
-    def unlisted(self, paths: Iterable[str]) -> set[str]:
+    def unlisted_paths(self, paths: Iterable[str]) -> set[str]:
         """Return the new paths that the index does not cover: hidden, or ignored and not included."""
         candidates, rules = list(paths), IgnoreRules.of(self._root, self._secrets)
         _, left_out = rules.kept(candidates, tracked=False)

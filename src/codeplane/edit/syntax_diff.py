@@ -176,8 +176,8 @@ def _too_large_warning(paths: list[str]) -> tuple[str, ...]:
 def _changed_symbols(path: str, hunks: Sequence[Hunk], before: _Parse | None, after: _Parse | None) -> Iterator[str]:
     """Return the innermost definitions around every hunk, of both versions."""
     old, new = _symbol_paths(before), _symbol_paths(after)
-    in_old = _touched(before, [(hunk.start + 1, hunk.end) for hunk in hunks])
-    in_new = _touched(after, [(hunk.new_start + 1, hunk.new_end) for hunk in hunks])
+    in_old = _touched_definitions(before, [(hunk.start + 1, hunk.end) for hunk in hunks])
+    in_new = _touched_definitions(after, [(hunk.new_start + 1, hunk.new_end) for hunk in hunks])
     for name in dict.fromkeys(definition.path for definition in (*in_old, *in_new)):
         sign = "" if name in old and name in new else "-" if name in old else "+"
         yield f"{sign}{shown(path)}:{name}"
@@ -209,7 +209,7 @@ def _symbol_paths(parse: _Parse | None) -> set[str]:
     return {definition.path for definition in parse.facts.definitions}
 
 
-def _touched(parse: _Parse | None, spans: list[tuple[int, int]]) -> Iterator[Definition]:
+def _touched_definitions(parse: _Parse | None, spans: list[tuple[int, int]]) -> Iterator[Definition]:
     """Return the innermost definitions that these spans of lines touch."""
     if parse is None or parse.facts is None:
         return

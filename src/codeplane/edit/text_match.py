@@ -182,7 +182,7 @@ def _spans(lines: Sequence[str], places: Sequence[_Place], old: str, new: str, p
     for place in places:
         shift = (place.added, place.cut)
         if shift not in texts:
-            texts[shift] = "\n".join(_indented(line, place) for line in new.split("\n"))
+            texts[shift] = "\n".join(_indent(line, place) for line in new.split("\n"))
         text, last = texts[shift], place.line + place.count
         end = starts[last] - 1
         if old.endswith("\n"):
@@ -195,7 +195,7 @@ def _spans(lines: Sequence[str], places: Sequence[_Place], old: str, new: str, p
     return spans
 
 
-def _indented(line: str, place: _Place) -> str:
+def _indent(line: str, place: _Place) -> str:
     if not line.strip():
         return line
     return place.added + (line.removeprefix(place.cut) if place.cut else line)
@@ -203,7 +203,7 @@ def _indented(line: str, place: _Place) -> str:
 
 def _ambiguous_error(plain: str, count: int, numbers: Sequence[int], path: str) -> EditMismatch:
     lines = plain.split("\n")
-    candidates = [_numbered(lines, number - 1) for number in numbers[:_CANDIDATES]]
+    candidates = [_number_lines(lines, number - 1) for number in numbers[:_CANDIDATES]]
     more = f"\nand {count - _CANDIDATES} more" if count > _CANDIDATES else ""
     return EditMismatch(
         f"{path}: old_text is there {count} times, at lines {', '.join(map(str, numbers[:_CANDIDATES]))}:\n"
@@ -220,7 +220,7 @@ def _missing_error(lines: Sequence[str], old: str, path: str) -> EditMismatch:
     size = old.removesuffix("\n").count("\n") + 1
     first = max(0, at - _AROUND)
     last = min(len(lines), at + min(size, _SHOWN_LINES - 2 * _AROUND) + _AROUND)
-    shown = "\n".join(_numbered(lines, number) for number in range(first, last))
+    shown = "\n".join(_number_lines(lines, number) for number in range(first, last))
     where = f"nearest is line {at + 1}, which now reads" if nearest is not None else "the file begins"
     return EditMismatch(
         f"{path}: old_text is not there; {where}:\n{shown}",
@@ -229,6 +229,6 @@ def _missing_error(lines: Sequence[str], old: str, path: str) -> EditMismatch:
     )
 
 
-def _numbered(lines: Sequence[str], number: int) -> str:
+def _number_lines(lines: Sequence[str], number: int) -> str:
     line = lines[number]
     return f"{number + 1}: {line if len(line) <= _SHOWN_WIDTH else line[:_SHOWN_WIDTH] + '…'}"

@@ -87,7 +87,7 @@ class ArchiveOperations:
     @operation("index.export", risk=Risk.WRITE, budget=Budget.MUTATION, capability="execute_tools", timeout_sec=3600)
     async def export(self, call: Call, request: ExportRequest) -> ExportResult:
         """Write what is dear to make (facts, vectors) into one file; import it where the same contents lie."""
-        snapshot = await self._settled()
+        snapshot = await self._settled_snapshot()
         name = request.name or f"index-{(snapshot.commit or 'none')[:12]}{_ENDING}"
         return await asyncio.to_thread(self._export, snapshot, self._folder / name)
 
@@ -101,7 +101,7 @@ class ArchiveOperations:
             raise NotFound(f"no archive {request.name}", hint="cpl index import FILE brings it in")
         return await asyncio.to_thread(self._import, snapshot, source)
 
-    async def _settled(self) -> Snapshot:
+    async def _settled_snapshot(self) -> Snapshot:
         fresh = await self._index.ready()
         snapshot = await fresh.snapshot(strict=True)
         behind = await self._index.wait_for_facts(snapshot)

@@ -79,14 +79,14 @@ def are_plausible(rows: Sequence[DefinitionRow]) -> bool:
 
 def add(connection: sqlite3.Connection, files: Sequence[tuple[int, Sequence[DefinitionRow]]]) -> None:
     """Insert the definitions of new files, by file number."""
-    kinds = terms.numbered(connection, {row.kind for _, rows in files for row in rows})
+    kinds = terms.number_words(connection, {row.kind for _, rows in files for row in rows})
     connection.executemany(
         "INSERT INTO definitions VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (kept for number, rows in files for kept in _kept(number << _BITS, rows, kinds)),
+        (kept for number, rows in files for kept in _select_rows(number << _BITS, rows, kinds)),
     )
 
 
-def _kept(first: int, rows: Sequence[DefinitionRow], kinds: dict[str, int]) -> Iterable[tuple[object, ...]]:
+def _select_rows(first: int, rows: Sequence[DefinitionRow], kinds: dict[str, int]) -> Iterable[tuple[object, ...]]:
     places: dict[str, int] = {}
     for position, row in enumerate(rows):
         # Only what came before: so nothing is inside of itself, whatever a file says.
@@ -94,7 +94,7 @@ def _kept(first: int, rows: Sequence[DefinitionRow], kinds: dict[str, int]) -> I
         inside = places.get(within, within) if within else None
         places.setdefault(row.path, position)
         signature = bytes.fromhex(row.signature)
-        yield first + position, _shortened(row.uid), row.name, kinds[row.kind], inside, signature, row.ordinal, row.line
+        yield first + position, _shorten(row.uid), row.name, kinds[row.kind], inside, signature, row.ordinal, row.line
 
 
 def remove(connection: sqlite3.Connection, file_id: int) -> None:
@@ -103,7 +103,7 @@ def remove(connection: sqlite3.Connection, file_id: int) -> None:
     connection.execute("DELETE FROM definitions WHERE id BETWEEN ? AND ?", (first, first + _FILE - 1))
 
 
-def named(connection: sqlite3.Connection, name: str, *, limit: int) -> list[Symbol]:
+def find_named(connection: sqlite3.Connection, name: str, *, limit: int) -> list[Symbol]:
     """Definitions with a name, ordered by file and position."""
     return _symbols(connection, _SYMBOLS.format(_FROM_DEFINITION, "name = ?"), (name, limit))
 
@@ -111,7 +111,7 @@ def named(connection: sqlite3.Connection, name: str, *, limit: int) -> list[Symb
 def named_any(connection: sqlite3.Connection, wanted: Sequence[str]) -> list[Symbol]:
     """Definitions with any of several names, in one query."""
     where = "name IN (SELECT value FROM json_each(?))"
-    return _symbols(connection, _SYMBOLS.format(_FROM_DEFINITION, where), (listed(wanted), -1))
+    return _symbols(connection, _SYMBOLS.format(_FROM_DEFINITION, where), (json_list(wanted), -1))
 
 
 def with_uid(connection: sqlite3.Connection, uid: str) -> Symbol | None:
@@ -122,7 +122,7 @@ def with_uid(connection: sqlite3.Connection, uid: str) -> Symbol | None:
         return None
     if len(raw) != _UID_BYTES:
         return None
-    alike = _symbols(connection, _SYMBOLS.format(_FROM_DEFINITION, "uid = ?"), (_shortened(raw), -1))
+    alike = _symbols(connection, _SYMBOLS.format(_FROM_DEFINITION, "uid = ?"), (_shorten(raw), -1))
     return next((symbol for symbol in alike if symbol.uid == raw.hex()), None)
 
 
@@ -144,7 +144,7 @@ def names_after(connection: sqlite3.Connection, names: list[str], *, gone: set[s
     """The sorted names after some files changed; the same list object if no name came or went."""
     there = connection.execute(
         "SELECT value FROM json_each(?) WHERE value IN (SELECT name FROM definitions WHERE name = value)",
-        (listed(sorted(gone)),),
+        (json_list(sorted(gone)),),
     )
     gone = gone.difference(name for (name,) in there)
     new = {name for name in new if not _holds(names, name)}
@@ -161,7 +161,7 @@ def outline(connection: sqlite3.Connection, files: Iterable[int], limit: int) ->
     rows = connection.execute(
         "SELECT definitions.id, name, inside, term FROM json_each(?) AS files CROSS JOIN definitions"
         f" ON {_OF_FILE.format('files.value')} JOIN terms ON term_id = kind LIMIT ?",
-        (listed(sorted(files)), limit),
+        (json_list(sorted(files)), limit),
     ).fetchall()
     paths = _paths(connection, rows)
     return [(number >> _BITS, number % _FILE, name, kind, paths[number]) for number, name, _, kind in rows]
@@ -201,7 +201,8 @@ def _paths(connection: sqlite3.Connection, rows: Sequence[_DefinitionRow]) -> di
     further = rows
     while wanted := {(row[0] & _OF_ITS_FILE) + row[2] for row in further if type(row[2]) is int} - rows_by_id.keys():
         further = connection.execute(
-            "SELECT id, name, inside FROM definitions WHERE id IN (SELECT value FROM json_each(?))", (listed(wanted),)
+            "SELECT id, name, inside FROM definitions WHERE id IN (SELECT value FROM json_each(?))",
+            (json_list(wanted),),
         ).fetchall()
         rows_by_id |= {row[0]: row for row in further}
     paths: dict[int, str] = {}
@@ -212,10 +213,10 @@ def _paths(connection: sqlite3.Connection, rows: Sequence[_DefinitionRow]) -> di
     return paths
 
 
-def listed(values: Iterable[int] | Iterable[str]) -> str:
+def json_list(values: Iterable[int] | Iterable[str]) -> str:
     """Encode values for `json_each`."""
     return msgspec.json.encode(list(values)).decode()
 
 
-def _shortened(uid: bytes) -> int:
+def _shorten(uid: bytes) -> int:
     return int.from_bytes(uid[:_UID_KEPT], "big", signed=True)

@@ -80,7 +80,7 @@ class DerivedIndex:
 
     def commit_text(self) -> None:
         """Commit the pending documents of the full text."""
-        with self._lock, self._forgetting():
+        with self._lock, self._forget_on_failure():
             self._commit()
 
     def update(
@@ -96,7 +96,7 @@ class DerivedIndex:
         `parsed` is called once the facts are all there: those who need no more need not wait for the full text, which
         takes longer to commit than all before it. Unless it `commits`, that is left to `commit_text`.
         """
-        with self._lock, self._forgetting():
+        with self._lock, self._forget_on_failure():
             digests = self._known()
             # Since a whole pass only what is new can be behind: to look at every file takes longer than an edit.
             touched = ChangedFiles.of(snapshot, self._at, self._overtaken)
@@ -139,7 +139,7 @@ class DerivedIndex:
             return done
 
     @contextmanager
-    def _forgetting(self) -> Iterator[None]:
+    def _forget_on_failure(self) -> Iterator[None]:
         """On failure, fall back to what the full text has committed."""
         try:
             yield
@@ -186,7 +186,7 @@ class DerivedIndex:
         """Store facts as they arrive until asked to stop, and feed their files to the full text."""
         started, done, size = time.monotonic(), 0, 0
         total = sum(known.length for known in pending.files)
-        for files in pending.grouped(self._fed_at_once(snapshot, pending, parsing, feeding)):
+        for files in pending.group(self._fed_at_once(snapshot, pending, parsing, feeding)):
             self.facts.put(files, epoch=snapshot.epoch)
             self._known().update({file.path: file.digest for file in files})
             done += len(files)

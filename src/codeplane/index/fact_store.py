@@ -93,7 +93,7 @@ class FactStore:
         rows = self._database.connection.execute("SELECT path, digest FROM parsed")
         return {os.fsdecode(path): digest.hex() for path, digest in rows}
 
-    def fed(self, epoch: int | None) -> dict[str, str]:
+    def fed_files(self, epoch: int | None) -> dict[str, str]:
         """The files in the full text if its last commit was this epoch; empty otherwise."""
         return feed_record.load_feed(self._database.connection, epoch)
 
@@ -170,7 +170,7 @@ class FactStore:
             for path in paths:
                 parsed_table.remove(connection, os.fsencode(path), epoch)
             if files:
-                files = parsed_table.packed(files)
+                files = parsed_table.order_for_pages(files)
                 # A number is never given twice, since segments of names go on speaking of the dead.
                 (first,) = connection.execute("SELECT 1 + COALESCE(MAX(last), 0) FROM names").fetchone()
                 with self.filling(len(files)):
@@ -232,7 +232,7 @@ class FactStore:
             raw = zlib.decompress(rows[0][0])
             facts = unpack_facts(raw)
         except (zlib.error, msgspec.MsgspecError, TypeError) as error:
-            raise self._broken(f"those of {shown(path)}: {error}") from error
+            raise self._note_damage(f"those of {shown(path)}: {error}") from error
         if keep:
             self._unpacked.put(path, digest, facts, size=len(raw) * _UNPACKED)
         return facts
@@ -258,12 +258,12 @@ class FactStore:
 
     def named(self, name: str, *, limit: int) -> list[Symbol]:
         """Definitions with a name, ordered by file and position."""
-        with self._reading():
-            return definitions.named(self._reader, name, limit=limit)
+        with self._read_transaction():
+            return definitions.find_named(self._reader, name, limit=limit)
 
     def named_any(self, wanted: Sequence[str], *, limit: int) -> dict[str, list[Symbol]]:
         """Definitions of several names in one query, up to `limit` each."""
-        with self._reading():
+        with self._read_transaction():
             symbols = definitions.named_any(self._reader, wanted)
         by_name: dict[str, list[Symbol]] = {}
         for symbol in symbols:
@@ -274,12 +274,12 @@ class FactStore:
 
     def with_uid(self, uid: str) -> Symbol | None:
         """The definition with this id."""
-        with self._reading():
+        with self._read_transaction():
             return definitions.with_uid(self._reader, uid)
 
     def in_file(self, path: str, *, limit: int) -> list[Symbol]:
         """Definitions of a file, in order."""
-        with self._reading():
+        with self._read_transaction():
             file_id = parsed_table.file_id_of(self._reader, os.fsencode(path))
             return definitions.in_file(self._reader, file_id, limit=limit) if file_id is not None else []
 
@@ -294,11 +294,11 @@ class FactStore:
 
     def files_with(self, name: str) -> list[tuple[str, str]]:
         """The code files in which an identifier occurs, with their digests."""
-        with self._reading():
+        with self._read_transaction():
             (ids,) = self._mentions.of(self._reader, (name,))
             rows = self._reader.execute(
                 "SELECT path, digest FROM parsed WHERE file_id IN (SELECT value FROM json_each(?))",
-                (definitions.listed(ids.tolist()),),
+                (definitions.json_list(ids.tolist()),),
             ).fetchall()
         return sorted((os.fsdecode(path), digest.hex()) for path, digest in rows)
 
@@ -309,7 +309,7 @@ class FactStore:
 
     def outline(self, files: Sequence[int], *, limit: int) -> list[tuple[int, int, str, str, str]]:
         """Definitions of files, by their numbers: (file, position, name, kind, lexical path)."""
-        with self._reading():
+        with self._read_transaction():
             return definitions.outline(self._reader, files, limit)
 
     def most_defined(self, kind: str, *, limit: int) -> list[str]:
@@ -326,14 +326,14 @@ class FactStore:
 
         Among them are numbers that files had before they were written again: nobody has those now.
         """
-        with self._reading():
+        with self._read_transaction():
             postings = self._mentions.of(self._reader, wanted)
         return [(name, ids.tobytes()) for name, ids in zip(wanted, postings, strict=True) if len(ids)]
 
     def snapshot(self, path: str, epoch: int) -> tuple[tuple[object, ...], ...] | None:
         """A file's definitions as they were at an epoch: (kind, name, lexical path, signature, line), or None."""
         raw = os.fsencode(path)
-        with self._reading():
+        with self._read_transaction():
             row = self._reader.execute(
                 f"SELECT file_id FROM parsed WHERE {AT} AND epoch <= ?", (*at(raw), epoch)
             ).fetchone()
@@ -343,12 +343,12 @@ class FactStore:
 
     def first_epoch(self, epoch: int) -> int:
         """The earliest epoch with stored definitions; a later one than `epoch` if there is none."""
-        with self._reading():
+        with self._read_transaction():
             return definition_history.first_epoch(self._reader, epoch)
 
     def at_epoch(self, epoch: int) -> dict[str, tuple[int, str]]:
         """Files with definitions at an epoch: the epoch they date from, and their present language or nothing."""
-        with self._reading():
+        with self._read_transaction():
             return definition_history.files_at(self._reader, epoch)
 
     def _index(self) -> None:
@@ -356,7 +356,7 @@ class FactStore:
             self._database.connection.execute(statement)
 
     @contextmanager
-    def _reading(self) -> Iterator[None]:
+    def _read_transaction(self) -> Iterator[None]:
         """Give several reads one transaction, and note damage."""
         with self._lock:
             try:
@@ -371,13 +371,13 @@ class FactStore:
             except sqlite3.DatabaseError as error:
                 if "locked" in str(error):
                     raise
-                raise self._broken(str(error)) from error
+                raise self._note_damage(str(error)) from error
 
     def _read(self, statement: str, values: Sequence[object] = ()) -> list[tuple]:  # type: ignore[type-arg]
-        with self._reading():
+        with self._read_transaction():
             return self._reader.execute(statement, tuple(values)).fetchall()
 
-    def _broken(self, why: str) -> StorageFailed:
+    def _note_damage(self, why: str) -> StorageFailed:
         """Note that the store is damaged, and return the error for the caller."""
         self.damaged = why
         return StorageFailed(f"the facts are damaged and are made again: {why}", hint="call again in a moment")

@@ -135,7 +135,7 @@ class FullText:
         `fresh`: none of them is in it, as after `clear`, so nothing has to be looked for and replaced.
         """
         with self._lock:
-            writer = self._writing()
+            writer = self._open_writer()
             for document in documents:
                 key = _key(document.path)
                 if not fresh:
@@ -145,20 +145,20 @@ class FullText:
     def remove(self, paths: Iterable[str]) -> None:
         """Remove files at the next commit."""
         with self._lock:
-            writer = self._writing()
+            writer = self._open_writer()
             for path in paths:
                 writer.delete_documents_by_term("path", _key(path))
 
     def clear(self) -> None:
         """Remove everything at the next commit."""
         with self._lock:
-            self._writing().delete_all_documents()
+            self._open_writer().delete_all_documents()
             self._padded = False
 
     def commit(self, epoch: int) -> None:
         """Commit everything together with its epoch."""
         with self._lock:
-            writer = self._writing()
+            writer = self._open_writer()
             if not self._padded:
                 self._pad(writer)
                 self._padded = True
@@ -199,7 +199,7 @@ class FullText:
             self.release()
             # After a commit that deletes, Tantivy 0.27 was seen not to merge; an empty commit makes it try again.
             for _ in range(3):
-                self._writing().commit()
+                self._open_writer().commit()
                 self.release()
                 if not self.deleted:
                     break
@@ -247,7 +247,7 @@ class FullText:
             self.release()
 
     def _merge(self, epoch: int) -> None:
-        writer = self._writing()
+        writer = self._open_writer()
         for pad in _PADS:
             writer.delete_documents_by_term("path", pad)
         self._mark(writer, epoch)
@@ -287,7 +287,7 @@ class FullText:
         _epoch_of(index)
         return index
 
-    def _writing(self) -> tantivy.IndexWriter:
+    def _open_writer(self) -> tantivy.IndexWriter:
         # The lock of a writer that was let go is freed a moment after it.
         for attempt in range(_LOCK_TRIES):
             if self._writer is not None:

@@ -109,7 +109,7 @@ class Indexer:
 
     def reconcile(self) -> Snapshot:
         """Check every file's stamp and read what changed."""
-        with self._lock, self._timed("walk"):
+        with self._lock, self._measure("walk"):
             if not self.is_whole():
                 return self._rebuild()
             listing = list_files(self._root, self._git_at, self._secrets, self._include)
@@ -120,7 +120,7 @@ class Indexer:
         paths = list(paths)
         if any(map(says_what_belongs, paths)):
             return self.reconcile()
-        with self._lock, self._timed("files"):
+        with self._lock, self._measure("files"):
             if not self.is_whole():
                 return self._rebuild()
             return self._updated(paths, None)
@@ -176,7 +176,7 @@ class Indexer:
             return False
 
     @contextmanager
-    def _timed(self, kind: str) -> Iterator[None]:
+    def _measure(self, kind: str) -> Iterator[None]:
         began = self._clock.monotonic_ns()
         with span("index.refresh", kind=kind):
             yield
@@ -185,7 +185,7 @@ class Indexer:
         self._reconciled(kind, spent_ns)
 
     def _rebuild(self) -> Snapshot:
-        with self._timed("rebuild"):
+        with self._measure("rebuild"):
             return self._remade()
 
     def _remade(self) -> Snapshot:
@@ -249,7 +249,7 @@ class Indexer:
         # What is replaced keeps its place; new names have to find theirs.
         new = any(file_read.path not in files for file_read in changed)
         files |= {file_read.path: file_read for file_read in (*touched, *changed)}
-        files = _sorted(files) if new else files
+        files = _sort_files(files) if new else files
         changes = Changes(
             changed=tuple(file_read.path for file_read in changed),
             removed=tuple(removed),
@@ -303,7 +303,7 @@ class Indexer:
         path.unlink(missing_ok=True)
         fresh = ContentFile(path, length=0)
         moved: dict[str, IndexedFile] = {}
-        for name, known in _sorted(files).items():
+        for name, known in _sort_files(files).items():
             if known.skipped is None:
                 text = everything[known.offset : known.offset + known.length]
                 known = replace(known, offset=fresh.append(bytes(text)))
@@ -385,7 +385,7 @@ def _live_bytes(files: dict[str, IndexedFile]) -> int:
     return sum(known.length for known in files.values())
 
 
-def _sorted(files: dict[str, IndexedFile]) -> dict[str, IndexedFile]:
+def _sort_files(files: dict[str, IndexedFile]) -> dict[str, IndexedFile]:
     return dict(sorted(files.items(), key=lambda item: os.fsencode(item[0])))
 
 

@@ -45,12 +45,12 @@ class Segment:
         key_arrays = [_wide(packed) for _, packed in files]
         numbers = np.array([number for number, _ in files], np.uint32)
         first, last = int(numbers.min()), int(numbers.max())
-        return cls._sorted(
+        return cls._sort(
             first, last, np.concatenate(key_arrays), np.repeat(numbers, [len(keys) for keys in key_arrays])
         )
 
     @classmethod
-    def _sorted(cls, first: int, last: int, keys: NDArray[np.uint64], numbers: NDArray[np.uint32]) -> "Segment":
+    def _sort(cls, first: int, last: int, keys: NDArray[np.uint64], numbers: NDArray[np.uint32]) -> "Segment":
         # The numbers are in their order already, for each of the keys, which leaves these to sort; of two segments that
         # are merged both are sorted, which takes no longer than reading them.
         order = np.argsort(keys, kind="stable")
@@ -61,7 +61,7 @@ class Segment:
         files = (numbers[order] - np.uint32(first)).astype(np.min_scalar_type(last - first))
         return cls(first=first, last=last, keys=keys[new], starts=starts, files=files)
 
-    def merged(self, later: "Segment", living: NDArray[np.uint32]) -> "Segment":
+    def merge(self, later: "Segment", living: NDArray[np.uint32]) -> "Segment":
         """Merge with a later segment, without deleted files."""
         keys = np.concatenate([np.repeat(segment.keys, np.diff(segment.starts)) for segment in (self, later)])
         numbers = np.concatenate(
@@ -70,9 +70,9 @@ class Segment:
         if len(living) <= later.last - self.first:
             is_living = np.isin(numbers, living)
             keys, numbers = keys[is_living], numbers[is_living]
-        return self._sorted(self.first, later.last, keys, numbers)
+        return self._sort(self.first, later.last, keys, numbers)
 
-    def having(self, keys: NDArray[np.uint64]) -> list[NDArray[np.uint32]]:
+    def files_of(self, keys: NDArray[np.uint64]) -> list[NDArray[np.uint32]]:
         """The files of each key."""
         at = self.keys.searchsorted(keys)
         begins, ends = self.starts[at], self.starts[np.minimum(at + 1, len(self.keys))]
@@ -116,7 +116,7 @@ def add(connection: sqlite3.Connection, files: Sequence[tuple[int, bytes]]) -> N
         living = connection.execute(
             "SELECT file_id FROM parsed WHERE file_id BETWEEN ? AND ?", (first, made.last)
         ).fetchall()
-        made = Segment.from_row(row).merged(made, np.array(living, np.uint32).reshape(-1))
+        made = Segment.from_row(row).merge(made, np.array(living, np.uint32).reshape(-1))
         connection.execute("DELETE FROM names WHERE first = ?", (first,))
     connection.execute("INSERT INTO names VALUES (?, ?, ?, ?, ?, ?)", made.row())
 
@@ -137,7 +137,7 @@ class NamePostings:
         held = self._held
         self._held = {place: held.get(place) or _read(connection, place[0]) for place in wanted}
         keys = np.array([key_of(name) for name in names], np.uint64)
-        postings = [segment.having(keys) for segment in self._held.values()]
+        postings = [segment.files_of(keys) for segment in self._held.values()]
         nothing = np.zeros(0, np.uint32)
         return [np.concatenate(parts) for parts in zip(*postings, strict=True)] if postings else [nothing] * len(names)
 

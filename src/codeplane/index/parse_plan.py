@@ -36,7 +36,7 @@ class ParsePlan:
             sources=sources_of(ordered, spoken),
         )
 
-    def grouped(self, parsing: Iterable[list[ParseResult]]) -> Iterator[list[ParsedFile]]:
+    def group(self, parsing: Iterable[list[ParseResult]]) -> Iterator[list[ParsedFile]]:
         """Group parsed files into transactions."""
         group: list[ParsedFile] = []
         size, since = 0, time.monotonic()

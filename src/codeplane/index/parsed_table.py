@@ -30,7 +30,7 @@ class ParsedFile:
     parsed: ParseResult
 
 
-def packed(files: Sequence[ParsedFile]) -> list[ParsedFile]:
+def order_for_pages(files: Sequence[ParsedFile]) -> list[ParsedFile]:
     """The files in an order that fills database pages best."""
     sizes = [len(file.parsed.facts) + len(file.path) + _BESIDE for file in files]
     return [files[place] for place in packing_order(sizes)]
@@ -38,7 +38,7 @@ def packed(files: Sequence[ParsedFile]) -> list[ParsedFile]:
 
 def add(connection: sqlite3.Connection, files: Sequence[ParsedFile], *, first: int, epoch: int) -> None:
     """Insert files with their definitions, numbered from `first`."""
-    spoken = terms.numbered(connection, {file.language for file in files})
+    spoken = terms.number_words(connection, {file.language for file in files})
     connection.executemany(
         "INSERT INTO parsed VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         (

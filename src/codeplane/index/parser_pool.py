@@ -96,7 +96,7 @@ class ParserPool:
             self._workers.end(worker)
 
     def _work(self, crew: WorkQueue, done: "queue.Queue[list[ParseResult]]", ended: threading.Event) -> None:
-        worker = self._taken()
+        worker = self._take_worker()
         over = 0
         while worker is not None and not ended.is_set():
             # Who leaves does not come back, so once is not enough: merging now and then takes memory for a moment.
@@ -114,7 +114,7 @@ class ParserPool:
                 self._dismiss(worker)
                 if hung:
                     worker, results = (
-                        self._taken(fresh=True),
+                        self._take_worker(fresh=True),
                         [ParseResult(key=batch.sources[0].key, problem=_TOO_LONG)],
                     )
                 else:
@@ -153,7 +153,7 @@ class ParserPool:
         A file whose worker was killed from outside again and again gets no answer, and is asked for again later; so do
         all files where no worker can be started, as after an update under a running server: none of them is to blame.
         """
-        worker = self._taken(fresh=True)
+        worker = self._take_worker(fresh=True)
         results: list[ParseResult] = []
         for source in batch.sources:
             for _ in range(_TRIES):
@@ -165,7 +165,7 @@ class ParserPool:
                     break
                 killed, hung = worker.was_killed(), worker.hung
                 self._dismiss(worker)
-                worker = self._taken(fresh=True)
+                worker = self._take_worker(fresh=True)
                 if worker is not None and not killed and not worker.answers():
                     self._dismiss(worker)
                     return None, results
@@ -176,7 +176,7 @@ class ParserPool:
                     break
         return worker, results
 
-    def _taken(self, *, fresh: bool = False) -> Worker | None:
+    def _take_worker(self, *, fresh: bool = False) -> Worker | None:
         """An idle or new worker, or None when closed."""
         with self._lock:
             if self._closed:

@@ -77,7 +77,7 @@ class IndexService:
         self._wait_sec = wait_sec
         self._log_note = logger
         self._watcher = watcher
-        self._indexer = indexer(self._published, lambda *read: self._following.derived.saw(*read))
+        self._indexer = indexer(self._publish, lambda *read: self._following.derived.saw(*read))
         self._fresh = fresh(self._indexer)
         self._following = UpdateLoop(
             follower=follower,
@@ -264,7 +264,7 @@ class IndexService:
             # New names, ignore rules, a branch switch: only a walk tells what belongs.
             await self._fresh.verify()
 
-    def _published(self, snapshot: Snapshot, changes: Changes) -> None:
+    def _publish(self, snapshot: Snapshot, changes: Changes) -> None:
         self._following.wake()
         renamed = [list(map(shown, pair)) for pair in changes.renamed[:_NAMED]]
         self._log.append_soon(

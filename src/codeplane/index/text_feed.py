@@ -49,7 +49,7 @@ class TextFeed:
     def of(
         cls, snapshot: Snapshot, fed: dict[str, str] | None, facts: FactStore, text: FullText, touched: ChangedFiles
     ) -> "TextFeed":
-        known = facts.fed(text.epoch) if fed is None else fed
+        known = facts.fed_files(text.epoch) if fed is None else fed
         # Removed files count in how rare a word is until they are merged away; a small repository is fed anew instead.
         worn = text.deleted > max(_WORN_LEAST, len(known) // DELETED_SHARE) and len(known) < _SMALL
         known = {} if worn else known

@@ -67,7 +67,7 @@ class UpdateLoop:
         wait_sec: float,
         logger: Callable[[str, JsonObject], None],
     ) -> None:
-        self._follower = follower(self._progressed)
+        self._follower = follower(self._note_progress)
         self.vectors = vectors(self._follower.facts) if vectors is not None else None
         self._filling: asyncio.Task[None] | None = None
         self._warming: asyncio.Task[None] | None = None
@@ -227,7 +227,7 @@ class UpdateLoop:
                 self._follower.update,
                 snapshot,
                 newer=lambda: self._closing or (time.monotonic() > short_until_sec and self._is_old(snapshot)),
-                parsed=lambda: self._parsed(snapshot.epoch),
+                parsed=lambda: self._announce_facts(snapshot.epoch),
                 commits=self._commits,
             )
         except IndexNotReady:
@@ -261,7 +261,7 @@ class UpdateLoop:
             self._settle(snapshot)
             if self._warming is None or self._warming.done():
                 self._warming = asyncio.create_task(self._warm(snapshot))
-        await self._reached(snapshot.epoch)
+        await self._announce_epoch(snapshot.epoch)
         if first and len(snapshot.texts) >= _LARGE:
             # Where nothing had to be parsed, the first edit would wait for a worker to start.
             await asyncio.to_thread(self._follower.parsers.warm, single=True)
@@ -284,16 +284,16 @@ class UpdateLoop:
             await asyncio.sleep(_RETRY_SEC)
             self._awake.set()
 
-    def _parsed(self, epoch: int) -> None:
+    def _announce_facts(self, epoch: int) -> None:
         """Announce that an epoch's facts are complete; called from the update's thread."""
 
         def notify() -> None:
-            self._notifying = asyncio.create_task(self._reached(epoch))
+            self._notifying = asyncio.create_task(self._announce_epoch(epoch))
 
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(notify)
 
-    async def _reached(self, epoch: int) -> None:
+    async def _announce_epoch(self, epoch: int) -> None:
         async with self._caught_up:
             self._epoch = epoch
             self._caught_up.notify_all()
@@ -301,9 +301,9 @@ class UpdateLoop:
     def _fill(self) -> None:
         """Start filling in vectors in the background, unless already running."""
         if self.vectors is not None and (self._filling is None or self._filling.done()):
-            self._filling = asyncio.create_task(self._filled(self.vectors))
+            self._filling = asyncio.create_task(self._note_vectors(self.vectors))
 
-    async def _filled(self, vectors: VectorIndex) -> None:
+    async def _note_vectors(self, vectors: VectorIndex) -> None:
         # A thread of its own: it may lower its priority for good, and the others answer questions.
         apart = ThreadPoolExecutor(1, thread_name_prefix="vectors")
         try:
@@ -315,7 +315,7 @@ class UpdateLoop:
         filled, reason = None, vectors.remade
         loop = asyncio.get_running_loop()
         while not self._closing and (snapshot := self._newest()) is not None and snapshot.epoch != filled:
-            if await self._paused() or await self._mend():
+            if await self._pause() or await self._mend():
                 continue
             try:
                 fill = partial(vectors.fill, snapshot, stop=partial(self._is_old, snapshot))
@@ -333,7 +333,7 @@ class UpdateLoop:
                 reason = vectors.remade
                 self._log_note("vectors are made again", {"reason": reason})
 
-    async def _paused(self) -> bool:
+    async def _pause(self) -> bool:
         """Pause between fills unless vectors are wanted; return whether it paused."""
         wait_sec = self._filled_sec + _FILL_EVERY_SEC - time.monotonic()
         if wait_sec <= 0 or self._vectors_wanted.is_set():
@@ -370,7 +370,7 @@ class UpdateLoop:
         newest = self._newest()
         return self._closing or newest is None or newest.epoch != snapshot.epoch
 
-    def _progressed(self, progress: Progress) -> None:
+    def _note_progress(self, progress: Progress) -> None:
         if progress.files < progress.files_total and progress.sec - self._last_report_sec >= _TELL_EVERY_SEC:
             self._last_report_sec = progress.sec
             self._tell("index.progress", _progress_json(progress))

@@ -89,7 +89,7 @@ class VectorIndex:
                 break
             text = snapshot.text(known)
             chunks = self._chunks(known, text)
-            store.add(known.digest, chunks, embedder.embed([_worded(text, chunk) for chunk in chunks]))
+            store.add(known.digest, chunks, embedder.embed([_chunk_text(text, chunk) for chunk in chunks]))
             self.waiting -= 1
             added += len(chunks)
             if added >= _COMMIT_CHUNKS:
@@ -189,5 +189,5 @@ def _speaks(path: str) -> bool:
     return (language is not None and language.kind not in ("data", "markup")) or path.lower().endswith(_PROSE)
 
 
-def _worded(text: bytes, chunk: Chunk) -> str:
+def _chunk_text(text: bytes, chunk: Chunk) -> str:
     return text[chunk.start : chunk.end].decode("utf-8", "replace")

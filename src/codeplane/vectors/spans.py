@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from operator import sub
 
-from codeplane.code.model import packed_columns, unpacked_columns
+from codeplane.code.model import pack_columns, unpack_columns
 from codeplane.vectors.chunks import Chunk
 
 _COLUMNS = 4
@@ -12,7 +12,7 @@ _COLUMNS = 4
 def pack_spans(spans: Sequence[Chunk]) -> bytes:
     """Pack chunks as columns: starts, lengths, first lines and line counts."""
     starts, lines = [span.start for span in spans], [span.start_line for span in spans]
-    return packed_columns(
+    return pack_columns(
         starts,
         list(map(sub, [span.end for span in spans], starts)),
         lines,
@@ -22,7 +22,7 @@ def pack_spans(spans: Sequence[Chunk]) -> bytes:
 
 def unpack_spans(raw: bytes) -> list[Chunk]:
     """Unpack all chunks."""
-    columns = [column.tolist() for column in unpacked_columns(raw, _COLUMNS)]
+    columns = [column.tolist() for column in unpack_columns(raw, _COLUMNS)]
     return [_chunk(*numbers) for numbers in zip(*columns, strict=True)]
 
 

@@ -150,7 +150,7 @@ def build_edits(
         knowledge=knowledge,
         syntax=SyntaxComparer(parsers=parsers, known=knowledge.store.facts, folder=home),
         impact=suite.impact,
-        unlisted=scope.unlisted,
+        unlisted=scope.unlisted_paths,
     )
     locks = PathLocks()
     programs = GuardedPrograms(

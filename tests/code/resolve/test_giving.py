@@ -19,18 +19,18 @@ FILES = {
 def test_the_files_of_a_family_one_of_them_first(tmp_path: Path) -> None:
     with written(tmp_path / "repo", FILES) as made:
         world = made.world()
-        assert list(world.giving("name", "python")) == [("a.py", (2,)), ("c.py", (12,)), ("d.py", (2,))]
-        assert [path for path, _ in world.giving("name", "python", first="d.py")] == ["d.py", "a.py", "c.py"]
-        assert [path for path, _ in world.giving("name", "python", first="b.py")] == ["a.py", "c.py", "d.py"]
-        assert [path for path, _ in world.giving("name", "python", first="e.js")] == ["a.py", "c.py", "d.py"]
-        assert [path for path, _ in world.giving("name", "javascript")] == ["e.js"]
-        assert list(world.giving("nowhere", "python")) == []
+        assert list(world.files_assigning("name", "python")) == [("a.py", (2,)), ("c.py", (12,)), ("d.py", (2,))]
+        assert [path for path, _ in world.files_assigning("name", "python", first="d.py")] == ["d.py", "a.py", "c.py"]
+        assert [path for path, _ in world.files_assigning("name", "python", first="b.py")] == ["a.py", "c.py", "d.py"]
+        assert [path for path, _ in world.files_assigning("name", "python", first="e.js")] == ["a.py", "c.py", "d.py"]
+        assert [path for path, _ in world.files_assigning("name", "javascript")] == ["e.js"]
+        assert list(world.files_assigning("nowhere", "python")) == []
 
 
 def test_who_asks_in_between_takes_nothing_away(tmp_path: Path) -> None:
     with written(tmp_path / "repo", FILES) as made:
         world = made.world()
-        outer = world.giving("name", "python", first="c.py")
+        outer = world.files_assigning("name", "python", first="c.py")
         found = [next(outer)[0], next(outer)[0]]
-        assert [path for path, _ in world.giving("name", "python", first="d.py")] == ["d.py", "a.py", "c.py"]
+        assert [path for path, _ in world.files_assigning("name", "python", first="d.py")] == ["d.py", "a.py", "c.py"]
         assert [*found, *(path for path, _ in outer)] == ["c.py", "a.py", "d.py"]

@@ -4,7 +4,7 @@ import pytest
 from pathspec import GitIgnoreSpec
 
 from codeplane.index.contexts.candidate import Candidate, is_inside
-from codeplane.index.contexts.membership import UNIVERSAL_GLOBS, Territory, escaped, exclude_specs
+from codeplane.index.contexts.membership import UNIVERSAL_GLOBS, Territory, escape, exclude_specs
 from tests.interaction.requirements import requirement
 
 
@@ -36,7 +36,7 @@ def test_detached_roots_punch_too() -> None:
 @requirement("CTX-04")
 @pytest.mark.parametrize("name", ["[slug]", "a*", "b?", "!c", "#d", "e f ", "ü/[...x]", "back\\slash", "(group)"])
 def test_odd_names_mean_only_themselves(name: str) -> None:
-    spec = GitIgnoreSpec.from_lines([f"{escaped(name)}/**"])
+    spec = GitIgnoreSpec.from_lines([f"{escape(name)}/**"])
     assert spec.match_file(f"{name}/x.py")
     assert not any(spec.match_file(f"{other}/x.py") for other in ("s", "ab", "bx", "c", "d", "e f", "ü/x", "group"))
 

@@ -81,7 +81,7 @@ def test_nothing_of_a_password_is_ever_shown(user: str, password: str) -> None:
     except InvalidArgument as refused:
         assert password not in refused.message
         return
-    output = remote.redacted(f"fatal: '{remote.url}' for {user}:{password}@example.org and {password}")
+    output = remote.redact(f"fatal: '{remote.url}' for {user}:{password}@example.org and {password}")
     assert remote.shown == "https://example.org/xyz.git"
     left = output.replace("***", "")
     assert password not in left

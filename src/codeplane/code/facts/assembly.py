@@ -21,9 +21,9 @@ from codeplane.code.model import (
     Facts,
     Import,
     Scope,
-    packed_columns,
-    packed_spans,
-    packed_steps,
+    pack_columns,
+    pack_spans,
+    pack_steps,
 )
 
 MAX_DEFINITIONS = 20_000
@@ -87,9 +87,9 @@ class Assembly:
                 for what, captures, node in sorted(found.dynamic, key=lambda match: match[2].start_byte)
             ),
             bind_names=names,
-            bind_packed=packed_columns(
+            bind_packed=pack_columns(
                 inside,
-                packed_steps(places),
+                pack_steps(places),
                 reasons,
                 [
                     target + 1 if reason == _IMPORTED else moved.get(target, -1) + 1
@@ -97,7 +97,7 @@ class Assembly:
                 ],
             ),
             text_packed=_spans(found.text_spans()),
-            label_packed=packed_columns(packed_steps(sorted(found.labels))),
+            label_packed=pack_columns(pack_steps(sorted(found.labels))),
             outer_packed=_spans(found.outers),
             star=any(import_.imported == "*" for import_ in imports),
             errors=errors,
@@ -216,7 +216,7 @@ class Assembly:
             seen |= {alias_node.start_byte, source_node.start_byte}
             if kind == "none":
                 continue
-            bound = "" if alias or imported else self._bound_by(source)
+            bound = "" if alias or imported else self._import_binding(source)
             scope = self._scope_at(alias_node.start_byte)
             made.append(
                 Import(
@@ -237,7 +237,7 @@ class Assembly:
                 self._binds.append((import_.local, import_.scope, import_.local_at, _IMPORTED, index))
         return made
 
-    def _bound_by(self, source: str) -> str:
+    def _import_binding(self, source: str) -> str:
         """The name that importing a whole module binds."""
         if self._language.import_binds == "first":
             return source.partition(".")[0]
@@ -274,7 +274,7 @@ class Assembly:
             if how in _PASSED_BY:
                 scope = self._climb(scope, _PASSED_BY[how], until=False)
             elif taken is not None and how in _UNDECLARED:
-                scope = self._bound_around(scope, name, taken, inside=how == "assigned")
+                scope = self._binding_scope(scope, name, taken, inside=how == "assigned")
             if taken is not None:
                 taken.add((scope, name))
             reason = _BINDS[how]
@@ -289,7 +289,7 @@ class Assembly:
                         drafts.append(Draft.variable(node, name, scope))
             add((name, scope, at, reason, target))
 
-    def _bound_around(self, scope: int, name: str, taken: set[tuple[int, str]], *, inside: bool) -> int:
+    def _binding_scope(self, scope: int, name: str, taken: set[tuple[int, str]], *, inside: bool) -> int:
         """Where an assignment goes that declares nothing: to a variable seen before, else here or to the file."""
         at = scope
         while at and (at, name) not in taken:
@@ -447,4 +447,4 @@ def _lines(text: bytes, names: list[int], ends: list[int]) -> tuple[list[int], l
 
 
 def _spans(found: list[tuple[int, int]]) -> bytes:
-    return packed_spans(sorted(found, key=_start))
+    return pack_spans(sorted(found, key=_start))

@@ -63,7 +63,7 @@ def chain_before(text: bytes, at: int, in_comment: InComment) -> tuple[Step, ...
         if at > 0 and text[at : at + 1] == b"!":
             at = _back_over_space(text, at - 1)
         if at >= 0 and text[at : at + 1] == b")":
-            opened = _opening(text, at)
+            opened = _opening_bracket(text, at)
             if opened is None:
                 return None
             called, at = True, _before_arguments(text, opened - 1)
@@ -95,7 +95,7 @@ def shape(text: bytes, member_at: int) -> str:
     return "".join(f"{step.name}{'()' if step.called else ''}." for step in steps[-2:])
 
 
-def constructed(text: bytes, name_end: int) -> tuple[bytes, int] | None:
+def constructed_class(text: bytes, name_end: int) -> tuple[bytes, int] | None:
     """The class a name is given an instance of right where it is bound: `= Chain(...)` or `= new Chain(...)`."""
     match = _MAKING.match(text, name_end)
     chain = _CHAIN.match(text, match.end()) if match else None
@@ -125,7 +125,7 @@ def is_first_of_several(text: bytes, chain: bytes, at: int) -> bool:
     return after is not None and text[after.end() : after.end() + 1] == b","
 
 
-def annotated(text: bytes, name_end: int) -> tuple[bytes, int] | None:
+def annotated_type(text: bytes, name_end: int) -> tuple[bytes, int] | None:
     """The type written after a name: `: Chain`, with quotes, `| None` and `Optional[...]` taken off."""
     match = _TYPE.match(text, name_end)
     if match is None:
@@ -190,7 +190,7 @@ def chains(text: bytes, start: int, end: int) -> list[tuple[bytes, int]]:
     return found
 
 
-def extended(text: bytes, start: int, end: int) -> list[tuple[bytes, int] | None]:
+def base_types(text: bytes, start: int, end: int) -> list[tuple[bytes, int] | None]:
     """What a class or interface extends, without what it implements; None stands for what is not a plain name."""
     found: list[tuple[bytes, int] | None] = []
     at = start
@@ -286,7 +286,7 @@ def _after_arguments(text: bytes, at: int) -> int:
     return at
 
 
-def _opening(text: bytes, at: int) -> int | None:
+def _opening_bracket(text: bytes, at: int) -> int | None:
     depth = 0
     for index in range(at, max(at - _MAX_CALL, -1), -1):
         char = text[index]

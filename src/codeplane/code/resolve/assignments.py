@@ -59,7 +59,7 @@ class Assignments:
         if bound not in self._known:
             # A member that depends on itself is unknown.
             self._known[bound] = None
-            self._known[bound] = self._agreed(bound)
+            self._known[bound] = self._common_value(bound)
         return self._known[bound]
 
     def is_replaced(self, bound: Bound) -> bool:
@@ -72,7 +72,7 @@ class Assignments:
         for path, there, at in self._members(bound.name, self._world.language(facts).family or "", first=bound.file):
             found = self._owner(path, there, at)
             found = found.of if isinstance(found, Instance) else found
-            if isinstance(found, Bound) and self._related(found, owner):
+            if isinstance(found, Bound) and self._are_related(found, owner):
                 return True
         return False
 
@@ -82,15 +82,15 @@ class Assignments:
         family = LANGUAGES[own.language].family_name if own is not None else ""
         for path, facts, at in self._members(bound.name, family):
             if path != bound.file and self._owner(path, facts, at) == Module(bound.file):
-                yield self._given(path, facts, at, bound.name)
+                yield self._assigned_value(path, facts, at, bound.name)
 
-    def _agreed(self, bound: Bound) -> Entity | None:
+    def _common_value(self, bound: Bound) -> Entity | None:
         facts = self._world.facts(bound.file)
         of = facts.scopes[bound.scope].definition if facts is not None else -1
         if facts is None or of < 0:
             return None
         owner = Bound(bound.file, facts.definitions[of].scope, facts.definitions[of].name)
-        declared = self._declared(bound, facts)
+        declared = self._declared_type(bound, facts)
         if declared is not None:
             return declared[0]
         if any(self._is_filled(class_) for class_ in self._reading.line_of(owner)[0]):
@@ -134,7 +134,7 @@ class Assignments:
         text = self._world.text(owner.file)
         return self._reading.is_descriptor(given.of) or any(_ENUM.search(text, *span) for span in spans)
 
-    def _declared(self, bound: Bound, facts: Facts) -> tuple[Entity | None] | None:
+    def _declared_type(self, bound: Bound, facts: Facts) -> tuple[Entity | None] | None:
         """Return the declared type of a member, which overrides all assignments; None if it is not declared."""
         text, length = self._world.text(bound.file), len(bound.name.encode())
         places = [at for at in self._own(bound, facts) if says_type(text, at + length)]
@@ -155,7 +155,7 @@ class Assignments:
         """Yield every place that gives the member a value, the nearest first, and None for a value that is unknown."""
         for at in self._own(bound, facts):
             yield bound.file, facts, at
-        yield from self._redeclared(bound, owner)
+        yield from self._redeclarations(bound, owner)
         family = self._world.language(facts).family or ""
         kept = self._is_kept_to_itself(owner)
         for path, there, at in self._members(bound.name, family, first=bound.file):
@@ -163,10 +163,10 @@ class Assignments:
             if of is None and kept and path != bound.file:
                 continue
             of = of.of if isinstance(of, Instance) else of
-            if of is None or (isinstance(of, Bound) and self._related(of, owner)):
+            if of is None or (isinstance(of, Bound) and self._are_related(of, owner)):
                 yield path, there, at
 
-    def _redeclared(self, bound: Bound, owner: Bound) -> Iterator[tuple[str, Facts, int] | None]:
+    def _redeclarations(self, bound: Bound, owner: Bound) -> Iterator[tuple[str, Facts, int] | None]:
         """Yield the places where bases and subclasses define the member in their bodies."""
         listed, all_of_them = self._world.named(bound.name, limit=_MAX_DEFINERS)
         if not all_of_them:
@@ -184,7 +184,7 @@ class Assignments:
             if of < 0 or facts.scopes[definition.scope].kind != "class" or definition.kind in _FIELDS:
                 continue
             holder = Bound(path, facts.definitions[of].scope, facts.definitions[of].name)
-            if self._related(holder, owner):
+            if self._are_related(holder, owner):
                 yield None if definition.kind in _FUNCTIONS else (path, facts, definition.name_at)
 
     def _is_kept_to_itself(self, owner: Bound) -> bool:
@@ -200,12 +200,12 @@ class Assignments:
                 return True
         return False
 
-    def _related(self, class_: Bound, other: Bound) -> bool:
+    def _are_related(self, class_: Bound, other: Bound) -> bool:
         return other in self._reading.line_of(class_)[0] or class_ in self._reading.line_of(other)[0]
 
     def _members(self, name: str, family: str, first: str = "") -> Iterator[tuple[str, Facts, int]]:
         """Yield the places in code where a member of the given name is assigned."""
-        for path, places in self._world.giving(name, family, first=first):
+        for path, places in self._world.files_assigning(name, family, first=first):
             facts = self._world.facts(path)
             if facts is None:
                 continue
@@ -220,5 +220,5 @@ class Assignments:
         finally:
             self.judging -= 1
 
-    def _given(self, path: str, facts: Facts, at: int, name: str) -> Entity | None:
+    def _assigned_value(self, path: str, facts: Facts, at: int, name: str) -> Entity | None:
         return self._reading.given_at(path, facts, at + len(name.encode()))

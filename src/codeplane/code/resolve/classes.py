@@ -3,12 +3,12 @@
 import re
 
 from codeplane.code.entity import Bound, Entity, Instance, Module, Outside, Side
-from codeplane.code.languages.expression import chains, extended
+from codeplane.code.languages.expression import base_types, chains
 from codeplane.code.languages.javascript.this_binding import in_static, is_static
 from codeplane.code.languages.outside_packages import package_of
 from codeplane.code.languages.python.class_creation import (
     all_give_back,
-    decorating,
+    decorator_places,
     is_known_to_keep,
     makes_its_own,
     metaclass,
@@ -130,7 +130,7 @@ class Classes(Names):
             lines.append(list(line))
         self._underway -= 1
         # The order of a single base needs no merge.
-        merged = [of, *(lines[0] if len(lines) == 1 else _merged([*lines, direct]))][:_MAX_BASES]
+        merged = [of, *(lines[0] if len(lines) == 1 else _merge_lines([*lines, direct]))][:_MAX_BASES]
         self._lines[of] = (tuple(dict.fromkeys(merged)), whole)
         return self._lines[of]
 
@@ -231,7 +231,7 @@ class Classes(Names):
         for _, definition in self.definitions(of):
             above = decorators(text, definition)
             start = text.rfind(b"\n", 0, definition.start) + 1 - len(above)
-            if any(not self._keeps(of.file, facts, *found) for found in decorating(above, start)):
+            if any(not self._keeps(of.file, facts, *found) for found in decorator_places(above, start)):
                 return True
         return False
 
@@ -246,7 +246,7 @@ class Classes(Names):
         text, definition = self._world.text(path), facts.definitions[index]
         above = decorators(text, definition)
         start = text.rfind(b"\n", 0, definition.start) + 1 - len(above)
-        for name, at in decorating(above, start):
+        for name, at in decorator_places(above, start):
             current = self._decorator(path, facts, name, at)
             there = self._world.facts(current.file) if isinstance(current, Bound) else None
             if isinstance(current, Bound) and there is not None:
@@ -356,7 +356,7 @@ class Classes(Names):
                 found.append(())
             if definition.kind in CLASSES and definition.bases is not None:
                 bases = (
-                    extended(text, *definition.bases)
+                    base_types(text, *definition.bases)
                     if has_clauses and not implemented
                     else chains(text, *definition.bases)
                 )
@@ -378,7 +378,7 @@ class Classes(Names):
         return found
 
 
-def _merged(lines: list[list[Bound]]) -> list[Bound]:
+def _merge_lines(lines: list[list[Bound]]) -> list[Bound]:
     """Merge lookup orders of bases as Python does; where they conflict, keep the order in which they are written."""
     lines = [list(line) for line in lines if line]
     found: list[Bound] = []

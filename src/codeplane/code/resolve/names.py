@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from codeplane.code.entity import Bound, Entity, Meaning, Module, Outside
-from codeplane.code.languages.javascript.exports import given_whole
+from codeplane.code.languages.javascript.exports import whole_export
 from codeplane.code.languages.modules import is_package
 from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.model import REASONS, Definition, Export, Facts, Import
@@ -33,9 +33,9 @@ class Names:
 
     def lexical(self, path: str, facts: Facts, offset: int, name: str) -> Bound | None:
         """Return the binding that a plain name refers to, by scopes alone."""
-        return self._bound(path, facts, self._read_in(path, facts, offset, name), name)
+        return self._find_binding(path, facts, self._read_in(path, facts, offset, name), name)
 
-    def _bound(self, path: str, facts: Facts, first: int, name: str) -> Bound | None:
+    def _find_binding(self, path: str, facts: Facts, first: int, name: str) -> Bound | None:
         hidden = self._world.language(facts).hidden_from_functions
         scope = first
         while scope >= 0:
@@ -61,14 +61,14 @@ class Names:
             scope = max(facts.scopes[scope].parent, 0)
         rules = LANGUAGES[facts.language].names
         if rules.declared_first:
-            return self._declared_before(path, facts, scope, offset, name)
+            return self._declaring_scope(path, facts, scope, offset, name)
         if rules.type_queries:
-            return self._typed_in(path, facts, scope, offset, name)
+            return self._first_scope(path, facts, scope, offset, name)
         in_class = rules.reads_module_early and facts.scopes[scope].kind == "class"
         # Before a class binds a name of its own, the module's is read, whatever scopes are in between.
         return 0 if in_class and self._is_too_early(path, facts, scope, offset, name) else scope
 
-    def _declared_before(self, path: str, facts: Facts, scope: int, offset: int, name: str) -> int:
+    def _declaring_scope(self, path: str, facts: Facts, scope: int, offset: int, name: str) -> int:
         """Return the nearest scope that binds a name and in which it is known at a place."""
         while scope > 0:
             places = [facts.bind_at(row) for row in facts.rows(scope, name)]
@@ -83,7 +83,7 @@ class Names:
         """Return where the name that is bound at a place begins to be known in its scope."""
         return 0
 
-    def _typed_in(self, path: str, facts: Facts, scope: int, offset: int, name: str) -> int:
+    def _first_scope(self, path: str, facts: Facts, scope: int, offset: int, name: str) -> int:
         """Return the scope to begin in; `typeof name` needs a value, so skip scopes with only a type of that name."""
         if not _ASKED.search(self._world.text(path), max(0, offset - 12), offset):
             return scope
@@ -120,12 +120,12 @@ class Names:
         """Return what a binding refers to: itself, or what its imports bring."""
         held = self._meanings.get(bound)
         if held is None:
-            held = self._meant(bound)
+            held = self._find_meaning(bound)
             if not self._underway:
                 self._meanings[bound] = held
         return held
 
-    def _meant(self, bound: Bound) -> tuple[Entity, ...]:
+    def _find_meaning(self, bound: Bound) -> tuple[Entity, ...]:
         facts = self._world.facts(bound.file)
         if facts is None:
             return ()
@@ -161,7 +161,7 @@ class Names:
             return self._exports[key]
         self._exports[key] = ()
         self._underway += 1
-        found = self._exported(module, name, hops) if hops else ()
+        found = self._find_export(module, name, hops) if hops else ()
         self._underway -= 1
         self._exports[key] = found
         return found
@@ -189,7 +189,7 @@ class Names:
         return held
 
     def _plainly(self, path: str, facts: Facts, scope: int, name: str) -> Meaning:
-        bound = self._bound(path, facts, scope, name)
+        bound = self._find_binding(path, facts, scope, name)
         if bound is not None:
             found = self.meaning(bound)
             certain = bool(found) and not self._is_guess(bound, facts)
@@ -223,7 +223,7 @@ class Names:
 
     def _before_own(self, path: str, facts: Facts, offset: int, name: str) -> Meaning | None:
         """Return the meaning of a name that both `import *` and the module bind; None if the module's binding holds."""
-        own = self._bound(path, facts, self._read_in(path, facts, offset, name), name)
+        own = self._find_binding(path, facts, self._read_in(path, facts, offset, name), name)
         if own is None or own.scope != 0:
             return None
         found = self._by_star(path, facts, name, _MAX_HOPS)
@@ -253,7 +253,7 @@ class Names:
         brought = [facts.imports[facts.bind_target(row)] for row in rows if facts.bind_reason(row) == _IMPORT]
         return any(self.guesses(bound.file, facts, import_) for import_ in brought)
 
-    def _passed_on(self, path: str, facts: Facts, export: Export) -> Meaning:
+    def _meaning_of_export(self, path: str, facts: Facts, export: Export) -> Meaning:
         """Return what a name in a list of exports refers to."""
         if not export.source:
             own = Bound(path, 0, export.local)
@@ -271,13 +271,13 @@ class Names:
     def _whole(self, place: str, kind: str) -> tuple[Entity, ...]:
         """Return what importing a whole module brings: the module, or the one value that it exports as a whole."""
         facts = self._world.facts(place) if kind in _WHOLE else None
-        given = given_whole(facts) if facts is not None else None
+        given = whole_export(facts) if facts is not None else None
         found = self.meaning(Bound(place, 0, given.local)) if given is not None else ()
         return found or (Module(place),)
 
-    def _exported(self, module: str, name: str, hops: int) -> tuple[Entity, ...]:
+    def _find_export(self, module: str, name: str, hops: int) -> tuple[Entity, ...]:
         if is_package(module):
-            return self._top_level(self._world.go().exporting(module, name), name)
+            return self._top_level(self._world.go().files_exporting(module, name), name)
         facts = self._world.facts(module)
         if facts is None:
             return self._submodule(module, name)

@@ -98,15 +98,17 @@ def references(
         in_code = names_alone(world.language(facts), text, name, _in_code(facts, offsets))
         in_code = _with_attributes(world.language(facts), text, offsets, in_code)
         spoken = _by_symbol(world.language(facts), facts, text, name) if not asked.local else frozenset()
-        doubted = _doubted(facts, text, offsets) if facts.errors and len(in_code) < len(offsets) else frozenset()
-        defining = {at for of in asked.by_file.get(path, ()) for at in _defining(resolver, facts, of)}
+        doubted = (
+            _doubtful_places(facts, text, offsets) if facts.errors and len(in_code) < len(offsets) else frozenset()
+        )
+        defining = {at for of in asked.by_file.get(path, ()) for at in _definition_places(resolver, facts, of)}
         for offset in sorted({*in_code, *doubted, *spoken}) if doubted or spoken else in_code:
             if offset in doubted or (offset in spoken and offset not in defining):
                 yield Reference(path=path, offset=offset, tier="UNKNOWN", role="REFERENCE", receiver="")
             elif offset in defining and _is_of_side(resolver, path, facts, text, offset, side):
                 yield Reference(path=path, offset=offset, tier="PROVEN", role="DEFINITION", receiver="")
             elif offset not in defining:
-                found = _judged(resolver, text, facts, path, offset, asked, receivers=receivers)
+                found = _judge(resolver, text, facts, path, offset, asked, receivers=receivers)
                 if found is not None and (not side or found.side in ("", side)):
                     yield found
 
@@ -176,7 +178,7 @@ class _Asked:
                 for bound in plain
                 for _, definition in resolver.definitions(bound)
             ),
-            implemented=cache(lambda: _implemented(resolver, members)),
+            implemented=cache(lambda: _implemented_members(resolver, members)),
             packages=cache(lambda: frozenset().union(*(_packages(world, resolver, member) for member in members))),
         )
 
@@ -191,7 +193,7 @@ def _is_member(world: World, resolver: Resolver, facts: Facts, target: Bound) ->
     return not bound and any(definition.kind in _REACHED for _, definition in resolver.definitions(target))
 
 
-def _implemented(resolver: Resolver, members: set[Bound]) -> frozenset[Bound]:
+def _implemented_members(resolver: Resolver, members: set[Bound]) -> frozenset[Bound]:
     known = [resolver.relatives(member) for member in members]
     return frozenset(bound for relatives in known if relatives is not None for bound in relatives.implemented)
 
@@ -256,7 +258,7 @@ def _attribute_before(keys: frozenset[str]) -> re.Pattern[bytes]:
     return re.compile(rb'#!?\[[^\]]*\b(?:%s)\s*=\s*"[\w:]*\Z' % "|".join(sorted(keys)).encode())
 
 
-def _doubted(facts: Facts, text: bytes, offsets: list[int]) -> frozenset[int]:
+def _doubtful_places(facts: Facts, text: bytes, offsets: list[int]) -> frozenset[int]:
     """Return the places in text that may be code: after a syntax error, a closing quote can seem to open a string."""
     long = facts.texts[facts.texts[:, 1] - facts.texts[:, 0] > _LONG_TEXT]
     spans = [(start, end) for start, end in long.tolist() if not _TEXT_OPENS.match(text, start)]
@@ -275,7 +277,7 @@ def _by_symbol(language: Language, facts: Facts, text: bytes, name: str) -> froz
     return frozenset(at for at in symbols if text[at - 2 : at - 1] != b":")
 
 
-def _judged(
+def _judge(
     resolver: Resolver, text: bytes, facts: Facts, path: str, offset: int, asked: _Asked, *, receivers: bool
 ) -> Reference | None:
     meaning = resolver.at(path, offset, asked.bounds[0].name)
@@ -353,7 +355,7 @@ def _tier_in_object(
     return tier
 
 
-def _defining(resolver: Resolver, facts: Facts, of: Bound) -> Iterator[int]:
+def _definition_places(resolver: Resolver, facts: Facts, of: Bound) -> Iterator[int]:
     """Yield the places in a file that make one of its bindings."""
     rows = facts.rows(of.scope, of.name)
     for row in rows:

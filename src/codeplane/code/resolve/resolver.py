@@ -68,7 +68,7 @@ class Resolver(StatementValues):
             if given is None:
                 given = self._given[path] = exported_places(facts, text)
             if offset in given:
-                return self._passed_on(path, facts, given[offset])
+                return self._meaning_of_export(path, facts, given[offset])
         if facts.is_label(offset):
             return Meaning(entities=(), certain=False, how="label")
         steps = receiver(text, offset, facts.in_text)
@@ -180,7 +180,7 @@ class Resolver(StatementValues):
     def _owner(self, path: str, facts: Facts, steps: tuple[Step, ...], offset: int) -> tuple[Entity | None, bool]:
         first = steps[0].at
         scope = facts.scope_at(first)
-        reached = self._reaching(path, facts, scope, steps[0])
+        reached = self._reaching_binding(path, facts, scope, steps[0])
         # In a class body, `this` is the class or an instance, depending on the field; `super` may be passed a class.
         own = facts.scopes[scope].kind == "class" and steps[0].name in ("this", "super")
         which = -2 - first if own or (steps[0].name == "super" and steps[0].called) else reached
@@ -188,7 +188,7 @@ class Resolver(StatementValues):
         held = self._owners.setdefault(path, {})
         found = held.get(key)
         if found is None:
-            found = self._owning(path, facts, steps, offset, reached)
+            found = self._find_owner(path, facts, steps, offset, reached)
             if not self._typing:
                 held[key] = found
         flow_sensitive = LANGUAGES[facts.language].names.flow_sensitive
@@ -213,7 +213,7 @@ class Resolver(StatementValues):
                     return True
         return False
 
-    def _reaching(self, path: str, facts: Facts, scope: int, first: Step) -> int:
+    def _reaching_binding(self, path: str, facts: Facts, scope: int, first: Step) -> int:
         """Return which of several bindings in a scope reaches a use, or -1 if that is not certain."""
         if not LANGUAGES[facts.language].names.flow_sensitive:
             return -1
@@ -222,7 +222,7 @@ class Resolver(StatementValues):
             return -1
         return binding_before(self._world.text(path), [facts.bind_at(row) for row in rows], first.at)
 
-    def _owning(
+    def _find_owner(
         self, path: str, facts: Facts, steps: tuple[Step, ...], offset: int, reached: int = -1
     ) -> tuple[Entity | None, bool]:
         first = steps[0]
@@ -244,12 +244,12 @@ class Resolver(StatementValues):
             meant = self.plain(path, facts, first.at, first.name)
             current = self._one(meant.entities) if meant.certain else None
         if reached >= 0 and not first.called and isinstance(current, Bound) and current.file == path:
-            current = self._typed(current, reached) if not self._is_class(current) else self.value(current)
+            current = self._type_of(current, reached) if not self._is_class(current) else self.value(current)
         else:
-            current = self._called(current, first.name) if first.called else self._valued(current)
+            current = self._call_result(current, first.name) if first.called else self._value_of(current)
         for step in steps[1:]:
             current = self._one(self._step(current, step.name))
-            current = self._called(current, step.name) if step.called else self._valued(current)
+            current = self._call_result(current, step.name) if step.called else self._value_of(current)
         return current, False
 
     def _begins_at(self, path: str, called: Step, of: Bound | Instance) -> bool:
@@ -274,19 +274,19 @@ class Resolver(StatementValues):
             return False
         return self.lexical(path, facts, steps[0].at, names[0]) is None
 
-    def _valued(self, entity: Entity | None) -> Entity | None:
+    def _value_of(self, entity: Entity | None) -> Entity | None:
         return self.value(entity) if entity is not None else None
 
-    def _called(self, entity: Entity | None, name: str) -> Entity | None:
+    def _call_result(self, entity: Entity | None, name: str) -> Entity | None:
         if isinstance(entity, Outside):
             return entity if gives_its_own(entity.source, name) else None
         if not isinstance(entity, Bound):
             return None
         if self._makes(entity):
             return None if self.is_replaced(entity) or self.makes_others(entity) else Instance(entity)
-        return self._made_by_class(entity) or self._returned(entity, called=True)
+        return self._class_method_result(entity) or self._returned_value(entity, called=True)
 
-    def _made_by_class(self, bound: Bound) -> Entity | None:
+    def _class_method_result(self, bound: Bound) -> Entity | None:
         """Return what calling the first parameter of a class method makes."""
         facts = self._world.facts(bound.file)
         rows = facts.rows(bound.scope, bound.name) if facts is not None else ()

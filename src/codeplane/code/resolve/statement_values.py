@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from codeplane.code.entity import Bound, Entity, Instance, Outside
 from codeplane.code.languages.expression import says_type
-from codeplane.code.languages.python.context_managers import Entered, entered, returns_self, yielded
+from codeplane.code.languages.python.context_managers import Entered, entered_context, returns_self, yielded_class
 from codeplane.code.languages.python.evidence import is_property
 from codeplane.code.languages.python.iteration import ItemType, Loop, declared_items, loop_of, returned_items
 from codeplane.code.model import Facts
@@ -17,13 +17,13 @@ class StatementValues(Values, ABC):
     """Resolves values of names that statements bind: by what entering and iterating are declared to give."""
 
     def _given_by_statement(self, path: str, facts: Facts, text: bytes, end: int) -> tuple[Entity | None] | None:
-        context = entered(text, end, facts.in_text)
+        context = entered_context(text, end, facts.in_text)
         if context is not None:
-            return (self._entered(path, facts, context),)
+            return (self._entered_value(path, facts, context),)
         loop = loop_of(text, end)
         return (self._item(path, facts, loop),) if loop is not None else None
 
-    def _entered(self, path: str, facts: Facts, context: Entered) -> Entity | None:
+    def _entered_value(self, path: str, facts: Facts, context: Entered) -> Entity | None:
         """Return what a `with` statement binds to a name: what entering the context manager gives."""
         manager, passed_over = self._owner(path, facts, context.steps, context.end)
         if isinstance(manager, Instance) and not passed_over:
@@ -32,15 +32,15 @@ class StatementValues(Values, ABC):
                 return None
             if self._returns_self(enter, is_async=context.is_async):
                 return manager
-            return self._returned(enter, called=True, awaited=context.is_async)
+            return self._returned_value(enter, called=True, awaited=context.is_async)
         called = self._callee(path, facts, context.steps) if manager is None and context.steps[-1].called else None
         there = self._world.facts(called.file) if isinstance(called, Bound) else None
         if not isinstance(called, Bound) or there is None or self.is_rebound(called, there):
             return None
         own = [(called.file, there, index) for index, _ in self.definitions(called)]
         found: set[Entity | None] = set()
-        for file, known, index in (*own, *self._overriding(called, there)):
-            chain = yielded(self._world.text(file), known.definitions[index], is_async=context.is_async)
+        for file, known, index in (*own, *self._overriding_methods(called, there)):
+            chain = yielded_class(self._world.text(file), known.definitions[index], is_async=context.is_async)
             found.add(self._class_named(file, known, chain) if chain else None)
         return found.pop() if len(found) == 1 else None
 
@@ -70,7 +70,7 @@ class StatementValues(Values, ABC):
         if any(definition.kind in FUNCTIONS for _, definition in definitions):
             reads = not self.is_rebound(of, facts)
             own = [(of.file, facts, index) for index, _ in definitions]
-            for file, known, index in (*own, *self._overriding(of, facts)) if reads else ():
+            for file, known, index in (*own, *self._overriding_methods(of, facts)) if reads else ():
                 there, definition = self._world.text(file), known.definitions[index]
                 plain = definition.kind in FUNCTIONS and is_property(there, definition) is not called
                 yield file, known, returned_items(there, definition, of_values=of_values) if plain else None
@@ -98,5 +98,5 @@ class StatementValues(Values, ABC):
         own = [(method.file, facts, index) for index, _ in self.definitions(method)]
         return bool(own) and all(
             returns_self(there, self._world.text(path), index, is_async=is_async)
-            for path, there, index in (*own, *self._overriding(method, facts))
+            for path, there, index in (*own, *self._overriding_methods(method, facts))
         )

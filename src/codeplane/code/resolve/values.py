@@ -7,15 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from codeplane.code.entity import Bound, Entity, Instance, Outside
 from codeplane.code.languages.expression import (
     Step,
-    annotated,
-    constructed,
+    annotated_type,
+    constructed_class,
     declared_type,
     is_first_of_several,
     says_type,
 )
 from codeplane.code.languages.outside_packages import gives_its_own, tells_nothing
-from codeplane.code.languages.python.evidence import copied, decorators, is_property, returned, steps_of
-from codeplane.code.languages.python.returns import is_generator, made_and_returned
+from codeplane.code.languages.python.evidence import copied_chain, decorators, is_property, returned_class, steps_of
+from codeplane.code.languages.python.returns import is_generator, returned_calls
 from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.model import NO_TARGET, REASONS, Facts
 from codeplane.code.resolve.assignment_places import names_given, says_nothing, sets_globals
@@ -62,7 +62,7 @@ class Values(Classes, ABC):
         if self._is_class(entity):
             found: Entity | None = None if self.is_replaced(entity) else entity
         else:
-            found = entity if self._holds(entity) else self._typed(entity)
+            found = entity if self._holds(entity) else self._type_of(entity)
         if not self._underway and not self._typing:
             self._values[entity] = found
         return found
@@ -71,15 +71,15 @@ class Values(Classes, ABC):
         """Return what the name that ends at a place holds there, by its type or by the value that is made or copied."""
         text = self._world.text(path)
         return (
-            self._declared_here(path, facts, text, end)
+            self._javascript_value(path, facts, text, end)
             if LANGUAGES[facts.language].names.declares_types
-            else self._given_here(path, facts, text, end)
+            else self._python_value(path, facts, text, end)
         )
 
     def _are_kin(self, class_: Bound, other: Bound) -> bool:
         return other in self.line_of(class_)[0] or class_ in self.line_of(other)[0]
 
-    def _returned(self, of: Bound, *, called: bool, awaited: bool = False) -> Entity | None:
+    def _returned_value(self, of: Bound, *, called: bool, awaited: bool = False) -> Entity | None:
         """Return what calling a function or reading a property gives, if all its definitions agree."""
         facts, definitions = self._world.facts(of.file), [definition for _, definition in self.definitions(of)]
         if facts is None or not LANGUAGES[facts.language].names.follows_values:
@@ -96,7 +96,7 @@ class Values(Classes, ABC):
                 if called or len(definitions) == 1:
                     return None
                 continue
-            chain = returned(text, definition, awaited=awaited)
+            chain = returned_class(text, definition, awaited=awaited)
             found.add(self._class_named(of.file, facts, chain) if chain else None)
         given = found.pop() if len(found) == 1 else None
         return None if isinstance(given, Instance) and self._gives_others(of, facts, given.of) else given
@@ -108,22 +108,22 @@ class Values(Classes, ABC):
         held = self._overridden.get(of)
         if held is None:
             held = self._overridden[of] = any(
-                not self._are_kin(class_, given) for class_ in self._given_by_heirs(of, facts)
+                not self._are_kin(class_, given) for class_ in self._classes_returned_by_heirs(of, facts)
             )
         return held
 
-    def _given_by_heirs(self, of: Bound, facts: Facts) -> Iterator[Bound]:
+    def _classes_returned_by_heirs(self, of: Bound, facts: Facts) -> Iterator[Bound]:
         """Yield the classes that overriding methods declare as their return type, or visibly make and return."""
-        for path, there, position in self._overriding(of, facts):
+        for path, there, position in self._overriding_methods(of, facts):
             text, method = self._world.text(path), there.definitions[position]
-            chain = returned(text, method, awaited=text.startswith(b"async", method.start))
-            chains = [chain] if chain else made_and_returned(there, text, position)
+            chain = returned_class(text, method, awaited=text.startswith(b"async", method.start))
+            chains = [chain] if chain else returned_calls(there, text, position)
             for chain in chains:
                 found = self._class_named(path, there, chain)
                 if isinstance(found, Instance):
                     yield found.of
 
-    def _overriding(self, of: Bound, facts: Facts) -> Iterator[tuple[str, Facts, int]]:
+    def _overriding_methods(self, of: Bound, facts: Facts) -> Iterator[tuple[str, Facts, int]]:
         """Yield the methods of subclasses that override a method: file, facts and index of each."""
         if facts.scopes[of.scope].kind != "class":
             return
@@ -156,7 +156,7 @@ class Values(Classes, ABC):
             return self._assignments.is_replaced(of)
         return of.scope == 0 and any(True for _ in self._assignments.to_module(of))
 
-    def _typed(self, bound: Bound, only: int = -1) -> Entity | None:
+    def _type_of(self, bound: Bound, only: int = -1) -> Entity | None:
         """Return the class that all bindings of a variable name, or the one at `only`: by self, annotation or value."""
         facts = self._world.facts(bound.file)
         if facts is None or (bound, only) in self._typing:
@@ -175,7 +175,7 @@ class Values(Classes, ABC):
         definitions = self.definitions(bound)
         rules = LANGUAGES[facts.language].names
         if rules.follows_values and any(definition.kind in FUNCTIONS for _, definition in definitions):
-            return self._returned(bound, called=False)
+            return self._returned_value(bound, called=False)
         if facts.scopes[bound.scope].kind == "class" and rules.untyped and not self._assignments.judging:
             return self._assignments.member(bound)
         places += [(definition.name_at, NO_TARGET) for _, definition in definitions if definition.kind in FIELDS]
@@ -210,20 +210,20 @@ class Values(Classes, ABC):
         how = LANGUAGES[facts.language].names.outer_assignment
         if how == "plain":
             here = [facts.bind_at(row) for row in facts.rows(bound.scope, bound.name)]
-            there = self._given_plainly(bound.file, facts, bound.name).get(bound, ())
+            there = self._plain_assignments(bound.file, facts, bound.name).get(bound, ())
             return [(at, NO_TARGET) for at in there if at not in here]
         if how != "declared" or not facts.reaches_out:
             return []
         found = []
-        for scope, rows in self._reaching_out(bound.file, facts, bound.name):
+        for scope, rows in self._outward_scopes(bound.file, facts, bound.name):
             if scope == bound.scope:
                 continue
-            if self._bound(bound.file, facts, scope, bound.name) == bound:
+            if self._find_binding(bound.file, facts, scope, bound.name) == bound:
                 places = ((facts.bind_at(row), facts.bind_reason(row)) for row in rows)
                 found += [(at, NO_TARGET) for at, reason in places if reason not in _FURTHER_OUT]
         return found
 
-    def _given_plainly(self, path: str, facts: Facts, name: str) -> Mapping[Bound | None, Sequence[int]]:
+    def _plain_assignments(self, path: str, facts: Facts, name: str) -> Mapping[Bound | None, Sequence[int]]:
         """Return the places in a JavaScript file that assign to a plain name, grouped by its binding there."""
         held = self._plainly_given.get((path, name))
         if held is None:
@@ -233,7 +233,7 @@ class Values(Classes, ABC):
                     held.setdefault(self.lexical(path, facts, at, name), []).append(at)
         return held
 
-    def _reaching_out(self, path: str, facts: Facts, name: str) -> Sequence[tuple[int, Sequence[int]]]:
+    def _outward_scopes(self, path: str, facts: Facts, name: str) -> Sequence[tuple[int, Sequence[int]]]:
         """Return the scopes of a file that declare a name `global` or `nonlocal`, with its rows there."""
         held = self._outward.get((path, name))
         if held is None:
@@ -242,15 +242,15 @@ class Values(Classes, ABC):
             self._outward[path, name] = held
         return held
 
-    def _declared_here(self, path: str, facts: Facts, text: bytes, end: int) -> Entity | None:
+    def _javascript_value(self, path: str, facts: Facts, text: bytes, end: int) -> Entity | None:
         """Return what one JavaScript binding holds: the type written there, or the class that it instantiates."""
         written = declared_type(text, end)
-        made = None if written or says_type(text, end) else constructed(text, end)
+        made = None if written or says_type(text, end) else constructed_class(text, end)
         chain = written or made
         named = self._class_named(path, facts, chain) if chain else None
         return None if made and not self._gives(named, made[0]) else named
 
-    def _given_here(self, path: str, facts: Facts, text: bytes, end: int) -> Entity | None:
+    def _python_value(self, path: str, facts: Facts, text: bytes, end: int) -> Entity | None:
         """Return what one Python binding holds, by its annotation, or else by a call or a copy of something known."""
         rules = LANGUAGES[facts.language].names
         by_statement = self._given_by_statement(path, facts, text, end) if rules.follows_values else None
@@ -258,11 +258,11 @@ class Values(Classes, ABC):
             return by_statement[0]
         inside = facts.scope_at(end - 1)
         if facts.scopes[inside].kind != "lambda":
-            written = annotated(text, end)
+            written = annotated_type(text, end)
             if written is not None:
                 return self._class_named(path, facts, written)
-        made = constructed(text, end)
-        chain = made or copied(text, end)
+        made = constructed_class(text, end)
+        chain = made or copied_chain(text, end)
         if chain is None:
             return None
         if not rules.follows_values:
@@ -272,7 +272,7 @@ class Values(Classes, ABC):
         if made is not None and is_first_of_several(text, *chain):
             return None
         if b"await" in text[end : chain[1]].split():
-            return self._awaited(path, facts, steps) if made is not None else None
+            return self._awaited_value(path, facts, steps) if made is not None else None
         given, passed_over = self._owner(path, facts, steps, chain[1])
         if isinstance(given, Outside):
             # What an outside value holds or returns may be ours; what an outside module makes is not.
@@ -280,10 +280,10 @@ class Values(Classes, ABC):
             return given if isinstance(root, Outside) else None
         return given if isinstance(given, Instance) and not passed_over else None
 
-    def _awaited(self, path: str, facts: Facts, steps: tuple[Step, ...]) -> Entity | None:
+    def _awaited_value(self, path: str, facts: Facts, steps: tuple[Step, ...]) -> Entity | None:
         """Return what awaiting a call gives, by the declared return type of the called function."""
         called = self._callee(path, facts, steps)
-        given = self._returned(called, called=True, awaited=True) if isinstance(called, Bound) else None
+        given = self._returned_value(called, called=True, awaited=True) if isinstance(called, Bound) else None
         return given if isinstance(given, Instance) else None
 
     def _callee(self, path: str, facts: Facts, steps: tuple[Step, ...]) -> Entity | None:
@@ -321,11 +321,11 @@ class Values(Classes, ABC):
             return False
         first = facts.first_parameters.get(bound.scope, -1)
         above = decorators(self._world.text(bound.file), facts.definitions[scope.definition])
-        if first != at or b"staticmethod" in above or self._made_static(facts, bound):
+        if first != at or b"staticmethod" in above or self._is_made_static(facts, bound):
             return False
         return not above or not self.is_handed_another(bound.file, facts, scope.definition)
 
-    def _made_static(self, facts: Facts, bound: Bound) -> bool:
+    def _is_made_static(self, facts: Facts, bound: Bound) -> bool:
         """Whether a class makes a method static after its definition: `name = staticmethod(name)`."""
         method = facts.definitions[facts.scopes[bound.scope].definition]
         text, length = self._world.text(bound.file), len(method.name.encode())

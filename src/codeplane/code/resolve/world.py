@@ -65,7 +65,7 @@ class World:
         """Return the places in a file where a member of the given name is assigned."""
         return self._shared.given.places(name, self.snapshot.files[path], lambda: self.text(path))
 
-    def giving(self, name: str, family: str, *, first: str = "") -> Iterator[tuple[str, Sequence[int]]]:
+    def files_assigning(self, name: str, family: str, *, first: str = "") -> Iterator[tuple[str, Sequence[int]]]:
         """Yield the files of a language family that assign a member of the given name, with the places; `first` first.
 
         Most files that contain a popular name do not assign it, and it is looked up again and again: each such file is
@@ -149,7 +149,7 @@ class SharedModules:
         held = self._modules.get(group)
         if held is None or held[0] is not snapshot.files:
             same = held is not None and _same(held[0], held[1], snapshot, layout)
-            modules = held[2] if held is not None and same else _found(layout, snapshot)
+            modules = held[2] if held is not None and same else _build_modules(layout, snapshot)
             # Remember this for the next caller: comparing all paths takes longer than most questions about a module.
             held = self._modules[group] = (snapshot.files, snapshot.epoch, modules)
         return held[2]
@@ -178,7 +178,7 @@ def _is_of(path: str, family: str) -> bool:
     return language is not None and language.family == family
 
 
-def _found(layout: ModuleLayout, snapshot: Snapshot) -> Modules:
+def _build_modules(layout: ModuleLayout, snapshot: Snapshot) -> Modules:
     return layout.find_all(snapshot.files, lambda path: _text(snapshot, path))
 
 

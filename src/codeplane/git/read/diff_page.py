@@ -137,7 +137,7 @@ def diff_page(files: Sequence[FilePatch], hidden_paths: HiddenPaths, *, at: dict
         if hidden_paths.covers(file.path) or (file.old_path is not None and hidden_paths.covers(file.old_path)):
             chosen.append(_file(file, [], "content left out by the rules for secrets or by .cplignore"))
         else:
-            hunks, taken, left = _fitting(file.hunks, line, left - 2 * len(file.path) - 40)
+            hunks, taken, left = _fitting_hunks(file.hunks, line, left - 2 * len(file.path) - 40)
             rest = sum(len(hunk.printed) for hunk in file.hunks) - line - taken
             if rest and not taken and chosen:
                 return DiffPage(files=tuple(chosen), next={"file": number, "line": line})
@@ -163,7 +163,7 @@ def _note(file: FilePatch, hunks: Sequence[Hunk], line: int, rest: int) -> str |
     return ", ".join(notes) or None
 
 
-def _fitting(hunks: Sequence[PatchHunk], skip: int, left: int) -> tuple[list[Hunk], int, int]:
+def _fitting_hunks(hunks: Sequence[PatchHunk], skip: int, left: int) -> tuple[list[Hunk], int, int]:
     """Return the hunks that fit after `skip` lines, how many lines they have, and the bytes left."""
     chosen: list[Hunk] = []
     taken = 0

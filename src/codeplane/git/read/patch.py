@@ -106,7 +106,7 @@ def parse_patch(out: bytes, *, cut: bool) -> list[FilePatch]:
     if rest is None:
         if cut:
             raise TooLarge("the list of files that differ is too long", hint="name fewer of them with paths")
-        return _merged(files)
+        return _merge_conflicts(files)
     sections = _Sections(rest)
     for file in files:
         if file.status == "unmerged":
@@ -122,7 +122,7 @@ def parse_patch(out: bytes, *, cut: bool) -> list[FilePatch]:
             _fill(file, sections)
     if cut:
         _mark_unfinished(files)
-    return _merged(files)
+    return _merge_conflicts(files)
 
 
 def _summary(out: bytes) -> tuple[list[FilePatch], bytes | None]:
@@ -259,7 +259,7 @@ def _mark_unfinished(files: list[FilePatch]) -> None:
             return
 
 
-def _merged(files: list[FilePatch]) -> list[FilePatch]:
+def _merge_conflicts(files: list[FilePatch]) -> list[FilePatch]:
     """Keep one entry per path: git lists a path in conflict twice, for the conflict and for the change."""
     differing = {file.path for file in files if file.status != "unmerged"}
     return [file for file in files if file.status != "unmerged" or file.path not in differing]

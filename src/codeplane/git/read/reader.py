@@ -134,12 +134,12 @@ class GitReader:
             *_OPTIONS,
             "--no-pager",
             "--literal-pathspecs",
-            *[_encoded(argument) for argument in skip_submodules(arguments)],
+            *[_encode(argument) for argument in skip_submodules(arguments)],
         ]
         try:
             async with (
                 asyncio.timeout(self._timeout_sec),
-                _spanned(arguments[0]),
+                _trace_span(arguments[0]),
                 _run_piped(command, cwd=self.root / folder, env=environment) as running,
             ):
                 errors = asyncio.ensure_future(_read_up_to(running.err, _MAX_SAID, drain=True))
@@ -245,7 +245,7 @@ _UNKNOWN_REF = re.compile(
 )
 
 
-def _encoded(argument: str) -> bytes:
+def _encode(argument: str) -> bytes:
     try:
         return os.fsencode(argument)
     except UnicodeEncodeError as error:
@@ -253,7 +253,7 @@ def _encoded(argument: str) -> bytes:
 
 
 @asynccontextmanager
-async def _spanned(command: str) -> AsyncIterator[None]:
+async def _trace_span(command: str) -> AsyncIterator[None]:
     with span("git", command=command):
         yield
 

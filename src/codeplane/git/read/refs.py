@@ -175,7 +175,7 @@ def _text(out: bytes) -> str:
     return out.decode("utf-8", "surrogateescape")
 
 
-def _shown(text: str) -> str:
+def _escape(text: str) -> str:
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
@@ -188,9 +188,9 @@ def _branch(fields: Sequence[str], current: str | None) -> Branch:
         name=shown(name.removeprefix("refs/heads/").removeprefix("refs/remotes/")),
         oid=oid,
         short_oid=short,
-        message=_shown(subject),
+        message=_escape(subject),
         time=moment(when),
-        current=_shown(name) == current,
+        current=_escape(name) == current,
         upstream=shown(upstream.removeprefix("refs/remotes/").removeprefix("refs/heads/")) if upstream else None,
         ahead=(int(ahead[1]) if ahead else 0) if tracked else None,
         behind=(int(behind[1]) if behind else 0) if tracked else None,
@@ -206,6 +206,6 @@ def _tag(fields: Sequence[str]) -> Tag:
         target=target or oid,
         annotated=kind == "tag",
         time=moment(when),
-        tagger=_shown(tagger) or None,
-        message=_shown(subject),
+        tagger=_escape(tagger) or None,
+        message=_escape(subject),
     )

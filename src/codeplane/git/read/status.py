@@ -204,11 +204,11 @@ class StatusOperations:
             await self._reader.refuse_unknown(paths)
         page = self._pages.page(call, request, current.records, limit=_PAGE, state=current.digest)
         folders = [record.path for record in page.items if record.is_untracked and record.path.endswith("/")]
-        counted = await _counted(self._reader, folders)
+        counted = await _count_untracked(self._reader, folders)
         return _result(self._reader, current, page.items, counted, page.pagination)
 
 
-async def _counted(reader: GitReader, folders: Sequence[str]) -> tuple[UntrackedFolder, ...]:
+async def _count_untracked(reader: GitReader, folders: Sequence[str]) -> tuple[UntrackedFolder, ...]:
     """Count the files in each untracked folder, without ignored ones."""
     if not folders:
         return ()
@@ -257,8 +257,8 @@ def _result(
         branch=None if branch in (None, "(detached)") else shown(branch),
         head_commit=None if oid == "(initial)" else oid,
         is_clean=not current.records,
-        staged=tuple(_changed(record, record.index) for record in known if record.index != "."),
-        modified=tuple(_changed(record, record.tree) for record in known if record.tree != "."),
+        staged=tuple(_read_change(record, record.index) for record in known if record.index != "."),
+        modified=tuple(_read_change(record, record.tree) for record in known if record.tree != "."),
         untracked=tuple(shown(record.path) for record in page if record.is_untracked),
         untracked_folders=counted,
         conflicts=tuple(conflict(record.path, record.oids) for record in page if record.oids is not None),
@@ -272,7 +272,7 @@ def _result(
     )
 
 
-def _changed(record: Record, letter: str) -> Changed:
+def _read_change(record: Record, letter: str) -> Changed:
     old = record.old_path if letter in "RC" else None
     return Changed(
         path=shown(record.path),

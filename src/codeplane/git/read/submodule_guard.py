@@ -40,7 +40,7 @@ def skip_submodule_variables(
     overrides = {"diff.ignoreSubmodules": "dirty", **(more or {})}
     # The last commit and the index too: some commands check out their `.gitmodules` before they inspect submodules.
     for settings in (
-        _recorded(root, environment),
+        _recorded_settings(root, environment),
         _settings(root / _GITMODULES, environment),
         _settings(config, environment),
     ):
@@ -85,7 +85,7 @@ def _settings(file: Path, environment: Mapping[str, str]) -> Sequence[tuple[str,
     return _ask_git(("--file", str(file), "--includes"), environment, file.parent)
 
 
-def _recorded(root: Path, environment: Mapping[str, str]) -> Sequence[tuple[str, str]]:
+def _recorded_settings(root: Path, environment: Mapping[str, str]) -> Sequence[tuple[str, str]]:
     """Read the submodule settings of the last commit and the index, which git uses without a `.gitmodules` on disk."""
     folder = git_dir_of(root)
     stamps = tuple(_stamp(folder / name) for name in ("index", "HEAD", "logs/HEAD"))

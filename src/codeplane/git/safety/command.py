@@ -184,25 +184,25 @@ class Git:
         """
         limit = timeout or self.config.timeout_sec
         self.refuse_outside()
-        if _named(arguments) in _WRITING:
+        if _command_name(arguments) in _WRITING:
             await asyncio.to_thread(self.refuse_new_links)
         words = ["git", *(["--literal-pathspecs"] if literal else []), *skip_submodules(arguments)]
         command = [*await asyncio.to_thread(self._shield, arguments, remote=remote), *words]
         out, err = _Gathered(MAX_OUT), _Gathered(_MAX_SAID)
         try:
-            with self._run(), span("git", command=_named(arguments)) as running:
-                code = await self._ended(command, input, self._variables(env, remote=remote), limit, out, err)
+            with self._run(), span("git", command=_command_name(arguments)) as running:
+                code = await self._wait_for_end(command, input, self._variables(env, remote=remote), limit, out, err)
                 running.note(code=code)
         except TimeoutError as error:
             raise DeadlineExceeded(
-                f"git {_named(arguments)} took longer than {limit:g} s and was ended",
+                f"git {_command_name(arguments)} took longer than {limit:g} s and was ended",
                 hint="raise git.timeout_sec or git.remote_timeout_sec; git_status shows how things are",
             ) from error
         done = GitOutput(code=code, out=bytes(out.data), err=err.data.decode("utf-8", "backslashreplace"))
         if out.cut and check:
-            raise TooLarge(f"git {_named(arguments)} prints more than {MAX_OUT // 1024 // 1024} MB")
+            raise TooLarge(f"git {_command_name(arguments)} prints more than {MAX_OUT // 1024 // 1024} MB")
         if check and code != 0:
-            raise git_error(_named(arguments), done.err or done.line, done.code)
+            raise git_error(_command_name(arguments), done.err or done.line, done.code)
         return done
 
     def unnamed(self, links: Collection[str]) -> list[str]:
@@ -218,7 +218,7 @@ class Git:
         # Assessing a call must not run the programs that the repository's settings name.
         command = ["git", "-c", "core.fsmonitor=false", "--literal-pathspecs", *skip_submodules(arguments)]
         try:
-            with self._run(), span("git", command=_named(arguments)):
+            with self._run(), span("git", command=_command_name(arguments)):
                 ended = subprocess.run(
                     command,
                     cwd=self.root,
@@ -231,16 +231,16 @@ class Git:
         except FileNotFoundError as error:
             raise NotFound("git is not installed, or not on PATH", hint="install git") from error
         except subprocess.TimeoutExpired as error:
-            raise DeadlineExceeded(f"git {_named(arguments)} took longer than {_ASK_SEC:g} s") from error
+            raise DeadlineExceeded(f"git {_command_name(arguments)} took longer than {_ASK_SEC:g} s") from error
         done = GitOutput(
             code=ended.returncode, out=ended.stdout, err=ended.stderr[:_MAX_SAID].decode("utf-8", "backslashreplace")
         )
         if check and done.code != 0:
-            raise git_error(_named(arguments), done.err or done.line, done.code)
+            raise git_error(_command_name(arguments), done.err or done.line, done.code)
         return done
 
     def _shield(self, arguments: tuple[str, ...], *, remote: bool) -> list[str]:
-        if self._programs is None or _named(arguments) not in _WRITING_FILES:
+        if self._programs is None or _command_name(arguments) not in _WRITING_FILES:
             return []
         environment = dict(self._environment()) | _SETTINGS
         return self._programs.shield(self.root, self.folder, environment, remote=remote)
@@ -267,7 +267,7 @@ class Git:
             settings |= {"GIT_DIR": str(folder), "GIT_WORK_TREE": str(self.root)}
         return environment | settings | dict(env or {})
 
-    async def _ended(
+    async def _wait_for_end(
         self,
         command: list[str],
         given: bytes | None,
@@ -369,7 +369,7 @@ async def _end(process: Child) -> None:
     await process.wait()
 
 
-def _named(arguments: tuple[str, ...]) -> str:
+def _command_name(arguments: tuple[str, ...]) -> str:
     """Return the name of the git command, without options before it."""
     words = iter(arguments)
     for word in words:

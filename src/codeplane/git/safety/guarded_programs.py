@@ -132,7 +132,7 @@ class GuardedPrograms:
 
         GitRefused when git would run a program that someone other than the owner may have configured.
         """
-        named = self._named(root, folder, environment)
+        named = self._find_programs(root, folder, environment)
         own = shared_folder(folder)
         refuse_programs(named.read, root=root, own=own, submodule=submodule)
         names = _runnable(named.hooks)
@@ -174,7 +174,7 @@ class GuardedPrograms:
 
         What it may write was checked before; but a hook or filter runs in the middle of it, and can move branches.
         """
-        named = self._named(root, folder, environment)
+        named = self._find_programs(root, folder, environment)
         if not named.filters and not _runnable(named.hooks):
             return []
         is_fetching = not self._offline() and any(command.is_fetching for command in named.filters)
@@ -193,7 +193,7 @@ class GuardedPrograms:
         """List the hooks and filters that local commands run with the network even while `offline`."""
         if self._enclosure.works(network=False):
             return ()
-        named = self._named(root, folder, environment)
+        named = self._find_programs(root, folder, environment)
         return (*sorted(_runnable(named.hooks) - _NOT_LOCAL), *(command.key for command in named.filters))
 
     def _command(
@@ -256,7 +256,7 @@ class GuardedPrograms:
             else:
                 path = "" if command.folders else reach.path
                 script = _script([*before, *_shell(command)], command.key if offline else "", path=path)
-                _put(place, self._isolating(reach, command) + script)
+                _put(place, self._isolation_script(reach, command) + script)
             settings[command.key] = command.calling(place)
         return settings
 
@@ -266,7 +266,7 @@ class GuardedPrograms:
         name = digest(key.encode("utf-8", "surrogateescape"))[:16]
         return folder / (f"{name}{_OFFLINE}" if offline else name)
 
-    def _isolating(self, reach: ProgramReach, command: FilterCommand) -> str:
+    def _isolation_script(self, reach: ProgramReach, command: FilterCommand) -> str:
         """Return the beginning of a script that runs a filter in isolation when git gives it a secrets file.
 
         Git hands over the content, which the sandbox hides elsewhere, so the filter must leave it nowhere and tell
@@ -284,7 +284,7 @@ class GuardedPrograms:
             return f"{start}{run}\n"
         return f'{start}case "${command.path_argument}" in {secret_shell_patterns()}) {run};; esac\n'
 
-    def _named(self, root: Path, folder: Path, environment: Mapping[str, str]) -> _NamedPrograms:
+    def _find_programs(self, root: Path, folder: Path, environment: Mapping[str, str]) -> _NamedPrograms:
         known, now = self._known.get(root), self._clock.monotonic_ns()
         stamps = _stamps((*_setting_files(folder, environment), *(known.read.files if known is not None else ())))
         if known is None or known.stamps != stamps or now - known.asked_ns > _ASKED_NS:

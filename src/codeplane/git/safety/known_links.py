@@ -24,7 +24,7 @@ class KnownLinks:
         The first call records the existing links.
         """
         links = {os.path.relpath(place, shared): leads for place, leads in links_in(shared).items()}
-        known = self._recorded()
+        known = self._load()
         if known is None:
             self._write(links, os.path.relpath(shared, root) if root is not None and _is_led_by_link(root) else None)
             return
@@ -50,7 +50,7 @@ class KnownLinks:
                 hint=f"put it back; or if that is yours, remove {shown(str(self._record))}",
             )
 
-    def _recorded(self) -> dict[str, str] | None:
+    def _load(self) -> dict[str, str] | None:
         raw = self._read()
         links = raw.get("links") if raw is not None else None
         known = {str(name): str(leads) for name, leads in links.items()} if isinstance(links, dict) else {}

@@ -74,7 +74,7 @@ class LossFinder:
         named = parse_raw_diff(self.git.ask("diff", *options, *commit, "--", *names).fields)
         hidden = named.paths.union(self.hidden(names))
         in_place = self._obstacles(hidden - named.links).files
-        return [*sorted(hidden), *self._untracked(in_place - hidden)]
+        return [*sorted(hidden), *self._list_untracked(in_place - hidden)]
 
     def untracked(self, paths: Sequence[str] = ()) -> list[str]:
         """List files that git neither tracks nor ignores."""
@@ -100,7 +100,7 @@ class LossFinder:
 
     def overwritten(self, named: ChangedPaths) -> list[str]:
         """List untracked files, ignored ones too, in the place of these paths."""
-        return self._untracked(self.in_place(named))
+        return self._list_untracked(self.in_place(named))
 
     def ignored(self, named: ChangedPaths) -> list[str]:
         """List ignored files in the place of these paths; git itself refuses to overwrite other untracked files."""
@@ -116,7 +116,7 @@ class LossFinder:
         in_the_way.refuse_repositories()
         return in_the_way
 
-    def _untracked(self, paths: Collection[str]) -> list[str]:
+    def _list_untracked(self, paths: Collection[str]) -> list[str]:
         return sorted(set(paths).difference(self.git.ask("ls-files", "-z").fields)) if paths else []
 
 

@@ -22,7 +22,7 @@ class Autostash:
         secrets = self._permission.changed_secrets(self._before.changed)
         if secrets and not self._call.actor.is_person:
             return ["--no-autostash"]
-        if secrets and await self._setting("rebase.autoStash") == "true":
+        if secrets and await self._read_setting("rebase.autoStash") == "true":
             self._warn(secrets)
         return []
 
@@ -36,7 +36,7 @@ class Autostash:
             return ff
         is_stored = ff != ["--ff-only"] and not (ff == [] and await self._is_fast_forward(target))
         if self._call.actor.is_person:
-            if is_stored or await self._setting("merge.autoStash") == "true":
+            if is_stored or await self._read_setting("merge.autoStash") == "true":
                 self._warn(secrets)
             return ff
         if is_stored:
@@ -47,13 +47,13 @@ class Autostash:
         return ["--no-autostash", *(ff or ["--ff"])]
 
     async def _is_fast_forward(self, target: str) -> bool:
-        if await self._setting("merge.ff") == "false":
+        if await self._read_setting("merge.ff") == "false":
             return False
         head = self._before.head
         done = head and await self._git.run("merge-base", "--is-ancestor", head, target, check=False)
         return not done or done.code == 0
 
-    async def _setting(self, name: str) -> str:
+    async def _read_setting(self, name: str) -> str:
         return (await self._git.run("config", "--type=bool-or-str", "--get", name, check=False)).line
 
     def _warn(self, secrets: Sequence[str]) -> None:

@@ -79,7 +79,7 @@ class Branches:
     @assesses("git.delete_branch")
     def assess_delete(self, request: DeleteBranchRequest) -> Assessment:
         """Assess the loss of commits that only the branch reaches."""
-        return assess_losses(self._lost(request), kinds=("delete",))
+        return assess_losses(self._find_losses(request), kinds=("delete",))
 
     @previews("git.delete_branch")
     async def preview_delete(self, request: DeleteBranchRequest) -> Preview:
@@ -87,12 +87,12 @@ class Branches:
         return await asyncio.to_thread(self._preview, request)
 
     def _preview(self, request: DeleteBranchRequest) -> Preview:
-        lost = self._lost(request)
+        lost = self._find_losses(request)
         facts = [f"it is at {PreviewFacts(self._git).named(f'{HEADS}{request.name}')}"]
         facts += ["also when its commits are merged nowhere"] if request.force else []
         return preview_losses(f"Remove the branch {request.name}", lost, facts)
 
-    def _lost(self, request: DeleteBranchRequest) -> list[Loss]:
+    def _find_losses(self, request: DeleteBranchRequest) -> list[Loss]:
         ref = f"{HEADS}{check_existing_name(request.name, 'branch', 'git_branches')}"
         if not request.force or not self._git.ask("rev-parse", "--verify", "--quiet", ref, check=False).line:
             return []

@@ -62,7 +62,7 @@ class CallEndings:
         records = [record for record in newest if record.at_ns >= since_ns or record.call_id == call_id]
         for record in records:
             if record.call_id == call_id:
-                return self._done(record) if record.what.startswith(last) else UNKNOWN
+                return self._ending_of_change(record) if record.what.startswith(last) else UNKNOWN
         if (note := self._notes.get(call_id)) is not None:
             done = note.done and note.what.startswith(last)
             return Ending(state="done", mutation_id=note.mutation_id) if done else UNKNOWN
@@ -81,9 +81,9 @@ class CallEndings:
             return NOT_DONE if not last else UNKNOWN
         if operation in _COMMITS and mutation.kept.what.startswith(STAGED):
             return NOT_DONE
-        return self._done(mutation.kept) if mutation.kept.what.startswith(last) else UNKNOWN
+        return self._ending_of_change(mutation.kept) if mutation.kept.what.startswith(last) else UNKNOWN
 
-    def _done(self, record: MutationRecord) -> Ending:
+    def _ending_of_change(self, record: MutationRecord) -> Ending:
         """Return the ending of a change that was made, with its id when it can be undone."""
         return Ending(
             state="done",

@@ -86,7 +86,7 @@ class Checkout:
         """List the files that are restored, or that differ between HEAD and the target."""
         if request.paths:
             paths = [canonical(path, root=self._git.root) or "." for path in request.paths]
-            named = self._listed(resolve_commit_now(self._git, request.ref), paths)
+            named = self._paths_at(resolve_commit_now(self._git, request.ref), paths)
             return [*(path for path in paths if path != "."), *named.paths, *self._losses.in_place(named)]
         if request.create and not request.start:
             return ()
@@ -98,7 +98,7 @@ class Checkout:
         """Assess the loss of work under restored files, ignored files in the way, and commits of a detached HEAD."""
         if request.paths:
             self._writer.permission.refuse_secret_changes(call, self.foresee_checkout(request))
-        return assess_losses(self._lost(request))
+        return assess_losses(self._find_losses(request))
 
     @previews("git.checkout")
     async def preview_checkout(self, request: CheckoutRequest) -> Preview:
@@ -106,7 +106,7 @@ class Checkout:
         return await asyncio.to_thread(self._preview, request)
 
     def _preview(self, request: CheckoutRequest) -> Preview:
-        lost = self._lost(request)
+        lost = self._find_losses(request)
         if request.paths:
             paths = [canonical(path, root=self._git.root) or "." for path in request.paths]
             commit = resolve_commit_now(self._git, request.ref)
@@ -135,7 +135,7 @@ class Checkout:
         paths = self._writer.permission.admit_paths(call, request.paths)
         async with self._writer.mutation(call, "checkout") as mutation:
             commit = await resolve_commit(self._git, request.ref)
-            named = await asyncio.to_thread(self._listed, commit, paths)
+            named = await asyncio.to_thread(self._paths_at, commit, paths)
             self._writer.permission.refuse_secret_changes(call, named.paths)
             hidden = set(await asyncio.to_thread(self._losses.hidden, paths)) & named.paths
             await mutation.reach((), hidden=hidden, named=named)
@@ -181,7 +181,7 @@ class Checkout:
             commit, _, full = lines[0].partition(" ")
             return _Target(commit=commit, ref=full, new=True)
 
-    def _lost(self, request: CheckoutRequest) -> list[Loss]:
+    def _find_losses(self, request: CheckoutRequest) -> list[Loss]:
         check_ref(request.ref)
         if request.paths:
             return self._lost_below(request)
@@ -208,7 +208,7 @@ class Checkout:
     def _lost_below(self, request: CheckoutRequest) -> list[Loss]:
         """Return what restoring files from a commit overwrites: changes and untracked files."""
         paths = [canonical(path, root=self._git.root) or "." for path in request.paths]
-        named = self._listed(resolve_commit_now(self._git, request.ref), paths)
+        named = self._paths_at(resolve_commit_now(self._git, request.ref), paths)
         head = self._losses.head
         edited = self._losses.edited(request.paths, against=head) if head else []
         in_place = self._losses.in_place(named)
@@ -225,6 +225,6 @@ class Checkout:
             if self._git.ask("ls-tree", "-r", "--long", "--full-tree", commit, "--", *below, check=False).code != 0:
                 raise missing_objects_error()
 
-    def _listed(self, commit: str, paths: Sequence[str]) -> ChangedPaths:
+    def _paths_at(self, commit: str, paths: Sequence[str]) -> ChangedPaths:
         below = [] if "." in paths else paths
         return parse_tree_listing(self._git.ask("ls-tree", "-r", "-z", "--full-tree", commit, "--", *below).fields)

@@ -116,7 +116,7 @@ class Commits:
     @assesses("git.amend")
     def assess_amend(self, request: AmendRequest) -> Assessment:
         """Assess whether the replaced commit was pushed."""
-        return assess_losses(self._lost(), kinds=("history",))
+        return assess_losses(self._find_losses(), kinds=("history",))
 
     @previews("git.amend")
     async def preview_amend(self, request: AmendRequest) -> Preview:
@@ -135,11 +135,11 @@ class Commits:
             facts += [f"new: {name_first(fresh)}"] if fresh else []
             edited = self._losses.edited(request.paths, against=self._losses.head)
             files = [self._git.root / path for path in (*edited, *fresh)]
-            return preview_losses("Replace the last commit", self._lost(), facts, files=files)
+            return preview_losses("Replace the last commit", self._find_losses(), facts, files=files)
         facts += [*preview_facts.staged(), *preview_facts.diff("--cached")]
-        return preview_losses("Replace the last commit", self._lost(), facts, bound=[preview_facts.index()])
+        return preview_losses("Replace the last commit", self._find_losses(), facts, bound=[preview_facts.index()])
 
-    def _lost(self) -> list[Loss]:
+    def _find_losses(self) -> list[Loss]:
         head = self._losses.head
         if head is None or not self._losses.is_pushed(head):
             return []
@@ -164,7 +164,7 @@ class Commits:
             if what == "amend" and mutation.before.head:
                 await mutation.keep_losses(commits=[mutation.before.head])
             self._writer.permission.refuse_secrets(call, await self._writer.permission.admit_below(call, paths))
-            fresh = await self._untracked(paths)
+            fresh = await self._untracked_files(paths)
             # With nothing to commit git would list all untracked files; our error names them.
             quiet = ("--quiet", "--untracked-files=no")
             only = ["--only", "--", *paths] if paths else []
@@ -183,7 +183,7 @@ class Commits:
             delta = await mutation.finish(compared="commits")
             return _result(delta, done.err)
 
-    async def _untracked(self, paths: list[str]) -> list[str]:
+    async def _untracked_files(self, paths: list[str]) -> list[str]:
         """List the untracked files below the paths."""
         if not paths:
             return []

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from codeplane.git.safety.command import Git
-from codeplane.git.write.preview_facts import PreviewFacts, listing
+from codeplane.git.write.preview_facts import PreviewFacts, list_lines
 from codeplane.index.files.paths import shown
 from codeplane.kernel.counted import counted
 
@@ -49,19 +49,19 @@ class Exchange:
         """Describe a ref that is deleted on the remote."""
         return [f"DELETES {shown(ref)} there, last seen at {self.tracked(ref) or _NOWHERE}"]
 
-    def fetched(self, *, prune: bool, tags: bool) -> list[str]:
+    def describe_fetch(self, *, prune: bool, tags: bool) -> list[str]:
         """Describe what a fetch asks for, and what it prunes."""
         asked = self._facts.settings(f"remote.{self._remote}.fetch")
-        facts = listing("asks for", [shown(spec) for spec in asked] or ["HEAD"], len(asked) or 1)
+        facts = list_lines("asks for", [shown(spec) for spec in asked] or ["HEAD"], len(asked) or 1)
         facts += ["and for all tags"] if tags else []
         if prune:
             known = self._refs(f"refs/remotes/{self._remote}/")
-            facts += listing(
+            facts += list_lines(
                 f"forgets, of {counted(len(known), 'branch')}, those that are gone there", known, len(known)
             )
         return facts
 
-    def pulled(self, ref: str, mode: str) -> list[str]:
+    def describe_pull(self, ref: str, mode: str) -> list[str]:
         """Describe what a pull brings into the branch, as of the last fetch."""
         facts = [f"into {self._facts.head()}, by {mode}"]
         there = self.upstream(ref)
@@ -80,16 +80,16 @@ class Exchange:
     def tracked(self, ref: str) -> str | None:
         """Return the id of a remote's ref as of the last fetch."""
         full = ref if ref.startswith("refs/") else f"{_HEADS}{ref}"
-        targets = [target for spec, target in self._matching(full, "fetch") if ":" in spec]
+        targets = [target for spec, target in self._match_refspecs(full, "fetch") if ":" in spec]
         return self._facts.id_of(targets[0]) if targets else None
 
     def is_forced(self, ref: str) -> bool:
         """Whether the settings force a push of this ref."""
-        return any(spec.startswith("+") for spec, _ in self._mapped(ref)[:1])
+        return any(spec.startswith("+") for spec, _ in self._push_mappings(ref)[:1])
 
     def destination(self, ref: str) -> str:
         """Return the name of a pushed ref on the remote, which the settings can change."""
-        for _, target in self._mapped(ref):
+        for _, target in self._push_mappings(ref):
             return target
         default = self._git.ask("config", "--get", "push.default", check=False).line
         if default in ("upstream", "tracking") and ref.startswith(_HEADS):
@@ -98,11 +98,11 @@ class Exchange:
                 return merge[0]
         return ref
 
-    def _mapped(self, ref: str) -> list[tuple[str, str]]:
+    def _push_mappings(self, ref: str) -> list[tuple[str, str]]:
         """Return the push settings that match a ref, in order, with its name on the remote."""
-        return self._matching(ref, "push")
+        return self._match_refspecs(ref, "push")
 
-    def _matching(self, ref: str, way: str) -> list[tuple[str, str]]:
+    def _match_refspecs(self, ref: str, way: str) -> list[tuple[str, str]]:
         matches = []
         for spec in self._facts.settings(f"remote.{self._remote}.{way}"):
             source, _, target = spec.removeprefix("+").partition(":")
@@ -117,7 +117,7 @@ class Exchange:
 
     def _tags(self, head: str, *only: str) -> list[str]:
         tags = self._refs(_TAGS, *only)
-        return listing(f"{head}, {len(tags)} of them", tags, len(tags))
+        return list_lines(f"{head}, {len(tags)} of them", tags, len(tags))
 
     def _refs(self, prefix: str, *only: str) -> list[str]:
         listed = self._git.ask("for-each-ref", *only, "--format=%(objectname) %(refname)", prefix, check=False)

@@ -82,17 +82,17 @@ class Merges:
             delta = await mutation.finish()
             stopped_or_raise(done, delta, "merge")
             forward = done.code == 0 and delta.head == target and delta.head != delta.head_before
-            return merged(delta, fastforward=forward)
+            return merge_result(delta, fastforward=forward)
 
     @foresees("git.merge")
     def foresee_merge(self, request: MergeRequest) -> Iterable[str]:
         """List the files that the other side changed."""
-        return self._incoming(request).paths if request.action == "start" and request.ref else ()
+        return self._incoming_paths(request).paths if request.action == "start" and request.ref else ()
 
     @assesses("git.merge")
     def assess_merge(self, request: MergeRequest) -> Assessment:
         """Assess the loss: of resolutions when aborting, of ignored files in the way when starting."""
-        return assess_losses(self._lost(request))
+        return assess_losses(self._find_losses(request))
 
     @previews("git.merge")
     async def preview_merge(self, request: MergeRequest) -> Preview:
@@ -100,7 +100,7 @@ class Merges:
         return await asyncio.to_thread(self._preview, request)
 
     def _preview(self, request: MergeRequest) -> Preview:
-        lost, facts = self._lost(request), [f"into {self._facts.head()}"]
+        lost, facts = self._find_losses(request), [f"into {self._facts.head()}"]
         if request.action != "start":
             facts += [f"merging {self._facts.id_of('MERGE_HEAD') or 'nothing'}"]
             bound = [self._facts.index()]
@@ -128,16 +128,16 @@ class Merges:
                     raise conflict_error([conflict.path for conflict in mutation.before.conflicts])
                 message = ["-m", request.message] if request.message else ["--no-edit"]
                 await self._git.run("commit", "--quiet", *message)
-            return merged(await mutation.finish())
+            return merge_result(await mutation.finish())
 
-    def _lost(self, request: MergeRequest) -> list[Loss]:
+    def _find_losses(self, request: MergeRequest) -> list[Loss]:
         if request.action == "abort":
             return resolution_losses(self._losses)
         if request.action != "start" or not request.ref:
             return []
-        return self._losses.files(self._losses.ignored(self._incoming(request)), "everything")
+        return self._losses.files(self._losses.ignored(self._incoming_paths(request)), "everything")
 
-    def _incoming(self, request: MergeRequest) -> ChangedPaths:
+    def _incoming_paths(self, request: MergeRequest) -> ChangedPaths:
         target = resolve_commit_now(self._git, request.ref)
         ranges = ranges_now(self._git, self._losses.head, target)
         changed = [self._losses.differing(old, new) for old, new in ranges]
@@ -152,7 +152,7 @@ def stopped_or_raise(done: GitOutput, delta: GitDelta, command: str) -> None:
         raise git_error(command, done.err or done.line, done.code)
 
 
-def merged(delta: GitDelta, *, fastforward: bool = False) -> MergeResult:
+def merge_result(delta: GitDelta, *, fastforward: bool = False) -> MergeResult:
     """Return the result of a merge from its delta."""
     success = not delta.conflicts and delta.repo_state == "none"
     commit = delta.head if success and not fastforward and delta.head != delta.head_before else None

@@ -101,7 +101,7 @@ class PendingMutations:
         self._step("beginning gone")
         shutil.rmtree(place, ignore_errors=True)
 
-    def inherited(self, mutation_id: str) -> tuple[int, ...]:
+    def inherited_descriptors(self, mutation_id: str) -> tuple[int, ...]:
         """Return the descriptors that git and its children keep open while they work on a mutation."""
         return (self._running[mutation_id],) if mutation_id in self._running else ()
 

@@ -89,22 +89,22 @@ class Picks:
     @foresees("git.cherrypick")
     def foresee_cherrypick(self, request: CherrypickRequest) -> Iterable[str]:
         """List the files that the commit changed."""
-        return self._incoming(request).paths if request.action == "start" and request.commit else ()
+        return self._incoming_paths(request).paths if request.action == "start" and request.commit else ()
 
     @foresees("git.revert")
     def foresee_revert(self, request: RevertRequest) -> Iterable[str]:
         """List the files that the commit changed."""
-        return self._incoming(request).paths if request.action == "start" and request.commit else ()
+        return self._incoming_paths(request).paths if request.action == "start" and request.commit else ()
 
     @assesses("git.cherrypick")
     def assess_cherrypick(self, request: CherrypickRequest) -> Assessment:
         """Assess the loss: of resolutions when aborting, of ignored files in the way when starting."""
-        return assess_losses(self._lost(request))
+        return assess_losses(self._find_losses(request))
 
     @assesses("git.revert")
     def assess_revert(self, request: RevertRequest) -> Assessment:
         """Assess the loss: of resolutions when aborting, of ignored files in the way when starting."""
-        return assess_losses(self._lost(request))
+        return assess_losses(self._find_losses(request))
 
     @previews("git.cherrypick")
     async def preview_cherrypick(self, request: CherrypickRequest) -> Preview:
@@ -117,7 +117,7 @@ class Picks:
         return await asyncio.to_thread(self._preview, "revert", request)
 
     def _preview(self, what: str, request: CherrypickRequest | RevertRequest) -> Preview:
-        lost, facts = self._lost(request), [f"on {self._facts.head()}"]
+        lost, facts = self._find_losses(request), [f"on {self._facts.head()}"]
         if request.action == "start":
             facts += [f"{what} {self._facts.named(request.commit)}"] if request.commit else []
             facts += [f"compared with its parent {request.mainline}"] if request.mainline else []
@@ -173,14 +173,14 @@ class Picks:
                 stopped_or_raise(done, delta, command)
             return _result(delta, mutation.after)
 
-    def _lost(self, request: CherrypickRequest | RevertRequest) -> list[Loss]:
+    def _find_losses(self, request: CherrypickRequest | RevertRequest) -> list[Loss]:
         if request.action in ("skip", "abort"):
             return resolution_losses(self._losses)
         if request.action != "start" or not request.commit:
             return []
-        return self._losses.files(self._losses.ignored(self._incoming(request)), "everything")
+        return self._losses.files(self._losses.ignored(self._incoming_paths(request)), "everything")
 
-    def _incoming(self, request: CherrypickRequest | RevertRequest) -> ChangedPaths:
+    def _incoming_paths(self, request: CherrypickRequest | RevertRequest) -> ChangedPaths:
         target = resolve_commit_now(self._git, request.commit)
         parents = self._git.ask("rev-list", "--parents", "--max-count=1", target).line.split()[1:]
         return self._losses.differing(_base(parents, request.mainline), target)

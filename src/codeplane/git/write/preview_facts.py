@@ -51,7 +51,7 @@ class PreviewFacts:
         count = int(counted_commits.line or 0)
         options = ("-z", "--no-show-signature", "--topo-order", f"--max-count={_MAX_COMMITS}", "--format=%H %s")
         listed = self._git.ask("log", *options, *given).fields
-        return listing(
+        return list_lines(
             f"{counted(count, 'commit')} {what}".rstrip(), [_line(commit, digits=_SHORT) for commit in listed], count
         )
 
@@ -64,7 +64,7 @@ class PreviewFacts:
         options = ("--cached", "--name-status", "-z", "--no-renames", "--no-ext-diff")
         fields = self._git.ask("diff", *options, "--").fields
         lines = [f"{sign} {shown(path)}" for sign, path in zip(fields[::2], fields[1::2], strict=False)]
-        return listing(f"staged: {counted(len(lines), 'file')}", lines, len(lines))
+        return list_lines(f"staged: {counted(len(lines), 'file')}", lines, len(lines))
 
     def diff(self, *given: str, paths: Sequence[str] = ()) -> list[str]:
         """Return a diff, cut to a readable length, with a note when it was cut.
@@ -109,7 +109,7 @@ class PreviewFacts:
         return self._git.ask("config", "-z", "--get-all", name, check=False).fields
 
 
-def listing(head: str, lines: Sequence[str], count: int) -> list[str]:
+def list_lines(head: str, lines: Sequence[str], count: int) -> list[str]:
     """Return a heading with lines below it, cut to a readable number with a note."""
     if not count:
         return [head]

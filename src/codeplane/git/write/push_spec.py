@@ -37,7 +37,7 @@ class PushSpec:
         )
 
     @classmethod
-    def pinned(cls, pins: Mapping[str, str]) -> "PushSpec | None":
+    def from_pins(cls, pins: Mapping[str, str]) -> "PushSpec | None":
         """Return what a person approved, or None when no approval was needed."""
         if not pins.get(_TIP):
             return None

@@ -13,7 +13,7 @@ from codeplane.git.safety.loss import Loss, assess_losses, lost_commits, preview
 from codeplane.git.safety.loss_finder import LossFinder
 from codeplane.git.safety.obstacles import ChangedPaths
 from codeplane.git.write.git_delta import GitDelta, Stoppable
-from codeplane.git.write.preview_facts import PreviewFacts, listing
+from codeplane.git.write.preview_facts import PreviewFacts, list_lines
 from codeplane.git.write.rebase_todo import FOLDER, PlanGiven, Todo, comment_option, editors
 from codeplane.git.write.resolution import resolution_losses, resolved_files
 from codeplane.git.write.revision import MAX_REF, check_ref, resolve_commit, resolve_commit_now
@@ -177,12 +177,12 @@ class Rebase:
         """List the files that differ between HEAD and the new base, and those of the rebased commits."""
         upstream = resolve_commit_now(self._git, request.plan.upstream)
         onto = resolve_commit_now(self._git, request.plan.onto) if request.plan.onto else upstream
-        return sorted(path for named in self._moved(onto) for path in named.paths)
+        return sorted(path for named in self._moved_paths(onto) for path in named.paths)
 
     @assesses("git.rebase_execute")
     def assess_execute(self, request: RebaseExecuteRequest) -> Assessment:
         """Assess the loss of pushed commits, dropped commits, and ignored files in the way."""
-        return assess_losses(self._lost(request), kinds=("history",))
+        return assess_losses(self._find_losses(request), kinds=("history",))
 
     @previews("git.rebase_execute")
     async def preview_execute(self, request: RebaseExecuteRequest) -> Preview:
@@ -215,8 +215,8 @@ class Rebase:
         onto = resolve_commit_now(self._git, plan.onto) if plan.onto else upstream
         steps = [f"{step.action} {preview_facts.named(check_ref(step.commit_sha))}" for step in plan.steps[:_MAX_NAMED]]
         facts = [preview_facts.head(), f"after {upstream}", f"onto {onto}"]
-        facts += listing(counted(len(plan.steps), "step"), steps, len(plan.steps))
-        return preview_losses(f"Rebase {counted(len(plan.steps), 'commit')}", self._lost(request), facts)
+        facts += list_lines(counted(len(plan.steps), "step"), steps, len(plan.steps))
+        return preview_losses(f"Rebase {counted(len(plan.steps), 'commit')}", self._find_losses(request), facts)
 
     def _preview_leaving(self, summary: str) -> Preview:
         preview_facts, folder = PreviewFacts(self._git), self._git.folder
@@ -310,7 +310,7 @@ class Rebase:
             said="" if delta.conflicts else str(git_error("rebase", errors).message)[:500] if errors else "",
         )
 
-    def _lost(self, request: RebaseExecuteRequest) -> list[Loss]:
+    def _find_losses(self, request: RebaseExecuteRequest) -> list[Loss]:
         upstream = resolve_commit_now(self._git, request.plan.upstream)
         pushed = self._losses.pushed("HEAD", base=upstream) if self._losses.head else 0
         sent = counted(pushed, "commit", verbs=("was", "were"))
@@ -321,10 +321,10 @@ class Rebase:
 
     def _lost_in_place(self, onto: str) -> list[Loss]:
         """Return the ignored files that the rebase would overwrite."""
-        lost = {path for named in self._moved(onto) for path in self._losses.ignored(named)}
+        lost = {path for named in self._moved_paths(onto) for path in self._losses.ignored(named)}
         return self._losses.files(sorted(lost), "everything")
 
-    def _moved(self, onto: str) -> list[ChangedPaths]:
+    def _moved_paths(self, onto: str) -> list[ChangedPaths]:
         head = self._losses.head
         if head is None:
             return []

@@ -16,7 +16,7 @@ from codeplane.git.safety.loss_finder import ONELINE, LossFinder
 from codeplane.git.write.exchange import Exchange, bound_to
 from codeplane.git.write.git_delta import Changed
 from codeplane.git.write.merge_source import message_of, ranges
-from codeplane.git.write.merges import MergeResult, merged, stopped_or_raise
+from codeplane.git.write.merges import MergeResult, merge_result, stopped_or_raise
 from codeplane.git.write.preview_facts import PreviewFacts
 from codeplane.git.write.push_spec import PushSpec
 from codeplane.git.write.remote_names import RemoteName, find_remote, remote_environment
@@ -108,7 +108,7 @@ class RemoteWrites:
         ref = [_refspec(request.ref)] if request.ref else []
         async with self._writer.mutation(call, "pull", calm=True, undoes=(_HEADS,)) as mutation:
             await self._run_remote("fetch", "--quiet", "--no-recurse-submodules", "--", remote.name, *ref)
-            target, what = await self._fetched()
+            target, what = await self._fetch_head()
             head = mutation.before.head
             await mutation.reach_between(*await ranges(self._git, head, target), (head, target))
             rebases = request.mode == "rebase" and head is not None
@@ -125,14 +125,14 @@ class RemoteWrites:
                 done = await self._run_remote("merge", "--quiet", *options, *how, target, check=False)
             delta = await mutation.finish()
             stopped_or_raise(done, delta, request.mode)
-            return merged(delta, fastforward=delta.head == target and delta.head != delta.head_before)
+            return merge_result(delta, fastforward=delta.head == target and delta.head != delta.head_before)
 
     @operation("git.push", risk=Risk.EXFILTRATION, budget=Budget.MUTATION, capability="execute_tools", timeout_sec=0)
     async def push(self, call: Call, request: PushRequest) -> PushResult:
         """Push a branch or tag; force replaces only what is as it was last fetched. It cannot be undone."""
         remote = await asyncio.to_thread(find_remote, self._git, request.remote, push=True)
-        what = await asyncio.to_thread(self._pushed, request)
-        approved = PushSpec.pinned(call.pins)
+        what = await asyncio.to_thread(self._push_ref, request)
+        approved = PushSpec.from_pins(call.pins)
         options = ["--delete"] if request.delete else []
         if approved is None:
             options += ["--force-with-lease"] if request.force else []
@@ -148,7 +148,7 @@ class RemoteWrites:
                 "push", "--porcelain", "--no-recurse-submodules", *options, "--", remote.name, *specs, check=False
             )
             if done.code != 0:
-                raise git_error("push", "\n".join([*_rejected(done), done.err]), done.code)
+                raise git_error("push", "\n".join([*_rejected_refs(done), done.err]), done.code)
             if approved is not None and request.set_upstream:
                 await approved.tracks(self._git, remote.name)
             return PushResult(
@@ -186,7 +186,7 @@ class RemoteWrites:
         return _outward(
             remote,
             "pushes to",
-            lost=self._lost(request, remote),
+            lost=self._find_losses(request, remote),
             urls=PreviewFacts(self._git).addresses(remote.name, push=True),
             trusted_as=self._trusted_as(request, remote),
             kinds=self._kinds(request, remote),
@@ -200,7 +200,7 @@ class RemoteWrites:
     def _preview_fetch(self, request: FetchRequest) -> Preview:
         remote = find_remote(self._git, request.remote)
         exchange = Exchange(self._git, remote.name)
-        facts = [*exchange.places(push=False), *exchange.fetched(prune=request.prune, tags=request.tags)]
+        facts = [*exchange.places(push=False), *exchange.describe_fetch(prune=request.prune, tags=request.tags)]
         facts += ["with every object that this partial clone left out"] if request.complete else []
         bound = bound_to(self._git, [f"refs/remotes/{remote.name}/"] if request.prune else [])
         return preview_losses(f"Fetch from {remote}", [], facts, bound=bound)
@@ -209,12 +209,12 @@ class RemoteWrites:
         remote = find_remote(self._git, request.remote)
         lost = self._lost_by_pull(request, remote)
         exchange = Exchange(self._git, remote.name)
-        facts = [*exchange.places(push=False), *exchange.pulled(request.ref, request.mode)]
+        facts = [*exchange.places(push=False), *exchange.describe_pull(request.ref, request.mode)]
         return preview_losses(f"Pull {f'{request.ref} ' if request.ref else ''}from {remote}", lost, facts)
 
     def _preview_push(self, request: PushRequest) -> Preview:
         remote = find_remote(self._git, request.remote, push=True)
-        what, lost = self._pushed(request), self._lost(request, remote)
+        what, lost = self._push_ref(request), self._find_losses(request, remote)
         exchange = Exchange(self._git, remote.name)
         facts = exchange.places(push=True)
         if request.delete:
@@ -240,8 +240,8 @@ class RemoteWrites:
         ignored = self._losses.ignored(self._losses.differing(self._losses.head, done.line))
         return self._losses.files(ignored, "everything")
 
-    def _lost(self, request: PushRequest, remote: RemoteName) -> list[Loss]:
-        what = self._pushed(request)
+    def _find_losses(self, request: PushRequest, remote: RemoteName) -> list[Loss]:
+        what = self._push_ref(request)
         if request.delete:
             return [Loss(text=f"{shown(what)} on {remote}", kind="delete")]
         exchange = Exchange(self._git, remote.name)
@@ -257,12 +257,12 @@ class RemoteWrites:
     def _kinds(self, request: PushRequest, remote: RemoteName) -> tuple[Kind, ...]:
         if request.delete:
             return ("delete",)
-        forced = request.force or Exchange(self._git, remote.name).is_forced(self._pushed(request))
+        forced = request.force or Exchange(self._git, remote.name).is_forced(self._push_ref(request))
         return ("force",) if forced else ()
 
     def _trusted_as(self, request: PushRequest, remote: RemoteName) -> tuple[str, ...]:
         """Describe the kind of push that a person trusts: which ref goes where and how, whatever its commits."""
-        what = self._pushed(request)
+        what = self._push_ref(request)
         if request.delete:
             return (f"deletes {shown(what)} on {remote}",)
         exchange = Exchange(self._git, remote.name)
@@ -273,7 +273,7 @@ class RemoteWrites:
         tags = ("with all tags",) if request.tags else ("with tags on the way",) if exchange.follows_tags else ()
         return (text, *tags)
 
-    def _pushed(self, request: PushRequest) -> str:
+    def _push_ref(self, request: PushRequest) -> str:
         """Return the full name of the ref to push."""
         if not request.ref:
             head = self._losses.head_ref
@@ -293,7 +293,7 @@ class RemoteWrites:
         limit = self._git.config.remote_timeout_sec
         return await self._git.run(*arguments, env=env, timeout=limit, check=check, remote=True)
 
-    async def _fetched(self) -> tuple[str, str]:
+    async def _fetch_head(self) -> tuple[str, str]:
         """Return the commit or tag that was fetched to be merged, and git's description of it."""
         lines = await asyncio.to_thread(read_plain_file, self._git.folder / "FETCH_HEAD")
         wanted = [line for line in os.fsdecode(lines).splitlines() if "\tnot-for-merge\t" not in line]
@@ -335,6 +335,6 @@ def _refs(done: GitOutput) -> tuple[PushedRef, ...]:
     return tuple(PushedRef(ref=shown(row[1].partition(":")[2]), summary=redact_urls(row[2])) for row in rows)
 
 
-def _rejected(done: GitOutput) -> list[str]:
+def _rejected_refs(done: GitOutput) -> list[str]:
     rows = [line.split("\t") for line in os.fsdecode(done.out).splitlines() if line.startswith("!\t")]
     return [f"{shown(row[1].partition(':')[2])}: {row[2]}" for row in rows if len(row) == 3]

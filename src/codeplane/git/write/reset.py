@@ -46,7 +46,7 @@ class Reset:
             target = None if unborn else await resolve_commit(self._git, request.ref)
             before = mutation.before
             if request.mode == "hard":
-                moved = await asyncio.to_thread(self._moved, target)
+                moved = await asyncio.to_thread(self._moved_paths, target)
                 hidden = await asyncio.to_thread(self._losses.hidden)
                 await mutation.reach(before.changed, hidden=hidden, named=moved)
             left = [before.head] if before.head and before.head != target else []
@@ -61,13 +61,13 @@ class Reset:
         if request.mode != "hard":
             return ()
         unborn, head = self._is_unborn(request), self._losses.head
-        moved = self._moved(None if unborn else resolve_commit_now(self._git, request.ref))
+        moved = self._moved_paths(None if unborn else resolve_commit_now(self._git, request.ref))
         return [*moved.paths, *(self._losses.edited(against=head) if head else ())]
 
     @assesses("git.reset")
     def assess_reset(self, request: ResetRequest) -> Assessment:
         """Assess the loss of commits that nothing else reaches, and of changes that a hard reset overwrites."""
-        return assess_losses(self._lost(request))
+        return assess_losses(self._find_losses(request))
 
     @previews("git.reset")
     async def preview_reset(self, request: ResetRequest) -> Preview:
@@ -80,15 +80,15 @@ class Reset:
         facts = [f"{self._facts.head()} → {target}", f"moves {follows[request.mode]}"]
         # The whole index is replaced, with staged content that is nowhere else.
         bound = [] if request.mode == "soft" else [self._facts.index()]
-        return preview_losses(f"Reset {request.mode} to {request.ref}", self._lost(request), facts, bound=bound)
+        return preview_losses(f"Reset {request.mode} to {request.ref}", self._find_losses(request), facts, bound=bound)
 
     def _is_unborn(self, request: ResetRequest) -> bool:
         """Whether there is no commit yet, so that only the index is reset."""
         return request.ref == _HEAD and self._losses.head is None and self._losses.head_ref is not None
 
-    def _lost(self, request: ResetRequest) -> list[Loss]:
+    def _find_losses(self, request: ResetRequest) -> list[Loss]:
         if self._is_unborn(request):
-            staged = sorted(self._moved(None).files) if request.mode == "hard" else []
+            staged = sorted(self._moved_paths(None).files) if request.mode == "hard" else []
             return self._losses.files(staged, "everything")
         target, head = resolve_commit_now(self._git, request.ref), self._losses.head
         lost: list[Loss] = []
@@ -101,12 +101,12 @@ class Reset:
                 edited = self._losses.edited(against=head)
                 lost += self._losses.files(edited, "changes")
         if request.mode == "hard":
-            overwritten = self._losses.overwritten(self._moved(target))
+            overwritten = self._losses.overwritten(self._moved_paths(target))
             untracked = [path for path in overwritten if path not in set(edited)]
             lost += self._losses.files(untracked, "untracked work")
         return lost
 
-    def _moved(self, target: str | None) -> ChangedPaths:
+    def _moved_paths(self, target: str | None) -> ChangedPaths:
         """Return what differs between the target and the index or HEAD; without a target, the whole index."""
         if target is None:
             return parse_tree_listing(self._git.ask("ls-files", "--stage", "-z").fields)

@@ -29,7 +29,7 @@ _STEP = re.compile(r"\s*(?!(?:#|x|exec|l|label|t|reset|u|update-ref)\b)\w+\s+(?:
 
 async def commits_left(git: Git) -> list[str]:
     """Return the commits of the remaining steps."""
-    words = await asyncio.to_thread(_planned, git.folder)
+    words = await asyncio.to_thread(_planned_ids, git.folder)
     # Some lists contain short ids.
     return (await git.run("rev-list", "--no-walk=unsorted", *words)).line.split() if words else []
 
@@ -89,7 +89,7 @@ def sequence_start(folder: Path) -> str:
     return _text(folder / "sequencer" / "head")
 
 
-def _planned(folder: Path) -> list[str]:
+def _planned_ids(folder: Path) -> list[str]:
     """Return the ids in the remaining steps."""
     steps = (_STEP.match(line) for name in _STEP_LISTS for line in _text(folder / name).splitlines())
     patches = (_PATCH.match(_raw(patch)) for patch in (folder / "rebase-apply").glob("[0-9]*"))

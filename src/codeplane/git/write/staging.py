@@ -122,7 +122,7 @@ class Staging:
     def assess_discard(self, call: Call | None, request: DiscardRequest) -> Assessment:
         """Assess the loss of unstaged changes."""
         self._writer.permission.refuse_secret_changes(call, self.foresee_discard(request))
-        return assess_losses(self._lost(request))
+        return assess_losses(self._find_losses(request))
 
     @previews("git.discard")
     async def preview_discard(self, request: DiscardRequest) -> Preview:
@@ -130,7 +130,7 @@ class Staging:
         return await asyncio.to_thread(self._preview, request)
 
     def _preview(self, request: DiscardRequest) -> Preview:
-        lost = self._lost(request)
+        lost = self._find_losses(request)
         paths = [canonical(path, root=self._git.root) or "." for path in request.paths]
         preview = preview_losses(
             f"Discard changes that are not staged in {name_first(paths)}",
@@ -140,7 +140,7 @@ class Staging:
         )
         return replace(preview, body="\n".join([preview.body, *self._facts.diff(paths=paths)]))
 
-    def _lost(self, request: DiscardRequest) -> list[Loss]:
+    def _find_losses(self, request: DiscardRequest) -> list[Loss]:
         lost = self._losses.files(self._losses.edited(request.paths), "changes")
         if request.untracked:
             lost += self._losses.files(self._losses.untracked(request.paths), "everything")

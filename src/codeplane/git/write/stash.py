@@ -16,7 +16,7 @@ from codeplane.git.write.git_delta import Stoppable
 from codeplane.git.write.git_snapshot import submodule_paths
 from codeplane.git.write.merges import stopped_or_raise
 from codeplane.git.write.mutation import GitMutation
-from codeplane.git.write.preview_facts import PreviewFacts, listing
+from codeplane.git.write.preview_facts import PreviewFacts, list_lines
 from codeplane.git.write.writer import Writer
 from codeplane.index.files.paths import canonical, shown
 from codeplane.kernel.call import Call
@@ -177,7 +177,7 @@ class Stashes:
     @assesses("git.stash_drop")
     def assess_drop(self, request: StashDropRequest) -> Assessment:
         """Assess the loss of the stashed work."""
-        return assess_losses(self._lost(request), kinds=("delete",))
+        return assess_losses(self._find_losses(request), kinds=("delete",))
 
     @previews("git.stash_drop")
     async def preview_drop(self, request: StashDropRequest) -> Preview:
@@ -191,7 +191,7 @@ class Stashes:
         fresh = self._losses.untracked(request.paths) if request.include_untracked else []
         facts = [f"on {self._facts.head()}", *([f"message: {request.message}"] if request.message else [])]
         named = [shown(path) for path in dict.fromkeys([*changed, *fresh])]
-        facts += listing(f"put aside: {counted(len(named), 'file')}", named, len(named))
+        facts += list_lines(f"put aside: {counted(len(named), 'file')}", named, len(named))
         files = [self._git.root / path for path in (*changed, *fresh)]
         bound = [self._facts.index(), *map(os.fsencode, paths)]
         return preview_losses("Put changes aside", self._lost_by_push(), facts, bound=bound, files=files)
@@ -203,7 +203,7 @@ class Stashes:
         return preview_losses(f"Bring stash {request.index} back", self._lost_by_applying(request), facts)
 
     def _preview_drop(self, request: StashDropRequest) -> Preview:
-        return preview_losses(f"Forget stash {request.index}", self._lost(request), [self._stash(request.index)])
+        return preview_losses(f"Forget stash {request.index}", self._find_losses(request), [self._stash(request.index)])
 
     def _stash(self, index: int) -> str:
         """Name a stash by its id, since numbers change with every other stash."""
@@ -247,7 +247,7 @@ class Stashes:
         untracked = [self._losses.differing(None, parent) for parent in parents[2:3]]
         return [self._losses.differing(parents[0], oid), *untracked]
 
-    def _lost(self, request: StashDropRequest) -> list[Loss]:
+    def _find_losses(self, request: StashDropRequest) -> list[Loss]:
         name = f"stash@{{{request.index}}}"
         done = self._git.ask("log", "--walk-reflogs", "--max-count=1", "--format=%gs", name, "--", check=False)
         if done.code != 0 or not done.line:

@@ -92,7 +92,7 @@ def find_start(mutations: MutationStore, sign: str) -> MutationRecord | None:
 def drop_since(mutations: MutationStore, beginning: MutationRecord, state: str) -> None:
     """Drop the mutations within an operation that has ended, and its start: they cannot be undone alone."""
     for record in mutations.all():
-        if record.kind == "git" and record.mutation_id >= beginning.mutation_id and _left(record) == state:
+        if record.kind == "git" and record.mutation_id >= beginning.mutation_id and _rest_of(record) == state:
             mutations.drop(record.mutation_id)
 
 
@@ -125,13 +125,15 @@ class WholeOperation:
             index=index,
             intended=frozenset(),
         )
-        old = dict(operation.reached) | await self._unexpected(whole, after, operation)
+        old = dict(operation.reached) | await self._unexpected_files(whole, after, operation)
         # Files with uncommitted edits stay as they are.
         new = await self._contents.capture(path for path in old if path not in after.dirty)
         files = {path: (old[path], entry) for path, entry in new.items() if old[path] != entry}
         return ReversibleChange.between(whole, after, files, prefixes)
 
-    async def _unexpected(self, start: GitSnapshot, after: GitSnapshot, operation: OperationStart) -> dict[str, Entry]:
+    async def _unexpected_files(
+        self, start: GitSnapshot, after: GitSnapshot, operation: OperationStart
+    ) -> dict[str, Entry]:
         """Return files that changed unexpectedly and had no uncommitted work; new files stay."""
         options = ("-r", "-z", "--name-only", "--no-renames")
         done = await self._git.run("diff-tree", *options, str(start.head), str(after.head), "--")
@@ -156,6 +158,6 @@ def _refs(before: GitSnapshot, start: Side) -> dict[str, str]:
     return {ref: oid for ref, oid in refs.items() if start.refs.get(ref, oid) is not None}
 
 
-def _left(record: MutationRecord) -> str:
+def _rest_of(record: MutationRecord) -> str:
     after = record.details.get("after")
     return str(after.get("state")) if isinstance(after, dict) else ""

@@ -17,7 +17,7 @@ from codeplane.git.safety.removed_files import LockHolder, RemovedFiles, ignored
 from codeplane.git.write.git_delta import Changed
 from codeplane.git.write.git_snapshot import take_snapshot
 from codeplane.git.write.mutation import GitMutation
-from codeplane.git.write.preview_facts import PreviewFacts, listing
+from codeplane.git.write.preview_facts import PreviewFacts, list_lines
 from codeplane.git.write.revision import check_ref
 from codeplane.git.write.submodule_checkout import SubmoduleCheckout
 from codeplane.git.write.submodule_settings import SubmoduleSettings
@@ -145,7 +145,7 @@ class SubmoduleWrites:
         """It reaches the remotes that .gitmodules and git's settings name; one without is refused before anyone is
         asked."""
         settings = SubmoduleSettings(self._git)
-        settings.updated(self._recorded([canonical(path, root=self._git.root) for path in request.paths]))
+        settings.updated(self._recorded_commits([canonical(path, root=self._git.root) for path in request.paths]))
         urls = tuple(dict.fromkeys(redact_urls(url) for _, url in settings.addresses))
         return Assessment(risk=Risk.EXFILTRATION, effects=tuple(f"it fetches from {url}" for url in urls), remotes=urls)
 
@@ -172,12 +172,12 @@ class SubmoduleWrites:
     @assesses("git.submodule_deinit")
     def assess_deinit(self, request: SubmoduleDeinitRequest) -> Assessment:
         """Assess the loss of changes in the submodule, with force."""
-        return assess_losses(self._lost(request), kinds=("delete",))
+        return assess_losses(self._find_losses(request), kinds=("delete",))
 
     @assesses("git.submodule_remove")
     def assess_remove(self, request: SubmoduleRemoveRequest) -> Assessment:
         """Assess the loss of changes in the submodule, with force."""
-        return assess_losses(self._lost(request), kinds=("delete",))
+        return assess_losses(self._find_losses(request), kinds=("delete",))
 
     @previews("git.submodule_deinit")
     async def preview_deinit(self, request: SubmoduleDeinitRequest) -> Preview:
@@ -191,24 +191,24 @@ class SubmoduleWrites:
 
     def _preview(self, summary: str, request: SubmoduleDeinitRequest) -> Preview:
         path = canonical(request.path, root=self._git.root)
-        facts = [f"recorded at {self._recorded([path]).get(path, 'nothing')}"]
+        facts = [f"recorded at {self._recorded_commits([path]).get(path, 'nothing')}"]
         if _is_there(self._git.root / path):
             facts.append(f"in it {PreviewFacts(self._git.at(self._git.root / path)).head()}")
         facts += ["also with changes in it"] if request.force else []
-        return preview_losses(summary, self._lost(request), facts)
+        return preview_losses(summary, self._find_losses(request), facts)
 
     def _preview_update(self, request: SubmoduleUpdateRequest) -> Preview:
-        recorded = self._recorded([canonical(path, root=self._git.root) for path in request.paths])
+        recorded = self._recorded_commits([canonical(path, root=self._git.root) for path in request.paths])
         lines = [f"{shown(path)} at {oid}" for path, oid in sorted(recorded.items())]
-        facts = listing(f"{len(lines)} submodules", lines, len(lines))
+        facts = list_lines(f"{len(lines)} submodules", lines, len(lines))
         addresses = sorted(SubmoduleSettings(self._git).addresses)
         urls = [f"{shown(name)} = {shown(redact_urls(url))}" for name, url in addresses]
-        facts += listing("addresses that are set", urls, len(urls))
+        facts += list_lines("addresses that are set", urls, len(urls))
         facts += ["with those inside of them, wherever those lead"] if request.recursive else []
         facts += ["those that were not used before are set up"] if request.init else []
         return preview_losses(f"Update {len(lines)} submodules", [], facts, bound=[repr(lines + urls).encode()])
 
-    def _recorded(self, paths: Sequence[str]) -> dict[str, str]:
+    def _recorded_commits(self, paths: Sequence[str]) -> dict[str, str]:
         """Return the recorded commits of submodules by path."""
         commits = {}
         for line in self._git.ask("ls-files", "--stage", "-z", "--", *paths).fields:
@@ -219,7 +219,7 @@ class SubmoduleWrites:
 
     def _refuse_replaced(self, paths: Sequence[str], *, nested: bool = False) -> None:
         """Raise GitRefused when git would enter a submodule whose git folder is outside the repository's own."""
-        for path in self._recorded([canonical(path, root=self._git.root) for path in paths]):
+        for path in self._recorded_commits([canonical(path, root=self._git.root) for path in paths]):
             for folder in _repositories(self._git.root / path, nested=nested):
                 self._git.at(folder).refuse_outside()
 
@@ -247,7 +247,7 @@ class SubmoduleWrites:
             return
         git = self._git.at(self._git.root / path)
         await asyncio.to_thread(refuse_served, git.root, self._lock_holder)
-        removed = await asyncio.to_thread(self._removed, git, force)
+        removed = await asyncio.to_thread(self._removed_files, git, force)
         if not force:
             removed.refuse()
             return
@@ -261,7 +261,7 @@ class SubmoduleWrites:
             )
         removed.warn(call)
 
-    def _removed(self, git: Git, force: bool) -> RemovedFiles:
+    def _removed_files(self, git: Git, force: bool) -> RemovedFiles:
         """Return the files that are removed with a submodule; without force git refuses when there are changes."""
         losses = LossFinder(git)
         changed = losses.edited(against=losses.head) if force else []
@@ -273,13 +273,13 @@ class SubmoduleWrites:
             secrets=self._writer.secrets,
         )
 
-    def _lost(self, request: SubmoduleDeinitRequest) -> list[Loss]:
+    def _find_losses(self, request: SubmoduleDeinitRequest) -> list[Loss]:
         place = self._git.root / canonical(request.path, root=self._git.root)
         if not _is_there(place):
             return []
         git = self._git.at(place)
         refuse_served(place, self._lock_holder)
-        removed = self._removed(git, request.force)
+        removed = self._removed_files(git, request.force)
         if not request.force:
             removed.refuse()
             return []

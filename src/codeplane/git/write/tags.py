@@ -62,7 +62,7 @@ class Tags:
     @assesses("git.delete_tag")
     def assess_delete(self, request: DeleteTagRequest) -> Assessment:
         """Assess the loss of commits that only the tag reaches."""
-        return assess_losses(self._lost(request), kinds=("delete",))
+        return assess_losses(self._find_losses(request), kinds=("delete",))
 
     @previews("git.delete_tag")
     async def preview_delete(self, request: DeleteTagRequest) -> Preview:
@@ -70,11 +70,11 @@ class Tags:
         return await asyncio.to_thread(self._preview, request)
 
     def _preview(self, request: DeleteTagRequest) -> Preview:
-        lost = self._lost(request)
+        lost = self._find_losses(request)
         facts = [f"it is at {PreviewFacts(self._git).named(f'{_TAGS}{request.name}')}"]
         return preview_losses(f"Remove the tag {request.name}", lost, facts)
 
-    def _lost(self, request: DeleteTagRequest) -> list[Loss]:
+    def _find_losses(self, request: DeleteTagRequest) -> list[Loss]:
         ref = f"{_TAGS}{check_existing_name(request.name, 'tag', 'git_tags')}"
         if not self._git.ask("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}", check=False).line:
             return []

@@ -222,8 +222,8 @@ class WorktreeWrites:
         path = self._find(request.name)
         refuse_served(path, self._lock_holder)
         if path.is_dir() and not request.force:
-            self._removed(self._git.at(path), _silently_removed(LossFinder(self._git.at(path)))).refuse()
-        return assess_losses(self._lost(request), kinds=("delete",))
+            self._removed_files(self._git.at(path), _silently_removed(LossFinder(self._git.at(path)))).refuse()
+        return assess_losses(self._find_losses(request), kinds=("delete",))
 
     @previews("git.worktree_remove")
     async def preview_remove(self, request: WorktreeRemoveRequest) -> Preview:
@@ -235,7 +235,7 @@ class WorktreeWrites:
         facts = [f"the folder {shown(str(path))}"]
         facts += [f"in it {PreviewFacts(self._git.at(path)).head()}"] if path.is_dir() else ["it is gone already"]
         facts += ["also with changes in it"] if request.force else []
-        return preview_losses(f"Remove the work tree {request.name}", self._lost(request), facts)
+        return preview_losses(f"Remove the work tree {request.name}", self._find_losses(request), facts)
 
     async def _check_out(self, call: Call, folder: Path, name: str, revision: Revision) -> None:
         """Create the work tree with a new branch, an existing branch, or only a commit."""
@@ -287,7 +287,7 @@ class WorktreeWrites:
         losses = LossFinder(git)
         ignored = await asyncio.to_thread(ignored_files, git)
         if not force:
-            self._removed(git, await asyncio.to_thread(_silently_removed, losses)).refuse()
+            self._removed_files(git, await asyncio.to_thread(_silently_removed, losses)).refuse()
         own = [path for path in ignored if not is_codeplanes(path)]
         if len(own) > _MAX_IGNORED:
             raise TooLarge(
@@ -303,7 +303,7 @@ class WorktreeWrites:
         hidden = await asyncio.to_thread(losses.hidden)
         # Without force git refuses when it sees changes.
         changed = {path for path in inner.dirty if not path.endswith("/")} if force else set()
-        removed = self._removed(git, {*ignored, *hidden, *changed})
+        removed = self._removed_files(git, {*ignored, *hidden, *changed})
         files = await Contents(git).capture(removed.kept)
         commits = [inner.head] if inner.head else []
         ref = None
@@ -329,7 +329,7 @@ class WorktreeWrites:
             left = f"; what is left of the folder can go: rm -r {shown(str(path))}" if is_left else ""
             call.warn(f"the work tree is removed, but git could not delete everything in it: {error.message}{left}")
 
-    def _removed(self, git: Git, paths: Iterable[str]) -> RemovedFiles:
+    def _removed_files(self, git: Git, paths: Iterable[str]) -> RemovedFiles:
         return RemovedFiles.of(git.root, paths, root=self._git.root, secrets=self._writer.secrets)
 
     def _find(self, name: str) -> Path:
@@ -345,7 +345,7 @@ class WorktreeWrites:
             raise InvalidArgument(f"{shown(name)!r} is the main work tree, or the one that is served")
         return matches[0]
 
-    def _lost(self, request: WorktreeRemoveRequest) -> list[Loss]:
+    def _find_losses(self, request: WorktreeRemoveRequest) -> list[Loss]:
         path = self._find(request.name)
         outside = Loss(text=f"a folder outside the repository: {shown(str(path))}", kind="delete")
         lost = [] if self._git.root in path.parents else [outside]
@@ -355,7 +355,7 @@ class WorktreeWrites:
             if request.force:
                 edited = losses.edited(against=losses.head)
                 changed = [*edited, *(path for path in losses.untracked() if path not in edited)]
-            removed = self._removed(losses.git, [*changed, *ignored])
+            removed = self._removed_files(losses.git, [*changed, *ignored])
             kept = set(removed.kept)
             lost += removed.losses()
             lost += losses.files([path for path in changed if path in kept], "changes")

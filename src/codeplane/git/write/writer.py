@@ -122,7 +122,7 @@ class Writer:
             token = INHERITED_DESCRIPTORS.set(())
             try:
                 await run_to_end(undo.begin())
-                INHERITED_DESCRIPTORS.set(pending.inherited(started.mutation_id))
+                INHERITED_DESCRIPTORS.set(pending.inherited_descriptors(started.mutation_id))
                 yield mutation
                 call.change_ended(done=True, mutation_id=mutation.kept_id)
             except (Exception, asyncio.CancelledError) as error:

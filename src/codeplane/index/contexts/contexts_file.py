@@ -55,7 +55,7 @@ class ContextsFile:
         text = self._text() or _HEAD
         reading = _Reading(self.path.name, text)
         choices = reading.choices()
-        start, end = reading.discovered()
+        start, end = reading.discovered_range()
         block = _block(contexts)
         before = text[:start] if not text[:start] or text[:start].endswith("\n") else f"{text[:start]}\n"
         new = before + block + text[end:]
@@ -138,7 +138,7 @@ class _Reading:
             self._refuse(self._line(first["loc"]), f"{where}: {message}" if where else message)
         return Choices(entries=document.contexts, defaults=document.defaults)
 
-    def discovered(self) -> tuple[int, int]:
+    def discovered_range(self) -> tuple[int, int]:
         """The character range of the old list; the end of the text without one."""
         if isinstance(self._root, yaml.MappingNode):
             for key, value in self._root.value:

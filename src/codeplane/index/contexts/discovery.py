@@ -60,7 +60,7 @@ def discover(paths: Iterable[str], read: Read) -> list[Candidate]:
                 found.markers[at] = None
                 if at == path and path[path.rfind("/") + 1 :] in READ:
                     _read_into(found, path, marker.tier, read)
-    candidates = [_judged(family, root, roots) for family, root in roots]
+    candidates = [_judge(family, root, roots) for family, root in roots]
     named = {path[path.rfind("/") + 1 :] for root in roots.values() for path in root.markers}
     for family in PROJECT_FAMILIES:
         if family.ambient and (family.name, "") not in roots and not named & set(family.ambient_unless):
@@ -97,7 +97,7 @@ def _read_into(root: _Root, path: str, tier: int, read: Read) -> None:
             root.problems.append(f"{path[path.rfind('/') + 1 :]}: {marked.fence.reason}; all roots below are kept")
 
 
-def _judged(family: str, root: str, roots: dict[tuple[str, str], _Root]) -> Candidate:
+def _judge(family: str, root: str, roots: dict[tuple[str, str], _Root]) -> Candidate:
     own = roots[family, root]
     candidate = Candidate(
         family=family,
@@ -109,7 +109,7 @@ def _judged(family: str, root: str, roots: dict[tuple[str, str], _Root]) -> Cand
     if own.fences:
         unlisted = all(fence.lists_itself and not fence.admits("") for fence in own.fences)
         is_package = any(_is_package(family, marker) for marker in own.markers)
-        return _detached(candidate, own.fences[0]) if unlisted and is_package else candidate
+        return _detach(candidate, own.fences[0]) if unlisted and is_package else candidate
     above = root
     while above:
         above = parent(above)
@@ -118,7 +118,7 @@ def _judged(family: str, root: str, roots: dict[tuple[str, str], _Root]) -> Cand
             # The closest fence alone decides, whatever those further out say.
             inner = relative(root, above)
             admitted = any(fence.admits(inner) for fence in around.fences)
-            return candidate if admitted else _detached(candidate, around.fences[0])
+            return candidate if admitted else _detach(candidate, around.fences[0])
     return candidate
 
 
@@ -126,6 +126,6 @@ def _is_package(family: str, marker: str) -> bool:
     return marker[marker.rfind("/") + 1 :] in FAMILY[family].packages
 
 
-def _detached(candidate: Candidate, fence: Fence) -> Candidate:
+def _detach(candidate: Candidate, fence: Fence) -> Candidate:
     reason = f"not a member of the workspace in {shown(fence.marker)}"
     return replace(candidate, status="detached", reason="; ".join(filter(None, (reason, candidate.reason))))

@@ -20,7 +20,7 @@ class FolderGlob:
             raise NotAGlob(f"{pattern!r} uses an extended glob")
         self.literal = tidy(pattern)
         self.is_literal = is_literal or SPECIAL.isdisjoint(self.literal)
-        self._matches = None if self.is_literal else _compiled(self.literal)
+        self._matches = None if self.is_literal else _compile(self.literal)
 
     @classmethod
     def named(cls, folder: str) -> "FolderGlob":
@@ -61,7 +61,7 @@ def tidy(path: str) -> str:
     return "/".join(parts)
 
 
-def _compiled(pattern: str) -> _Regex:
+def _compile(pattern: str) -> _Regex:
     if len(pattern) > MAX_LENGTH:
         raise NotAGlob("a pattern is too long")
     # A segment `**` may stand for nothing, so its slash goes with it.

@@ -79,7 +79,7 @@ def _cargo(path: str, text: str) -> Fence | None:
         raise Malformed("workspace is not a table")
     members = _strings(workspace.get("members", []), "workspace.members")
     exclude = _strings(workspace.get("exclude", []), "workspace.exclude")
-    return Fence(marker=path, members=_compiled(members), without=_compiled(exclude))
+    return Fence(marker=path, members=_compile(members), without=_compile(exclude))
 
 
 _GO_TOKEN = re.compile(r'//[^\n]*|"(?:[^"\\\n]|\\.)*"|`[^`]*`|[()\n]|[^\s()"`]+')
@@ -103,11 +103,11 @@ def _go_work(path: str, text: str) -> Fence | None:
         inside, line = inside and token != ")", []
     if inside:
         raise Malformed("a use block is not closed")
-    folders = [FolderGlob.named(_unquoted(each)) for each in used]
+    folders = [FolderGlob.named(_unquote(each)) for each in used]
     return Fence(marker=path, members=tuple(folders), lists_itself=True)
 
 
-def _unquoted(token: str) -> str:
+def _unquote(token: str) -> str:
     if token.startswith("`"):
         return token[1:-1]
     return re.sub(r"\\(.)", r"\1", token[1:-1]) if token.startswith('"') else token
@@ -123,11 +123,11 @@ def _globs(path: str, listed: Iterable[str]) -> Fence:
     listed = list(listed)
     without = [each[1:] for each in listed if each.startswith("!")]
     return Fence(
-        marker=path, members=_compiled(each for each in listed if not each.startswith("!")), without=_compiled(without)
+        marker=path, members=_compile(each for each in listed if not each.startswith("!")), without=_compile(without)
     )
 
 
-def _compiled(patterns: Iterable[str]) -> tuple[FolderGlob, ...]:
+def _compile(patterns: Iterable[str]) -> tuple[FolderGlob, ...]:
     try:
         return tuple(FolderGlob(pattern) for pattern in _few(dict.fromkeys(patterns)))
     except NotAGlob as error:

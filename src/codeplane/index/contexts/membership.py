@@ -48,10 +48,10 @@ def exclude_specs(candidates: Iterable[Candidate]) -> dict[tuple[str, str], tupl
         while above:
             above = parent(above)
             if (outer := specs.get((family, above))) is not None:
-                outer.append(f"{escaped(relative(root, above))}/**")
+                outer.append(f"{escape(relative(root, above))}/**")
     return {key: tuple(spec) for key, spec in specs.items()}
 
 
-def escaped(folder: str) -> str:
+def escape(folder: str) -> str:
     """Escape a folder's name as a literal glob."""
     return folder.translate(_SPECIAL)

@@ -166,19 +166,19 @@ class ContextOperations:
     def _of(self, snapshot: Snapshot) -> Contexts:
         written = stamp_of(str(self._file))
         last = self._last
-        if last is not None and last[1] == written and not last[2].changed(_differing(last[0], snapshot)):
+        if last is not None and last[1] == written and not last[2].changed(_changed_files(last[0], snapshot)):
             self._last = (snapshot, written, last[2])
             return last[2]
         contexts = Contexts.discover(
             snapshot.files,
             lambda path: _text(snapshot, path),
-            lambda path, content: self._checked(snapshot, path),
+            lambda path, content: self._check(snapshot, path),
             ContextsFile(self._file),
         )
         self._last = (snapshot, stamp_of(str(self._file)), contexts)
         return contexts
 
-    def _checked(self, snapshot: Snapshot, path: str) -> ParseCheck | None:
+    def _check(self, snapshot: Snapshot, path: str) -> ParseCheck | None:
         known = snapshot.files[path]
         language = languages().of(path)
         if language is None:
@@ -190,7 +190,7 @@ class ContextOperations:
         return ParseCheck(nodes=0, errors=0, has_content=False)
 
 
-def _differing(before: Snapshot, after: Snapshot) -> Iterable[str]:
+def _changed_files(before: Snapshot, after: Snapshot) -> Iterable[str]:
     """Files added, edited or removed between two snapshots."""
     if before.files is after.files:
         return ()

@@ -118,16 +118,16 @@ def _verdict(candidate: Candidate, files: list[str], read: Read, parse: Parse) -
         if _is_good(path, content, parse, code=code):
             return _Verdict(status="valid", edge=order_of(path))
         if len(tried) == SAMPLES:
-            return _failed(tried, edge=order_of(nearest[at]))
+            return _failure(tried, edge=order_of(nearest[at]))
     edge = order_of(nearest[-1]) if len(files) > len(nearest) else None
     if tried:
-        return _failed(tried, edge=edge)
+        return _failure(tried, edge=edge)
     for path in later[:SAMPLES]:
         content = read(path)
         if content is not None and _is_good(path, content, parse, code=code):
             return _Verdict(status="valid", edge=edge)
         tried.append(path)
-    return _failed(tried, edge=edge)
+    return _failure(tried, edge=edge)
 
 
 def _is_good(path: str, content: bytes, parse: Parse, *, code: bool) -> bool:
@@ -135,7 +135,7 @@ def _is_good(path: str, content: bytes, parse: Parse, *, code: bool) -> bool:
     return check is None or passes(check, code=code)
 
 
-def _failed(tried: list[str], *, edge: Order | None) -> _Verdict:
+def _failure(tried: list[str], *, edge: Order | None) -> _Verdict:
     reason = (
         f"none of {len(tried)} sampled files parses: {', '.join(map(shown, tried))}"
         if tried

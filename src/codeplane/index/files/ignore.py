@@ -38,14 +38,14 @@ class IgnoreRules:
     """The rules of one workspace, compiled once."""
 
     def __init__(self, *, own: str = "", secrets: SecretRules = NOTHING_SHOWN) -> None:
-        self._untracked = compiled((DEFAULTS + own).splitlines())
-        self._tracked = compiled(own.splitlines())
+        self._untracked = compile_patterns((DEFAULTS + own).splitlines())
+        self._tracked = compile_patterns(own.splitlines())
         self._secrets = secrets
 
     @classmethod
     def of(cls, root: Path, secrets: SecretRules = NOTHING_SHOWN) -> "IgnoreRules":
         """The rules of a root: the defaults, then its `.cplignore`, which cannot reveal secrets."""
-        return _kept(_own(root / _OWN), secrets)
+        return _cached_rules(_own(root / _OWN), secrets)
 
     def is_withheld(self, path: str) -> bool:
         """Whether a path is excluded even if tracked."""
@@ -90,13 +90,13 @@ class Patterns:
         return next((verdict for verdict in verdicts if verdict is not None), False)
 
 
-def compiled(lines: Sequence[str]) -> Patterns:
+def compile_patterns(lines: Sequence[str]) -> Patterns:
     """Compile patterns; invalid lines are ignored, as git does."""
     return Patterns(list(_parts(lines)))
 
 
 @lru_cache(maxsize=8)
-def _kept(own: str, secrets: SecretRules) -> IgnoreRules:
+def _cached_rules(own: str, secrets: SecretRules) -> IgnoreRules:
     """Cached rules of a text, which seldom changes between walks."""
     return IgnoreRules(own=own, secrets=secrets)
 

@@ -5,14 +5,14 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 
-from codeplane.index.files.ignore import DEFAULTS, Patterns, as_text, compiled
+from codeplane.index.files.ignore import DEFAULTS, Patterns, as_text, compile_patterns
 
 # More would be a mistake in a pattern, such as `**` over a folder of packages.
 MAX_INCLUDED = 50_000
 BEYOND = f"beyond the {MAX_INCLUDED:,} files that index.include may bring in"
 _MAX_WALKED = 500_000
 _OURS = frozenset({".git", ".codeplane"})
-_NOISE = compiled(DEFAULTS.splitlines())
+_NOISE = compile_patterns(DEFAULTS.splitlines())
 
 
 class IncludeRules:
@@ -61,7 +61,7 @@ class IncludeRules:
 
     @cached_property
     def _patterns(self) -> Patterns:
-        return compiled(self._lines)
+        return compile_patterns(self._lines)
 
     @cached_property
     def _starts(self) -> frozenset[str]:

@@ -38,7 +38,7 @@ class Folders:
                 return True
         return False
 
-    def checked(self, path: str) -> Path:
+    def check(self, path: str) -> Path:
         """The folder at a path, or an error if it cannot be attached."""
         real = self.real(path)
         self.refuse(real)

@@ -114,9 +114,9 @@ class WorkspaceOperations:
 
         Nothing is written into the folder. Folders outside `workspaces.roots` need the owner's leave.
         """
-        root = await asyncio.to_thread(self._folders.checked, request.path)
+        root = await asyncio.to_thread(self._folders.check, request.path)
         name = check_name(request.name) if request.name else suggest_name(root.name)
-        with self._taken(name):
+        with self._reserve(name):
             if same := self._workspaces.at(root):
                 raise InvalidArgument(f"that folder is attached already, as {same.name}", hint="use it as it is")
             attached = AttachedWorkspace(name=name, root=root)
@@ -139,7 +139,7 @@ class WorkspaceOperations:
     @previews("workspace.attach")
     async def preview_attach(self, request: AttachRequest) -> Preview:
         """Show where the folder really lies."""
-        root = await asyncio.to_thread(self._folders.checked, request.path)
+        root = await asyncio.to_thread(self._folders.check, request.path)
         name = check_name(request.name) if request.name else suggest_name(root.name)
         position = "is inside" if self._folders.is_allowed(root) else "is OUTSIDE"
         facts = [
@@ -185,7 +185,7 @@ class WorkspaceOperations:
         if request.branch.startswith("-") or not request.branch.isprintable():
             raise InvalidArgument("that is no branch's name", hint="leave branch out for the remote's own")
         name = check_name(request.name) if request.name else suggest_name(remote.last)
-        with self._taken(name):
+        with self._reserve(name):
             home = self._workspaces.home(name)
             partial, target = home / PARTIAL, home / CHECKOUT
             await asyncio.to_thread(_clear, home, partial, target)
@@ -238,7 +238,7 @@ class WorkspaceOperations:
         return remote
 
     @contextmanager
-    def _taken(self, name: str) -> Iterator[None]:
+    def _reserve(self, name: str) -> Iterator[None]:
         """Reserve a free name while it is being attached."""
         self._refuse_busy(name)
         if any(workspace.name == name for workspace in self._workspaces.all()):

@@ -61,7 +61,7 @@ class Remote:
         shown = urlunsplit((parts.scheme, user + place, parts.path, "", ""))
         return cls(url=url, shown=shown, last=_last(parts.path))
 
-    def redacted(self, text: str) -> str:
+    def redact(self, text: str) -> str:
         """Git's output without the secrets of the address."""
         text = text.replace(self.url, self.shown)
         if self.url != self.shown and "://" in self.url:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from codeplane.code.languages.registry import languages
-from codeplane.index.files.ignore import as_text, compiled, is_pattern
+from codeplane.index.files.ignore import as_text, compile_patterns, is_pattern
 from codeplane.index.files.paths import canonical
 from codeplane.index.path_kinds import is_test
 from codeplane.kernel.errors import InvalidArgument
@@ -47,7 +47,7 @@ class PathFilter:
         for glob in globs:
             if not is_pattern(_anchored(glob, root)):
                 raise InvalidArgument(f"{glob!r} is not a path or glob", hint="write for example src or src/**/*.py")
-        self._spec = compiled([_anchored(glob, root) for glob in globs])
+        self._spec = compile_patterns([_anchored(glob, root) for glob in globs])
         self._known: dict[str, bool] = {}
 
     def __call__(self, path: str) -> bool:

@@ -11,7 +11,7 @@ from pydantic import Field
 from codeplane.git.safety.contents import Entry
 from codeplane.git.write.commits import MAX_MESSAGE, CommitRequest, CommitResult, Commits
 from codeplane.git.write.git_snapshot import GitSnapshot, take_snapshot
-from codeplane.git.write.preview_facts import listing
+from codeplane.git.write.preview_facts import list_lines
 from codeplane.git.write.revision import resolve_commit
 from codeplane.git.write.staging import StageRequest, Staging
 from codeplane.git.write.writer import Writer
@@ -196,11 +196,11 @@ class CheckpointOperations:
         facts = [f"in {shown(str(self._root))}", f"on {picture.branch or 'no branch'} at {picture.head or 'no commit'}"]
         facts += [
             f"message: {request.message}",
-            *listing(f"committed: {counted(len(named), 'file')}", named, len(named)),
+            *list_lines(f"committed: {counted(len(named), 'file')}", named, len(named)),
         ]
         if request.lint and self._linters:
             lint = [shlex.join(command) for command in self._linters.commands(changed)]
-            facts += listing("after linting", [shown(result[:_MAX_COMMAND]) for result in lint], len(lint))
+            facts += list_lines("after linting", [shown(result[:_MAX_COMMAND]) for result in lint], len(lint))
         if request.tests != "none":
             tests = await self._tests.preview_run(self._run_request(request, changed))
             facts += [f"after tests: {tests.summary}", tests.body]

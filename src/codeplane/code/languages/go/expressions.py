@@ -75,11 +75,11 @@ class Expressions:
             return None
         if self._types.is_type(found):
             return Type(path, node)
-        return self._narrowed(found, node) if found.file == path else self.declared(found)
+        return self._narrow(found, node) if found.file == path else self.declared(found)
 
-    def _narrowed(self, bound: Bound, use: Node) -> Type | None:
+    def _narrow(self, bound: Bound, use: Node) -> Type | None:
         """Return the type of a variable at a place: in the case of a type switch it is what the case says."""
-        at = self._bound_at(bound)
+        at = self._binding_place(bound)
         node = self._view.node(bound.file, at, at + len(bound.name.encode())) if at >= 0 else None
         names = node.parent if node is not None else None
         switch = names.parent if names is not None and names.type == "expression_list" else None
@@ -132,7 +132,7 @@ class Expressions:
             self._declared[bound] = self._declaration(bound)
         return self._declared[bound]
 
-    def _bound_at(self, bound: Bound) -> int:
+    def _binding_place(self, bound: Bound) -> int:
         facts = self._view.facts(bound.file)
         rows = facts.rows(bound.scope, bound.name) if facts is not None else ()
         places = [facts.bind_at(row) for row in rows] if facts is not None else []
@@ -140,7 +140,7 @@ class Expressions:
         return min(places or [definition.name_at for _, definition in self._view.definitions(bound)], default=-1)
 
     def _declaration(self, bound: Bound) -> Type | None:
-        at = self._bound_at(bound)
+        at = self._binding_place(bound)
         node = self._view.node(bound.file, at, at + len(bound.name.encode())) if at >= 0 else None
         parent = node.parent if node is not None else None
         if node is None or parent is None:
@@ -158,7 +158,7 @@ class Expressions:
                 value = parent.child_by_field_name("value")
                 if value is None and parent.type == "const_spec":
                     return self._of_repeated(path, parent, names, node)
-                return self._assigned(path, names, value, node)
+                return self._type_of_assignment(path, names, value, node)
             case "function_declaration" | "method_declaration" | "method_elem":
                 return Type(path, parent)
             case "expression_list":
@@ -171,7 +171,9 @@ class Expressions:
         while before is not None:
             value, written = before.child_by_field_name("value"), before.child_by_field_name("type")
             if before.type == "const_spec" and value is not None:
-                return Type(path, written) if written is not None else self._assigned(path, names, value, node)
+                return (
+                    Type(path, written) if written is not None else self._type_of_assignment(path, names, value, node)
+                )
             before = before.prev_named_sibling
         return None
 
@@ -182,14 +184,14 @@ class Expressions:
         right = statement.child_by_field_name("right")
         match statement.type:
             case "short_var_declaration":
-                return self._assigned(path, names.named_children, right, node)
+                return self._type_of_assignment(path, names.named_children, right, node)
             case "range_clause":
-                return self._types.ranged(self.of(path, right), position_of(names.named_children, node))
+                return self._types.range_type(self.of(path, right), position_of(names.named_children, node))
             case "receive_statement":
                 return self.of(path, right) if position_of(names.named_children, node) == 0 else None
         return None
 
-    def _assigned(self, path: str, names: Sequence[Node], values: Node | None, node: Node) -> Type | None:
+    def _type_of_assignment(self, path: str, names: Sequence[Node], values: Node | None, node: Node) -> Type | None:
         given = values.named_children if values is not None else []
         position = position_of(names, node)
         if len(given) == len(names):

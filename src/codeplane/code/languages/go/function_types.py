@@ -8,10 +8,10 @@ _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 def unnamed_function_types(text: str) -> str:
     """Return a type, its tokens separated by blanks, with nothing but types in its function types."""
-    return " ".join(_unnamed(text.split(" "))) if "func" in text else text
+    return " ".join(_drop_names(text.split(" "))) if "func" in text else text
 
 
-def _unnamed(words: Sequence[str]) -> list[str]:
+def _drop_names(words: Sequence[str]) -> list[str]:
     found: list[str] = []
     at = 0
     while at < len(words):
@@ -39,7 +39,7 @@ def _types(words: Sequence[str]) -> list[str]:
         items = types[::-1]
     found: list[str] = []
     for item in items:
-        found += [*([","] if found else []), *_unnamed(item)]
+        found += [*([","] if found else []), *_drop_names(item)]
     return found
 
 

@@ -37,7 +37,7 @@ class Handovers:
         """Return the package that is given a value whose method of this name is among some; empty if none is."""
         files = self._files(owners)
         for path in files[:_MAX_FILES]:
-            for package, of in self._handed_over(path):
+            for package, of in self._handover_types(path):
                 has = self._members.find(of, name)
                 if has is not None and any(entity in among for entity in has.entities):
                     return package
@@ -75,7 +75,7 @@ class Handovers:
             return False
         return any(is_foreign(import_.source) and not packages.find(import_.source, path) for import_ in facts.imports)
 
-    def _handed_over(self, path: str) -> list[tuple[str, Type]]:
+    def _handover_types(self, path: str) -> list[tuple[str, Type]]:
         if path not in self._given:
             root = self._view.node(path, 0, len(self._view.text(path)))
             found = self._in_tree(path, root) if root is not None else ()
@@ -113,9 +113,9 @@ class Handovers:
             return
         of = called if called.node.type in FUNCTIONS else self._types.underlying(called)
         if called.path == path and function is not None and called.node.id == function.id:
-            yield from self._given_to(path, [called], arguments)
+            yield from self._foreign_uses(path, [called], arguments)
         elif of is not None and of.node.type in FUNCTIONS:
-            yield from self._given_to(path, parameters(of), arguments)
+            yield from self._foreign_uses(path, parameters(of), arguments)
 
     def _by_statement(self, path: str, node: Node) -> Iterator[tuple[str, Type | None]]:
         if node.type == "return_statement":
@@ -124,12 +124,12 @@ class Handovers:
                 around = around.parent
             listed = next((child for child in node.named_children if child.type == "expression_list"), None)
             wanted = results(Type(path, around)) if around is not None else []
-            yield from self._given_to(path, wanted, listed.named_children if listed is not None else [])
+            yield from self._foreign_uses(path, wanted, listed.named_children if listed is not None else [])
             return
         if node.type == "send_statement":
             channel = self._types.element(self._expressions.of(path, node.child_by_field_name("channel")))
             value = node.child_by_field_name("value")
-            yield from self._given_to(path, [channel], [value] if value is not None else [])
+            yield from self._foreign_uses(path, [channel], [value] if value is not None else [])
             return
         listed = node.child_by_field_name("value" if node.type == "var_spec" else "right")
         written, left = node.child_by_field_name("type"), node.child_by_field_name("left")
@@ -138,7 +138,7 @@ class Handovers:
             places = [Type(path, written)] * len(node.children_by_field_name("name"))
         elif left is not None:
             places = [self._expressions.of(path, child) for child in left.named_children]
-        yield from self._given_to(path, places, listed.named_children if listed is not None else [])
+        yield from self._foreign_uses(path, places, listed.named_children if listed is not None else [])
 
     def _by_literal(self, path: str, node: Node) -> Iterator[tuple[str, Type | None]]:
         of = self._expressions.literal_type(path, node)
@@ -159,9 +159,9 @@ class Handovers:
                 to = member.type if member is not None else None
             else:
                 to = self._types.element(of)
-            yield from self._given_to(path, [to], [inner])
+            yield from self._foreign_uses(path, [to], [inner])
 
-    def _given_to(
+    def _foreign_uses(
         self, path: str, places: Sequence[Type | None], values: Sequence[Node]
     ) -> Iterator[tuple[str, Type | None]]:
         """Yield the types of values whose places are of types from outside."""

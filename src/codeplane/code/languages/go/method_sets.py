@@ -44,12 +44,12 @@ class MethodSets:
     def _relatives(self, member: Bound) -> Relatives:
         mine = next((definition for _, definition in self._view.definitions(member)), None)
         if mine is None or mine.kind != "method":
-            return Relatives(members=tuple(self._other_twins(member)), outside=self._exported_to(member))
+            return Relatives(members=tuple(self._other_twins(member)), outside=self._foreign_export(member))
         owners = list(self._owners(member.name))
         interfaces = [(bound, of) for bound, of in owners if of.node.type == "interface_type"]
         types = [of for _, of in owners]
         if interfaces:
-            types += self._embedding(types)
+            types += self._embedding_types(types)
         sure: dict[Bound, set[Bound]] = {}
         maybe: dict[Bound, set[Bound]] = {}
         implemented: set[Bound] = set()
@@ -69,9 +69,9 @@ class MethodSets:
         for bound, of in owners:
             for twin in self._own_twins(of, bound):
                 sure.setdefault(bound, set()).add(twin)
-        members = _reached(member, sure)
+        members = _reachable(member, sure)
         possible = {relative for of in (member, *members) for relative in maybe.get(of, ())} - {member, *members}
-        possible |= {relative for of in tuple(possible) for relative in _reached(of, sure)} - {member, *members}
+        possible |= {relative for of in tuple(possible) for relative in _reachable(of, sure)} - {member, *members}
         asked = [of for of in types if self._has_one(of, member.name, {member, *members})]
         return Relatives(
             members=tuple(sorted(members, key=_order)),
@@ -95,7 +95,7 @@ class MethodSets:
                 if found is not None and found != member:
                     yield found
 
-    def _exported_to(self, member: Bound) -> str:
+    def _foreign_export(self, member: Bound) -> str:
         """Return what reaches a function by its name from outside of Go's files."""
         text = self._view.text(member.file) if member.scope == 0 else b""
         name = re.escape(member.name.encode())
@@ -125,7 +125,7 @@ class MethodSets:
             if of is not None:
                 yield Bound(path, definition.scope, name), Type(path, of)
 
-    def _embedding(self, types: list[Type]) -> list[Type]:
+    def _embedding_types(self, types: list[Type]) -> list[Type]:
         """Return the types that embed some types, and so have their methods."""
         found: dict[Bound, Type] = {}
         waiting = [entity for entity in (self._types.named(of) for of in types) if isinstance(entity, Bound)]
@@ -246,7 +246,7 @@ class MethodSets:
         return ""
 
 
-def _reached(first: Bound, edges: dict[Bound, set[Bound]]) -> set[Bound]:
+def _reachable(first: Bound, edges: dict[Bound, set[Bound]]) -> set[Bound]:
     found, waiting = {first}, [first]
     while waiting:
         more = edges.get(waiting.pop(), set()) - found

@@ -35,14 +35,14 @@ class GoPackages(Modules):
                 self._read_module(folder, text(path) or b"")
             elif name == "go.work":
                 folders = _USE.findall(text(path) or b"")
-                self._used.append(frozenset(_joined(folder, relative) for relative in folders))
+                self._used.append(frozenset(_join(folder, relative) for relative in folders))
 
     def _read_module(self, folder: str, text: bytes) -> None:
         named = _MODULE.search(text)
         if named is None:
             return
         self._roots[folder] = named[1].decode("utf-8", "replace")
-        replaced = {old.decode("utf-8", "replace"): _joined(folder, new) for old, new in _REPLACE.findall(text)}
+        replaced = {old.decode("utf-8", "replace"): _join(folder, new) for old, new in _REPLACE.findall(text)}
         self._replaced[folder] = replaced
         self._required[folder] = tuple(
             requirement.decode("utf-8", "replace") for requirement in _REQUIRED.findall(text)
@@ -54,15 +54,15 @@ class GoPackages(Modules):
         vendored = "/".join(filter(None, (own, "vendor", source)))
         if vendored in self._files:
             return (f"{vendored}/",)
-        return tuple(f"{folder}/" for folder, _ in self._found(source, own))
+        return tuple(f"{folder}/" for folder, _ in self._candidate_folders(source, own))
 
     def is_guess(self, source: str, importer: str) -> bool:
         """Whether an import is of another module that may be a published version of the one that is here."""
         own = self._root(importer)
-        found = self._found(source, own)
+        found = self._candidate_folders(source, own)
         return len(found) > 1 or any(not certain for _, certain in found)
 
-    def _found(self, source: str, own: str | None) -> list[tuple[str, bool]]:
+    def _candidate_folders(self, source: str, own: str | None) -> list[tuple[str, bool]]:
         """Return the folders that an import path may mean, and whether the importer certainly gets that one."""
         key = (source, own)
         if key not in self._folders:
@@ -123,7 +123,7 @@ class GoPackages(Modules):
             return False
         return "/".join(source.split("/")[:2]) in {"/".join(module.split("/")[:2]) for module in ours}
 
-    def exporting(self, package: str, name: str) -> list[str]:
+    def files_exporting(self, package: str, name: str) -> list[str]:
         """The files of a package in which others may reach a name; a name that begins small is the package's own.
 
         What tests of the package itself define is reached by its outer tests alone.
@@ -170,6 +170,6 @@ class GoPackages(Modules):
         return found
 
 
-def _joined(folder: str, relative: bytes) -> str:
+def _join(folder: str, relative: bytes) -> str:
     joined = posixpath.normpath(posixpath.join(folder, relative.decode("utf-8", "replace")))
     return "" if joined == "." else joined

@@ -260,7 +260,7 @@ class GoTypes:
             return None
         return under.at(under.node.child_by_field_name("element") or under.node.child_by_field_name("value"))
 
-    def ranged(self, of: Type | None, position: int) -> Type | None:
+    def range_type(self, of: Type | None, position: int) -> Type | None:
         """Return what ranging over a value gives first or second."""
         if of is not None and of.outside:
             return of
@@ -354,7 +354,7 @@ def _pairs(types: list[Type], other: list[Type]) -> Iterator[tuple[Type | None, 
 
 def parameters(function: Type) -> list[Type]:
     """Return the types that a function takes, each as often as it has names."""
-    return _listed(function, function.node.child_by_field_name("parameters"))
+    return _expand(function, function.node.child_by_field_name("parameters"))
 
 
 def results(function: Type) -> list[Type]:
@@ -362,10 +362,10 @@ def results(function: Type) -> list[Type]:
     node = function.node.child_by_field_name("result")
     if node is not None and node.type != "parameter_list":
         return [Type(function.path, node, given=function.given)]
-    return _listed(function, node)
+    return _expand(function, node)
 
 
-def _listed(function: Type, listed: Node | None) -> list[Type]:
+def _expand(function: Type, listed: Node | None) -> list[Type]:
     found: list[Type] = []
     for child in listed.named_children if listed is not None else ():
         written = child.child_by_field_name("type")

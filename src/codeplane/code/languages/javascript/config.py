@@ -39,7 +39,7 @@ class Configs:
             self._held[path] = _json(raw) if raw is not None else None
         return self._held[path]
 
-    def mapped(self, path: str) -> Mapped | None:
+    def path_mapping(self, path: str) -> Mapped | None:
         """What a tsconfig renames, itself or by what it extends; each option counts where it is written last."""
         base: str | None = None
         paths: Mapping[str, tuple[str, ...]] | None = None
@@ -96,7 +96,7 @@ def targets(package: Mapping[str, object], rest: str) -> Iterator[str]:
             yield table
         if isinstance(table, dict):
             whole = not any(str(key).startswith(".") for key in table)
-            yield from _chosen({".": table} if whole else table, f"./{rest}" if rest else ".")
+            yield from _matching_targets({".": table} if whole else table, f"./{rest}" if rest else ".")
     if not rest:
         for key in ("source", "types", "typings", "module", "main"):
             if isinstance(package.get(key), str):
@@ -107,10 +107,10 @@ def imports(package: Mapping[str, object], source: str) -> Iterator[str]:
     """The files a package calls by a name of its own that begins with `#`."""
     table = package.get("imports")
     if isinstance(table, dict):
-        yield from _chosen(table, source)
+        yield from _matching_targets(table, source)
 
 
-def _chosen(table: Mapping[str, object], wanted: str) -> Iterator[str]:
+def _matching_targets(table: Mapping[str, object], wanted: str) -> Iterator[str]:
     """The targets of the entry that fits a path: that path, else the longest pattern."""
     if wanted in table:
         yield from leaves(table[wanted], "")

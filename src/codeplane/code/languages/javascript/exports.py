@@ -29,7 +29,7 @@ def exported_places(facts: Facts, text: bytes) -> Mapping[int, Export]:
     return found
 
 
-def given_whole(facts: Facts) -> Export | None:
+def whole_export(facts: Facts) -> Export | None:
     """What `module.exports` or `export =` makes of a module as a whole, if it is a name."""
     whole = [export for export in facts.exports if export.evidence == "module_exports"]
     return whole[0] if len(whole) == 1 and whole[0].local else None

@@ -75,7 +75,7 @@ class JavaScriptModules(Modules):
 
     def mapped(self, folder: str) -> Mapped | None:
         """What the nearest tsconfig renames for the files of a folder."""
-        return self._mapping(folder)
+        return self._find_mapping(folder)
 
     def entry_files(self, path: str) -> Mapping[str, tuple[str, ...]] | None:
         """What the `exports` of the nearest package lists."""
@@ -127,7 +127,7 @@ class JavaScriptModules(Modules):
 
     def _by_paths(self, source: str, folder: str) -> str | None:
         """By the `paths` and `baseUrl` of the nearest tsconfig."""
-        mapped = self._mapping(folder)
+        mapped = self._find_mapping(folder)
         if mapped is None:
             return None
         for pattern, written in sorted(mapped.paths.items(), key=lambda item: -len(item[0].partition("*")[0])):
@@ -144,13 +144,13 @@ class JavaScriptModules(Modules):
                     return found
         return self._file(joined(mapped.base, source)) if mapped.base is not None else None
 
-    def _mapping(self, folder: str) -> Mapped | None:
+    def _find_mapping(self, folder: str) -> Mapped | None:
         if folder not in self._mapped:
             found = None
             for path in self._renaming.get(folder, ()):
-                found = found or self._configs.mapped(path)
+                found = found or self._configs.path_mapping(path)
             if found is None and folder:
-                found = self._mapping(folder.rpartition("/")[0])
+                found = self._find_mapping(folder.rpartition("/")[0])
             self._mapped[folder] = found
         return self._mapped[folder]
 

@@ -42,7 +42,7 @@ _KEEPING = frozenset(
 )
 
 
-def decorating(above: bytes, start: int) -> list[tuple[str, int]]:
+def decorator_places(above: bytes, start: int) -> list[tuple[str, int]]:
     """The decorators in the lines above a class: the dotted name of each, and where its last part stands."""
     found = []
     for match in _DECORATOR.finditer(above):

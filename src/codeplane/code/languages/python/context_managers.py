@@ -28,7 +28,7 @@ class Entered(Struct, frozen=True):
     is_async: bool
 
 
-def entered(text: bytes, end: int, in_comment: InComment) -> Entered | None:
+def entered_context(text: bytes, end: int, in_comment: InComment) -> Entered | None:
     """The expression whose context the name that ends at a place is bound to; None where it is no chain of names."""
     line = text.rfind(b"\n", 0, end) + 1
     bound = _AS.search(text, line, end)
@@ -67,7 +67,7 @@ def returns_self(facts: Facts, text: bytes, index: int, *, is_async: bool) -> bo
     return bool(given) and all(value == first[1] for value in given)
 
 
-def yielded(text: bytes, definition: Definition, *, is_async: bool) -> tuple[bytes, int] | None:
+def yielded_class(text: bytes, definition: Definition, *, is_async: bool) -> tuple[bytes, int] | None:
     """The class that a function made into a context manager by its decorator says that it yields."""
     if decorator_names(text, definition) != _MANAGERS[is_async]:
         return None

@@ -15,10 +15,12 @@ def hands_another(facts: Facts, text: bytes, index: int) -> bool:
     first = _FIRST.search(text, definition.name_at, definition.end)
     if first is None:
         return False
-    return any(_calls_with_another(facts, text, definition, name) for name in _given(text, definition, first[1]))
+    return any(
+        _calls_with_another(facts, text, definition, name) for name in _decorated_names(text, definition, first[1])
+    )
 
 
-def _given(text: bytes, definition: Definition, first: bytes) -> set[bytes]:
+def _decorated_names(text: bytes, definition: Definition, first: bytes) -> set[bytes]:
     """The names that what is decorated may have: the decorator's first parameter, or that of the one it makes."""
     inner = re.compile(rb"\n[ \t]+(?:async[ \t]+)?def[ \t]+[\w\x80-\xff]+\(\s*([A-Za-z_\x80-\xff][\w\x80-\xff]*)\s*\)")
     return {first, *(match[1] for match in inner.finditer(text, definition.name_at, definition.end))}

@@ -72,7 +72,7 @@ def is_property(text: bytes, definition: Definition) -> bool:
     return len(names) == 1 and names[0] in _PROPERTY
 
 
-def returned(text: bytes, definition: Definition, *, awaited: bool) -> tuple[bytes, int] | None:
+def returned_class(text: bytes, definition: Definition, *, awaited: bool) -> tuple[bytes, int] | None:
     """The class a function says it returns, unless something it is decorated with may say otherwise."""
     if text.startswith(b"async", definition.start) is not awaited or not keeps_its_result(text, definition):
         return None
@@ -88,7 +88,7 @@ def keeps_its_result(text: bytes, definition: Definition) -> bool:
     return names <= _KEEPING or names <= _PROPERTY
 
 
-def copied(text: bytes, name_end: int) -> tuple[bytes, int] | None:
+def copied_chain(text: bytes, name_end: int) -> tuple[bytes, int] | None:
     """The chain of names that is all a name is given."""
     match = _COPIED.match(text, name_end)
     return (match[1], match.start(1)) if match is not None else None

@@ -42,10 +42,10 @@ class PythonModules(Modules):
         if found is None:
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
-            found = self._known[key] = self._found(source, importer)
+            found = self._known[key] = self._find(source, importer)
         return found
 
-    def _found(self, source: str, importer: str) -> tuple[str, ...]:
+    def _find(self, source: str, importer: str) -> tuple[str, ...]:
         dots = len(source) - len(source.lstrip("."))
         parts = [part for part in source.lstrip(".").split(".") if part]
         if dots:

@@ -15,7 +15,7 @@ def is_generator(facts: Facts, text: bytes, index: int) -> bool:
     return any(True for _ in in_body(facts, text, index, _YIELD))
 
 
-def made_and_returned(facts: Facts, text: bytes, index: int) -> list[tuple[bytes, int]]:
+def returned_calls(facts: Facts, text: bytes, index: int) -> list[tuple[bytes, int]]:
     """The names that a function returns calls of, and where they stand."""
     return [(match[1], match.start(1)) for match in in_body(facts, text, index, _MADE)]
 
