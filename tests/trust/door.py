@@ -82,8 +82,8 @@ class Nobody:
     def head(self) -> str | None:
         return None
 
-    async def state(self) -> str:
-        return ""
+    async def state(self) -> tuple[str, str | None]:
+        return "", None
 
     def task_opened(self) -> None:
         return None

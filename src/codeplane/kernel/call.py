@@ -68,21 +68,20 @@ class Operation:
     assess: "Assess | None"
     preview: "PreviewMaker | None"
     foresee: "Foresee | None" = None
+    # Read many times a call, so not looked up each time.
+    name: str = field(init=False)
+    """The dotted name, as in `git.status`."""
+    mutates: bool = field(init=False)
+    """Whether a call can change anything, so that its intent is durable before it runs."""
 
-    @property
-    def name(self) -> str:
-        """The dotted name, as in `git.status`."""
-        return self.mark.name
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", self.mark.name)
+        object.__setattr__(self, "mutates", self.mark.risk is not Risk.READ)
 
     @property
     def tool(self) -> str:
         """The name as an MCP tool."""
         return self.mark.name.replace(".", "_")
-
-    @property
-    def mutates(self) -> bool:
-        """Whether a call can change anything, so that its intent is durable before it runs."""
-        return self.mark.risk is not Risk.READ
 
     @property
     def journaled(self) -> bool:

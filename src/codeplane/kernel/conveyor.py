@@ -28,6 +28,8 @@ from codeplane.kernel.stages.stream import Stream
 from codeplane.kernel.stages.validate import Validate
 from codeplane.kernel.trace import Trace
 
+_ENDINGS = (Exception, asyncio.CancelledError, GeneratorExit)
+
 
 def _admission(
     catalogue: Catalogue, ports: StagePorts, recorder: Recorder, redaction: ResultRedaction
@@ -88,17 +90,19 @@ class Conveyor:
 
     async def call(self, name: str, arguments: Mapping[str, JsonValue], caller: Caller) -> Outcome:
         """Run one call to its end; failures are outcomes, only cancellation is raised."""
-        async with aclosing(self._run(self._receive(name, caller, arguments))) as items:
-            async for item in items:
-                if isinstance(item, Outcome):
-                    return item
-        raise AssertionError("every call ends with an outcome")
+        progress = self._receive(name, caller, arguments)
+        try:
+            return await self._answer(progress, await self._admit(progress))
+        except _ENDINGS as error:
+            return await self._fail(progress, error)
+        finally:
+            self._end(progress)
 
     async def stream(
         self, name: str, arguments: Mapping[str, JsonValue], caller: Caller
     ) -> AsyncIterator[Result | Outcome]:
         """Run one call and yield its results as they come, then how it ended."""
-        async with aclosing(self._run(self._receive(name, caller, arguments, streams=True))) as items:
+        async with aclosing(self._items(self._receive(name, caller, arguments, streams=True))) as items:
             async for item in items:
                 yield item
 
@@ -126,38 +130,49 @@ class Conveyor:
         await self._recorder.record_late()
         await self._recorder.count_refusals(is_closing=is_closing)
 
-    async def _run(self, progress: Progress) -> AsyncGenerator[Result | Outcome, None]:
+    async def _items(self, progress: Progress) -> AsyncGenerator[Result | Outcome, None]:
         """Take a call through all stages: its results as they come, and last its outcome."""
         try:
-            if self._closing:
-                raise ShuttingDown("the server is ending")
-            admitted = await self._admission.run(progress)
-            if admitted.replay is not None:
-                outcome = await self._replay(progress, admitted, admitted.replay)
-            elif admitted.identified.call.operation.streaming:
+            admitted = await self._admit(progress)
+            if admitted.replay is None and admitted.identified.call.operation.streaming:
                 progress.executed = True
                 async with aclosing(self._stream.items(progress, self._execute.items(admitted))) as items:
                     async for item in items:
                         yield item
                 yield await self._finish(progress)
                 return
-            else:
-                progress.executed = True
-                result, result_json = await self._execute.result(admitted)
-                outcome = await self._finish(progress, result=result, result_json=result_json)
-            if progress.received.streams and outcome.result is not None:
+            outcome = await self._answer(progress, admitted)
+            if outcome.result is not None:
                 yield outcome.result
             yield outcome
-        except CodePlaneError as error:
-            yield await self._finish(progress, error=error)
-        except (asyncio.CancelledError, GeneratorExit):
-            if self._recorder.abandoned(progress):
-                self._stream.observe(progress, Cancelled.name)
-            raise
-        except Exception as error:
-            yield await self._finish(progress, error=self._crash(progress, error))
+        except _ENDINGS as error:
+            yield await self._fail(progress, error)
         finally:
             self._end(progress)
+
+    async def _admit(self, progress: Progress) -> Admitted:
+        """Take a call through the stages before its handler."""
+        if self._closing:
+            raise ShuttingDown("the server is ending")
+        return await self._admission.run(progress)
+
+    async def _answer(self, progress: Progress, admitted: Admitted) -> Outcome:
+        """Run the handler of an operation that gives one result, or give the answer of an earlier call again."""
+        if admitted.replay is not None:
+            return await self._replay(progress, admitted, admitted.replay)
+        progress.executed = True
+        result, result_json = await self._execute.result(admitted)
+        return await self._finish(progress, result=result, result_json=result_json)
+
+    async def _fail(self, progress: Progress, error: BaseException) -> Outcome:
+        """The outcome of a call that raised; of one that is cancelled, only its end is recorded."""
+        if isinstance(error, CodePlaneError):
+            return await self._finish(progress, error=error)
+        if isinstance(error, Exception):
+            return await self._finish(progress, error=self._crash(progress, error))
+        if self._recorder.abandoned(progress):
+            self._stream.observe(progress, Cancelled.name)
+        raise error
 
     def _receive(self, name: str, caller: Caller, given: Mapping[str, JsonValue], *, streams: bool = False) -> Progress:
         self._running += 1

@@ -239,11 +239,11 @@ class RepoState(Protocol):
         ...
 
 
-class RepositoryState(RepoState, Protocol):
+class RepositoryState(Protocol):
     """The state that calls find and leave."""
 
-    async def state(self) -> str:
-        """A hash of HEAD, git's index and the files: equal states have equal ones."""
+    async def state(self) -> tuple[str, str | None]:
+        """A hash of HEAD, git's index and the files, equal for equal states; and the commit HEAD points at."""
         ...
 
 

@@ -78,8 +78,8 @@ class _Silent:
     def head(self) -> None:
         return None
 
-    async def state(self) -> str:
-        return ""
+    async def state(self) -> tuple[str, str | None]:
+        return "", None
 
     def __getattr__(self, name: str) -> object:
         return lambda *args, **kwargs: None

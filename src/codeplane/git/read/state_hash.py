@@ -1,6 +1,7 @@
 """One hash over the state of a repository: HEAD, git's index and the files."""
 
 import asyncio
+import os
 from collections.abc import Callable, Iterable
 from hashlib import sha256
 from pathlib import Path
@@ -13,6 +14,7 @@ from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.errors import CodePlaneError
 
 _DIGITS = 32
+_MAX_HEAD = 1 << 16
 # Ends a hash without the files, which are unknown until the index is ready.
 WITHOUT_FILES = "~"
 
@@ -32,28 +34,24 @@ class StateHash:
         self._snapshot = snapshot
         self._entries: tuple[_Stamp, str] | None = None
 
-    def head(self) -> str | None:
-        """Return the commit of HEAD; None without git or without commits."""
-        return self._head()
-
-    async def state(self) -> str:
-        """Return the hash of the current state."""
+    async def state(self) -> tuple[str, str | None]:
+        """Return the hash of the current state, and the commit of HEAD; None without git or without commits."""
         try:
-            folder = git_dir_of(self._root)
+            folder = str(git_dir_of(self._root))
         except CodePlaneError:
-            folder = None
-        index = await self._index(folder / "index") if folder is not None else ""
-        snapshot = self._snapshot()
+            folder = ""
+        index = await self._index(f"{folder}/index") if folder else ""
+        snapshot, commit = self._snapshot(), self._head()
         files = f"{snapshot.state:x}" if snapshot is not None else ""
-        parts = (_text(folder / "HEAD") if folder is not None else "", self._head() or "", index, files)
+        parts = (_text(f"{folder}/HEAD") if folder else "", commit or "", index, files)
         hexdigest = sha256("\0".join(parts).encode()).hexdigest()[:_DIGITS]
-        return hexdigest if snapshot is not None else f"{hexdigest}{WITHOUT_FILES}"
+        return hexdigest if snapshot is not None else f"{hexdigest}{WITHOUT_FILES}", commit
 
-    async def _index(self, file: Path) -> str:
+    async def _index(self, file: str) -> str:
         stamp = _stamp(file)
         if self._entries is None or self._entries[0] != stamp:
             # Read again only after git has written it, since a large index takes a while.
-            self._entries = (stamp, await asyncio.to_thread(self._hash_index, file))
+            self._entries = (stamp, await asyncio.to_thread(self._hash_index, Path(file)))
         return self._entries[1]
 
     def _hash_index(self, file: Path) -> str:
@@ -76,16 +74,23 @@ class StateHash:
         return [line.encode("utf-8", "surrogateescape") for line in lines]
 
 
-def _stamp(file: Path) -> _Stamp:
+def _stamp(file: str) -> _Stamp:
     try:
-        stat = file.stat()
+        stat = Path(file).stat()
     except OSError:
         return 0, 0, 0, 0
     return stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size, stat.st_ino
 
 
-def _text(file: Path) -> str:
+def _text(file: str) -> str:
+    # Twice a mutation, so without the layers of `open`.
     try:
-        return file.read_text(encoding="utf-8", errors="replace").strip()
+        descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return ""
+    try:
+        return os.read(descriptor, _MAX_HEAD).decode("utf-8", "replace").strip()
+    except OSError:
+        return ""
+    finally:
+        os.close(descriptor)

@@ -10,7 +10,7 @@ from codeplane.kernel.operation import Assessment
 from codeplane.kernel.ports import Approver, Decision, Identity, Question, StoredOutcome
 from codeplane.kernel.preview import preview_of_arguments
 from codeplane.kernel.stages.authorise import Authorise
-from codeplane.kernel.stages.deadline import stopped_at
+from codeplane.kernel.stages.deadline import Deadline
 from codeplane.kernel.stages.idempotency import KeyClaims
 from codeplane.kernel.stages.progress import Approved, Authorised, Identified
 from codeplane.kernel.trace import note
@@ -32,7 +32,7 @@ class Approve:
         note(verdict=authorised.decision.verdict.value)
         received = authorised.identified.received
         await self._give_key(authorised)
-        async with stopped_at(received, received.deadline, self.clock):
+        async with Deadline(received, received.deadline, self.clock):
             replay = await self._earlier_outcome(authorised)
             if replay is None and (authorised.asked or authorised.recalled):
                 await self._ask(authorised)

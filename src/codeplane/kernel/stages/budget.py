@@ -28,9 +28,7 @@ class CountBudget:
         self.tasks.charge(authorised.identified.task, budget)
         if not operation.mutates or authorised.only_reads:
             return Admitted(authorised=authorised, replay=None)
-        commit_before = self.repo.head()
-        admitted = Admitted(
-            authorised=authorised, replay=None, repo_before=await self.repo.state(), commit_before=commit_before
-        )
+        repo_before, commit_before = await self.repo.state()
+        admitted = Admitted(authorised=authorised, replay=None, repo_before=repo_before, commit_before=commit_before)
         await self.recorder.intent(admitted)
         return admitted

@@ -9,7 +9,7 @@ from typing import ClassVar, cast
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.operation import Result
 from codeplane.kernel.result_redaction import ResultRedaction
-from codeplane.kernel.stages.deadline import stopped_at, time_allowed
+from codeplane.kernel.stages.deadline import Deadline, time_allowed
 from codeplane.kernel.stages.progress import Admitted
 
 
@@ -26,7 +26,7 @@ class Execute:
         identified = admitted.identified
         received, call = identified.received, identified.call
         with received.trace.stage(self.name):
-            async with stopped_at(received, time_allowed(received, call.operation), self.clock):
+            async with Deadline(received, time_allowed(received, call.operation), self.clock):
                 answer = call.operation.handler(call, identified.request)
                 assert inspect.isawaitable(answer)
                 result = await answer
@@ -42,7 +42,7 @@ class Execute:
             while True:
                 # Each wait has its own timeout: one around the yield would cancel a client that reads slowly.
                 with received.trace.stage(self.name):
-                    async with stopped_at(received, until, self.clock):
+                    async with Deadline(received, until, self.clock):
                         item = await anext(results, None)
                 if item is None:
                     return

@@ -120,21 +120,24 @@ class Progress:
     authorised: Authorised | None = None
     admitted: Admitted | None = None
     executed: bool = False
+    # Whether it turned out to be a dry run, or a plan that is not applied.
+    only_reads: bool = False
 
     def reach(self, reached: Reached) -> None:
         """Note one more step."""
-        if isinstance(reached, Identified):
+        if type(reached) is Identified:
             self.identified = reached
-        elif isinstance(reached, Authorised):
+        elif type(reached) is Authorised:
             self.authorised = reached
-        elif isinstance(reached, Admitted):
+            self.only_reads = reached.only_reads
+        elif type(reached) is Admitted:
             self.admitted = reached
 
     @property
     def mutates(self) -> bool:
         """Whether this call can change anything; of an operation that can, a dry run does not."""
         operation = self.received.operation
-        return operation is not None and operation.mutates and not self._only_reads
+        return operation is not None and operation.mutates and not self.only_reads
 
     @property
     def mutated(self) -> bool:
@@ -145,11 +148,7 @@ class Progress:
     def budget(self) -> Budget:
         """What the call is counted as."""
         operation = self.received.operation
-        return operation.mark.budget if operation is not None and not self._only_reads else Budget.NONE
-
-    @property
-    def _only_reads(self) -> bool:
-        return self.authorised is not None and self.authorised.only_reads
+        return operation.mark.budget if operation is not None and not self.only_reads else Budget.NONE
 
     def ids(self) -> JsonObject:
         """What names this call in the server's own log."""

@@ -43,9 +43,14 @@ class Recorder:
 
     async def intent(self, admitted: Admitted) -> None:
         """Record that a mutation is about to run; returns when that is durable."""
-        identified = admitted.identified
+        authorised = admitted.authorised
+        identified = authorised.identified
         progress = Progress(
-            identified.received, identified=identified, authorised=admitted.authorised, admitted=admitted
+            identified.received,
+            identified=identified,
+            authorised=authorised,
+            admitted=admitted,
+            only_reads=authorised.only_reads,
         )
         await self._ports.log.append([_record(progress, identified).started()])
 
@@ -85,7 +90,7 @@ class Recorder:
     ) -> Draft:
         """Tell the task how its call ended, and describe that for the log."""
         ports, call, admitted = self._ports, identified.call, progress.admitted
-        repo_after = await ports.repo.state() if progress.mutated else None
+        repo_after, commit_after = await ports.repo.state() if progress.mutated else (None, None)
         report = CallReport(
             operation=call.operation,
             budget=progress.budget,
@@ -104,7 +109,7 @@ class Recorder:
             error=error,
             convergence=convergence,
             repo_after=repo_after,
-            commit_after=ports.repo.head() if progress.mutated else None,
+            commit_after=commit_after,
         )
 
     async def replayed(self, progress: Progress, identified: Identified) -> None:
