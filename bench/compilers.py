@@ -1,7 +1,7 @@
 """Whether a checkout still compiles, by the compiler of its language, doing no more again than it has to.
 
-What cannot be read from the checkout stands in `NAME.json` beside it: `language`, `sources` (Java and C#), `classpath`
-(Java), `flags`, `units` (C and C++, where there is no `compile_commands.json`).
+What cannot be read from the checkout stands in `NAME.json` beside it: `language`, `sources` (Java, Kotlin and C#),
+`classpath` (Java and Kotlin), `flags`, `units` (C and C++, where there is no `compile_commands.json`).
 """
 
 import contextlib
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Protocol
 
 _JAVA_SERVER = Path(__file__).parent / "JavacServer.java"
+_KOTLIN_SERVER = Path(__file__).parent / "KotlincServer.java"
 _GO_CHECKER = Path(__file__).parent / "go_checker.go"
 _ERROR = re.compile(r"(?m)^(?=.*(?:\berror\b|: undefined|: undeclared|fatal)).*$", re.IGNORECASE)
 
@@ -279,6 +280,28 @@ class JavaCompiler(WarmCompiler):
         return json.dumps([command, *arguments, *files])
 
 
+class KotlinCompiler(WarmCompiler):
+    """A `kotlinc` that stays warm."""
+
+    def __init__(self, project: Project, command: Sequence[str]) -> None:
+        self._built = tempfile.TemporaryDirectory(prefix="codeplane-kotlinc-")
+        super().__init__(project, command, {})
+
+    def close(self) -> None:
+        """End the compiler and delete what it wrote."""
+        super().close()
+        self._built.cleanup()
+
+    def _request(self, command: str) -> str:
+        project = self._project
+        files = [str(path) for folder in project.sources for path in sorted((project.root / folder).rglob("*.kt"))]
+        arguments = ["-nowarn", "-d", f"{self._built.name}/classes", *project.flags]
+        arguments += ["-classpath", ":".join(project.classpath)] if project.classpath else []
+        listed = Path(self._built.name, "arguments")
+        listed.write_text("\n".join(shlex.quote(argument) for argument in [*arguments, *files]))
+        return str(listed)
+
+
 def is_source(project: Project, path: str) -> bool:
     """Whether a file is one of the project's language, in a source set where there are any."""
     inside = not project.sources or any(Path(path).is_relative_to(folder) for folder in project.sources)
@@ -331,12 +354,20 @@ def _java(project: Project) -> Compiler:
     return JavaCompiler(project, ["java", *options, str(_JAVA_SERVER)], {})
 
 
+def _kotlin(project: Project) -> Compiler:
+    # Its jars are beside the script, wherever that is installed.
+    jars = Path(str(shutil.which("kotlinc"))).resolve().parent.parent / "lib" / "*"
+    options = ["-Xss8m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-classpath", str(jars)]
+    return KotlinCompiler(project, ["java", *options, str(_KOTLIN_SERVER)])
+
+
 _GO = {"GOPROXY": "off", "GOFLAGS": "-mod=mod", "GOTOOLCHAIN": "local"}
 _RUST = {"CARGO_NET_OFFLINE": "true", "CARGO_TERM_COLOR": "never", "CARGO_INCREMENTAL": "1"}
 TOOLCHAINS: Mapping[str, Toolchain] = {
     "go": Toolchain(suffixes=(".go",), programs=("go",), opened=_go),
     "rust": Toolchain(suffixes=(".rs",), programs=("cargo", "rustc"), opened=_rust),
     "java": Toolchain(suffixes=(".java",), programs=("java", "javac"), opened=_java),
+    "kotlin": Toolchain(suffixes=(".kt",), programs=("java", "kotlinc"), opened=_kotlin),
     "csharp": Toolchain(suffixes=(".cs",), programs=("mcs",), opened=_csharp),
     "c": Toolchain(suffixes=(".c", ".h"), programs=("gcc",), opened=lambda project: UnitCompiler(project, "gcc")),
     "cpp": Toolchain(

@@ -28,6 +28,7 @@ _PRIVATE: Mapping[str, re.Pattern[bytes]] = {
     "go": re.compile(rb"func [a-z]\w*$"),
     "rust": re.compile(rb"^(?:const |unsafe )*fn \w+$"),
     "java": re.compile(rb"^private\b[^@]* \w+$", re.DOTALL),
+    "kotlin": re.compile(rb"^private\b[^@(]*fun [^(]*\w+$", re.DOTALL),
     "csharp": re.compile(rb"^private\b[^\[]* \w+$", re.DOTALL),
     "c": re.compile(rb"^static\b[^{;#]*\b\w+$", re.DOTALL),
     "cpp": re.compile(rb"^static\b[^{;#]*\b\w+$", re.DOTALL),
@@ -48,7 +49,8 @@ def private_functions(root: Path, language: str, counts: Compiler) -> Iterator[t
         facts = parsed_facts(path, text)
         for one in facts.definitions if facts is not None else ():
             named = text[one.start : one.name_at] + one.name.encode()
-            if one.kind in ("function", "method") and one.body_after >= 0 and pattern.search(named):
+            has_body = one.body_after >= 0 or b"{" in text[one.start : one.end]
+            if one.kind in ("function", "method") and has_body and pattern.search(named):
                 yield path, one
 
 

@@ -18,16 +18,6 @@ NAMED_ARGUMENTS: dict[str, tuple[dict[str, str], str, str, str]] = {
         "total",
         "B.cs:3",
     ),
-    "kotlin": (
-        {
-            "A.kt": "fun run(count: Int): Int {\n    return count\n}\n",
-            "B.kt": "fun go(): Int {\n    return run(count = 1)\n}\n\n"
-            "fun other(): Int {\n    return walk(count = 1)\n}\n",
-        },
-        "A.kt:1:9",
-        "total",
-        "B.kt:2",
-    ),
     "scala": (
         {
             "A.scala": "object A {\n  def run(count: Int): Int = count\n}\n",
@@ -143,14 +133,6 @@ async def test_uses_between_java_and_kotlin_are_not_left_behind(tmp_path: Path) 
 
 # Files, the member, and the place of another that has to keep its name.
 SHARED: dict[str, tuple[dict[str, str], str, str]] = {
-    "kotlin": (
-        {
-            "Shape.kt": "open class Base\n\ninterface Shape {\n    fun area(): Int\n}\n",
-            "Square.kt": "class Square : Base(), Shape {\n    override fun area(): Int = 1\n}\n",
-        },
-        "Shape.kt:4:9",
-        "Square.kt:2",
-    ),
     "swift": (
         {
             "Shape.swift": "class Base {\n}\n\nprotocol Shape {\n    func area() -> Int\n}\n",

@@ -46,6 +46,8 @@ class NameRules:
     """What a call, a copy or an annotated result gives is followed."""
     open_modules: bool = False
     """Other files and `globals()` may set the variables of a module."""
+    declared_by_platform: bool = False
+    """A top-level name may be expected in one file and made for platforms in others."""
     untyped: bool = False
     """The first value of a variable does not say what it holds later."""
     flow_sensitive: bool = False

@@ -390,7 +390,7 @@ def _tier(meaning: Meaning, path: str, asked: _Asked, *, implicit: bool) -> Tier
         if meaning.how == "name" and any(path == entity.file for entity in meant):
             return "PROVEN"
         return "STRONG" if meaning.certain else "ANCHORED"
-    if meaning.how == "label":
+    if meaning.how == "label" and not (meaning.certain and meaning.entities):
         return "UNKNOWN" if asked.member or asked.embedded else None
     if meaning.how == "member" and any(
         isinstance(entity, Outside) and package_of(entity.source) in asked.packages() for entity in meaning.entities

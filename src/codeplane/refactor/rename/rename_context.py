@@ -45,7 +45,9 @@ class RenameContext:
     def relatives(self) -> Relatives | None:
         """The members that keep one name with the subject; None if its language does not say by types."""
         subject = self.subject
-        shared = subject.sort == "member" or (subject.sort == "top" and subject.language.linked)
+        rules = subject.language
+        in_several_files = bool(rules.linked) or rules.names.declared_by_platform
+        shared = subject.sort == "member" or (subject.sort == "top" and in_several_files)
         shared = shared or (subject.sort == "parameter" and subject.language.classes.components)
         return self.resolver.relatives(self.subject.bounds[0]) if shared else None
 

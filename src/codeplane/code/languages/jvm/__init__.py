@@ -10,7 +10,7 @@ from codeplane.code.languages.jvm.keywords import (
     SCALA_RESERVED,
     SCALA_SOFT,
 )
-from codeplane.code.languages.jvm.kotlin_lines import break_lines
+from codeplane.code.languages.jvm.kotlin_source_repair import blank_delegates, break_lines
 from codeplane.code.languages.language import Language, SourceRepair
 from codeplane.code.languages.name_rules import NameRules
 from codeplane.code.languages.project_family import project_family
@@ -52,12 +52,13 @@ KOTLIN = Language(
     bare_members=True,
     soft_keywords=KOTLIN_SOFT,
     reserved=KOTLIN_RESERVED,
-    source_repair=SourceRepair(before_parsing=bytes, after_errors=break_lines),
+    source_repair=SourceRepair(before_parsing=blank_delegates, after_errors=break_lines),
     names=NameRules(
         folder_packages=True,
         argument_mark="=",
         operator_word="operator",
         property_accessors=True,
+        declared_by_platform=True,
         called_by_language=frozenset({"main"}),
     ),
     contract=KOTLIN_CONTRACT,

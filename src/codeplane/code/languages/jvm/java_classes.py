@@ -28,6 +28,9 @@ _MAX_DEPTH = 60
 class JavaClasses:
     """Finds types and what they build on."""
 
+    kinds = TYPES
+    """The kinds of definitions that the name of a type may mean."""
+
     def __init__(self, view: CodeView) -> None:
         self._view = view
         self._packages: dict[str, str] = {}
@@ -51,7 +54,7 @@ class JavaClasses:
                 if facts is None or position >= len(facts.definitions) or not path.endswith((".java", ".kt")):
                     continue
                 one = facts.definitions[position]
-                if one.scope == 0 and one.kind in TYPES:
+                if one.scope == 0 and one.kind in self.kinds:
                     found.append((self.package(path), Bound(path, 0, name)))
             self._tops[name] = found
         return tuple(bound for where, bound in self._tops[name] if where == package)

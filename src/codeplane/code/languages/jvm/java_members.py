@@ -22,9 +22,9 @@ _ANNOTATIONS = frozenset({"annotation", "marker_annotation"})
 class JavaMembers(MemberResolver):
     """Resolves every name of Java."""
 
-    def __init__(self, view: CodeView) -> None:
+    def __init__(self, view: CodeView, classes: JavaClasses) -> None:
         super().__init__(view)
-        self._classes = JavaClasses(view)
+        self._classes = classes
         self._types = JavaTypes(view, self._classes)
         self._relatives = JavaRelatives(view, self._classes, self._types)
 

@@ -20,7 +20,9 @@ def modifiers(declaration: Node | None) -> set[str]:
     if listed is None:
         return set()
     names = [child.child_by_field_name("name") for child in listed.named_children]
-    return {child.type for child in listed.children} | {f"@{text(name).rpartition('.')[2]}" for name in names if name}
+    # Kotlin's grammar has a node around each keyword.
+    plain = {text(child) if child.type.endswith("_modifier") else child.type for child in listed.children}
+    return plain | {f"@{text(name).rpartition('.')[2]}" for name in names if name}
 
 
 def generator_of_field(view: CodeView, path: str, name: str, marks: set[str]) -> str:

@@ -1,8 +1,8 @@
-(class_declaration "interface" (type_identifier) @name (delegation_specifier)? @bases) @definition.interface @scope.class
-(class_declaration "enum" (type_identifier) @name (delegation_specifier)? @bases) @definition.enum @scope.class
-(class_declaration (type_identifier) @name (delegation_specifier)? @bases) @definition.class @scope.class
-(object_declaration (type_identifier) @name (delegation_specifier)? @bases) @definition.object @scope.class
-(companion_object (type_identifier) @name) @definition.object @scope.class
+(class_declaration "interface" (type_identifier) @name (delegation_specifier)* @bases) @definition.interface @scope.class
+(class_declaration "enum" (type_identifier) @name (delegation_specifier)* @bases) @definition.enum @scope.class
+(class_declaration (type_identifier) @name (delegation_specifier)* @bases) @definition.class @scope.class
+(object_declaration (type_identifier) @name (delegation_specifier)* @bases) @definition.object @scope.class
+(companion_object (type_identifier) @name (delegation_specifier)* @bases) @definition.object @scope.class
 (companion_object) @scope.class
 (object_literal (class_body) @scope.class)
 (function_declaration receiver: (receiver_type (user_type (type_identifier) @receiver)) (simple_identifier) @name) @definition.function @scope.function

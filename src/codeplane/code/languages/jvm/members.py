@@ -2,6 +2,8 @@
 
 from codeplane.code.entity import Bound, Entity, Meaning
 from codeplane.code.languages.jvm.java_members import JavaMembers
+from codeplane.code.languages.jvm.kotlin_classes import KotlinClasses
+from codeplane.code.languages.jvm.kotlin_members import KotlinMembers
 from codeplane.code.languages.member_resolver import CodeView, MemberResolver, Relatives
 from codeplane.code.model import Facts, Import
 
@@ -11,7 +13,11 @@ class JvmMembers(MemberResolver):
 
     def __init__(self, view: CodeView) -> None:
         super().__init__(view)
-        self._by_language: dict[str, MemberResolver] = {"java": JavaMembers(view)}
+        classes = KotlinClasses(view)
+        self._by_language: dict[str, MemberResolver] = {
+            "java": JavaMembers(view, classes),
+            "kotlin": KotlinMembers(view, classes),
+        }
 
     def meaning(self, path: str, facts: Facts, offset: int, name: str) -> Meaning | None:
         """Return what the name at a place means; None if the general rules for names decide."""

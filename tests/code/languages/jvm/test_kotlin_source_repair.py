@@ -3,6 +3,7 @@
 import pytest
 
 from codeplane.code.facts.extract import extractor
+from codeplane.code.languages.jvm.kotlin_source_repair import blank_delegates
 from codeplane.code.languages.registry import LANGUAGES
 from tests.interaction.requirements import requirement
 
@@ -36,3 +37,22 @@ def test_members_of_one_line_are_read(text: str) -> None:
     facts = extractor(LANGUAGES["kotlin"]).facts(f"{text}\n".encode())
     assert facts.errors == 0
     assert len(facts.definitions) > (0 if "init" in text else 1)
+
+
+DELEGATING = (
+    "class A(val b: I) : I by b {\n    fun f() = 1\n}\n",
+    "class A(b: I) : Base(), I\nby b {\n    fun f() = 1\n}\n",
+    "val a = object : I<Int> by make(1) {\n    fun f() = 1\n}\n",
+)
+
+
+@pytest.mark.parametrize("text", DELEGATING)
+def test_the_body_behind_a_delegate_is_that_of_the_class(text: str) -> None:
+    facts = extractor(LANGUAGES["kotlin"]).facts(text.encode())
+    assert facts.errors == 0
+    assert [one.kind for one in facts.definitions if one.name == "f"] == ["method"]
+
+
+def test_a_property_with_a_delegate_keeps_it() -> None:
+    text = b"class A {\n    val a: Int by lazy { make() }\n}\n"
+    assert blank_delegates(text) == text

@@ -1,0 +1,125 @@
+"""The declarations of Kotlin that keep one name: what overrides or implements each other, and those for platforms."""
+
+from codeplane.code.entity import Bound, Outside
+from codeplane.code.languages.declared_type import Type
+from codeplane.code.languages.jvm.java_processors import modifiers
+from codeplane.code.languages.jvm.kotlin_classes import KotlinClasses, is_kotlin
+from codeplane.code.languages.jvm.kotlin_lookup import KotlinLookup
+from codeplane.code.languages.member_resolver import CodeView, Relatives
+from codeplane.code.model import Definition
+
+_MAX_CLASSES = 3_000
+
+
+class KotlinRelatives:
+    """Finds the declarations of a name that are renamed together."""
+
+    def __init__(self, view: CodeView, classes: KotlinClasses, lookup: KotlinLookup) -> None:
+        self._view = view
+        self._classes = classes
+        self._lookup = lookup
+        self._below: dict[Bound, list[Bound]] = {}
+
+    def of(self, member: Bound) -> Relatives:
+        """Return what is renamed with a declaration."""
+        facts = self._view.facts(member.file)
+        mine = [one for _, one in self._view.definitions(member)]
+        if facts is None or not mine:
+            return Relatives()
+        if member.scope == 0:
+            return Relatives(members=self._for_platforms(member, mine))
+        if facts.scopes[member.scope].kind != "class" or any(one.kind in self._classes.kinds for one in mine):
+            return Relatives()
+        owner = self._classes.of_scope(member.file, facts, member.scope)
+        family = self._family(owner, member.name)
+        bounds = [Bound(of.file, self._classes.body(of), member.name) for of in family if self._has(of, member.name)]
+        return Relatives(
+            members=tuple(bound for bound in dict.fromkeys(bounds) if bound != member),
+            outside=self._outside(family, member.name),
+        )
+
+    def _for_platforms(self, member: Bound, mine: list[Definition]) -> tuple[Bound, ...]:
+        package = self._classes.package(member.file)
+        if any(one.kind in self._classes.kinds for one in mine):
+            found = self._classes.parts(member)
+        else:
+            found = self._lookup.callables(package, member.name)
+        if not self._classes.is_for_platforms(member):
+            return ()
+        return tuple(one for one in found if one != member and self._classes.is_for_platforms(one))
+
+    def _family(self, first: Bound, name: str) -> list[Bound]:
+        """Return the classes that share a member: all that have it, and those through which they come together."""
+        found: dict[Bound, None] = {}
+        waiting = [first]
+        while waiting and len(found) < _MAX_CLASSES:
+            of = waiting.pop()
+            if of in found:
+                continue
+            found[of] = None
+            waiting += (part for part in self._classes.parts(of) if part not in found)
+            for above in self._classes.ancestors(Type(of))[1:]:
+                if isinstance(above.of, Bound) and above.of not in found and self._has(above.of, name):
+                    waiting.append(above.of)
+            waiting += (below for below in self.below(of) if below not in found)
+        return list(found)
+
+    def below(self, of: Bound) -> list[Bound]:
+        """Return the classes that name a class, or another name of it, as what they extend or implement."""
+        if of not in self._below:
+            self._below[of] = []
+            names = [of.name, *self._aliases(of)] if of.name else []
+            self._below[of] = [heir for name in names for heir in self._heirs(of, name)]
+        return self._below[of]
+
+    def _aliases(self, of: Bound) -> list[str]:
+        """Return the other names that a class has by imports and aliases of types."""
+        found = []
+        for path in self._view.holding(of.name):
+            facts = self._view.facts(path) if is_kotlin(path) else None
+            for import_ in facts.imports if facts is not None else ():
+                if import_.imported == of.name and import_.alias:
+                    found.append(import_.alias)
+            for one in facts.definitions if facts is not None else ():
+                if one.kind == "type":
+                    found.append(one.name)
+        return list(dict.fromkeys(found))
+
+    def _heirs(self, of: Bound, name: str) -> list[Bound]:
+        found = []
+        parts = self._classes.parts(of)
+        for path in self._view.holding(name):
+            facts = self._view.facts(path) if path.endswith((".java", ".kt", ".kts")) else None
+            for scope, one in enumerate(facts.scopes) if facts is not None else ():
+                if one.kind != "class" or facts is None:
+                    continue
+                heir = self._classes.of_scope(path, facts, scope)
+                if heir != of and any(above is not None and above.of in parts for above in self._classes.supers(heir)):
+                    found.append(heir)
+        return found
+
+    def _has(self, of: Bound, name: str) -> bool:
+        """Whether a class declares a member that others may override or implement."""
+        there = [one for one in self._classes.declared(of, name) if one.kind in ("field", "method")]
+        return any(not self._marks(of.file, one) & {"private", "static"} for one in there)
+
+    def _marks(self, path: str, one: Definition) -> set[str]:
+        made = self._classes.declaration(path, one)
+        return modifiers(made.parent if made is not None and made.type == "variable_declarator" else made)
+
+    def _outside(self, family: list[Bound], name: str) -> str:
+        """Return the type from outside that asks for a member of a name; empty if none does."""
+        for of in family:
+            if not self._has(of, name):
+                continue
+            above = self._classes.ancestors(Type(of))
+            if not is_kotlin(of.file):
+                if any(isinstance(one.of, Outside) and one.of.source not in ("Any", "Object") for one in above):
+                    return f"a base of {of.name}"
+                continue
+            marked = any("override" in self._marks(of.file, one) for one in self._classes.declared(of, name))
+            promised = any(isinstance(one.of, Bound) and self._has(one.of, name) for one in above[1:])
+            if marked and not promised:
+                bases = [one.of.source for one in above[1:] if isinstance(one.of, Outside) and one.of.source != "Any"]
+                return bases[0] if bases else "Any"
+        return ""
