@@ -86,6 +86,11 @@ REQUIREMENTS = (
     ),
     Requirement(id="TRUST-02", source="design §4", promise="a call's own risk decides, not its operation's"),
     Requirement(
+        id="LOG-50",
+        source="003 §4.4, design §10",
+        promise="an agent reads what it did and began; what others did by a grant; people read everything",
+    ),
+    Requirement(
         id="WORK-01",
         source="design §10, 003 §8.4",
         promise="work acts for somebody: it may do what both may, only proposes what reaches out, and ends with them",

@@ -95,7 +95,9 @@ def test_what_was_answered_is_for_the_owner_alone_and_secrets_for_nobody(codepla
     assert "README.md" in str(answer(codeplane_server.call("trace.show", call_id=call_id)))
     made = codeplane_server.call("agent.token", agent="curious", capabilities=["read_files"])
     agent = Client(codeplane_server.host, codeplane_server.port, token=str(result(made)["token"]))
-    assert answer(agent.call("trace.show", {"call_id": str(call_id)})) is None
+    own = agent.call("search", {"query": "example"})["meta"]
+    assert isinstance(own, dict)
+    assert answer(agent.call("trace.show", {"call_id": str(own["call_id"])})) is None
     meta = made["meta"]
     assert isinstance(meta, dict)
     assert answer(codeplane_server.call("trace.show", call_id=meta["call_id"])) is None

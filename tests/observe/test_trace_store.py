@@ -43,14 +43,17 @@ class Asked:
 
     def listed(self, **arguments: object) -> TraceList:
         request = TraceListRequest.model_validate(arguments)
-        return asyncio.run(self._operations.list(cast(Call, None), request))
+        return asyncio.run(self._operations.list(self._call("trace.list"), request))
 
     def show(self, call_id: str) -> TraceShow:
-        catalogue = Catalogue([self._operations])
-        call = Call(
+        return asyncio.run(self._operations.show(self._call("trace.show"), TraceShowRequest(call_id=call_id)))
+
+    def _call(self, name: str) -> Call:
+        """A call of the owner's."""
+        return Call(
             call_id="call",
             request_id="request",
-            operation=catalogue.get("trace.show"),
+            operation=Catalogue([self._operations]).get(name),
             caller=Caller(surface="test"),
             actor=Actor(kind=ActorKind.OWNER, actor_id="owner"),
             task=None,
@@ -59,7 +62,6 @@ class Asked:
             check_path=lambda call, path: None,
             warnings=[],
         )
-        return asyncio.run(self._operations.show(call, TraceShowRequest(call_id=call_id)))
 
     def names(self, **arguments: object) -> list[str]:
         return [found.operation for found in self.listed(**arguments).traces]

@@ -15,7 +15,7 @@ from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.event import Event
-from codeplane.kernel.event_log import EventQuery
+from codeplane.kernel.event_log import EventQuery, EventScope
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.operation import Assessment, Result
 from codeplane.kernel.ports import Decision, Question, Verdict
@@ -50,6 +50,9 @@ class AskFirst:
         return Decision(verdict=Verdict.ASK if call.operation.mutates else Verdict.ALLOW)
 
     def may_write(self, call: Call, path: str) -> None:
+        return None
+
+    def event_scope(self, call: Call) -> EventScope | None:
         return None
 
     async def replays(self, call: Call, result: Result) -> None:

@@ -22,12 +22,23 @@ class PayloadCondition:
     or_session: bool = False
 
 
+# What every caller may read of the log: it tells of the repository, not of anybody's work.
+PUBLIC_STREAMS = ("index",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventScope:
+    """The part of the log that one actor may read: what it wrote, the streams that it began, and public ones."""
+
+    actor: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventQuery:
     """Which events of the whole log are wanted.
 
     `words`: lower-case words that must all occur in the payload. `quiet`: sessions of which only events that changed
-    something are wanted.
+    something are wanted. `scope`: the part of the log that the reader may see; None is all of it.
     """
 
     after: int = 0
@@ -44,6 +55,7 @@ class EventQuery:
     words: tuple[str, ...] = ()
     quiet: tuple[str, ...] = ()
     newest: bool = False
+    scope: EventScope | None = None
 
 
 class EventLog(Protocol):

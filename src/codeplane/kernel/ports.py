@@ -1,14 +1,14 @@
 """Where the planes meet: what the conveyor and the operations need from others, as protocols."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeAlias
 
 from codeplane.kernel.actor import Actor, Caller
 from codeplane.kernel.call import Call, Effects, Failure, Operation, Task
 from codeplane.kernel.errors import CodePlaneError
-from codeplane.kernel.event_log import EventLog
+from codeplane.kernel.event_log import EventLog, EventScope
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Assessment, Budget, Preview, Result
 
@@ -81,9 +81,16 @@ class Authority(Protocol):
         """Raise PathDenied or PolicyDenied unless this call may write a path that it learnt of only while it ran."""
         ...
 
+    def event_scope(self, call: Call) -> EventScope | None:
+        """The part of the log that the caller may read; None is all of it."""
+        ...
+
     async def replays(self, call: Call, result: Result) -> None:
         """Take note that a call is answered with a stored result, before it is."""
         ...
+
+
+ScopeOf: TypeAlias = Callable[[Call], EventScope | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,11 +5,12 @@ would sort half of the log by position to return its last page.
 """
 
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from codeplane.kernel.call_record import task_stream
 from codeplane.kernel.event import Event, Gap
-from codeplane.kernel.event_log import EventQuery
+from codeplane.kernel.event_log import PUBLIC_STREAMS, EventQuery, EventScope
 from codeplane.ledger.database import last_position
 from codeplane.ledger.rows import COLUMNS, Cell, Row, from_row
 
@@ -48,6 +49,8 @@ def find_events(connection: sqlite3.Connection, query: EventQuery, last: int) ->
         ("stream = ?", query.stream if prefix is None else None),
     ):
         where = where if value is None else where.also(term, value)
+    if query.scope is not None:
+        where = _with_scope(where, query.scope)
     where = _with_content_conditions(where, query)
     within = where if not prefix else _with_match(where, "stream", prefix + "*")
     typed = within if not kinds else within.also(f"type IN ({', '.join('?' * len(kinds))})", *kinds)
@@ -76,6 +79,23 @@ def find_events(connection: sqlite3.Connection, query: EventQuery, last: int) ->
     )
     rows = select.rows("NOT INDEXED", within.also(*nearby))
     return rows if len(rows) == query.limit else select.sorted(within)
+
+
+def _with_scope(where: _Where, scope: EventScope) -> _Where:
+    """Add the condition that an event is the reader's own, of a stream that it began, or public."""
+    began = "EXISTS (SELECT 1 FROM streams s WHERE s.stream = events.stream AND s.owner = ?)"
+    marks = ", ".join("?" * len(PUBLIC_STREAMS))
+    return where.also(f"(actor = ? OR stream IN ({marks}) OR {began})", scope.actor, *PUBLIC_STREAMS, scope.actor)
+
+
+def hidden_streams(connection: sqlite3.Connection, streams: Sequence[str], scope: EventScope) -> list[str]:
+    """The streams among these that a reader may not follow: those that it did not begin and that are not public."""
+    marks = ", ".join("?" * len(streams))
+    owned = connection.execute(
+        f"SELECT stream FROM streams WHERE owner = ? AND stream IN ({marks})", (scope.actor, *streams)
+    )
+    visible = {*PUBLIC_STREAMS, *(str(stream) for (stream,) in owned)}
+    return [stream for stream in streams if stream not in visible]
 
 
 def _with_content_conditions(where: _Where, query: EventQuery) -> _Where:

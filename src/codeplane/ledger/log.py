@@ -20,14 +20,14 @@ from codeplane.kernel.errors import (
     TooLarge,
 )
 from codeplane.kernel.event import Appended, Draft, Event, Gap, Heartbeat
-from codeplane.kernel.event_log import EventQuery
+from codeplane.kernel.event_log import EventQuery, EventScope
 from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.redaction import Redactor
 from codeplane.kernel.trace import span
 from codeplane.ledger import blobs
 from codeplane.ledger.database import DatabaseFile, ReaderPool, last_position, open_writer, translate
-from codeplane.ledger.event_queries import LogPage, read_log, read_stream
+from codeplane.ledger.event_queries import LogPage, hidden_streams, read_log, read_stream
 from codeplane.ledger.projection import Projection, Projector
 from codeplane.ledger.rows import Cell
 from codeplane.ledger.writer import Append, Command, Job, Reply, Writer, WriteTransaction
@@ -181,6 +181,10 @@ class SqliteLog:
     async def page(self, query: EventQuery) -> LogPage:
         """As `query`, with the last position of the log, which `position` can lag behind."""
         return await self.readers.run(lambda connection: read_log(connection, query))
+
+    async def hidden_streams(self, streams: Sequence[str], scope: EventScope) -> list[str]:
+        """The streams among these that a reader may not follow."""
+        return await self.readers.run(partial(hidden_streams, streams=streams, scope=scope))
 
     async def end(self) -> int:
         """The last position that can be read."""

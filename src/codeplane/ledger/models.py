@@ -70,9 +70,12 @@ class EventPage(Result):
     results: tuple[JsonObject, ...]
     pagination: Pagination
     last_position: int
+    # Whose events these are, where the caller may not read those of others.
+    only: str | None = None
 
     def text(self) -> str:
-        return ("\n".join(map(event_line, self.results)) or "no events") + self.pagination.line()
+        note = "" if self.only is None else f"\n(only events of {self.only} and of what it began)"
+        return ("\n".join(map(event_line, self.results)) or "no events") + note + self.pagination.line()
 
 
 class Nothing(Request):

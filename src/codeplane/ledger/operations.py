@@ -2,7 +2,7 @@
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -10,13 +10,14 @@ from pathlib import Path
 from codeplane.kernel.call import Call
 from codeplane.kernel.counted import counted
 from codeplane.kernel.cursor import Cursors
-from codeplane.kernel.errors import StreamGap
+from codeplane.kernel.errors import CapabilityDenied, StreamGap
 from codeplane.kernel.event import Event, Gap, Heartbeat
+from codeplane.kernel.event_log import EventScope
 from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonObject, JsonValue, canonical
 from codeplane.kernel.operation import Budget, Preview, Risk, operation, previews
 from codeplane.kernel.page import Pagination
-from codeplane.kernel.ports import StreamObserver, StreamReader
+from codeplane.kernel.ports import ScopeOf, StreamObserver, StreamReader
 from codeplane.ledger.database import last_position
 from codeplane.ledger.export_folder import ExportFolder
 from codeplane.ledger.log import SqliteLog
@@ -38,6 +39,7 @@ from codeplane.ledger.retention import CLASSES, Retention
 from codeplane.ledger.writer import WriteTransaction
 
 _EXPORT_PAGE = 2000
+_MAX_NAMED = 5
 
 
 @asynccontextmanager
@@ -61,9 +63,12 @@ class LedgerOperations:
         exports: Path,
         segment_bytes: int,
         streams: StreamObserver,
+        scope_of: ScopeOf,
     ) -> None:
+        """`scope_of` gives the part of the log that a caller may read."""
         self._streams = streams
         self._log = log
+        self._scope_of = scope_of
         self._retention = retention
         self._cursors = cursors
         self._exports = exports
@@ -78,8 +83,9 @@ class LedgerOperations:
         if request.cursor:
             state = self._cursors.open(request.cursor, scope=scope)
             after, end, until = int(str(state["after"])), int(str(state["end"])), int(str(state["until"]))
+        visible = self._scope_of(call)
         query = request.query(limit=request.limit + 1, until=end, after=after)
-        read = await self._log.page(replace(query, newest=request.newest))
+        read = await self._log.page(replace(query, newest=request.newest, scope=visible))
         events, until = read.events, read.last if until is None else until
         end = until if end is None else min(end, until)
         more, following = len(events) > request.limit, None
@@ -87,12 +93,18 @@ class LedgerOperations:
         if more:
             after, end = (after, page[0].position - 1) if request.newest else (page[-1].position, end)
             following = self._cursors.issue(scope=scope, state={"after": after, "end": end, "until": until})
-        return EventPage(results=_wire(page), pagination=Pagination(next_cursor=following), last_position=until)
+        return EventPage(
+            results=_wire(page),
+            pagination=Pagination(next_cursor=following),
+            last_position=until,
+            only=None if visible is None else visible.actor,
+        )
 
     @operation("ledger.watch", risk=Risk.READ, timeout_sec=0)
     async def watch(self, call: Call, request: WatchRequest) -> AsyncIterator[EventItem]:
         """Events that fit, as they happen, with heartbeats; ends with stream_gap when some are gone."""
         query = request.query(limit=0, after=self._log.position if request.from_now else None)
+        query = replace(query, scope=self._scope_of(call))
         named = bool(request.after) and not request.from_now
         resumed = named if request.resumed is None else request.resumed
         reader = self._streams.open(surface=call.caller.surface, after=query.after, resumed=resumed)
@@ -117,7 +129,8 @@ class LedgerOperations:
         folder = ExportFolder(target, segment_bytes=self._segment_bytes)
         until, after, events, size = await self._log.end(), request.after, 0, 0
         while True:
-            page = await self._log.query(request.query(limit=_EXPORT_PAGE, until=until, after=after))
+            query = request.query(limit=_EXPORT_PAGE, until=until, after=after)
+            page = await self._log.query(replace(query, scope=self._scope_of(call)))
             size += await asyncio.to_thread(folder.write, page)
             events += len(page)
             if len(page) < _EXPORT_PAGE:
@@ -212,13 +225,17 @@ def _gap(gap: Gap) -> JsonObject:
 class FollowOperations:
     """Reading on where one left off."""
 
-    def __init__(self, log: SqliteLog, streams: StreamObserver) -> None:
+    def __init__(self, log: SqliteLog, streams: StreamObserver, scope_of: ScopeOf) -> None:
+        """`scope_of` gives the part of the log that a caller may read."""
         self._log = log
         self._streams = streams
+        self._scope_of = scope_of
 
     @operation("ledger.follow", risk=Risk.READ, timeout_sec=0)
     async def follow(self, call: Call, request: FollowRequest) -> AsyncIterator[EventItem]:
         """Events of streams after given sequences, as they happen, with heartbeats; ends with stream_gap."""
+        if (scope := self._scope_of(call)) is not None:
+            await self._check(tuple(request.streams), scope)
         watched = self._log.watch(streams=request.streams, heartbeat_sec=request.heartbeat_sec)
         reader = self._streams.open(
             surface=call.caller.surface, after=self._log.position, resumed=any(request.streams.values())
@@ -236,3 +253,12 @@ class FollowOperations:
                     reader.gap()
                     yield EventItem(stream_gap=_gap(item))
                     raise StreamGap(f"events after {item.requested_after} are gone", details=_gap(item))
+
+    async def _check(self, streams: Sequence[str], scope: EventScope) -> None:
+        """Raise CapabilityDenied when the caller may not read one of the streams."""
+        if hidden := await self._log.hidden_streams(streams, scope):
+            raise CapabilityDenied(
+                f"{scope.actor} did not begin {', '.join(hidden[:_MAX_NAMED])}, and reads only what is its own",
+                hint="ask for it: capability_request with context_sharing; a person decides: cpl grants",
+                details={"missing": "context_sharing", "streams": list(hidden)},
+            )

@@ -70,7 +70,10 @@ class TraceOperations:
 
     @operation("trace.list", risk=Risk.READ)
     async def list(self, call: Call, request: TraceListRequest) -> TraceList:
-        """The last calls or the slowest ones, by operation, outcome, task, span and duration. Kept in memory only."""
+        """The last calls or the slowest ones, by operation, outcome, task, span and duration; agents see their own.
+        Kept in memory only."""
+        if not call.actor.is_person:
+            request = request.model_copy(update={"actor": str(call.actor)})
         traces = self._traces.all()
         ranked = sorted(
             ((_rank(request, number, trace), trace) for number, trace in traces if _fits(request, trace)),
@@ -95,7 +98,10 @@ class TraceOperations:
     @operation("trace.show", risk=Risk.READ)
     async def show(self, call: Call, request: TraceShowRequest) -> TraceShow:
         """One call's spans as a tree: when each began after the call, how long it took, and what it did."""
-        traces = self._traces.find(request.call_id)
+        own = None if call.actor.is_person else str(call.actor)
+        traces = [
+            trace for trace in self._traces.find(request.call_id) if own is None or trace.facts.get("actor") == own
+        ]
         if not traces:
             raise NotFound(
                 f"no trace of {request.call_id!r} is kept",

@@ -9,6 +9,7 @@ from codeplane.kernel.arguments import understood
 from codeplane.kernel.call import Call, Operation
 from codeplane.kernel.config import TrustConfig
 from codeplane.kernel.errors import PolicyDenied
+from codeplane.kernel.event_log import EventScope
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Assessment, Request, Result
 from codeplane.kernel.ports import Decision, Verdict
@@ -16,7 +17,7 @@ from codeplane.kernel.workspace_request import WorkspaceRequest
 from codeplane.trust.capabilities.grant import Grant, TokenRights
 from codeplane.trust.capabilities.grants import Grants
 from codeplane.trust.delegation import Delegation, hold_job_to_proposals
-from codeplane.trust.people import require_person
+from codeplane.trust.people import is_person, require_person
 from codeplane.trust.policy.hints import with_arguments
 from codeplane.trust.policy.input_document import CallContext, build_input, with_link_targets
 from codeplane.trust.policy.judgement import stricter
@@ -129,6 +130,13 @@ class CallAuthority:
                     "verdict": decision.verdict.value,
                 },
             )
+
+    def event_scope(self, call: Call) -> EventScope | None:
+        """Everything for people and for whom a token or a grant gives `context_sharing`; for others their own."""
+        actor = call.actor
+        if is_person(actor) or self._grants.are_contexts_shared(actor, self._holdings.token_rights(call.caller)):
+            return None
+        return EventScope(actor=str(actor))
 
     async def replays(self, call: Call, result: Result) -> None:
         """Mark the caller again when a replayed result holds untrusted content: the owner may have cleared the mark."""

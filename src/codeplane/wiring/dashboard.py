@@ -27,7 +27,12 @@ class DashboardWiring(PlaneWiring):
         return Part(
             operations=(
                 SignInOperations(self.sign_ins, url=lambda: f"http://127.0.0.1:{health.port}"),
-                CallOperations(log=log, cursors=cursors, streams=foundation.streams),
+                CallOperations(
+                    log=log,
+                    cursors=cursors,
+                    streams=foundation.streams,
+                    scope_of=conveyor.ports.authority.event_scope,
+                ),
                 FiguresOperations(tables=log, clock=clock),
                 BoardOperations(log=log, clock=clock, cursors=cursors),
                 ConfigOperations(

@@ -21,10 +21,10 @@ class LedgerWiring(PlaneWiring):
 
     def part(self, conveyor: Conveyor) -> Part:
         foundation = self.foundation
-        config = foundation.config
+        config, scope_of = foundation.config, conveyor.ports.authority.event_scope
         return Part(
             operations=(
-                FollowOperations(foundation.log, foundation.streams),
+                FollowOperations(foundation.log, foundation.streams, scope_of),
                 LedgerOperations(
                     log=foundation.log,
                     retention=self.retention,
@@ -32,6 +32,7 @@ class LedgerWiring(PlaneWiring):
                     exports=foundation.workspace.exports,
                     segment_bytes=config.ledger.export_segment_bytes,
                     streams=foundation.streams,
+                    scope_of=scope_of,
                 ),
             ),
             status={"ledger": self._state},

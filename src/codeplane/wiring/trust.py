@@ -179,7 +179,12 @@ class TrustWiring(PlaneWiring):
                 rule=self._rule,
                 catalogue=foundation.catalogue,
             ),
-            AuditOperations(log=log, cursors=cursors, exports=foundation.workspace.exports),
+            AuditOperations(
+                log=log,
+                cursors=cursors,
+                exports=foundation.workspace.exports,
+                scope_of=self.authority.event_scope,
+            ),
             NotificationOperations(log=log, cursors=cursors),
             _shell(foundation) if config.shell.enabled else Disabled(owner=ShellOperations, setting="shell.enabled"),
             WebOperations(

@@ -155,6 +155,7 @@ class Sessions:
                     f"session/{session_id}",
                     "session.opened",
                     {"task_id": task.task_id, "surface": caller.surface, "client": caller.client, "actor": str(actor)},
+                    actor=str(actor),
                 ),
                 self._draft(
                     task,
@@ -166,6 +167,7 @@ class Sessions:
                         "repo_head": self._repo.head(),
                         "index_version": None,
                     },
+                    actor=str(actor),
                 ),
             ]
         )
@@ -237,9 +239,9 @@ class Sessions:
             raise Overloaded("the ledger's queue is full")
 
     @staticmethod
-    def _draft(task: LiveTask, stream: str, kind: str, payload: JsonObject) -> Draft:
+    def _draft(task: LiveTask, stream: str, kind: str, payload: JsonObject, *, actor: str = "system") -> Draft:
         ids = Correlation(session_id=task.session_id, task_id=task.task_id)
-        return Draft(stream=stream, type=kind, payload=payload, correlation=ids)
+        return Draft(stream=stream, type=kind, payload=payload, correlation=ids, actor=actor)
 
 
 def _connection_id(caller: Caller, actor: Actor) -> str:

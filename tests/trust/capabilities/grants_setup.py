@@ -101,7 +101,7 @@ async def rig(
                     clock=clock,
                     cursors=cursors,
                 ),
-                AuditOperations(log=log, cursors=cursors, exports=folder / "exports"),
+                AuditOperations(log=log, cursors=cursors, exports=folder / "exports", scope_of=lambda call: None),
                 NotificationOperations(log=log, cursors=cursors),
                 FixtureOps(),
             ]

@@ -19,7 +19,7 @@ from tests.trust.capabilities.grants_setup import AGENT, DRIVEN, OTHER, OWNER, P
 
 pytestmark = requirement("TRUST-25")
 
-LOW = ("read_files", "context_sharing", "streaming_tasks")
+LOW = ("read_files", "streaming_tasks")
 HIGH = ("write_files", "execute_tools", "execute_shell", "spawn_agents", "p2p_mesh")
 FAR = 2**62
 
@@ -99,10 +99,10 @@ async def test_a_token_with_bounds_is_not_widened_without_a_person(tmp_path: Pat
         paths, tools = {"allowed_paths": ["**"]}, {"allowed_tools": ["search", "*"]}
         for wider in ({}, {"allowed_paths": ["src/**"]}, {**within, **tools}, {**within, **paths}):
             with pytest.raises(CapabilityDenied):
-                await view(opened, "capability.request", wish("context_sharing", **wider), AGENT)
-        given = await view(opened, "capability.request", wish("context_sharing", **within), AGENT)
+                await view(opened, "capability.request", wish("streaming_tasks", **wider), AGENT)
+        given = await view(opened, "capability.request", wish("streaming_tasks", **within), AGENT)
         assert given.verified
-        await view(opened, "capability.request", wish("context_sharing"), AGENT, action_id="act_1")
+        await view(opened, "capability.request", wish("streaming_tasks"), AGENT, action_id="act_1")
 
 
 async def test_a_person_asks_for_nothing(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from codeplane.kernel.call import Call
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.config import AgentsConfig, Config, DevicesConfig, ServerConfig, SessionConfig, TaskLimits
 from codeplane.kernel.conveyor import Conveyor
+from codeplane.kernel.event_log import EventScope
 from codeplane.kernel.json import JsonValue
 from codeplane.kernel.operation import Assessment, Result, Risk, operation
 from codeplane.kernel.ports import Decision, Verdict
@@ -66,6 +67,9 @@ class _Lenient:
         return Decision(verdict=Verdict.ALLOW)
 
     def may_write(self, call: Call, path: str) -> None:
+        return None
+
+    def event_scope(self, call: Call) -> EventScope | None:
         return None
 
     async def replays(self, call: Call, result: Result) -> None:

@@ -344,10 +344,10 @@ def _asking() -> Iterable[Row]:
         yield _row("asks", who, "session.configure", pending, {"limits_delta": {"add_mutations": 1}})
         yield _row("asks", who, "session.create", pending, {"limits": {"max_mutations": 100_000}})
         more: JsonObject = {"capabilities": ["execute_shell", "p2p_mesh"]}
-        low: JsonObject = {"capabilities": ["context_sharing"], "approval_mode": "trust"}
+        low: JsonObject = {"capabilities": ["streaming_tasks"], "approval_mode": "trust"}
         passes = Ask(who=who, operation="capability.request", arguments=low)
         yield _row("asks", who, "capability.request", pending, more, twin=passes)
-    beyond: JsonObject = {"capabilities": ["context_sharing"], "allowed_paths": ["docs/**"], "approval_mode": "trust"}
+    beyond: JsonObject = {"capabilities": ["streaming_tasks"], "allowed_paths": ["docs/**"], "approval_mode": "trust"}
     within: JsonObject = {**beyond, "allowed_paths": ["src/**"]}
     passes = Ask(who="pathed", operation="capability.request", arguments=within)
     yield _row("more than its token", "pathed", "capability.request", "CAPABILITY_DENIED", beyond, twin=passes)

@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, closing
 from dataclasses import replace
-from typing import cast
+from typing import TypeVar, cast
 
 from pydantic import Field
 
@@ -19,7 +19,7 @@ from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonValue, canonical
 from codeplane.kernel.operation import Result, Risk, operation
 from codeplane.kernel.page import PageRequest, Pagination
-from codeplane.kernel.ports import Ledger, StreamObserver
+from codeplane.kernel.ports import Ledger, ScopeOf, StreamObserver
 from codeplane.observe.dashboard.call_row import (
     ACTIONS,
     CALLS,
@@ -33,6 +33,7 @@ from codeplane.observe.dashboard.empty_ranges import EmptyRanges
 # The port promises an iterator; every log returns one that can be closed.
 Followed = AsyncGenerator[Event | Heartbeat | Gap, None]
 
+F = TypeVar("F", bound=CallFilter)
 # How many events are read for one page, and how far back in the log.
 _CHUNK, _MAX_READ = 500, 1000
 _MAX_DISTANCE = 20_000
@@ -95,8 +96,10 @@ class CallItem(Result):
 class CallOperations:
     """Reads the log backwards, a bounded range at a time, as rows of calls."""
 
-    def __init__(self, *, log: Ledger, cursors: Cursors, streams: StreamObserver) -> None:
+    def __init__(self, *, log: Ledger, cursors: Cursors, streams: StreamObserver, scope_of: ScopeOf) -> None:
+        """`scope_of` gives the part of the log that a caller may read."""
         self._log = log
+        self._scope_of = scope_of
         self._streams = streams
         self._cursors = cursors
         self._skipping = EmptyRanges(log)
@@ -104,7 +107,9 @@ class CallOperations:
 
     @operation("call.list", risk=Risk.READ)
     async def page(self, call: Call, request: CallsRequest) -> CallPage:
-        """Calls of everyone, the newest first: what was asked, who asked, how it ended; proposals with their fate."""
+        """Calls of everyone, or of the agent that asks, the newest first: what was asked, who asked, how it ended;
+        proposals with their fate."""
+        request = self._own(call, request)
         asked: JsonValue = request.model_dump(mode="json", exclude={"cursor", "limit"})
         scope = f"call.list:{digest(canonical(asked))}"
         await self._log.flush()
@@ -163,6 +168,7 @@ class CallOperations:
     @operation("call.watch", risk=Risk.READ, timeout_sec=0)
     async def watch(self, call: Call, request: CallsWatchRequest) -> AsyncIterator[CallItem]:
         """Calls that fit as they begin, are decided on and end; a row that comes again says more than before."""
+        request = self._own(call, request)
         position = await self._position()
         after = request.after if request.after is not None else position
         if position - after > _BACKLOG:
@@ -183,6 +189,11 @@ class CallOperations:
                         reader.gap()
                         raise StreamGap(f"events after {item.requested_after} are gone")
                     reader.reached(item.position)
+
+    def _own(self, call: Call, request: F) -> F:
+        """The filter, bounded to the caller's own calls where it may not read those of others."""
+        scope = self._scope_of(call)
+        return request if scope is None else request.model_copy(update={"actor": scope.actor})
 
     async def _items(self, event: Event, request: CallFilter) -> list[CallItem]:
         """The items that one event gives a follower."""

@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.counted import counted
@@ -13,29 +14,33 @@ from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonValue, canonical, dumps
 from codeplane.kernel.operation import Budget, Risk, operation
 from codeplane.kernel.page import Pagination
-from codeplane.kernel.ports import Ledger
+from codeplane.kernel.ports import Ledger, ScopeOf
 from codeplane.kernel.short_ids import match_stored_id
 from codeplane.trust.audit.entry import AuditEntry, AuditExport, AuditFilter, AuditPage, AuditRequest, entry_from_row
 from codeplane.trust.audit.table import COLUMNS
 
 _EXPORT_PAGE = 2000
 _OUTCOMES = 60
+F = TypeVar("F", bound=AuditFilter)
 
 
 class AuditOperations:
     """Lists and exports the audit."""
 
-    def __init__(self, *, log: Ledger, cursors: Cursors, exports: Path) -> None:
+    def __init__(self, *, log: Ledger, cursors: Cursors, exports: Path, scope_of: ScopeOf) -> None:
+        """`scope_of` gives the part of the log that a caller may read."""
         self._log = log
+        self._scope_of = scope_of
         self._cursors = cursors
         self._exports = exports
 
     @operation("audit.list", risk=Risk.READ)
     async def list(self, call: Call, request: AuditRequest) -> AuditPage:
-        """Who changed what, was refused, approved or granted something, newest first.
+        """Who changed what, was refused, approved or granted something, newest first; agents see their own.
 
         Filter by actor, operation, event type, outcome, action, time or text.
         """
+        request = self._own(call, request)
         asked: JsonValue = request.model_dump(mode="json", exclude={"cursor", "limit"})
         scope = f"audit.list:{call.task.session_id if call.task else ''}:{digest(canonical(asked))}"
         before = 2**62
@@ -63,7 +68,7 @@ class AuditOperations:
     async def export(self, call: Call, request: AuditFilter) -> AuditExport:
         """Write entries of the audit as JSON lines, oldest first, into a file of its own under .codeplane/exports."""
         await self._log.flush()
-        where, values = (await self._meant(request)).where()
+        where, values = (await self._meant(self._own(call, request))).where()
         ((last,),) = await self._log.select("SELECT coalesce(max(position), 0) FROM audit")
         until, after, entries, size = int(str(last)), 0, 0, 0
         target = self._exports / call.call_id / "audit.jsonl"
@@ -82,6 +87,11 @@ class AuditOperations:
             await call.progress(after, until, f"{counted(entries, 'entry')} written")
         await asyncio.to_thread(partial.replace, target)
         return AuditExport(file=str(target), entries=entries, bytes=size, through_position=until)
+
+    def _own(self, call: Call, request: F) -> F:
+        """The filter, bounded to what the caller did where it may not read what others did."""
+        scope = self._scope_of(call)
+        return request if scope is None else request.model_copy(update={"actor": scope.actor})
 
     async def _meant(self, wanted: AuditFilter) -> AuditFilter:
         """The filter with a shortened action id completed."""

@@ -15,7 +15,7 @@ ApprovalMode = Literal["automatic", "trust", "always"]
 
 CAPABILITIES: frozenset[str] = frozenset(get_args(Capability))
 # Granted without a question where the owner's settings give them to agents; a person decides about all others.
-LOW_PRIVILEGE: frozenset[str] = frozenset({"read_files", "context_sharing", "streaming_tasks"})
+LOW_PRIVILEGE: frozenset[str] = frozenset({"read_files", "streaming_tasks"})
 
 _WORDS: dict[Capability, str] = {
     "read_files": "read files",
@@ -24,7 +24,7 @@ _WORDS: dict[Capability, str] = {
     "execute_shell": "run shell commands",
     "spawn_agents": "start agents",
     "p2p_mesh": "talk to other agents directly",
-    "context_sharing": "share context with other agents",
+    "context_sharing": "read what others did: their calls and events",
     "streaming_tasks": "stream tasks",
 }
 

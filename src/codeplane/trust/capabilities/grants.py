@@ -26,6 +26,7 @@ ASKING = frozenset({"capability.request", "capability.list", "capability.revoke"
 # Operations that run other programs can write anywhere, so path bounds cannot be enforced on them.
 _ANYWHERE = frozenset({"execute_tools", "execute_shell"})
 _NEVER_NS = 2**62
+_BY_SETTINGS = "settings"
 _MAX_SHOWN = 200
 
 
@@ -141,12 +142,19 @@ class Grants:
             yield _implicit_grant("system", actor, frozenset({"read_files"}))
             return
         if rights is None:
-            yield _implicit_grant("settings", actor, self._agents)
+            yield _implicit_grant(_BY_SETTINGS, actor, self._agents)
         elif self._clock.now_ns() < rights.expires_ns:
             yield _implicit_grant(
                 "token", actor, frozenset[str](rights.capabilities), GrantContext.of(rights), rights.expires_ns
             )
         yield from self.of(Holder.of(actor, rights))
+
+    def are_contexts_shared(self, actor: Actor, rights: TokenRights | None) -> bool:
+        """Whether a token, or a grant by a person, lets the actor read what others did."""
+        return any(
+            "context_sharing" in grant.capabilities and _BY_SETTINGS not in (grant.grant_id, grant.granted_by)
+            for grant in self.sources(actor, rights)
+        )
 
     def max_agents(self, actor: Actor, rights: TokenRights) -> int | None:
         """How many agents the actor may start at once, by the widest of its grants; None means any number."""

@@ -47,7 +47,7 @@ class CapabilityOperations:
 
     @operation("capability.request", risk=Risk.WRITE, budget=Budget.NONE, timeout_sec=0)
     async def request(self, call: Call, request: AskRequest) -> GrantView:
-        """Ask for capabilities you were refused, for a while, bounded by paths and tools. Reading, context_sharing and
+        """Ask for capabilities you were refused, for a while, bounded by paths and tools. read_files and
         streaming_tasks are given at once where the owner's settings give them to agents; a person decides the rest."""
         if is_person(call.actor):
             raise InvalidArgument("a person holds every capability", hint="to give some to an agent: cpl grants grant")
