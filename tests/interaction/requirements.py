@@ -91,6 +91,11 @@ REQUIREMENTS = (
         promise="an agent reads what it did and began; what others did by a grant; people read everything",
     ),
     Requirement(
+        id="LOG-51",
+        source="design §5",
+        promise="a commit wakes only who wants its events, and who is near reads memory",
+    ),
+    Requirement(
         id="WORK-01",
         source="design §10, 003 §8.4",
         promise="work acts for somebody: it may do what both may, only proposes what reaches out, and ends with them",

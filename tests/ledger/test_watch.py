@@ -2,16 +2,17 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import ExitStack, aclosing
 from pathlib import Path
 
 import pytest
 
 from codeplane.kernel.config import RetentionConfig
 from codeplane.kernel.errors import InvalidArgument, ShuttingDown, StreamGap
-from codeplane.kernel.event import Draft, Event, Gap, Heartbeat
+from codeplane.kernel.event import ContentTrust, Correlation, Draft, Event, Gap, Heartbeat, Source
 from codeplane.kernel.event_log import EventQuery
-from codeplane.ledger.log import SqliteLog, WatchTimer
+from codeplane.ledger import recent_events
+from codeplane.ledger.log import SqliteLog
 from codeplane.ledger.retention import Retention
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import ManualClock, run
@@ -172,7 +173,9 @@ async def test_a_gap_is_said_and_ends_the_watch(tmp_path: Path) -> None:
         assert await log.read(stream="task/1", after=4) == []
 
 
-async def test_a_watcher_that_falls_behind_retention_is_told(tmp_path: Path) -> None:
+async def test_a_watcher_that_falls_behind_retention_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # As many as are held in memory are given, dropped or not.
+    monkeypatch.setattr(recent_events, "MAX_EVENTS", 500)
     clock = ManualClock()
     async with opened(tmp_path / "l.db", clock=clock) as log:
         await write(log, 2, "task/1")
@@ -271,8 +274,8 @@ async def test_watchers_end_when_the_log_is_closed(tmp_path: Path) -> None:
         items = log.watch(streams={"a": 0}, heartbeat_sec=LONG)
         await anext(items)
         waiting = asyncio.ensure_future(anext(items))
-        (pulse,) = log._watchers
-        while not pulse._wake._waiters:  # until it waits for nothing but commits
+        (timer,) = log._watchers._timers
+        while not timer._wake._waiters:  # until it waits for nothing but commits
             await asyncio.sleep(0)
         await asyncio.to_thread(log.close)
         with pytest.raises(ShuttingDown):
@@ -280,8 +283,10 @@ async def test_watchers_end_when_the_log_is_closed(tmp_path: Path) -> None:
 
 
 def test_a_loop_that_is_gone_does_not_keep_its_watchers(tmp_path: Path) -> None:
+    left = ExitStack()
+
     async def leave(log: SqliteLog) -> None:
-        log._watchers.add(WatchTimer(LONG))
+        left.enter_context(log._watchers.joined(LONG, lambda event: True))
 
     async def watch() -> None:
         async with opened(tmp_path / "l.db") as log:
@@ -292,3 +297,104 @@ def test_a_loop_that_is_gone_does_not_keep_its_watchers(tmp_path: Path) -> None:
             assert not log._watchers
 
     run(watch())
+
+
+@requirement("LOG-51")
+async def test_a_commit_wakes_only_who_wants_it(tmp_path: Path) -> None:
+    async with opened(tmp_path / "l.db") as log:
+        await write(log, 1, "a", "b")
+        watched = log.watch(streams={"a": 0}, heartbeat_sec=LONG)
+        followed = log.follow(EventQuery(stream="a*", types=("n",)), heartbeat_sec=LONG)
+        async with aclosing(watched), aclosing(followed):
+            assert numbers([await anext(watched), await anext(followed)]) == [1, 1]
+            waiting = [asyncio.ensure_future(anext(watched)), asyncio.ensure_future(anext(followed))]
+            while not all(timer._wake._waiters for timer in log._watchers._timers):
+                await asyncio.sleep(0)
+            woken: list[object] = []
+            for timer in log._watchers._timers:
+                timer.wake = lambda: woken.append(1)  # type: ignore[method-assign]  # counted
+            await write(log, 20, "b")
+            assert woken == []
+            for timer in log._watchers._timers:
+                del timer.wake
+            await write(log, 1, "a")
+            assert numbers([await item for item in waiting]) == [2, 2]
+
+
+@requirement("LOG-51")
+@pytest.mark.parametrize("most", [3, 4096])
+async def test_readers_near_the_end_and_far_behind_get_the_same(
+    tmp_path: Path, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recent_events, "MAX_EVENTS", most)
+    queries = (
+        EventQuery(),
+        EventQuery(types=("n",), stream="a"),
+        EventQuery(stream="a*"),
+        EventQuery(words=("even",)),
+        EventQuery(actor="sys*"),
+    )
+    async with opened(tmp_path / "l.db") as log:
+        watched = log.watch(streams={"a": 0, "b": 0}, heartbeat_sec=SHORT)
+        followed = [log.follow(query, heartbeat_sec=SHORT) for query in queries]
+        seen: list[list[Item]] = [[] for _ in queries]
+        streams: list[Item] = []
+        total = 0
+
+        async def catch_up() -> None:
+            # A heartbeat says that everything so far was given.
+            for items, kept in [(watched, streams), *zip(followed, seen, strict=True)]:
+                while not isinstance(item := await anext(items), Heartbeat):
+                    kept.append(item)
+
+        for round_number in range(6):
+            for number in range(5):
+                await log.append([n("a", number, text="even" if number % 2 else "odd"), n("b", number), n("other")])
+                total += 3
+            if round_number % 2:
+                await catch_up()
+        await catch_up()
+        for query, kept in zip(queries, seen, strict=True):
+            assert kept == await log.query(EventQuery(**{**_fields(query), "limit": 1000}))  # type: ignore[arg-type]  # its own fields
+        by_stream = {stream: numbers([item for item in streams if item.stream == stream]) for stream in ("a", "b")}  # type: ignore[union-attr]  # events
+        assert by_stream == {"a": [*range(1, 31)], "b": [*range(1, 31)]}
+        assert len(seen[0]) == total
+        for items in (watched, *followed):
+            await items.aclose()
+
+
+def _fields(query: EventQuery) -> dict[str, object]:
+    return {name: getattr(query, name) for name in ("types", "stream", "words", "actor")}
+
+
+@requirement("LOG-51")
+def test_what_is_held_of_recent_events_is_bounded() -> None:
+    recent = recent_events.RecentEvents(10)
+
+    def committed(position: int, size: int = 10) -> recent_events.Committed:
+        event = Event(
+            event_id=str(position),
+            stream="a",
+            sequence=position,
+            position=position,
+            type="n",
+            schema=1,
+            at_ns=0,
+            actor="system",
+            source=Source.SYSTEM,
+            content_trust=ContentTrust.TRUSTED_SYSTEM,
+            correlation=Correlation(),
+            payload={},
+        )
+        return recent_events.Committed(event, size)
+
+    assert recent.after(10) == [] and recent.after(9) is None
+    for position in range(11, 3 * recent_events.MAX_EVENTS):
+        recent.add([committed(position)])
+    last = 3 * recent_events.MAX_EVENTS - 1
+    held = recent.after(last - recent_events.MAX_EVENTS)
+    assert held is not None and len(held) == recent_events.MAX_EVENTS and held[-1].position == last
+    assert recent.after(last - recent_events.MAX_EVENTS - 1) is None
+    assert len(recent._items) <= 3 * recent_events.MAX_EVENTS
+    recent.add([committed(last + 1, recent_events.MAX_BYTES)])
+    assert recent.after(last - 1) is None and [event.position for event in recent.after(last) or ()] == [last + 1]

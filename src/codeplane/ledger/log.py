@@ -1,9 +1,7 @@
 """The event log in SQLite, with its projections."""
 
-import asyncio
 import sqlite3
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -16,6 +14,7 @@ from codeplane.kernel.errors import (
     InvalidArgument,
     MalformedRequest,
     Overloaded,
+    ShuttingDown,
     StreamGap,
     TooLarge,
 )
@@ -29,7 +28,9 @@ from codeplane.ledger import blobs
 from codeplane.ledger.database import DatabaseFile, ReaderPool, last_position, open_writer, translate
 from codeplane.ledger.event_queries import LogPage, hidden_streams, read_log, read_stream
 from codeplane.ledger.projection import Projection, Projector
+from codeplane.ledger.recent_events import Committed, RecentEvents, is_plain, matches
 from codeplane.ledger.rows import Cell
+from codeplane.ledger.watchers import Watchers
 from codeplane.ledger.writer import Append, Command, Job, Reply, Writer, WriteTransaction
 
 _WATCH_PAGE = 500
@@ -43,39 +44,6 @@ class LogCounters:
     commits: int = 0
     commit_ns: int = 0
     lost: int = 0
-
-
-class WatchTimer:
-    """Wakes one watcher, and tells when its next heartbeat is due."""
-
-    def __init__(self, heartbeat_sec: float) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._wake = asyncio.Event()
-        self._heartbeat_sec = heartbeat_sec
-        self._due = self._loop.time() + heartbeat_sec
-
-    def wake(self) -> bool:
-        """Wake the watcher after a commit, from the writer's thread; False when the watcher's loop is closed."""
-        try:
-            self._loop.call_soon_threadsafe(self._wake.set)
-        except RuntimeError:
-            return False
-        return True
-
-    async def beat(self, *, spoke: bool) -> bool:
-        """Wait until woken, or until a heartbeat is due; True when one is due."""
-        now = self._loop.time()
-        if spoke:
-            self._due = now + self._heartbeat_sec
-        try:
-            await asyncio.wait_for(self._wake.wait(), max(self._due - now, 0))
-            self._wake.clear()
-        except TimeoutError:
-            pass
-        if self._loop.time() < self._due:
-            return False
-        self._due = self._loop.time() + self._heartbeat_sec
-        return True
 
 
 class SqliteLog:
@@ -100,7 +68,8 @@ class SqliteLog:
         self._clock = clock
         self._on_commit = on_commit
         self._on_lost = on_lost
-        self._watchers: set[WatchTimer] = set()
+        self._watchers = Watchers()
+        self._is_closed = False
         connection = open_writer(path)
         try:
             self.rebuilt = self.projector.catch_up(connection)
@@ -111,6 +80,7 @@ class SqliteLog:
         except BaseException:
             connection.close()
             raise
+        self._recent = RecentEvents(position)
         self.file = DatabaseFile(path)
         self.readers = ReaderPool(path)
         self._writer = Writer(
@@ -137,8 +107,9 @@ class SqliteLog:
 
     def close(self) -> None:
         """Write what is queued and close the files; watchers end with ShuttingDown."""
+        self._is_closed = True
         self.readers.close()
-        self._wake_watchers()
+        self._watchers.wake()
         # Last, so that SQLite checkpoints everything into one file.
         self._writer.close()
 
@@ -201,33 +172,54 @@ class SqliteLog:
         if not streams or len(streams) > 100:
             raise InvalidArgument("watch between 1 and 100 streams")
         after, due = dict(streams), False
-        with self._watch_timer(heartbeat_sec) as pulse:
+        # Up to here everything was read; nothing at first.
+        position: int | None = None
+        with self._watchers.joined(heartbeat_sec, lambda event: event.stream in after) as timer:
             while True:
                 sent = False
-                for stream in after:
-                    while True:
-                        page = await self.readers.run(partial(_stream_page, stream=stream, after=after[stream]))
-                        if isinstance(page, Gap):
-                            yield page
-                            return
-                        for event in page:
-                            yield event
-                            after[stream], sent = event.sequence, True
-                        if len(page) < _WATCH_PAGE:
-                            break
+                recent = None if position is None else self._recent.after(position)
+                events = None if recent is None else _next_of_streams(recent, after)
+                if recent and events is not None:
+                    position = recent[-1].position
+                    for event in events:
+                        yield event
+                        after[event.stream], sent = event.sequence, True
+                elif events is None:
+                    position = self.position
+                    for stream in after:
+                        while True:
+                            page = await self.readers.run(partial(_stream_page, stream=stream, after=after[stream]))
+                            if isinstance(page, Gap):
+                                yield page
+                                return
+                            for event in page:
+                                yield event
+                                after[stream], sent = event.sequence, True
+                            if len(page) < _WATCH_PAGE:
+                                break
                 if due and not sent:
                     yield Heartbeat(position=self.position)
-                due = await pulse.beat(spoke=sent)
+                due = await timer.beat(spoke=sent)
+                self._check_open()
 
     async def follow(
         self, query: EventQuery, *, heartbeat_sec: float = 15.0
     ) -> AsyncGenerator[Event | Heartbeat | Gap, None]:
         """Events of the whole log that match, after a position, and then as they happen."""
-        query, due = replace(query, limit=_WATCH_PAGE, newest=False), False
-        with self._watch_timer(heartbeat_sec) as pulse:
+        query, due, plain = replace(query, limit=_WATCH_PAGE, newest=False), False, is_plain(query)
+        # The first look is at the disk, where it shows whether something is gone.
+        is_first = True
+        wants = partial(matches, query) if plain else lambda event: True
+        with self._watchers.joined(heartbeat_sec, wants) as timer:
             while True:
                 sent = False
-                while True:
+                recent = self._recent.after(query.after) if plain and not is_first else None
+                if recent:
+                    for event in filter(wants, recent):
+                        yield event
+                        sent = True
+                    query = replace(query, after=recent[-1].position)
+                while recent is None:
                     page = await self.readers.run(partial(read_log, query=query))
                     if not page.dropped <= query.after <= page.last:
                         yield Gap(stream="*", requested_after=query.after, first_available=page.dropped + 1)
@@ -239,9 +231,11 @@ class SqliteLog:
                     query = replace(query, after=page.events[-1].position if full else max(query.after, page.last))
                     if not full:
                         break
+                is_first = False
                 if due and not sent:
                     yield Heartbeat(position=query.after)
-                due = await pulse.beat(spoke=sent)
+                due = await timer.beat(spoke=sent)
+                self._check_open()
 
     def put(self, data: bytes) -> str:
         """Store bytes by their hash, before anything that is appended afterwards."""
@@ -285,28 +279,36 @@ class SqliteLog:
         if self._on_lost is not None:
             self._on_lost(error)
 
-    def _committed(self, events: int, spent_ns: int) -> None:
-        self.counters.events += events
+    def _committed(self, committed: Sequence[Committed], spent_ns: int) -> None:
+        self.counters.events += len(committed)
         self.counters.commits += 1
         self.counters.commit_ns += spent_ns
-        if self._on_commit is not None:
-            self._on_commit(events, spent_ns)
-        if events:
-            self._wake_watchers()
-
-    def _wake_watchers(self) -> None:
-        for pulse in tuple(self._watchers):
-            if not pulse.wake():
-                self._watchers.discard(pulse)
-
-    @contextmanager
-    def _watch_timer(self, heartbeat_sec: float) -> Iterator[WatchTimer]:
-        pulse = WatchTimer(heartbeat_sec)
-        self._watchers.add(pulse)
         try:
-            yield pulse
+            if self._on_commit is not None:
+                self._on_commit(len(committed), spent_ns)
         finally:
-            self._watchers.discard(pulse)
+            if committed:
+                self._recent.add(committed)
+                self._watchers.wake([item.event for item in committed])
+
+    def _check_open(self) -> None:
+        """End a watcher of a log that was closed meanwhile."""
+        if self._is_closed:
+            raise ShuttingDown("the ledger is closed")
+
+
+def _next_of_streams(recent: Sequence[Event], after: Mapping[str, int]) -> list[Event] | None:
+    """The events that come next in the streams; None when one of them is missing between."""
+    heads, events = dict(after), list[Event]()
+    for event in recent:
+        head = heads.get(event.stream)
+        if head is None or event.sequence <= head:
+            continue
+        if event.sequence != head + 1:
+            return None
+        heads[event.stream] = event.sequence
+        events.append(event)
+    return events
 
 
 def _stream_page(connection: sqlite3.Connection, *, stream: str, after: int) -> list[Event] | Gap:

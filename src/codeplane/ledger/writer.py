@@ -16,6 +16,7 @@ from codeplane.kernel.event import Appended, Draft, Event
 from codeplane.kernel.ids import uuid7
 from codeplane.ledger.database import DatabaseFile, translate
 from codeplane.ledger.projection import Projector
+from codeplane.ledger.recent_events import Committed
 from codeplane.ledger.rows import INSERT, Row, to_event, to_row
 
 LINGER_SEC = 0.02
@@ -77,6 +78,7 @@ class WriteTransaction:
     clock: Clock
     rows: list[Row] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
+    committed: list[Committed] = field(default_factory=list)
     # The head, the time and the first writer of each stream that was appended to.
     touched: dict[str, tuple[int, int, str]] = field(default_factory=dict)
 
@@ -117,6 +119,9 @@ class WriteTransaction:
         )
         self.connection.execute("UPDATE log_state SET last_position = ?", (self.position,))
         projector.apply(self.connection, self.events)
+        self.committed += (
+            Committed(event, len(str(row[-1]))) for event, row in zip(self.events, self.rows, strict=True)
+        )
         self.rows, self.events, self.touched = [], [], {}
 
 
@@ -133,7 +138,7 @@ class Writer:
         projector: Projector,
         clock: Clock,
         batch_events: int,
-        on_commit: Callable[[int, int], None],
+        on_commit: Callable[[Sequence[Committed], int], None],
         on_lost: Callable[[CodePlaneError], None],
     ) -> None:
         self._connection = connection
@@ -231,10 +236,10 @@ class Writer:
 
     def _write(self, batch: list[Job]) -> None:
         started = self._clock.monotonic_ns()
-        before = self.position
         failed: CodePlaneError | None = None
+        committed: Sequence[Committed] = ()
         try:
-            outcomes = self._commit(batch)
+            outcomes, committed = self._commit(batch)
         except Exception as error:
             # Bisect a failed batch until the bad job fails alone.
             if len(batch) > 1:
@@ -250,9 +255,9 @@ class Writer:
             self._waiting -= sum(job.weight for job in batch)
         self._acknowledge(zip(batch, outcomes, strict=True))
         if failed is None:
-            self._on_commit(self.position - before, self._clock.monotonic_ns() - started)
+            self._on_commit(committed, self._clock.monotonic_ns() - started)
 
-    def _commit(self, batch: list[Job]) -> list[object]:
+    def _commit(self, batch: list[Job]) -> tuple[list[object], Sequence[Committed]]:
         # What is written to a deleted file is lost once it is closed.
         if problem := self._file.problem():
             raise StorageFailed(problem, hint="cpl doctor says what to do")
@@ -274,7 +279,7 @@ class Writer:
                 self._connection.execute("ROLLBACK")
             raise
         self._position = writing.position
-        return outcomes
+        return outcomes, writing.committed
 
     def _perform(self, job: Job, writing: WriteTransaction) -> object:
         if isinstance(job, Command):
