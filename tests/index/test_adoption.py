@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from codeplane.code.model import Facts, pack_columns, pack_facts, unpack_facts
+from codeplane.code.model import Facts, pack_facts, unpack_facts
+from codeplane.code.packed_columns import pack_columns
 from codeplane.index.archive import ArchivedFacts
 from codeplane.index.derived_index import DerivedIndex
 from codeplane.index.fact_store import FactStore

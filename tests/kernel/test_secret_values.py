@@ -18,7 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codeplane.kernel.redaction import MARK, Redactor
-from codeplane.kernel.secret_values import SecretMatcher, is_public, spliced, values_of
+from codeplane.kernel.secret_matcher import SecretMatcher, splice
+from codeplane.kernel.secret_values import is_public, values_of
 from tests.interaction.requirements import requirement
 
 pytestmark = requirement("TRUST-51")
@@ -235,7 +236,7 @@ def test_a_part_has_no_half_of_what_reaches_out_of_it(begin: int, size: int) -> 
     matcher = SecretMatcher([value])
     spans = Redactor(matcher=lambda: matcher).spans(data)
     assert spans == [(17, 17 + len(value))]
-    part = spliced(data, spans, b"*", begin, begin + size)
+    part = splice(data, spans, b"*", begin, begin + size)
     shown = bytes(sign if not 17 <= at < 17 + len(value) else 0 for at, sign in enumerate(data))[begin : begin + size]
     assert part == re.sub(b"\0+", b"*", shown)
 

@@ -13,8 +13,9 @@ from codeplane.adapters.secret_aliases import SecretAliases
 from codeplane.adapters.secret_folders import OWN, SecretFolders
 from codeplane.adapters.secret_value_index import SecretValueIndex, read_regular_file
 from codeplane.kernel.errors import TooLarge
+from codeplane.kernel.secret_matcher import SecretMatcher
 from codeplane.kernel.secret_rules import KEYS, SecretRules
-from codeplane.kernel.secret_values import SecretMatcher, is_public
+from codeplane.kernel.secret_values import is_public
 
 EMPTY = "mask"
 # bubblewrap takes time by the square of the number of mounts: one second here.

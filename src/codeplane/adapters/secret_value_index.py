@@ -10,8 +10,9 @@ from pathlib import Path
 
 from codeplane.adapters.python_environment import foreign_entries, is_python_environment
 from codeplane.adapters.secret_folders import SETTLED_NS, SecretFolder, SecretFolders
+from codeplane.kernel.secret_matcher import SecretMatcher
 from codeplane.kernel.secret_rules import KEYS, SecretRules
-from codeplane.kernel.secret_values import SecretMatcher, values_of
+from codeplane.kernel.secret_values import values_of
 
 _MAX_BYTES = 256 * 1024
 # Of values: in one file, in all, and their characters in all. A matcher of so many takes half a second to make.

@@ -1,11 +1,9 @@
 """The facts of one file: a pure function of its language and its bytes, so they are kept by content digest."""
 
-from array import array
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from operator import sub
 from sys import intern
 from typing import Literal
 
@@ -13,6 +11,8 @@ import msgspec
 import numpy as np
 from msgspec.structs import force_setattr
 from numpy.typing import NDArray
+
+from codeplane.code.packed_columns import cumulate, is_inside, span_bounds, unpack_columns, unpack_spans, views
 
 FORMAT = 9
 NO_TARGET = 0xFFFFFFFF
@@ -177,8 +177,8 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, kw_only=True, dict=Tru
     @cached_property
     def _bind_columns(self) -> tuple[memoryview, memoryview, memoryview, memoryview]:
         # Of an array a single number takes three times as long to read.
-        scopes, steps, reasons, targets = _columns(self.bind_packed, 4)
-        return scopes, _cumulative(steps).data, reasons, targets
+        scopes, steps, reasons, targets = views(self.bind_packed, 4)
+        return scopes, cumulate(steps).data, reasons, targets
 
     def bind_scope(self, row: int) -> int:
         """The scope in which a binding binds its name."""
@@ -262,7 +262,7 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, kw_only=True, dict=Tru
     @cached_property
     def texts(self) -> NDArray[np.uint32]:
         """Stretches of string and comment text, where words are no references."""
-        return _unpack_spans(self.text_packed)
+        return unpack_spans(self.text_packed)
 
     @cached_property
     def labels(self) -> frozenset[int]:
@@ -273,7 +273,7 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, kw_only=True, dict=Tru
     @cached_property
     def outers(self) -> NDArray[np.uint32]:
         """Stretches inside a scope's text that are read in the scope around it."""
-        return _unpack_spans(self.outer_packed)
+        return unpack_spans(self.outer_packed)
 
     @cached_property
     def rows_by_binding(self) -> dict[tuple[int, str], list[int]]:
@@ -317,11 +317,11 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, kw_only=True, dict=Tru
 
     @cached_property
     def _text_bounds(self) -> tuple[memoryview, memoryview]:
-        return _bounds(self.text_packed)
+        return span_bounds(self.text_packed)
 
     @cached_property
     def _outer_bounds(self) -> tuple[memoryview, memoryview]:
-        return _bounds(self.outer_packed)
+        return span_bounds(self.outer_packed)
 
     def scope_at(self, offset: int) -> int:
         """The innermost scope of a place."""
@@ -333,7 +333,7 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, kw_only=True, dict=Tru
 
     def in_text(self, offset: int) -> bool:
         """Whether a place is inside a string or comment."""
-        return _inside(self._text_bounds, offset)
+        return is_inside(self._text_bounds, offset)
 
     def text_span(self, offset: int) -> tuple[int, int]:
         """Start and end of the last string or comment that starts at or before a place; two zeros without one."""
@@ -355,12 +355,12 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, kw_only=True, dict=Tru
 
     @cached_property
     def _label_places(self) -> memoryview:
-        (steps,) = _columns(self.label_packed, 1)
-        return _cumulative(steps).data
+        (steps,) = views(self.label_packed, 1)
+        return cumulate(steps).data
 
     def in_outer(self, offset: int) -> bool:
         """Whether a place inside a scope's text is read in the scope around it."""
-        return _inside(self._outer_bounds, offset)
+        return is_inside(self._outer_bounds, offset)
 
     def outer_start(self, offset: int) -> int:
         """Return where the stretch around a place starts that is read in the scope around its own; -1 for others."""
@@ -369,61 +369,8 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, kw_only=True, dict=Tru
         return starts[index] if index >= 0 and offset < ends[index] else -1
 
 
-def pack_columns(*columns: Sequence[int]) -> bytes:
-    """Columns of equal length, each as narrow as its largest number: first their widths, then one after the other."""
-    if not columns[0]:
-        return b"\1" * len(columns)
-    parts = []
-    widths = []
-    for column in columns:
-        largest = max(column)
-        if largest < 1 << 8:
-            widths.append(1)
-            parts.append(bytes(column))
-        else:
-            kind = "H" if largest < 1 << 16 else "I"
-            packed = array(kind, column)
-            widths.append(packed.itemsize)
-            parts.append(packed.tobytes())
-    return b"".join((bytes(widths), *parts))
-
-
-def unpack_columns(raw: bytes, count: int) -> list[NDArray[np.unsignedinteger]]:
-    """The columns that were packed, as narrow as they are."""
-    return [_array(column) for column in _columns(raw, count)]
-
-
-def _columns(raw: bytes, count: int) -> list[memoryview]:
-    widths = raw[:count]
-    rows, rest = divmod(len(raw) - count, sum(widths) or 1)
-    if len(widths) < count or rest:
-        raise ValueError("columns of unequal length")
-    found, at, view = [], count, memoryview(raw)
-    for width in widths:
-        found.append(view[at : at + rows * width].cast(_KINDS[width]))
-        at += rows * width
-    return found
-
-
-def _array(column: memoryview) -> NDArray[np.unsignedinteger]:
-    return np.frombuffer(column, dtype=_WIDTHS[column.itemsize])
-
-
-def _cumulative(steps: memoryview) -> NDArray[np.uint32]:
-    return np.cumsum(_array(steps), dtype=np.uint32)
-
-
-def pack_steps(numbers: Sequence[int]) -> list[int]:
-    """Ascending numbers as the steps between them, which are small."""
-    return list(map(sub, numbers, (0, *numbers)))
-
-
-def pack_spans(spans: Sequence[tuple[int, int]]) -> bytes:
-    """Stretches in the order of their starts: the steps between these, and the lengths."""
-    if not spans:
-        return _NO_SPANS
-    starts, ends = zip(*spans, strict=True)
-    return pack_columns(pack_steps(starts), list(map(sub, ends, starts)))
+_ENCODER = msgspec.msgpack.Encoder()
+_DECODER = msgspec.msgpack.Decoder(Facts)
 
 
 def pack_facts(facts: Facts) -> bytes:
@@ -442,33 +389,3 @@ def unpack_facts(raw: bytes) -> Facts:
     for scope in facts.scopes:
         force_setattr(scope, "kind", intern(scope.kind))
     return facts
-
-
-def _unpack_spans(raw: bytes) -> NDArray[np.uint32]:
-    steps, lengths = unpack_columns(raw, 2)
-    spans = np.empty((len(steps), 2), np.uint32)
-    np.cumsum(steps, dtype=np.uint32, out=spans[:, 0])
-    np.add(spans[:, 0], lengths, out=spans[:, 1])
-    return spans
-
-
-def _bounds(raw: bytes) -> tuple[memoryview, memoryview]:
-    if raw == _NO_SPANS:
-        return _NO_BOUNDS
-    steps, lengths = _columns(raw, 2)
-    starts = _cumulative(steps)
-    return starts.data, (starts + _array(lengths)).data
-
-
-def _inside(bounds: tuple[memoryview, memoryview], offset: int) -> bool:
-    starts, ends = bounds
-    index = bisect_right(starts, offset) - 1
-    return index >= 0 and offset < ends[index]
-
-
-_NO_SPANS = b"\1\1"
-_NO_BOUNDS = (memoryview(b""), memoryview(b""))
-_WIDTHS = {width: np.dtype(f"<u{width}") for width in (1, 2, 4)}
-_KINDS: dict[int, Literal["B", "H", "I"]] = {1: "B", 2: "H", 4: "I"}
-_ENCODER = msgspec.msgpack.Encoder()
-_DECODER = msgspec.msgpack.Decoder(Facts)

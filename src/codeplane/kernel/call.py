@@ -14,7 +14,7 @@ from codeplane.kernel.event_log import EventLog
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Assessment, OperationMark, Preview, Request, Result, Risk
 from codeplane.kernel.redaction import MARK
-from codeplane.kernel.secret_values import Spans, spliced
+from codeplane.kernel.secret_matcher import Spans, splice
 
 LEFT_OUT = "what looks like a secret is left out of this answer"
 
@@ -181,7 +181,7 @@ class Call:
 
     def part(self, data: bytes, begin: int, end: int) -> bytes:
         """The bytes from `begin` to `end` without secrets, also without halves of those that reach out of them."""
-        shown = spliced(data, self.secrets_in(data), MARK.encode(), begin, end)
+        shown = splice(data, self.secrets_in(data), MARK.encode(), begin, end)
         if shown != data[begin:end] and LEFT_OUT not in self.warnings:
             self.warnings.append(LEFT_OUT)
         return shown

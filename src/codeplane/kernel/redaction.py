@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonValue, dumps
-from codeplane.kernel.secret_values import Spans, merged, spliced
+from codeplane.kernel.secret_matcher import Spans, merge_spans, splice
 
 if TYPE_CHECKING:
     import re
 
-    from codeplane.kernel.secret_values import SecretMatcher
+    from codeplane.kernel.secret_matcher import SecretMatcher
 
 OWNER_PREFIX = "cpl_"
 DEVICE_PREFIX = "cpd_"
@@ -157,7 +157,7 @@ class Redactor:
         """The text without secrets; `assignments=False` leaves `password = …` alone, for text that is source code."""
         data = text.encode("utf-8", "surrogatepass")
         spans = self.spans(data, assignments=assignments)
-        return spliced(data, spans, MARK.encode()).decode("utf-8", "surrogatepass") if spans else text
+        return splice(data, spans, MARK.encode()).decode("utf-8", "surrogatepass") if spans else text
 
     @property
     def margin(self) -> int:
@@ -174,7 +174,7 @@ class Redactor:
         matcher = self._matcher()
         if matcher is not None and matcher.finds(data):
             found += matcher.spans(data)
-        return merged(found + _shapes_in(data, assignments=assignments))
+        return merge_spans(found + _shapes_in(data, assignments=assignments))
 
     def plainly(self, text: str) -> str | None:
         """The text for a person who decides by it: without secrets that are single words, and with everything else.
@@ -185,8 +185,8 @@ class Redactor:
         data = text.encode("utf-8", "surrogatepass")
         for secret in self._known:
             data = data.replace(secret, MARK.encode())
-        data = spliced(data, _shapes_in(data, assignments=True, plain=True), MARK.encode())
-        is_clean = spliced(data, _shapes_in(data, assignments=True), MARK.encode()) == data
+        data = splice(data, _shapes_in(data, assignments=True, plain=True), MARK.encode())
+        is_clean = splice(data, _shapes_in(data, assignments=True), MARK.encode()) == data
         return data.decode("utf-8", "surrogatepass") if is_clean else None
 
     def is_clean(self, encoded: str) -> bool:
@@ -249,7 +249,7 @@ def _shapes_in(data: bytes, *, assignments: bool, plain: bool = False) -> Spans:
             secret = match[2]
             if (judge is None or judge(secret)) and not (plain and secret.translate(None, _PLAIN)):
                 found.append(match.span(2))
-    return merged(found)
+    return merge_spans(found)
 
 
 def _places(data: bytes, secret: bytes) -> Iterator[int]:

@@ -6,7 +6,7 @@ from codeplane.kernel.errors import ApprovalPending, CodePlaneError
 from codeplane.kernel.json import dumps
 from codeplane.kernel.operation import Result
 from codeplane.kernel.redaction import Redactor
-from codeplane.kernel.secret_values import Spans
+from codeplane.kernel.secret_matcher import Spans
 
 
 class ResultRedaction:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from operator import sub
 
-from codeplane.code.model import pack_columns, unpack_columns
+from codeplane.code.packed_columns import pack_columns, unpack_columns
 from codeplane.vectors.chunks import Chunk
 
 _COLUMNS = 4

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplane.code.model import pack_columns, pack_steps, unpack_columns
+from codeplane.code.packed_columns import pack_columns, pack_steps, unpack_columns
 from tests.interaction.requirements import requirement
 
 _NUMBERS = st.integers(0, 2**32 - 1)

@@ -21,10 +21,8 @@ from codeplane.code.model import (
     Facts,
     Import,
     Scope,
-    pack_columns,
-    pack_spans,
-    pack_steps,
 )
+from codeplane.code.packed_columns import pack_columns, pack_spans, pack_steps
 
 MAX_DEFINITIONS = 20_000
 _MAX_NAME = 200

@@ -4,7 +4,7 @@ from codeplane.kernel.call import Call
 from codeplane.kernel.event import ContentTrust, Draft, Source
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.redaction import MARK, Redactor
-from codeplane.kernel.secret_values import merged, spliced
+from codeplane.kernel.secret_matcher import merge_spans, splice
 from codeplane.trust.shell.command import CheckedCommand
 from codeplane.trust.shell.command_warnings import visible
 from codeplane.trust.shell.output_capture import Chunk, OutputCapture, OutputQuota
@@ -90,7 +90,7 @@ class Execution:
     def _shown(self, data: bytes, begin: int, end: int) -> bytes:
         """A part of the output, redacted as in the record and for the caller."""
         spans = self._redactor.spans(data) + self._call.secrets_in(data)
-        return spliced(data, merged(spans), MARK.encode(), begin, end)
+        return splice(data, merge_spans(spans), MARK.encode(), begin, end)
 
     def _output(self, chunk: Chunk) -> Draft:
         payload: JsonObject = {

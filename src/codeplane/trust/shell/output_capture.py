@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from codeplane.kernel.last_line import LastLine
-from codeplane.kernel.secret_values import Spans
+from codeplane.kernel.secret_matcher import Spans
 
 StreamName = Literal["STDOUT", "STDERR"]
 # A byte can take six in JSON text; the smallest configurable event payload holds this many.
