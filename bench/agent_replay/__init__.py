@@ -1,0 +1,1 @@
+"""What tasks drawn from real commits cost an agent with native tools, and with CodePlane's."""
