@@ -48,8 +48,9 @@ class Symbol:
 class Server:
     """A language server on pipes, asked one thing at a time."""
 
-    def __init__(self, command: Sequence[str], root: Path) -> None:
+    def __init__(self, command: Sequence[str], root: Path, *, language: str = "python") -> None:
         self._root = root
+        self._language = language
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=root)
         assert self._process.stdin is not None and self._process.stdout is not None
         self._input: IO[bytes] = self._process.stdin
@@ -77,7 +78,7 @@ class Server:
         uri = (self._root / path).as_uri()
         if path not in self._opened:
             self._opened.add(path)
-            document = {"uri": uri, "languageId": "python", "version": 1, "text": text}
+            document = {"uri": uri, "languageId": self._language, "version": 1, "text": text}
             self._send({"method": "textDocument/didOpen", "params": {"textDocument": document}})
         found = self._ask(
             "textDocument/references",

@@ -1,7 +1,7 @@
 """What a policy is asked, and what it answers: nothing here says what is right."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 Kind = Literal["locate", "understand", "change", "rename", "tests", "review"]
 Place = tuple[str, int]
@@ -51,6 +51,9 @@ class Rename:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tests:
     """Which test files to look at when these files change."""
+
+    # No class of tests.
+    __test__: ClassVar[bool] = False
 
     paths: tuple[str, ...]
 

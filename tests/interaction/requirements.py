@@ -446,6 +446,11 @@ REQUIREMENTS = (
         promise="explain_symbol says what a symbol is and who uses it, and never guesses between several",
     ),
     Requirement(
+        id="EXP-02",
+        source="design §9",
+        promise="tasks drawn from real commits are played by both policies and scored by what other tools say",
+    ),
+    Requirement(
         id="DIR-01",
         source="design §6",
         promise="list_dir lists what is indexed, in pages of one state, never git's or CodePlane's own",

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from codeplane.code.languages.registry import languages
 from codeplane.code.resolve.world import World
 from codeplane.index.files.paths import shown
+from codeplane.index.path_kinds import is_test
 from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import NotGit
@@ -17,7 +18,7 @@ from codeplane.query.knowledge import Knowledge
 from codeplane.testing.changes import Changes, Lines
 from codeplane.testing.import_graph import ImportCache, ImportGraph, Step
 from codeplane.testing.mentions import files_mentioning, targets_built_with, targets_naming
-from codeplane.testing.ranking import Ranking, UseCache
+from codeplane.testing.ranking import Ranking, UseCache, likeness
 from codeplane.testing.target import Target
 
 # Of more targets than this, those that mention the changed definitions are selected.
@@ -78,6 +79,21 @@ class Impact:
             return await asyncio.to_thread(self._unless_busy, snapshot, paths)
         finally:
             self._waiting = False
+
+    async def test_files(self, snapshot: Snapshot, path: str) -> tuple[str, ...] | None:
+        """The test files that reach a file, nearest first; None while that is not known."""
+        if (await self._knowledge.wait_for_facts(snapshot)).files:
+            return None
+        return await asyncio.to_thread(self._test_files, snapshot, path)
+
+    def _test_files(self, snapshot: Snapshot, path: str) -> tuple[str, ...]:
+        targets = {target.target_id: target for target in self._targets(snapshot)}
+        selection = self.select(snapshot, {path: ()})
+        files = dict.fromkeys(
+            file for reached in selection.reached for file in targets[reached.path].files if is_test(file)
+        )
+        # Called after all of it first: a package or a project is one target, and says nothing of its files.
+        return tuple(sorted(files, key=lambda file: likeness(path, file) < 1))
 
     def _unless_busy(self, snapshot: Snapshot, paths: Sequence[str]) -> Selection | None:
         if not self._busy.acquire(blocking=False):

@@ -204,13 +204,9 @@ class Ranking:
 
     def _named_after(self, path: str) -> list[tuple[str, float, str]]:
         """Return the tests whose file is named after the changed one."""
-        stem = _words(path.rpartition("/")[2].partition(".")[0])
-        if stem == {"init"}:
-            stem = _words(path.rpartition("/")[0].rpartition("/")[2])
         found = []
         for other, target_id in self._targets.items():
-            name = _words(other.rpartition("/")[2].partition(".")[0])
-            same = len(stem & name) / max(1, len(stem)) if stem else 0.0
+            same = likeness(path, other)
             if same:
                 found.append((target_id, 2.0 * same, f"is called after {path.rpartition('/')[2]}"))
         return found
@@ -300,6 +296,14 @@ class Ranking:
 def _is_hook(name: str) -> bool:
     """Whether the language itself calls a method of this name."""
     return (name.startswith("__") and name.endswith("__")) or name == "constructor"
+
+
+def likeness(path: str, test: str) -> float:
+    """The share of the words in a file's name that a test's name has, too."""
+    stem = _words(path.rpartition("/")[2].partition(".")[0])
+    if stem == {"init"}:
+        stem = _words(path.rpartition("/")[0].rpartition("/")[2])
+    return len(stem & _words(test.rpartition("/")[2].partition(".")[0])) / max(1, len(stem))
 
 
 def _words(name: str) -> set[str]:

@@ -146,7 +146,7 @@ def build_repository(
                 ),
             ),
             MapOperations(root=root, knowledge=knowledge, cursors=foundation.cursors),
-            ExplainOperations(root=root, knowledge=knowledge),
+            ExplainOperations(root=root, knowledge=knowledge, tests=edits.suite.impact if edits is not None else None),
             ListOperations(root=root, knowledge=knowledge, cursors=foundation.cursors),
             FactOperations(root=root, knowledge=knowledge),
             *read_operations(

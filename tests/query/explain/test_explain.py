@@ -39,7 +39,7 @@ def test_a_class_with_all_that_is_worth_knowing(root: Path) -> None:
         assert references["tiers"] == {"STRONG": 5}
         assert references["tests"] == {"tests/test_cart.py": 2}
         assert "shop/cli.py\n  1: from shop.cart import ShoppingCart\n  6: cart = ShoppingCart()" in text
-        assert "tests: tests/test_cart.py 2" in text
+        assert "tests: tests/test_cart.py:1,5\n" in text
         assert len(text) <= 4_000
 
     with_plane(root, body)
@@ -148,7 +148,8 @@ def test_overloads_without_a_word_show_what_the_implementation_says(tmp_path: Pa
     with_plane(root, body)
 
 
-def test_a_file_is_explained_by_its_outline(root: Path) -> None:
+@requirement("EXP-01")
+def test_a_file_is_explained_by_its_outline_and_its_tests(root: Path) -> None:
     async def body(ask: Ask) -> None:
         envelope = await ask("explain_symbol", symbol="./shop/cart.py")
         found, text = explanation(envelope), str(envelope["text"])
@@ -160,6 +161,11 @@ def test_a_file_is_explained_by_its_outline(root: Path) -> None:
         assert {"ShoppingCart", "save", "BaseBasket"} <= {one["name"] for one in members}
         assert "\n  11 class ShoppingCart(BaseBasket)\n" in text and "\n  25   def save(" in text
         assert "references" not in text
+        assert found["test_files"] == ["tests/test_cart.py"]
+        assert text.startswith("file shop/cart.py:1-")
+        assert text.splitlines()[1] == "tests: tests/test_cart.py"
+        test = await ask("explain_symbol", symbol="tests/test_cart.py")
+        assert explanation(test)["test_files"] is None and "tests: " not in str(test["text"])
         refused = await ask("explain_symbol", symbol="shop/none.py")
         assert refused["error"]["error"] == "NOT_FOUND"  # type: ignore[index,call-overload]  # JSON
 
@@ -167,19 +173,63 @@ def test_a_file_is_explained_by_its_outline(root: Path) -> None:
 
 
 @requirement("EXP-01")
-def test_references_that_are_not_shown_are_counted(tmp_path: Path) -> None:
+def test_every_reference_has_its_place_and_what_has_none_is_counted(tmp_path: Path) -> None:
+    uses = "from a import price\n\n" + "price()\n" * 25
     files = {"a.py": "def price():\n    return 1\n", "b.py": "from a import price\n\nprice()\nprice()\n"}
-    root = make_repo(tmp_path / "few", files)
+    root = make_repo(tmp_path / "few", {**files, "tests/test_a.py": "from a import price\n\nprice()\n"})
+    more = make_repo(tmp_path / "more", {**files, "c.py": uses})
+
+    async def few(ask: Ask) -> None:
+        envelope = await ask("explain_symbol", symbol="price")
+        text, references = str(envelope["text"]), explanation(envelope)["references"]
+        assert isinstance(references, dict)
+        assert (references["total"], references["not_shown"]) == (5, 0)
+        # Lines of code have their text, and those of tests their numbers.
+        assert "b.py\n  1: from a import price\n  3: price()\n  4: price()\ntests: tests/test_a.py:1,3\n" in text
+        assert "more, listed by" not in text
+
+    async def many(ask: Ask) -> None:
+        envelope = await ask("explain_symbol", symbol="price")
+        text, references = str(envelope["text"]), explanation(envelope)["references"]
+        assert isinstance(references, dict)
+        lines, others = references["lines"], references["others"]
+        assert isinstance(lines, list) and isinstance(others, list)
+        counts = [place["count"] for place in others]
+        assert references["not_shown"] == 29 - len(lines) - sum(counts) > 0 and max(counts) == 20
+        assert "\nalso " in text and f"  {references['not_shown']} more, listed by search mode=references" in text
+
+    with_plane(root, few)
+    with_plane(more, many)
+
+
+@requirement("EXP-01")
+def test_places_of_references_that_are_not_sure_are_marked(tmp_path: Path) -> None:
+    code = "class Shop:\n    def price(self):\n        return 1\n\n\ndef total(shop):\n    return shop.price() + Shop().price()\n"
+    test = (
+        "from a import Shop\n\n\ndef test_price(shop):\n    assert Shop().price() and shop.price()\n    shop.price()\n"
+    )
+    root = make_repo(tmp_path / "repo", {"a.py": code, "tests/test_a.py": test})
 
     async def body(ask: Ask) -> None:
-        envelope = await ask("explain_symbol", symbol="price")
-        text = str(envelope["text"])
-        references = explanation(envelope)["references"]
-        assert isinstance(references, dict)
-        lines = references["lines"]
-        assert isinstance(lines, list)
-        assert (references["total"], len(lines), references["not_shown"]) == (3, 2, 1)
-        assert "  1 more, listed by search mode=references" in text
+        text = str((await ask("explain_symbol", symbol="Shop.price"))["text"])
+        assert "tests: tests/test_a.py:5,6?\n" in text, text
+
+    with_plane(root, body)
+
+
+@requirement("EXP-01")
+def test_a_short_definition_is_shown_whole_and_a_long_one_by_its_head(tmp_path: Path) -> None:
+    long = "def long():\n    'Says a lot.'\n" + "    print()\n" * 40
+    files = {"a.py": f"class Shop:\n    def price(self):\n        # Net.\n        return 1\n\n\n{long}"}
+    root = make_repo(tmp_path / "repo", files)
+
+    async def body(ask: Ask) -> None:
+        short = await ask("explain_symbol", symbol="Shop.price")
+        assert explanation(short)["source"] == "    def price(self):\n        # Net.\n        return 1"
+        assert "\n    def price(self):\n        # Net.\n        return 1\nreferences" in str(short["text"])
+        whole = await ask("explain_symbol", symbol="long")
+        assert explanation(whole)["source"] is None
+        assert "\n  def long()\nSays a lot.\nreferences" in str(whole["text"])
 
     with_plane(root, body)
 
@@ -192,9 +242,10 @@ def test_what_a_budget_cuts_from_the_references_is_counted(tmp_path: Path) -> No
 
     async def body(ask: Ask) -> None:
         text = str((await ask("explain_symbol", symbol="price", budget=800))["text"])
-        shown = sum(line.startswith("  ") and "price()" in line for line in text.splitlines()[2:])
+        shown = sum(line.startswith("  ") and "price()" in line for line in text.splitlines()[3:])
+        places = sum(line.count(":") for line in text.splitlines() if line.startswith("also "))
         assert 0 < shown < 8
-        assert f"  {16 - shown} more, listed by search mode=references" in text
+        assert f"  {16 - shown - places} more, listed by search mode=references" in text
 
     with_plane(root, body)
 

@@ -1,11 +1,14 @@
 """The `explain_symbol` operation: a symbol's definition, members, references and tests in one answer."""
 
+import asyncio
 import difflib
 import re
 import time
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from pydantic import Field
 
@@ -20,13 +23,21 @@ from codeplane.index.files.paths import shown
 from codeplane.index.path_kinds import is_copy, is_test
 from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.call import Call
-from codeplane.kernel.errors import NotFound
+from codeplane.kernel.errors import CodePlaneError, NotFound
 from codeplane.kernel.operation import Risk, operation
 from codeplane.kernel.workspace_request import WorkspaceRequest
 from codeplane.query.consistent_read import read_consistently
-from codeplane.query.explain.explanation import ExplainResult, Explanation, Member, ReferenceSummary, SymbolEntry
+from codeplane.query.explain.explanation import (
+    ExplainResult,
+    Explanation,
+    Member,
+    OtherPlaces,
+    ReferenceSummary,
+    SymbolEntry,
+)
 from codeplane.query.explain.file_outline import outline_file
 from codeplane.query.knowledge import Knowledge
+from codeplane.query.search.hit import line_at
 from codeplane.query.search.matches import Place
 from codeplane.query.search.scope import Keep, scope
 from codeplane.query.search.symbols import Target, side_of_target, targets
@@ -38,6 +49,11 @@ _MAX_MEMBERS = 40
 _MAX_BASES = 8
 _MAX_LINES = 8
 _PER_FILE = 2
+# Lines of tests are shown only where little else refers to a symbol.
+_TEST_LINES = 2
+_MAX_PLACES = 150
+_PLACES_PER_FILE = 20
+_MAX_SOURCE_LINES = 30
 _MAX_REFERENCES = 20_000
 _MAX_TESTS = 20
 _MAX_CHECKED = 2_000
@@ -67,18 +83,25 @@ class _Look:
     paths: frozenset[str] = frozenset()
 
 
+class TestFinder(Protocol):
+    """Finds the tests of a file."""
+
+    async def test_files(self, snapshot: Snapshot, path: str) -> tuple[str, ...] | None: ...
+
+
 class ExplainOperations:
     """Explains symbols."""
 
-    def __init__(self, *, root: Path, knowledge: Knowledge) -> None:
+    def __init__(self, *, root: Path, knowledge: Knowledge, tests: TestFinder | None = None) -> None:
         self._root = root
         self._knowledge = knowledge
+        self._tests = tests
 
     @operation("explain_symbol", risk=Risk.READ, toolset="core")
     async def explain_symbol(self, call: Call, request: ExplainRequest) -> ExplainResult:
         """A symbol's definition, doc, bases, members, references by certainty and tests, by name, Class.method,
         path:line[:column] or id; several of a name are listed with ids, and paths picks among them. A file's path gives
-        its outline."""
+        its outline and the tests that reach it."""
         keep = scope(request.paths, (), "include", self._root)
         read = await read_consistently(
             self._knowledge,
@@ -88,8 +111,11 @@ class ExplainOperations:
         look = read.answer
         if look.explanation is None and not look.candidates:
             raise _not_found(request.symbol, look, read.partial)
+        explanation = look.explanation
+        if explanation is not None and explanation.kind == "file" and not is_test(explanation.path):
+            explanation = await self._with_tests(read.snapshot, explanation, request.symbol.strip().removeprefix("./"))
         return ExplainResult(
-            explanation=look.explanation,
+            explanation=explanation,
             candidates=tuple(entry(candidate) for candidate in look.candidates[:_MAX_CANDIDATES]),
             candidate_count=len(look.candidates),
             also_in_tests=look.in_tests,
@@ -99,6 +125,15 @@ class ExplainOperations:
             partial=read.partial,
             stale=read.stale,
         )
+
+    async def _with_tests(self, snapshot: Snapshot, explanation: Explanation, path: str) -> Explanation:
+        """The outline of a file with the tests that reach it, where they are known in time."""
+        found: tuple[str, ...] | None = None
+        if self._tests is not None:
+            with suppress(TimeoutError, CodePlaneError):
+                async with asyncio.timeout(_FOR_SEC):
+                    found = await self._tests.test_files(snapshot, path)
+        return explanation.model_copy(update={"test_files": found if found is None else tuple(map(shown, found))})
 
     def _look(self, snapshot: Snapshot, symbol: str, keep: Keep | None) -> _Look:
         store = self._knowledge.store
@@ -207,6 +242,7 @@ def _explained(world: World, store: FactStore, target: Target) -> tuple[Explanat
         line=definition.line,
         end_line=definition.end_line,
         signature=signature(facts, text, definition),
+        source=_source(text, definition),
         doc=_doc(facts, text, definition),
         container=container,
         bases=_bases(world, bound, definition),
@@ -214,6 +250,14 @@ def _explained(world: World, store: FactStore, target: Target) -> tuple[Explanat
         member_count=len(members),
         references=summary,
     ), paths | {bound.file}
+
+
+def _source(text: bytes, definition: Definition) -> str | None:
+    """The lines of a short definition, as they can be edited; None of a long one."""
+    if definition.end_line - definition.line >= _MAX_SOURCE_LINES:
+        return None
+    lines = text.split(b"\n")[definition.line - 1 : definition.end_line]
+    return b"\n".join(line.rstrip(b"\r") for line in lines).decode("utf-8", "replace")
 
 
 def _doc(facts: Facts, text: bytes, definition: Definition) -> str | None:
@@ -292,13 +336,15 @@ def _references(world: World, store: FactStore, target: Target) -> tuple[Referen
         for reference in best
     ]
     ranked = sorted(tests, key=lambda path: (-tests[path], path))
+    others = _others(world, [each for each in references_found if each not in set(best)], ranked)
     summary = ReferenceSummary(
         total=len(references_found),
         total_is_exact=exact and not world.missing,
         tiers={tier: tiers[tier] for tier in TIERS if tiers[tier]},
         files=len(files),
         lines=tuple(hits),
-        not_shown=len(references_found) - len(hits),
+        others=others,
+        not_shown=len(references_found) - len(hits) - sum(places.count for places in others),
         tests={shown(path): tests[path] for path in ranked[:_MAX_TESTS]},
         test_count=len(tests),
     )
@@ -307,8 +353,36 @@ def _references(world: World, store: FactStore, target: Target) -> tuple[Referen
     return summary, frozenset(list(named)[:_MAX_CHECKED])
 
 
+def _others(world: World, left: list[Reference], tests: list[str]) -> tuple[OtherPlaces, ...]:
+    """Where references are whose lines are not shown, by file: code before tests, as far as the bounds go."""
+    by_file: dict[str, list[Reference]] = {}
+    for reference in sorted(left, key=lambda each: (is_test(each.path), each.tier not in SURE)):
+        by_file.setdefault(reference.path, []).append(reference)
+    room = _MAX_PLACES
+    others: list[OtherPlaces] = []
+    for path in sorted(by_file, key=lambda path: tests.index(path) if path in tests else -1):
+        some = by_file[path][: min(room, _PLACES_PER_FILE)]
+        lines = {_line(world, reference): reference.tier not in SURE for reference in reversed(some)}
+        if not lines:
+            break
+        room -= len(some)
+        others.append(
+            OtherPlaces(
+                path=shown(path),
+                lines=tuple(sorted(lines)),
+                unsure=tuple(sorted(line for line, unsure in lines.items() if unsure)),
+                count=len(some),
+            )
+        )
+    return tuple(others)
+
+
+def _line(world: World, reference: Reference) -> int:
+    return line_at(world.snapshot, world.snapshot.files[reference.path], reference.offset)[0]
+
+
 def _telling(candidates: list[Reference], home: str) -> list[Reference]:
-    """A few references: certain ones first, other files before its own, imports and tests last."""
+    """A few references: certain ones first, other files before its own, imports and tests last and of these two."""
     order = sorted(
         range(len(candidates)),
         key=lambda index: (
@@ -321,8 +395,10 @@ def _telling(candidates: list[Reference], home: str) -> list[Reference]:
     )
     chosen: list[int] = []
     held: Counter[str] = Counter()
-    for index in order:
-        if len(chosen) < _MAX_LINES and held[candidates[index].path] < _PER_FILE:
+    in_code = sum(not is_test(candidate.path) for candidate in candidates)
+    per_file = _PER_FILE if in_code > _MAX_LINES else _MAX_LINES
+    for index in order[: max(in_code, _TEST_LINES)]:
+        if len(chosen) < _MAX_LINES and held[candidates[index].path] < per_file:
             held[candidates[index].path] += 1
             chosen.append(index)
     places = {candidates[index].path: place for place, index in reversed(list(enumerate(chosen)))}

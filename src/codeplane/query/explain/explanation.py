@@ -1,5 +1,7 @@
 """The explanation of a symbol, rendered within a budget."""
 
+from collections.abc import Sequence
+
 from pydantic import Field
 
 from codeplane.kernel.counted import counted
@@ -7,8 +9,10 @@ from codeplane.kernel.operation import Result
 from codeplane.query.budget import fit_lines
 from codeplane.query.search.hit import Hit
 
-_SHOWN_TESTS = 5
+_SHOWN_TESTS = 15
 _FOR_MEMBERS = 0.4
+_FOR_SOURCE = 0.4
+_FOR_TESTS = 0.25
 _FOR_END = 200
 _FOR_REST = 60
 
@@ -41,26 +45,41 @@ class Member(Result):
         return f"  {self.line} {'  ' * self.depth}{self.signature}"
 
 
+class OtherPlaces(Result):
+    """Lines of a file that refer to a symbol, and whose text is not shown."""
+
+    path: str
+    lines: tuple[int, ...]
+    unsure: tuple[int, ...] = Field((), description="those of the lines that may mean something else")
+    count: int = Field(description="references on these lines")
+
+    def text(self) -> str:
+        return f"{self.path}:{','.join(f'{line}?' if line in self.unsure else str(line) for line in self.lines)}"
+
+
 class ReferenceSummary(Result):
-    """How often a symbol is referred to, by how sure that is, and the lines that say most."""
+    """How often a symbol is referred to, by how sure that is; the lines that say most, and where the others are."""
 
     total: int
     total_is_exact: bool
     tiers: dict[str, int]
     files: int
     lines: tuple[Hit, ...] = ()
-    not_shown: int = Field(0, description="how many of the total are not among the lines")
+    others: tuple[OtherPlaces, ...] = ()
+    not_shown: int = Field(0, description="how many of the total are neither among the lines nor the others")
     tests: dict[str, int]
     test_count: int
 
     def texts(self, room: int) -> list[str]:
-        """The counts, then as many lines as fit under their paths, and how many are left."""
+        """The counts, as many lines as fit under their paths, where the others are, and the tests."""
         if not self.total:
-            return [f"references: none{'' if self.total_is_exact else ' found in the time there is'}"]
+            none = f"references: none{'' if self.total_is_exact else ' found in the time there is'}"
+            return [none, self._no_tests]
         more = "" if self.total_is_exact else "+"
         tiers = ", ".join(f"{count} {tier.lower()}" for tier, count in self.tiers.items())
         sections = [f"references: {self.total}{more} in {counted(self.files, 'file', more)}: {tiers}"]
-        room -= len(sections[0]) + _FOR_REST
+        tests, in_tests = self._tests_line(int(room * _FOR_TESTS))
+        room -= len(sections[0]) + len(tests) + _FOR_REST
         path, shown = None, 0
         for hit in self.lines:
             unsure = f"  ({hit.tier.lower()})" if hit.tier in ("ANCHORED", "UNKNOWN") else ""
@@ -74,16 +93,45 @@ class ReferenceSummary(Result):
                 break
             sections += lines
             path, shown = hit.path, shown + 1
-        left = self.total - shown
-        return [*sections, f"  {left}{more} more, listed by search mode=references"] if left else sections
+        also, in_others = _fitting([places for places in self.others if places.path not in self.tests], room)
+        sections += [f"also {also}"] if also else []
+        left = self.total - shown - in_tests - in_others
+        sections += [f"  {left}{more} more, listed by search mode=references"] if left else []
+        return [*sections, tests]
 
-    def tested(self) -> str:
-        """Which tests mention it."""
+    @property
+    def _no_tests(self) -> str:
+        return "tests: none mention it" if self.total_is_exact else "tests: none seen in the time there is"
+
+    def _tests_line(self, room: int) -> tuple[str, int]:
+        """Which tests mention it and where, and how many references that tells of."""
         if not self.test_count:
-            return "tests: none mention it" if self.total_is_exact else "tests: none seen in the time there is"
-        named = ", ".join(f"{path} {count}" for path, count in list(self.tests.items())[:_SHOWN_TESTS])
-        more = self.test_count - min(len(self.tests), _SHOWN_TESTS)
-        return f"tests: {named}" + (f" and {more} more files" if more else "")
+            return self._no_tests, 0
+        known = {places.path: places for places in self.others}
+        named: list[str] = []
+        told = 0
+        for path, count in self.tests.items():
+            entry = known[path].text() if path in known else f"{path} {count}"
+            room -= len(entry) + 1
+            if room < 0 and named:
+                break
+            named.append(entry)
+            told += known[path].count if path in known else 0
+        more = self.test_count - len(named)
+        return f"tests: {' '.join(named)}" + (f" and {counted(more, 'more file')}" if more else ""), told
+
+
+def _fitting(places: Sequence[OtherPlaces], room: int) -> tuple[str, int]:
+    """The places that fit into a line, and how many references they are."""
+    entries: list[str] = []
+    count = 0
+    for each in places:
+        room -= len(each.text()) + 1
+        if room < 0:
+            break
+        entries.append(each.text())
+        count += each.count
+    return " ".join(entries), count
 
 
 class Explanation(Result):
@@ -97,32 +145,48 @@ class Explanation(Result):
     line: int
     end_line: int
     signature: str
+    source: str | None = Field(None, description="all of its lines, when they are few")
     doc: str | None = None
     container: str | None = None
     bases: tuple[str, ...] = ()
     members: tuple[Member, ...] = ()
     member_count: int = 0
     references: ReferenceSummary | None = None
+    test_files: tuple[str, ...] | None = Field(None, description="of a file: the tests that reach it, nearest first")
 
     def texts(self, budget: int) -> list[str]:
         """The lines that fit, most important first."""
         place = f"{self.path}:{self.line}" + (f"-{self.end_line}" if self.end_line > self.line else "")
         name = f"{self.qualified_name} {place}" if self.kind != "file" else place
-        sections = [f"{self.kind} {name}" + (f" id {self.id}" if self.id else ""), f"  {self.signature}"]
-        if self.doc:
-            sections.append(self.doc)
+        head = f"{self.kind} {name}" + (f" id {self.id}" if self.id else "")
+        if self.source is not None and len(self.source) <= budget * _FOR_SOURCE:
+            sections = [head, self.source]
+        else:
+            sections = [head, f"  {self.signature}", *([self.doc] if self.doc else []), *self._member_lines(budget)]
         if self.bases:
-            sections.append(f"bases: {', '.join(self.bases)}")
-        if self.members:
-            more = self.member_count - len(self.members)
-            lines = [member.text() for member in self.members] + ([f"  and {more} more"] if more else [])
-            room = int(budget * _FOR_MEMBERS) if self.references else budget - _FOR_END - len(self.doc or "")
-            sections += [f"members ({self.member_count}):", *fit_lines(lines, max(room, 300))]
+            sections.insert(len(sections) if self.source else 2, f"bases: {', '.join(self.bases)}")
         if self.references is None:
-            return sections
-        last = self.references.tested()
-        room = budget - _FOR_END - len(last) - sum(len(line) + 1 for line in sections)
-        return [*sections, *self.references.texts(max(room, 300)), last]
+            # Before the outline, which may be long.
+            return [*sections[:1], *self._test_files(), *sections[1:]]
+        room = budget - _FOR_END - sum(len(line) + 1 for line in sections)
+        return [*sections, *self.references.texts(max(room, 300))]
+
+    def _test_files(self) -> list[str]:
+        """The tests of a file, by name as far as these are few."""
+        if self.test_files is None:
+            return []
+        more = len(self.test_files) - _SHOWN_TESTS
+        named = ", ".join(self.test_files[:_SHOWN_TESTS]) or "none reach it"
+        return [f"tests: {named}" + (f", and {counted(more, 'more file')}" if more > 0 else "")]
+
+    def _member_lines(self, budget: int) -> list[str]:
+        if not self.members:
+            return []
+        more = self.member_count - len(self.members)
+        lines = [member.text() for member in self.members] + ([f"  and {more} more"] if more else [])
+        above = len(self.doc or "") + sum(map(len, self._test_files()))
+        room = int(budget * _FOR_MEMBERS) if self.references else budget - _FOR_END - above
+        return [f"members ({self.member_count}):", *fit_lines(lines, max(room, 300))]
 
 
 class ExplainResult(Result):
