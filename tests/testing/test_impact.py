@@ -10,6 +10,7 @@ from codeplane.index.snapshot import Snapshot
 from codeplane.testing.changes import Changes
 from codeplane.testing.impact import Impact, Reached, Selection
 from codeplane.testing.import_graph import ImportCache, ImportGraph
+from codeplane.testing.ranking import likeness
 from codeplane.testing.target import Target
 from tests.interaction.requirements import requirement
 from tests.testing.door import Door, open_door, written
@@ -251,3 +252,29 @@ async def test_a_file_that_is_gone_is_reached_in_javascript_too(tmp_path: Path) 
     }
     (found,) = await _selections(tmp_path, files, [{"src/money.ts": None}])
     assert found.reached == (Reached(path="src/a.test.ts", reason="imports src/money.ts", distance=1),)
+
+
+@requirement("EXP-01")
+def test_a_test_is_called_after_a_file_or_after_the_folder_that_it_stands_for() -> None:
+    assert likeness("shop/money.py", "tests/test_money.py") == 1.0
+    assert likeness("src/jwk/jwk.ts", "src/jwk/index.test.ts") == 1.0
+    assert likeness("src/jwt/index.ts", "src/jwt/index.test.ts") == 1.0
+    assert likeness("src/jwt/index.ts", "runtime/node/index.test.ts") == 0.0
+    assert likeness("shop/money_format.py", "tests/test_money.py") == 0.5
+
+
+@requirement("EXP-01")
+async def test_the_tests_of_a_file_are_test_files_nearest_first(tmp_path: Path) -> None:
+    files = {
+        "money.py": "def parse(text):\n    return int(text)\n",
+        "shop.py": "from money import parse\n\n\ndef total(items):\n    return parse(items[0])\n",
+        "tests/test_all.py": "from shop import total\n\n\ndef test_total():\n    assert total(['1'])\n",
+        "tests/test_money.py": "from money import parse\n\n\ndef test_parse():\n    assert parse('1')\n",
+        "tests/test_other.py": "def test_other():\n    assert True\n",
+    }
+    root = written(tmp_path / "repo", files)
+    async with open_door(root) as door:
+        snapshot = await (await door.knowledge.fresh()).snapshot(strict=True)
+        found = await door.suite.impact.test_files(snapshot, "money.py")
+        assert found == ("tests/test_money.py", "tests/test_all.py")
+        assert await door.suite.impact.test_files(snapshot, "tests/test_other.py") == ("tests/test_other.py",)

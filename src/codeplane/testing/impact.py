@@ -92,8 +92,11 @@ class Impact:
         files = dict.fromkeys(
             file for reached in selection.reached for file in targets[reached.path].files if is_test(file)
         )
-        # Called after all of it first: a package or a project is one target, and says nothing of its files.
-        return tuple(sorted(files, key=lambda file: likeness(path, file) < 1))
+        # Called after it first, and of those the ones beside it: a package or a project is one target.
+        folder = path.rpartition("/")[0]
+        return tuple(
+            sorted(files, key=lambda file: (likeness(path, file) < 1, not file.startswith(f"{folder}/") or not folder))
+        )
 
     def _unless_busy(self, snapshot: Snapshot, paths: Sequence[str]) -> Selection | None:
         if not self._busy.acquire(blocking=False):

@@ -24,6 +24,8 @@ _MAX_STEPS = 250
 _MAX_FILES = 300
 _MAX_HITS = 200
 _MAX_KEPT = 200_000
+# Names of files that stand for the folder they are in.
+_WHOLE_FOLDER = frozenset({"init", "index", "mod", "lib", "main"})
 _HOLDERS = frozenset({"function", "method", "class", "constructor", "property", "interface", "struct", "trait"})
 _WORD = re.compile(rb"[\w\x80-\xff]")
 _SMALL = frozenset({"local", "argument"})
@@ -300,10 +302,15 @@ def _is_hook(name: str) -> bool:
 
 def likeness(path: str, test: str) -> float:
     """The share of the words in a file's name that a test's name has, too."""
-    stem = _words(path.rpartition("/")[2].partition(".")[0])
-    if stem == {"init"}:
-        stem = _words(path.rpartition("/")[0].rpartition("/")[2])
-    return len(stem & _words(test.rpartition("/")[2].partition(".")[0])) / max(1, len(stem))
+    stem = _stem_words(path)
+    return len(stem & _stem_words(test)) / max(1, len(stem))
+
+
+def _stem_words(path: str) -> set[str]:
+    """The words of a file's name, or of its folder's where the file stands for the folder."""
+    folder, _, name = path.rpartition("/")
+    words = _words(name.partition(".")[0])
+    return _words(folder.rpartition("/")[2]) if words <= _WHOLE_FOLDER else words
 
 
 def _words(name: str) -> set[str]:

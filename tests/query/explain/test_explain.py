@@ -204,7 +204,10 @@ def test_every_reference_has_its_place_and_what_has_none_is_counted(tmp_path: Pa
 
 @requirement("EXP-01")
 def test_places_of_references_that_are_not_sure_are_marked(tmp_path: Path) -> None:
-    code = "class Shop:\n    def price(self):\n        return 1\n\n\ndef total(shop):\n    return shop.price() + Shop().price()\n"
+    code = (
+        "class Shop:\n    def price(self):\n        return 1\n\n\n"
+        "def total(shop):\n    return shop.price() + Shop().price()\n"
+    )
     test = (
         "from a import Shop\n\n\ndef test_price(shop):\n    assert Shop().price() and shop.price()\n    shop.price()\n"
     )

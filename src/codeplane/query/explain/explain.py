@@ -58,6 +58,7 @@ _MAX_REFERENCES = 20_000
 _MAX_TESTS = 20
 _MAX_CHECKED = 2_000
 _FOR_SEC = 2.0
+_FOR_TESTS_SEC = 5.0
 _MAX_NEAR = 50_000
 
 
@@ -65,7 +66,7 @@ class ExplainRequest(WorkspaceRequest):
     """Which symbol, and how long the answer may be."""
 
     symbol: str = Field(
-        min_length=1, max_length=1000, description="name, Class.method, path:line, path:line:column, id, or a file"
+        min_length=1, max_length=1000, description="name, Class.method, path:name, path:line[:column], id, or a file"
     )
     paths: tuple[str, ...] = Field((), description="globs or folders it is defined in", max_length=100)
     budget: int = Field(4_000, ge=800, le=20_000, description="characters of text")
@@ -105,7 +106,7 @@ class ExplainOperations:
         keep = scope(request.paths, (), "include", self._root)
         read = await read_consistently(
             self._knowledge,
-            lambda snapshot: self._look(snapshot, request.symbol.strip(), keep),
+            lambda snapshot: self._look(call, snapshot, request.symbol.strip(), keep),
             lambda look: look.paths,
         )
         look = read.answer
@@ -129,13 +130,15 @@ class ExplainOperations:
     async def _with_tests(self, snapshot: Snapshot, explanation: Explanation, path: str) -> Explanation:
         """The outline of a file with the tests that reach it, where they are known in time."""
         found: tuple[str, ...] | None = None
-        if self._tests is not None:
-            with suppress(TimeoutError, CodePlaneError):
-                async with asyncio.timeout(_FOR_SEC):
-                    found = await self._tests.test_files(snapshot, path)
-        return explanation.model_copy(update={"test_files": found if found is None else tuple(map(shown, found))})
+        if self._tests is None:
+            return explanation
+        with suppress(TimeoutError, CodePlaneError):
+            async with asyncio.timeout(_FOR_TESTS_SEC):
+                found = await self._tests.test_files(snapshot, path)
+        known = {"test_files": tuple(map(shown, found))} if found is not None else {"tests_unknown": True}
+        return explanation.model_copy(update=known)
 
-    def _look(self, snapshot: Snapshot, symbol: str, keep: Keep | None) -> _Look:
+    def _look(self, call: Call, snapshot: Snapshot, symbol: str, keep: Keep | None) -> _Look:
         store = self._knowledge.store
         world = World(snapshot, store, self._knowledge.modules)
         path = symbol.removeprefix("./")
@@ -153,7 +156,7 @@ class ExplainOperations:
                 candidates=tuple(targets_kept),
                 paths=frozenset(target.bound.file for target in targets_kept[:_MAX_CANDIDATES]),
             )
-        explanation, paths = _explained(world, store, chosen)
+        explanation, paths = _explained(call, world, store, chosen)
         return _Look(explanation=explanation, in_tests=in_tests, paths=paths)
 
 
@@ -211,7 +214,7 @@ def _not_found(symbol: str, look: _Look, partial: str | None) -> NotFound:
     )
 
 
-def _explained(world: World, store: FactStore, target: Target) -> tuple[Explanation, frozenset[str]]:
+def _explained(call: Call, world: World, store: FactStore, target: Target) -> tuple[Explanation, frozenset[str]]:
     bound, definition = target.bound, target.definition
     facts, text = world.facts(bound.file), world.text(bound.file)
     summary, paths = _references(world, store, target)
@@ -242,7 +245,7 @@ def _explained(world: World, store: FactStore, target: Target) -> tuple[Explanat
         line=definition.line,
         end_line=definition.end_line,
         signature=signature(facts, text, definition),
-        source=_source(text, definition),
+        source=_source(call, text, definition),
         doc=_doc(facts, text, definition),
         container=container,
         bases=_bases(world, bound, definition),
@@ -252,12 +255,16 @@ def _explained(world: World, store: FactStore, target: Target) -> tuple[Explanat
     ), paths | {bound.file}
 
 
-def _source(text: bytes, definition: Definition) -> str | None:
+def _source(call: Call, text: bytes, definition: Definition) -> str | None:
     """The lines of a short definition, as they can be edited; None of a long one."""
     if definition.end_line - definition.line >= _MAX_SOURCE_LINES:
         return None
-    lines = text.split(b"\n")[definition.line - 1 : definition.end_line]
-    return b"\n".join(line.rstrip(b"\r") for line in lines).decode("utf-8", "replace")
+    lines = text.split(b"\n")
+    begin = sum(len(line) + 1 for line in lines[: definition.line - 1])
+    size = len(b"\n".join(lines[definition.line - 1 : definition.end_line]))
+    # A secret that reaches beyond these lines is redacted as in the whole file.
+    part = call.part(text, begin, begin + size)
+    return part.replace(b"\r\n", b"\n").rstrip().decode("utf-8", "replace")
 
 
 def _doc(facts: Facts, text: bytes, definition: Definition) -> str | None:

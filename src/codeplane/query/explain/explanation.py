@@ -152,6 +152,7 @@ class Explanation(Result):
     members: tuple[Member, ...] = ()
     member_count: int = 0
     references: ReferenceSummary | None = None
+    tests_unknown: bool = Field(False, description="of a file: which tests reach it was not found out in time")
     test_files: tuple[str, ...] | None = Field(None, description="of a file: the tests that reach it, nearest first")
 
     def texts(self, budget: int) -> list[str]:
@@ -173,6 +174,8 @@ class Explanation(Result):
 
     def _test_files(self) -> list[str]:
         """The tests of a file, by name as far as these are few."""
+        if self.tests_unknown:
+            return [f"tests: not known yet; ask again, or test_run impacted=true paths={self.path}"]
         if self.test_files is None:
             return []
         more = len(self.test_files) - _SHOWN_TESTS
