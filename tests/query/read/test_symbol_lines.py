@@ -54,6 +54,57 @@ def test_a_name_that_several_have_lists_them(root: Path) -> None:
 
 
 @requirement("RDF-10")
+def test_a_few_of_a_name_in_a_file_that_is_named_are_all_read(tmp_path: Path) -> None:
+    few = "class {0}:\n    def save(self):\n        return '{0}'\n\n\n"
+    shop = {
+        "a.py": few.format("A") + few.format("B"),
+        "b.py": "".join(map(few.format, "ABCD")),
+        "c.py": few.format("C"),
+    }
+    root = make_repo(tmp_path / "repo", shop)
+
+    async def body(ask: Ask) -> None:
+        both = files(await ask("read_files", paths="symbol:a.py:save"))
+        assert [(found["path"], found["start"], found["end"]) for found in both] == [("a.py", 2, 3), ("a.py", 7, 8)]
+        (alone,) = files(await ask("read_files", paths="symbol:c.py:save"))
+        assert alone["content"] == "    def save(self):\n        return 'C'\n"
+        many = (await ask("read_files", paths="symbol:b.py:save"))["error"]
+        assert isinstance(many, dict) and "4 definitions" in str(many["message"])
+
+    with_plane(root, body)
+
+
+@requirement("RDF-10")
+def test_a_long_class_is_read_without_the_bodies_of_its_methods(tmp_path: Path) -> None:
+    method = "    def m{0}(\n        self,\n    ):\n" + "        self.x += {0}\n" * 20 + "\n"
+    python = "class Long:\n    limit = 3\n\n" + "".join(map(method.format, range(8))) + "    last = 4\n"
+    java = "class Long {\n  int x;\n" + "  void m() {\n" + "    x += 1;\n" * 170 + "  }\n\n  int y;\n}\n"
+    root = make_repo(
+        tmp_path / "repo", {"a.py": python, "A.java": java, "b.py": python.replace("Long", "Whole")[:2000]}
+    )
+
+    async def body(ask: Ask) -> None:
+        envelope = await ask("read_files", paths="symbol:a.py:Long")
+        (found,) = files(envelope)
+        content = str(found["content"])
+        assert (found["start"], found["left_out"], found["truncated"]) == (1, 160, True)
+        assert content.startswith(
+            "class Long:\n    limit = 3\n\n    def m0(\n        self,\n    ):\n        … 7-26\n\n"
+        )
+        assert content.endswith("    last = 4\n") and "self.x" not in content
+        assert ", 160 lines of bodies left out\nclass Long:" in str(envelope["text"])
+        # The numbers are those to read.
+        (part,) = files(await ask("read_files", paths="a.py:7-26"))
+        assert part["content"] == "        self.x += 0\n" * 20
+        (braced,) = files(await ask("read_files", paths="symbol:A.java:Long"))
+        assert braced["content"] == "class Long {\n  int x;\n  void m() {\n    … 4-173\n  }\n\n  int y;\n}\n"
+        (whole,) = files(await ask("read_files", paths="symbol:b.py:Whole"))
+        assert whole["left_out"] == 0 and "self.x" in str(whole["content"])
+
+    with_plane(root, body)
+
+
+@requirement("RDF-10")
 def test_names_that_lead_nowhere_and_files_called_like_an_id(root: Path) -> None:
     async def body(ask: Ask) -> None:
         for path, name in (

@@ -29,7 +29,7 @@ from codeplane.kernel.secret_rules import NOTHING_SHOWN, SecretRules
 from codeplane.kernel.trace import span
 from codeplane.kernel.workspace_request import WorkspaceRequest
 from codeplane.query.knowledge import Knowledge
-from codeplane.query.read.symbol_lines import Lines, is_name, named_lines
+from codeplane.query.read.symbol_lines import is_name, named_lines
 
 MAX_BYTES = 64 * 1024
 MAX_LINES = 2000
@@ -51,6 +51,12 @@ class Range(Request):
     def whole(self) -> bool:
         """Whether it is all of the file."""
         return self.start_line == 1 and self.end_line is None
+
+
+class _Definition(Range):
+    """The lines of a definition; of a long one without those of the bodies inside."""
+
+    bodies: tuple[tuple[int, int], ...] = ()
 
 
 class ReadRequest(WorkspaceRequest):
@@ -87,6 +93,7 @@ class FileText(Result):
     encoding: str = "utf-8"
     is_link: bool = Field(False, description="a symbolic link, not followed: the content is where it leads")
     truncated: bool = False
+    left_out: int = Field(0, description="lines of bodies inside a long definition, each replaced by their numbers")
     next_range: str | None = None
     cut_line: int | None = None
     error: str | None = None
@@ -101,6 +108,8 @@ class FileText(Result):
             if whole
             else (f"== {self.path}:{self.start}-{self.end} of {self.line_count}")
         )
+        if self.left_out:
+            head += f", {counted(self.left_out, 'line')} of bodies left out"
         if self.is_link:
             head = f"== {self.path}: a symbolic link to"
         if self.encoding != "utf-8":
@@ -155,10 +164,10 @@ class ReadOperations:
 
     @operation("read_files", risk=Risk.READ, toolset="core")
     async def read_files(self, call: Call, request: ReadRequest) -> ReadResult:
-        """Read files, line ranges (path:10-40) or definitions (symbol:Class.method, or an id), several at once; up to
-        64 KB or 2,000 lines, then the next range."""
+        """Read files, line ranges (path:10-40) or definitions (symbol:Class.method, symbol:path:name, or an id),
+        several at once; up to 64 KB or 2,000 lines, then the next range."""
         named = await self._named(request.paths)
-        asked = [named[text] if text in named else _parse(text) for text in request.paths]
+        asked = [item for text in request.paths for item in (named[text] if text in named else [_parse(text)])]
         gits = git_folders(self._root)
         wanted = self._with_ranges(_with_lines(asked, request), request.ranges, gits)
         if not wanted:
@@ -212,16 +221,19 @@ class ReadOperations:
             }
         )
 
-    async def _named(self, paths: tuple[str, ...]) -> "dict[str, Range | _Unread]":
+    async def _named(self, paths: tuple[str, ...]) -> "dict[str, list[Range | _Unread]]":
         """The ranges of entries that name definitions; existing files take precedence."""
         names = [text for text in paths if is_name(text) and not self._is_file(text)]
         if not names or self._knowledge is None:
             return {}
         lines_of = await named_lines(self._knowledge, names)
         return {
-            name: Range(path=lines.path, start_line=lines.start, end_line=lines.end)
-            if isinstance(lines, Lines)
-            else _Unread(path=name, error=lines)
+            name: [
+                _Definition(path=each.path, start_line=each.start, end_line=each.end, bodies=each.bodies)
+                for each in lines
+            ]
+            if isinstance(lines, list)
+            else [_Unread(path=name, error=lines)]
             for name, lines in lines_of.items()
         }
 
@@ -279,6 +291,9 @@ class ReadOperations:
         content, last, cut = _bounded(lines, start, end, bytes_left, lines_left)
         truncated = last < end or cut
         content = _shown_part(call, text, len("".join(lines[: start - 1])), content)
+        left_out = 0
+        if isinstance(item, _Definition):
+            content, left_out = _without(content, item.bodies, start, last)
         return FileText(
             path=shown(path),
             content=content,
@@ -287,7 +302,8 @@ class ReadOperations:
             line_count=len(lines),
             encoding=encoding,
             is_link=content_read.stamp is not None and stat.S_ISLNK(content_read.stamp.mode),
-            truncated=truncated,
+            truncated=truncated or left_out > 0,
+            left_out=left_out,
             next_range=f"{shown(path)}:{last + 1}-{end}" if last < end else None,
             cut_line=last if cut else None,
             metadata=_metadata(path, content_read) if metadata else None,
@@ -322,6 +338,22 @@ def _bounded(lines: list[str], start: int, end: int, bytes_left: int, lines_left
         bytes_left -= size
         taken.append(line)
     return "".join(taken), start - 1 + len(taken), cut
+
+
+def _without(content: str, bodies: Sequence[tuple[int, int]], start: int, last: int) -> tuple[str, int]:
+    """The lines without those of bodies, and how many these are."""
+    lines = re.split(r"(?<=\n)", content)
+    if len(lines) - (lines[-1] == "") != last - start + 1:
+        # A redacted secret has other lines, and numbers would not fit.
+        return content, 0
+    count = 0
+    for first, end in bodies:
+        if start <= first and end <= last:
+            row = lines[first - start]
+            lines[first - start] = f"{row[: len(row) - len(row.lstrip())]}… {first}-{end}\n"
+            lines[first - start + 1 : end - start + 1] = [""] * (end - first)
+            count += end - first + 1
+    return "".join(lines), count
 
 
 def _shown_part(call: Call, text: str, begin: int, content: str) -> str:

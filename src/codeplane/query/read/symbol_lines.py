@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from codeplane.code.model import Definition
 from codeplane.code.resolve.world import World
 from codeplane.index.files.paths import shown
 from codeplane.index.snapshot import Snapshot
@@ -11,12 +12,17 @@ from codeplane.kernel.errors import CodePlaneError, InvalidArgument, NotFound
 from codeplane.query.consistent_read import read_consistently
 from codeplane.query.explain.explain import entry, near_names, only_one
 from codeplane.query.knowledge import Knowledge
-from codeplane.query.search.symbols import targets
+from codeplane.query.search.symbols import Target, targets
 
 PREFIX = "symbol:"
 _UID = re.compile(r"[0-9a-f]{16}")
 _MAX_CANDIDATES = 10
 _MAX_DECORATORS = 20
+_MAX_IN_FILE = 3
+# Of a definition of this many lines the bodies of functions inside are left out, unless they have few lines.
+_LONG = 150
+_FEW = 4
+_FUNCTIONS = frozenset({"function", "method", "constructor"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +32,8 @@ class Lines:
     path: str
     start: int
     end: int
+    # First and last lines of the bodies that a long definition is shown without.
+    bodies: tuple[tuple[int, int], ...] = ()
 
 
 def is_name(text: str) -> bool:
@@ -33,15 +41,17 @@ def is_name(text: str) -> bool:
     return text.startswith(PREFIX) or _UID.fullmatch(text) is not None
 
 
-async def named_lines(knowledge: Knowledge, names: Sequence[str]) -> dict[str, Lines | CodePlaneError]:
-    """The lines of each name, or the error."""
+async def named_lines(knowledge: Knowledge, names: Sequence[str]) -> dict[str, list[Lines] | CodePlaneError]:
+    """The lines of each name, or the error; a few of a name in a file that is named, too, are all meant."""
 
-    def look(snapshot: Snapshot) -> dict[str, Lines | CodePlaneError]:
+    def look(snapshot: Snapshot) -> dict[str, list[Lines] | CodePlaneError]:
         world = World(snapshot, knowledge.store, knowledge.modules)
         return {name: _lines(world, knowledge, name.removeprefix(PREFIX).strip()) for name in names}
 
     read = await read_consistently(
-        knowledge, look, lambda answer: {lines.path for lines in answer.values() if isinstance(lines, Lines)}
+        knowledge,
+        look,
+        lambda answer: {each.path for lines in answer.values() if isinstance(lines, list) for each in lines},
     )
     if read.partial:
         for lines in read.answer.values():
@@ -50,7 +60,7 @@ async def named_lines(knowledge: Knowledge, names: Sequence[str]) -> dict[str, L
     return read.answer
 
 
-def _lines(world: World, knowledge: Knowledge, name: str) -> Lines | CodePlaneError:
+def _lines(world: World, knowledge: Knowledge, name: str) -> list[Lines] | CodePlaneError:
     if not name:
         return InvalidArgument("no symbol is named", hint="write symbol:Class.method")
     try:
@@ -62,6 +72,10 @@ def _lines(world: World, knowledge: Knowledge, name: str) -> Lines | CodePlaneEr
         advice = f"; did you mean {', '.join(near)}?" if near else ""
         return NotFound(f"nothing is defined as {name!r}{advice}", hint="search finds names: mode=symbol")
     chosen, _ = only_one(candidates)
+    in_file = name.rpartition(":")[0] in world.snapshot.files
+    if chosen is None and in_file and len(candidates) <= _MAX_IN_FILE:
+        found = [_of(world, target) for target in candidates if target.definition is not None]
+        return sorted(found, key=lambda lines: lines.start)
     if chosen is None:
         listed = "; ".join(entry(target).text() for target in candidates[:_MAX_CANDIDATES])
         more = f"; and {len(candidates) - _MAX_CANDIDATES} more" if len(candidates) > _MAX_CANDIDATES else ""
@@ -70,6 +84,11 @@ def _lines(world: World, knowledge: Knowledge, name: str) -> Lines | CodePlaneEr
         )
     if chosen.definition is None:
         return NotFound(f"{name!r} has no definition of its own in {shown(chosen.bound.file)}")
+    return [_of(world, chosen)]
+
+
+def _of(world: World, chosen: Target) -> Lines:
+    assert chosen.definition is not None
     target, text = chosen.definition, world.text(chosen.bound.file)
     above = text[: target.start].split(b"\n")[:-1]
     start = len(above) + 1
@@ -77,4 +96,22 @@ def _lines(world: World, knowledge: Knowledge, name: str) -> Lines | CodePlaneEr
         if not line.strip().startswith((b"@", b"#[")):
             break
         start -= 1
-    return Lines(path=chosen.bound.file, start=start, end=target.end_line)
+    long = target.end_line - target.line >= _LONG
+    bodies = _bodies(world, chosen, target) if long else ()
+    return Lines(path=chosen.bound.file, start=start, end=target.end_line, bodies=bodies)
+
+
+def _bodies(world: World, chosen: Target, target: Definition) -> tuple[tuple[int, int], ...]:
+    """The lines inside functions that a definition consists of, where leaving them out saves some."""
+    facts, text = world.facts(chosen.bound.file), world.text(chosen.bound.file)
+    bodies: list[tuple[int, int]] = []
+    for inner in facts.definitions if facts is not None else ():
+        last = bodies[-1][1] if bodies else 0
+        if not (target.start < inner.start and inner.end <= target.end and inner.kind in _FUNCTIONS):
+            continue
+        braced = text[inner.body : inner.body + 1] == b"{"
+        first = text.count(b"\n", 0, inner.body) + 1 + braced
+        end = inner.end_line - braced
+        if first > max(last, inner.line) and end - first >= _FEW:
+            bodies.append((first, end))
+    return tuple(bodies)
