@@ -110,6 +110,7 @@ async def test_edits_of_every_kind_in_one_call_answer_with_everything_and_can_be
         assert found["ignored"] == ["made.out"]
         assert found["repo_fingerprint"] and found["epoch"]
         text = str(done["text"])
+        assert "\nsymbols: shop.py:price; twice.py:-a, -b; new/deep.py:+deep" in text
         assert text.startswith("6 files, +6 -5 (mut_") and "undo takes it back" in text
         assert "R run.sh → bin/run.sh" in text and "WARNING: syntax error at new/deep.py:1" in text
         assert "git-ignored: made.out" in text

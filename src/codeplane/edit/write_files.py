@@ -25,6 +25,7 @@ from codeplane.kernel.json import JsonValue
 from codeplane.kernel.operation import Assessment, Budget, Preview, Result, Risk, assesses, operation, previews
 
 _NAMED = 20
+_TESTS = 8
 _FAILED = 20
 
 
@@ -65,11 +66,20 @@ def _lines(result: WriteResult) -> str:
     if result.ignored:
         lines.append(f"git-ignored: {', '.join(result.ignored[:_NAMED])}")
     if result.affected_symbols:
-        lines.append(f"symbols: {', '.join(result.affected_symbols[:_NAMED])}")
+        lines.append(f"symbols: {_by_file(result.affected_symbols[:_NAMED])}")
     if result.affected_tests:
-        more = f" and {len(result.affected_tests) - _NAMED} more" if len(result.affected_tests) > _NAMED else ""
-        lines.append(f"tests: {', '.join(result.affected_tests[:_NAMED])}{more}")
+        more = f" and {len(result.affected_tests) - _TESTS} more" if len(result.affected_tests) > _TESTS else ""
+        lines.append(f"tests: {', '.join(result.affected_tests[:_TESTS])}{more}")
     return "".join(f"\n{line}" for line in lines)
+
+
+def _by_file(symbols: Sequence[str]) -> str:
+    """Symbols of the form `path:name`, marked when they came or went, with each path once."""
+    names: dict[str, list[str]] = {}
+    for symbol in symbols:
+        path, _, name = symbol.lstrip("+-").rpartition(":")
+        names.setdefault(path, []).append(f"{symbol[0] if symbol[0] in '+-' else ''}{name}")
+    return "; ".join(f"{path}:{', '.join(some)}" if path else ", ".join(some) for path, some in names.items())
 
 
 class WriteOperations:

@@ -103,11 +103,32 @@ def test_the_working_tree_against_the_last_commit(root: Path) -> None:
         text = str(answer["text"])
         assert "! shop/money.py:6 signature function parse: base has to be given (4 refs in 2 files)" in text
         assert text.index("! shop/money.py") < text.index("~ web/app.ts") < text.index("+ shop/tax.py")
+        # What each line says already is not said again below them.
+        assert "update callers" not in text and "re-run tests/test_money.py" in text and "\n1 breaking change\n" in text
         hint = str(result(answer)["agentic_hint"])
         assert hint.splitlines()[0] == "1. update callers of parse (4 strong)"
         assert "re-run tests/test_money.py" in hint
         narrowed = await ask("semantic_diff", paths=["web"])
         assert list(named(narrowed)) == ["draw"]
+
+    ask_with(root, body)
+
+
+@requirement("CMP-01")
+def test_bodies_share_a_line_and_tests_are_counted(root: Path) -> None:
+    edit(root, "shop/money.py", "self.cents = cents", "self.cents = int(cents)")
+    edit(root, "shop/money.py", "Money(int(text))", "Money(text)")
+    edit(root, "shop/cart.py", "parse(items[0])", "parse(items[-1])")
+    edit(root, "tests/test_money.py", "cents == 1", "cents == 1 and True")
+
+    async def body(ask: Ask) -> None:
+        lines = str((await ask("semantic_diff"))["text"]).splitlines()
+        assert "  shop/money.py:1 class Money" in lines and "  . body __init__:2" in lines
+        assert ". shop/money.py body parse:6" in lines and ". shop/cart.py body total:4" in lines
+        assert "in tests: tests/test_money.py 1" in lines
+        # Alone they are what was asked for.
+        alone = str((await ask("semantic_diff", paths=["tests"]))["text"])
+        assert ". tests/test_money.py body test_parse:4" in alone and "in tests" not in alone
 
     ask_with(root, body)
 

@@ -1,10 +1,12 @@
 """The answer of `semantic_diff`: fields for programs, and few words for agents."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from pydantic import Field
 
+from codeplane.index.path_kinds import is_test
 from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
 from codeplane.kernel.page import Pagination
@@ -78,8 +80,12 @@ class StructuralChange(Result):
         if self.old_path:
             name += f" (from {self.old_path})"
         yield f"{'  ' * depth}{mark} {where}{word}{self.kind} {name}{self._notes}"
-        for change in self.nested_changes or ():
-            yield from change.lines(depth + 1)
+        yield from _inner_lines(self.nested_changes or (), depth + 1)
+
+    @property
+    def only_body(self) -> bool:
+        """Whether nothing changed but what it does, without a sign of risk: its name says all there is to say."""
+        return self.change == "body_changed" and not self.nested_changes and self.behavior_change_risk != "high"
 
     @property
     def _only_inside(self) -> bool:
@@ -102,6 +108,34 @@ class StructuralChange(Result):
                 f"{counted(self.impact.reference_count, 'ref', more)} in {counted(files, 'file', '+' * (files >= 20))}"
             )
         return reasons + (f" ({', '.join(details)})" if details else "")
+
+
+def _inner_lines(changes: Sequence[StructuralChange], depth: int) -> Iterator[str]:
+    """Changes inside a definition, a line each; those of bodies alone share one."""
+    for change in changes:
+        if not change.only_body:
+            yield from change.lines(depth)
+    if bodies := [change for change in changes if change.only_body]:
+        yield f"{'  ' * depth}. body {_names(bodies)}"
+
+
+def _names(changes: Sequence[StructuralChange]) -> str:
+    return ", ".join(f"{change.name}:{change.start_line or 1}" for change in changes)
+
+
+def _change_lines(changes: Sequence[StructuralChange]) -> Iterator[str]:
+    """Changes of code a line each, with those of bodies alone a line a file, and tests counted by file."""
+    code = [change for change in changes if not is_test(change.path)]
+    bodies: dict[str, list[StructuralChange]] = {}
+    for change in code or changes:
+        if change.only_body:
+            bodies.setdefault(change.path, []).append(change)
+        else:
+            yield from change.lines()
+    yield from (f". {path} body {_names(some)}" for path, some in bodies.items())
+    tests = Counter(change.path for change in changes if is_test(change.path)) if code else {}
+    if tests:
+        yield f"in tests: {', '.join(f'{path} {count}' for path, count in tests.items())}"
 
 
 class FileChangeInfo(Result):
@@ -143,9 +177,10 @@ class SemanticDiffResult(Result):
             return self.markdown
         lines = [f"{self.base} → {self.target}: {self.summary}"]
         if self.breaking_summary and not self.offset:
-            lines.append(self.breaking_summary)
-        for change in self.structural_changes:
-            lines += change.lines()
+            # Those that are marked below need no list of their own.
+            whole = self.pagination.next_cursor is None
+            lines.append(self.breaking_summary.partition(":")[0] if whole else self.breaking_summary)
+        lines += _change_lines(self.structural_changes)
         if self.non_structural_changes:
             lines.append(f"other files ({self.non_structural_count}):")
             by: dict[str, list[str]] = {}
@@ -157,6 +192,6 @@ class SemanticDiffResult(Result):
         lines += [f"note: {note}" for note in self.notes]
         if self.partial:
             lines.append(f"partial: {self.partial}")
-        if self.agentic_hint and not self.offset:
-            lines.append(self.agentic_hint)
+        # The other steps say again what the lines above say of each change.
+        lines += [step.partition(". ")[2] for step in self.agentic_hint.splitlines() if "re-run" in step[:10]]
         return "\n".join(lines) + self.pagination.line()
