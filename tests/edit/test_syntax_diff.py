@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -93,3 +94,15 @@ def test_what_is_no_code_or_too_large_is_not_parsed_and_the_latter_is_said(
     assert large.symbols == () and "too large" in large.errors[0]
     nowhere = SyntaxComparer(parsers=ParserPool(processes=1), known=lambda path, digest: None, folder=tmp_path / "gone")
     assert "not checked" in compared(nowhere, None, b"x = 1\n").errors[0]
+
+
+@requirement("EDT-07")
+def test_texts_are_held_in_one_file_that_is_empty_afterwards_and_made_again_when_it_is_gone(tmp_path: Path) -> None:
+    with closing(ParserPool(processes=1)) as parsers:
+        syntax = SyntaxComparer(parsers=parsers, known=lambda path, digest: None, folder=tmp_path)
+        for turn in range(3):
+            assert compared(syntax, None, b"def f%d():\n    pass\n" % turn).symbols == (f"+shop.py:f{turn}",)
+            (held,) = tmp_path.iterdir()
+            assert held.stat().st_size == 0
+            if turn == 1:
+                held.unlink()

@@ -3,12 +3,12 @@
 import asyncio
 import os
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 
 from codeplane.code.languages.language import Language
 from codeplane.code.languages.registry import languages
@@ -23,6 +23,7 @@ MAX_PARSED = 1024 * 1024
 _MAX_BYTES = 8 * 1024 * 1024
 _MAX_FACTS = 64 * 1024 * 1024
 _START = 200
+_TEXTS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +61,7 @@ class SyntaxComparer:
         """`known` returns the facts for a path and content digest when the index has them."""
         self._parsers = parsers
         self._known = known
-        self._folder = folder
+        self._texts = _TextFile(folder / "parse-texts")
         # One at a time, so that callers share the warm process, and in a thread of its own, so that waiting callers
         # take no thread from those that write.
         self._turns = ThreadPoolExecutor(1, thread_name_prefix="codeplane-syntax")
@@ -74,8 +75,8 @@ class SyntaxComparer:
         if not versions:
             return SyntaxDiff(errors=_too_large_warning(too_large))
         try:
-            with NamedTemporaryFile(dir=self._folder, prefix="parse-") as file:
-                parsed = self._parse(versions, Path(file.name), file.fileno())
+            with self._texts.holding(version.text for version in versions) as content:
+                parsed = self._parse(versions, content)
         except Exception as error:  # the call must be answered whatever fails here
             return SyntaxDiff(errors=(f"syntax was not checked: {error}",))
         symbols: list[str] = []
@@ -90,12 +91,9 @@ class SyntaxComparer:
                 errors.append(f"syntax error at {shown(path)}:{line}")
         return SyntaxDiff(symbols=tuple(symbols), errors=(*errors, *_too_large_warning(too_large)), around=around)
 
-    def _parse(self, versions: list[_Version], content: Path, descriptor: int) -> "dict[tuple[str, bool], _Parse]":
-        # Start with a newline, since an empty file cannot be mapped.
-        os.write(descriptor, b"\n")
-        sources, offset = [], 1
+    def _parse(self, versions: list[_Version], content: Path) -> "dict[tuple[str, bool], _Parse]":
+        sources, offset = [], 0
         for key, version in enumerate(versions):
-            _write(descriptor, version.text)
             sources.append(
                 Source(
                     key=key,
@@ -126,6 +124,33 @@ class SyntaxComparer:
     def _run_parsers(self, content: Path, sources: list[Source], *, check: bool) -> dict[int, ParseResult]:
         batches = self._parsers.parse(content, sources, check=check)
         return {parsed.key: parsed for batch in batches for parsed in batch}
+
+
+class _TextFile:
+    """The file in which the workers find texts, kept open: making one takes longer than parsing a small edit."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._descriptor: int | None = None
+
+    @contextmanager
+    def holding(self, texts: Iterable[bytes]) -> Iterator[Path]:
+        """Hold the texts one after another while the block runs."""
+        descriptor = self._opened()
+        try:
+            for text in texts:
+                _write(descriptor, text)
+            yield self._path
+        finally:
+            os.ftruncate(descriptor, 0)
+
+    def _opened(self) -> int:
+        if self._descriptor is not None and not os.fstat(self._descriptor).st_nlink:
+            os.close(self._descriptor)
+            self._descriptor = None
+        if self._descriptor is None:
+            self._descriptor = os.open(self._path, _TEXTS, 0o600)
+        return self._descriptor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
