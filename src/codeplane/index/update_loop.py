@@ -27,9 +27,10 @@ _RETRY_SEC = 5.0
 _AGAIN_SEC = 0.5
 _TELL_EVERY_SEC = 1.0
 _FILL_SEC = 5.0
-# While edits come one upon another, their full text is committed and their vectors are made together, this often.
+# While edits come one upon another, their full text is committed and their vectors are made together, this often; for
+# those who ask for them at once.
 _COMMIT_EVERY_SEC = 0.5
-_FILL_EVERY_SEC = 2.0
+_FILL_EVERY_SEC = 10.0
 _SOON_SEC = 0.01
 # A pass that is overtaken sooner is ended all the same: where edits come one upon another, none would ever be.
 _SHORT_SEC = 1.0
