@@ -26,8 +26,9 @@ _ENTRY_FIELDS = {
 class Change:
     """A change of one file; `content` is its bytes, a file to read them from, or None to delete it.
 
-    `before` is the SHA-256 of the file when the change was planned, None when there was none. The content of a link is
-    its target. Without `mode` the mode stays as it was, or is the system's default for new files.
+    `before` is the SHA-256 of the file when the change was planned, None when there was none; `old` are its bytes then,
+    where they are few. The content of a link is its target. Without `mode` the mode stays as it was, or is the system's
+    default for new files.
     """
 
     path: str
@@ -37,6 +38,7 @@ class Change:
     mode: int | None = None
     executable: bool | None = None
     moved_from: str | None = None
+    old: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

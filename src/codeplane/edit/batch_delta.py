@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codeplane.edit.batch import Change
-from codeplane.edit.delta import Delta, DiffStats, FileDelta, Position, TextEdit, TextRange
+from codeplane.edit.delta import Delta, DiffStats, FileDelta
 from codeplane.edit.file_state import sha256_of
-from codeplane.edit.folder_descriptors import open_file, open_parent, read_link, stat_entry
+from codeplane.edit.folder_descriptors import open_parent, read_bytes, read_link, stat_entry
 from codeplane.edit.history.mutation_record import MutationStats
 from codeplane.edit.line_diff import Hunk, diff_lines, split_lines
 from codeplane.edit.syntax_diff import Texts
@@ -18,6 +18,7 @@ from codeplane.index.files.paths import shown
 from codeplane.kernel.call import Effects
 from codeplane.kernel.errors import NotText
 from codeplane.kernel.ids import digest
+from codeplane.kernel.json import JsonObject
 
 MAX_FILES = 200
 _MAX_COMPARED = 4 * 1024 * 1024
@@ -75,7 +76,7 @@ class BatchDelta:
 
 def batch_delta(root: Path, changes: Sequence[Change]) -> BatchDelta:
     """Compute the delta of changes before they are made; blocks."""
-    before = {change.path: read_content(root, root / change.path) for change in changes if change.before is not None}
+    before = {change.path: _old_content(root, change) for change in changes if change.before is not None}
     after = {change.path: _new_content(root, change) for change in changes if change.content is not None}
     return compare_contents(changes, before, after)
 
@@ -117,6 +118,7 @@ def _file_delta(change: Change, old: bytes | None, new: bytes | None, edits_left
     if change.before is None and not change.moved_from:
         action = "created"
     text = new_text or old_text
+    # Of plain values: the validator makes the models of all edits in one go.
     return FileDelta.model_validate(
         {
             "path": shown(change.path),
@@ -129,21 +131,18 @@ def _file_delta(change: Change, old: bytes | None, new: bytes | None, edits_left
                 insertions=sum(hunk.insertions for hunk in hunks),
                 deletions=sum(hunk.deletions for hunk in hunks),
             ),
-            "edits": tuple(_edit(hunk, lines) for hunk in listed) if change.before is not None or old_text else (),
+            "edits": [_edit(hunk, lines) for hunk in listed] if change.before is not None or old_text else (),
         }
     )
 
 
-def _edit(hunk: Hunk, lines: Sequence[str]) -> TextEdit:
+def _edit(hunk: Hunk, lines: Sequence[str]) -> JsonObject:
     new = "".join(lines[hunk.new_start : hunk.new_end])
-    return TextEdit(
-        range=TextRange(
-            start=Position(line=hunk.start + 1, char=0),
-            end=Position(line=hunk.end + 1, char=0),
-        ),
-        new_text=new[:_MAX_NEW_TEXT],
-        cut=len(new) > _MAX_NEW_TEXT,
-    )
+    return {
+        "range": {"start": {"line": hunk.start + 1, "char": 0}, "end": {"line": hunk.end + 1, "char": 0}},
+        "new_text": new[:_MAX_NEW_TEXT],
+        "cut": len(new) > _MAX_NEW_TEXT,
+    }
 
 
 def _decode(content: bytes | None, path: str) -> Text | None:
@@ -153,6 +152,10 @@ def _decode(content: bytes | None, path: str) -> Text | None:
         return Text.of(content, path)
     except NotText:
         return None
+
+
+def _old_content(root: Path, change: Change) -> bytes | None:
+    return change.old if change.old is not None else read_content(root, root / change.path)
 
 
 def _new_content(root: Path, change: Change) -> bytes | None:
@@ -171,8 +174,7 @@ def read_content(root: Path, path: Path) -> bytes | None:
                 return os.fsencode(read_link(folder, name))
             if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_COMPARED:
                 return None
-            with os.fdopen(open_file(folder, name), "rb") as file:
-                content = file.read(_MAX_COMPARED + 1)
+            content = read_bytes(folder, name, size=status.st_size, limit=_MAX_COMPARED)
             return content if len(content) <= _MAX_COMPARED else None
     except OSError:
         return None

@@ -84,7 +84,13 @@ class Delta(Result):
             file.model_copy(
                 update={
                     "edits": tuple(
-                        edit.model_copy(update={"symbol": symbol, "semantic": _is_semantic(file, edit, semantic)})
+                        TextEdit(
+                            range=edit.range,
+                            new_text=edit.new_text,
+                            cut=edit.cut,
+                            semantic=_is_semantic(file, edit, semantic),
+                            symbol=symbol,
+                        )
                         for edit, symbol in zip(
                             file.edits, chain(symbols.get(file.path, ()), repeat(None)), strict=False
                         )

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from codeplane.edit.batch import Change
 from codeplane.edit.file_state import sha256_of, state_in, state_of
-from codeplane.edit.folder_descriptors import MISSING, entry_exists, open_file, open_parent, read_link, stat_entry
+from codeplane.edit.folder_descriptors import MISSING, entry_exists, open_parent, read_bytes, read_link, stat_entry
 from codeplane.edit.replacements import LineReplacement, apply_replacements, line_spans
 from codeplane.edit.request import Edit
 from codeplane.edit.scope import Scope
@@ -22,6 +22,7 @@ from codeplane.kernel.errors import FileChanged, InvalidArgument, NotFound, Path
 _XXH3_LENGTH = 32
 _SHORTEST_HASH = 8
 _MAX_TEXT = 64 * 1024 * 1024
+_SMALL = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +71,7 @@ class EditPlan:
             moved_from = self._origin(path)
             if now is None:
                 if before is not None:
-                    changes.append(Change(path=path, content=None, before=before.sha256))
+                    changes.append(Change(path=path, content=None, before=before.sha256, old=_small(before)))
             elif before is None or _differ(before, now):
                 content = now.content if now.source is None else now.source
                 assert content is not None
@@ -83,6 +84,7 @@ class EditPlan:
                         mode=now.mode,
                         executable=now.executable,
                         moved_from=moved_from,
+                        old=_small(before) if before is not None else None,
                     )
                 )
         return changes
@@ -208,8 +210,7 @@ def _read_version(folder: int, name: str, path: str, *, source: Path) -> _Versio
     mode = stat.S_IMODE(status.st_mode)
     if status.st_size > _MAX_TEXT:
         return _Version(content=None, sha256=state_in(folder, name).sha256, mode=mode, source=source)
-    with os.fdopen(open_file(folder, name), "rb") as file:
-        content = file.read(_MAX_TEXT + 1)
+    content = read_bytes(folder, name, size=status.st_size, limit=_MAX_TEXT)
     if len(content) > _MAX_TEXT:
         raise FileChanged(f"{shown(path)} grows while it is read")
     return _Version(content=content, sha256=sha256_of(content), mode=mode)
@@ -245,6 +246,11 @@ def _edit_text(edit: Edit, path: str, content: bytes) -> bytes:
         ]
         return text.replace_spans(line_spans(text.plain, lines, path=name)).encode(name)
     return apply_replacements(text, edit.swaps, path=name).encode(name)
+
+
+def _small(version: _Version) -> bytes | None:
+    """The content of a small file, which need not be read again."""
+    return version.content if version.content is not None and len(version.content) <= _SMALL else None
 
 
 def _is_text(content: bytes) -> bool:

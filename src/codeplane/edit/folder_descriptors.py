@@ -14,6 +14,7 @@ T = TypeVar("T")
 # How many folders stay open at once.
 MAX_OPEN = 64
 _PAUSE_SEC = 0.001
+_MIN_CHUNK = 4096
 # Passing through a folder needs fewer rights than listing or syncing it.
 _THROUGH = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _INTO = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -108,6 +109,21 @@ class FolderDescriptors:
 def open_file(folder: int, name: str) -> int:
     """Open a file in a folder for reading, without following links or waiting for pipes."""
     return os.open(name, _READ, dir_fd=folder)
+
+
+def read_bytes(folder: int, name: str, *, size: int, limit: int) -> bytes:
+    """Read a file of about that size; of one that grows meanwhile, a little more than `limit` at most."""
+    descriptor = open_file(folder, name)
+    try:
+        content = b""
+        # One byte more than the size, so that a short read means the end of the file.
+        while len(chunk := os.read(descriptor, wanted := max(size + 1 - len(content), _MIN_CHUNK))) == wanted:
+            content += chunk
+            if len(content) > limit:
+                return content
+        return content + chunk
+    finally:
+        os.close(descriptor)
 
 
 def read_link(folder: int, name: str) -> str:

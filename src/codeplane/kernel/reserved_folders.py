@@ -1,5 +1,6 @@
 """The folders that belong to git and to CodePlane, under every name that a disk takes for theirs."""
 
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 # With the short names that Windows gives them.
@@ -19,6 +20,7 @@ def is_codeplanes(path: str) -> bool:
     return not _CODEPLANE.isdisjoint(folded(path))
 
 
+@lru_cache(maxsize=1024)
 def folded(path: str) -> tuple[str, ...]:
     """The parts of a path as a disk may take them: without case, streams, trailing dots and spaces, invisible signs."""
     return tuple(map(_plain, PurePosixPath(path.replace("\\", "/")).parts))
