@@ -1,20 +1,21 @@
 """Which places compilers say refer to a symbol: a data file for `bench.references` and `bench.rename`.
 
-`python -m bench.compiler_truth FOLDER --out FILE` asks Go's type checker, `javac` or `clangd` (`bench.clangd_truth`)
-about symbols of a checkout, drawn by a seed as `bench.rename_compile` draws them; `python -m bench.references --data
-FILE --root FOLDER` scores by tier.
+`python -m bench.compiler_truth FOLDER --out FILE` asks Go's type checker, `javac`, `clangd` (`bench.clangd_truth`) or
+`rust-analyzer` (`bench.rust_truth`) about symbols of a checkout, drawn by a seed as `bench.rename_compile` draws them;
+`python -m bench.references --data FILE --root FOLDER` scores by tier.
 """
 
 import argparse
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench.clangd_truth import ClangdTruth, clangd
 from bench.compilers import Compiler, Project, UnitCompiler, WarmCompiler, compiling
 from bench.rename_compile import described
+from bench.rust_truth import RustTruth, rust_analyzer, rust_symbols
 from bench.symbol_sample import Symbol, all_symbols, drawn
 
 Place = tuple[str, int, int]
@@ -86,6 +87,26 @@ def truth_rows(
         yield symbol, row(number, symbol, certain, disputed)
 
 
+def rust_rows(
+    root: Path, known: Mapping[str, object], count: int, seed: int
+) -> Iterator[tuple[Symbol, dict[str, object] | None]]:
+    """What `rust-analyzer` knows about drawn symbols of a checkout."""
+    everything = rust_symbols(root)
+    with rust_analyzer(root, known) as server:
+        truth = RustTruth(server, everything)
+        for number, symbol in enumerate(drawn(everything, count, seed)):
+            places = truth.uses(symbol)
+            yield symbol, row(number, symbol, *places) if places is not None else None
+
+
+def compiler_rows(
+    root: Path, known: Mapping[str, object], count: int, seed: int
+) -> Iterator[tuple[Symbol, dict[str, object] | None]]:
+    """What the compiler of a checkout knows about drawn symbols."""
+    with compiling(Project.at(root, known)) as compiler:
+        yield from truth_rows(compiler, drawn(all_symbols(root, compiler.covers), count, seed), root)
+
+
 def _row(root: Path, path: str, line: int) -> bytes:
     return (root / path).read_bytes().split(b"\n")[line - 1]
 
@@ -109,10 +130,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     root = options.folder.resolve()
+    known = described(root, options.language)
+    rows = rust_rows if known["language"] == "rust" else compiler_rows
     written: Counter[str] = Counter()
-    with compiling(Project.at(root, described(root, options.language))) as compiler, options.out.open("w") as out:
-        symbols = drawn(all_symbols(root, compiler.covers), options.count, options.seed)
-        for symbol, found in truth_rows(compiler, symbols, root):
+    with options.out.open("w") as out:
+        for symbol, found in rows(root, known, options.count, options.seed):
             written[symbol.kind if found else "not known to the compiler"] += 1
             if found:
                 out.write(json.dumps(found) + "\n")

@@ -1,4 +1,4 @@
-"""A language server over standard input and output, asked one question at a time: `clangd`, `gopls`."""
+"""A language server over standard input and output, asked one question at a time: `clangd`, `rust-analyzer` and others."""
 
 import json
 import re
@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
-from bench.references import Lines
+from bench.references import Lines, Place
 
 _CAPABILITIES = {
     "textDocument": {"rename": {"prepareSupport": False}, "references": {}},
     "workspace": {"workspaceEdit": {"documentChanges": False}, "configuration": True, "workspaceFolders": True},
     "window": {"workDoneProgress": True},
+    "experimental": {"serverStatusNotification": True},
 }
 SERVERS: Mapping[str, Sequence[str]] = {
     "cpp": ("clangd", "--background-index", "-j=2", "--log=error", "--limit-references=0", "--limit-results=0"),
@@ -28,8 +29,11 @@ class ServerError(Exception):
 class LanguageServer:
     """A server for one folder; files are opened when they are asked about, and not changed."""
 
-    def __init__(self, root: Path, command: Sequence[str], language: str) -> None:
+    def __init__(
+        self, root: Path, command: Sequence[str], language: str, settings: Mapping[str, object] | None = None
+    ) -> None:
         self.root = root
+        self._settings = settings
         self._language = language
         self._process = subprocess.Popen(
             command, cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
@@ -46,7 +50,7 @@ class LanguageServer:
                 "rootUri": root.as_uri(),
                 "capabilities": _CAPABILITIES,
                 "workspaceFolders": [folder],
-                "initializationOptions": {"clangdFileStatus": False},
+                "initializationOptions": settings or {"clangdFileStatus": False},
             },
         )
         self._send({"method": "initialized", "params": {}})
@@ -67,6 +71,24 @@ class LanguageServer:
         """Wait until the work that the server reports has begun and ended."""
         while not self._worked or self._working:
             self._read()
+
+    def wait_until_quiet(self) -> None:
+        """Wait until `rust-analyzer` says that it has nothing more to do."""
+        while True:
+            message = self._read()
+            params = message.get("params") if message.get("method") == "experimental/serverStatus" else None
+            if isinstance(params, dict) and params["quiescent"]:
+                return
+
+    def references(self, path: str, line: int, column: int) -> list[Place]:
+        """The places inside the folder that mean what is declared at a place, the declaration included."""
+        context = {"context": {"includeDeclaration": True}}
+        answer = self.ask("textDocument/references", {**self.at(path, line, column), **context})
+        found = []
+        for location in answer if isinstance(answer, list) else ():
+            place, start = self._path(location["uri"]), location["range"]["start"]
+            found += [(place, start["line"], start["character"])] if not place.startswith("/") else []
+        return found
 
     def open(self, path: str) -> Lines:
         """Tell the server a file's text."""
@@ -146,5 +168,5 @@ class LanguageServer:
             (self._working.discard if kind == "end" else self._working.add)(token)
         elif "method" in message and "id" in message:
             items = params.get("items", ()) if isinstance(params, dict) else ()
-            self._send({"id": message["id"], "result": [None for _ in items] if items else None})
+            self._send({"id": message["id"], "result": [self._settings for _ in items] if items else None})
         return message

@@ -2,7 +2,9 @@
 
 Symbols are drawn by a seed from the files that compile, tests left out, and renamed through the same operation that
 agents call, on a copy. `green` was applied at once and compiles; `asked` was answered with a question; `refused` with
-an error; `broken` reported success and no longer compiles. Of an answer that asks back, the second calls that its text
+an error; `broken` reported success and no longer compiles. `fixed` cannot be renamed by anybody and was refused with
+that reason: it implements a trait of another crate, and the compiler does not take it under another name; such symbols
+are left out of the share. Of an answer that asks back, the second calls that its text
 suggests are made, too: where it leaves places to the reader (`include=[#NUMBER, …]`) with all of them. `advice` counts
 the questions of which a suggested call breaks the build as it stands in the text, `choice` those of which some answer
 is applied and compiles. How a checkout is compiled stands in `FOLDER.json` (`bench.compilers`).
@@ -21,10 +23,12 @@ from pathlib import Path
 
 from bench.compilers import Compiler, Project, compiling
 from bench.measure import machine, table
+from bench.rust_traits import NOT_OF_TRAIT, own_traits, trait_of
 from bench.scratch import Ask, Envelope, asking, changed_files, scratch_copy, undo
 from bench.symbol_sample import KINDS, Symbol, all_symbols, drawn, listed
 
 _LIMIT = 5000
+_RENAMED = "Renamed"
 _CALL = re.compile(r"refactor_(?:rename|apply) refactor_id=\S+((?: (?:or )?\w+=(?:\[[^\]]*\]|[^\s)]+))*)")
 _ARGUMENT = re.compile(r"(\w+)=(\[[^\]]*\]|[^\s)]+)")
 
@@ -79,6 +83,8 @@ class Renames:
         result = envelope.get("result")
         if not isinstance(result, dict):
             verdict.reason = _error(envelope)
+            if "belongs to the trait" in verdict.reason and await asyncio.to_thread(self._is_fixed, symbol):
+                verdict.outcome = "fixed"
             if verdict.reason.startswith("POLICY_DENIED"):
                 # On a machine under load the policy may not be there in time, and then refuses everything.
                 sys.exit(f"nothing can be measured: {verdict.reason}")
@@ -94,8 +100,23 @@ class Renames:
             verdict.reason = str(result["status"])
         return verdict
 
+    def _is_fixed(self, symbol: Symbol) -> bool:
+        """Whether no trait of the checkout has the name of the member's, and the compiler misses it under another."""
+        trait = trait_of(self._root, symbol)
+        if not trait or trait in own_traits(self._root):
+            return False
+        file = self._root / symbol.path
+        text = file.read_bytes()
+        rows = text.decode("utf-8", "surrogateescape").split("\n")
+        end = symbol.column - 1 + len(symbol.name)
+        rows[symbol.line - 1] = f"{rows[symbol.line - 1][:end]}{_RENAMED}{rows[symbol.line - 1][end:]}"
+        file.write_bytes("\n".join(rows).encode("utf-8", "surrogateescape"))
+        error = self._compiler.check([symbol.path])
+        file.write_bytes(text)
+        return any(code in error for code in NOT_OF_TRAIT)
+
     async def _rename(self, symbol: Symbol) -> Envelope:
-        new_name = f"{symbol.name}{'_RENAMED' if symbol.name.isupper() else 'Renamed'}"
+        new_name = f"{symbol.name}{'_RENAMED' if symbol.name.isupper() else _RENAMED}"
         return await self._ask("refactor.rename", symbol=symbol.place, new_name=new_name, apply=True, limit=_LIMIT)
 
     async def _compile(self) -> tuple[str, str, str]:
@@ -222,7 +243,8 @@ def line_of(verdict: Verdict) -> str:
     return "\n".join(parts)
 
 
-HEADS = ["kind", "symbols", "green", "asked", "refused", "broken", "green%", "choice", "advice broken", "cpu_ms"]
+_OUTCOMES = ("fixed", "green", "asked", "refused", "broken")
+HEADS = ["kind", "symbols", *_OUTCOMES, "green%", "choice", "advice broken", "cpu_ms"]
 
 
 def rows(verdicts: Sequence[Verdict]) -> list[list[str]]:
@@ -237,8 +259,8 @@ def rows(verdicts: Sequence[Verdict]) -> list[list[str]]:
             [
                 kind,
                 str(len(some)),
-                *(str(counts[outcome]) for outcome in ("green", "asked", "refused", "broken")),
-                f"{counts['green'] / len(some):.2f}",
+                *(str(counts[outcome]) for outcome in _OUTCOMES),
+                f"{counts['green'] / (len(some) - counts['fixed']):.2f}" if counts["fixed"] < len(some) else "-",
                 str(sum(verdict.choice_green for verdict in some)),
                 str(sum(verdict.advice_broken for verdict in some)),
                 f"{sum(verdict.cpu for verdict in some) / len(some) * 1000:.0f}",

@@ -28,6 +28,27 @@ BOX = (
     "int use() { Box box; put(1); return box.put('a'); }\n"
 )
 needs_clangd = pytest.mark.skipif(shutil.which("clangd") is None, reason="needs clangd")
+SHAPE = """use std::fmt;
+
+pub trait Area {
+    fn area(&self) -> u32;
+}
+
+pub struct Square(u32);
+
+impl Area for Square {
+    fn area(&self) -> u32 {
+        self.0 * self.0
+    }
+}
+
+impl fmt::Display for Square {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        write!(out, "{}", self.area())
+    }
+}
+"""
+needs_cargo = pytest.mark.skipif(shutil.which("cargo") is None, reason="needs cargo")
 needs_javac = pytest.mark.skipif(shutil.which("javac") is None, reason="needs javac")
 pytestmark = [requirement("REF-40"), pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")]
 
@@ -51,7 +72,25 @@ async def test_a_rename_is_compiled_and_undone(checkout: Path) -> None:
             verdict = await Renames(ask, compiler, root, follow=True).judge(TWICE)
         assert (verdict.outcome, verdict.error, verdict.undo) == ("green", "", "")
         assert {path: (root / path).read_text() for path in C} == C
-    assert rows([verdict])[0][:6] == ["function", "1", "1", "0", "0", "0"]
+    assert rows([verdict])[0][:8] == ["function", "1", "0", "1", "0", "0", "0", "1.00"]
+
+
+@needs_cargo
+async def test_what_a_foreign_trait_prescribes_is_counted_apart(tmp_path: Path) -> None:
+    folder = tmp_path / "shapes"
+    (folder / "src").mkdir(parents=True)
+    (folder / "Cargo.toml").write_text('[package]\nname = "shapes"\nversion = "0.1.0"\nedition = "2021"\n')
+    (folder / "src/lib.rs").write_text(SHAPE)
+    fmt = Symbol(kind="method", name="fmt", path="src/lib.rs", line=16, column=8)
+    area = Symbol(kind="method", name="area", path="src/lib.rs", line=10, column=8)
+    with scratch_copy(folder) as root, compiling(Project.at(root, {"language": "rust"})) as compiler:
+        async with asking(root) as ask:
+            renames = Renames(ask, compiler, root, follow=False)
+            verdicts = [await renames.judge(fmt), await renames.judge(area)]
+        assert (root / "src/lib.rs").read_text() == SHAPE
+    assert [verdict.outcome for verdict in verdicts] == ["fixed", "green"]
+    assert "belongs to the trait Display" in verdicts[0].reason
+    assert rows(verdicts)[0][:8] == ["method", "2", "1", "1", "0", "0", "0", "1.00"]
 
 
 async def test_the_calls_that_an_answer_suggests_can_be_made(checkout: Path) -> None:
