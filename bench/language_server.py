@@ -1,4 +1,4 @@
-"""A language server over standard input and output, asked one question at a time: `clangd`, `rust-analyzer` and others."""
+"""A language server over standard input and output, asked one question at a time: `clangd`, `gopls` and others."""
 
 import json
 import re

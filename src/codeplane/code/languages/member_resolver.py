@@ -42,6 +42,9 @@ class CodeView(Protocol):
     def modules(self, path: str) -> Modules | None:
         """Return the modules of the language of a file."""
 
+    def with_text(self, path: str, text: bytes) -> "CodeView":
+        """Return the repository as it would be if a file had another text."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relatives:

@@ -7,7 +7,7 @@ from codeplane.code.entity import Bound, Entity, Instance, Meaning, Module, Outs
 from codeplane.code.languages.expression import Step, is_reached, receiver
 from codeplane.code.languages.javascript.exports import exported_places
 from codeplane.code.languages.javascript.this_binding import class_of_this, in_static
-from codeplane.code.languages.member_resolver import MemberResolver, Relatives
+from codeplane.code.languages.member_resolver import CodeView, MemberResolver, Relatives
 from codeplane.code.languages.member_resolvers import MEMBER_RESOLVERS
 from codeplane.code.languages.modules import Modules
 from codeplane.code.languages.outside_packages import gives_its_own
@@ -16,6 +16,7 @@ from codeplane.code.languages.python.narrowing import narrowings
 from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.model import REASONS, Definition, Export, Facts, Import
 from codeplane.code.resolve.assignments import Assignments
+from codeplane.code.resolve.replaced_file import ReplacedFile
 from codeplane.code.resolve.statement_values import StatementValues
 from codeplane.code.resolve.syntax_trees import SyntaxTrees
 from codeplane.code.resolve.world import World
@@ -326,3 +327,9 @@ class _View:
         """Return the modules of the language of a file."""
         facts = self._world.facts(path)
         return self._world.modules(facts) if facts is not None else None
+
+    def with_text(self, path: str, text: bytes) -> CodeView:
+        """Return the repository as it would be if a file had another text."""
+        facts = self._world.facts(path)
+        assert facts is not None
+        return ReplacedFile(self, path, text, self._world.language(facts), self._resolver.syntax)

@@ -5,6 +5,7 @@ import re
 import tree_sitter
 
 from codeplane.code.facts.extract import parse
+from codeplane.code.languages.language import Language
 from codeplane.code.resolve.world import World
 
 
@@ -26,8 +27,12 @@ class SyntaxTrees:
             language, text = self._world.language(facts), self._world.text(path)
             if language.embedded:
                 text = _mask_except(text, language.embedded)
-            tree = self._trees[path] = parse(self._parser(language.grammar), language, text)
+            tree = self._trees[path] = self.parse(language, text)
         return tree.root_node.descendant_for_byte_range(start, end)
+
+    def parse(self, language: Language, text: bytes) -> tree_sitter.Tree:
+        """Return the tree of a text."""
+        return parse(self._parser(language.grammar), language, text)
 
     def _parser(self, grammar: str) -> tree_sitter.Parser:
         found = self._parsers.get(grammar)

@@ -44,6 +44,69 @@ def check(folder: Path, files: Mapping[str, str]) -> None:
 
 
 CASES: dict[str, dict[str, str]] = {
+    "the body of a macro means what it means where it is called": {
+        "src/main.rs": "struct A;\nimpl A { fn ‹go›(&self) {} fn put(&self) {} }\nstruct B;\n"
+        "impl B { fn go(&self) {} }\n"
+        "macro_rules! run { ($x:expr) => { $x.«go»() }; }\nfn f(a: A) { run!(a); }\n",
+    },
+    "a macro that is called with several types is asked about": {
+        "src/main.rs": "struct A;\nimpl A { fn ‹go›(&self) {} }\nstruct B;\nimpl B { fn go(&self) {} }\n"
+        "macro_rules! run { ($x:expr) => { $x.?go?() }; }\nfn f(a: A, b: B) { run!(a); run!(b); }\n",
+    },
+    "names that a macro is given as parts of code": {
+        "src/main.rs": "struct A;\nimpl A { fn ‹go›(&self) {} fn put(&self) {} }\nstruct B;\n"
+        "impl B { fn go(&self) {} }\n"
+        "macro_rules! call { (go $t:ty, $($m:ident),*) => { $( fn $m(x: &$t) { x.$m(); } )* }; }\n"
+        "call!(go A, «go», put);\n",
+    },
+    "methods that a macro writes into an implementation": {
+        "src/lib.rs": "pub trait Area { fn ‹area›(&self) -> u32; }\npub struct Square;\n"
+        "impl Area for Square { fn area(&self) -> u32 { 1 } }\n"
+        "macro_rules! forward { () => { fn «area»(&self) -> u32 { (**self).«area»() } }; }\n"
+        "impl<T: Area + ?Sized> Area for &T { forward!(); }\nimpl<T: Area> Area for Box<T> { forward!(); }\n",
+    },
+    "items and variables that a macro writes under their own names": {
+        "src/main.rs": "struct A;\nimpl A { fn ‹go›(&self) {} }\n"
+        "macro_rules! tests { ($m:ident) => { mod $m { use super::*; fn go() { let go = 1; A.«go»(); go + 1; } } }; }\n"
+        "tests!(a);\ntests!(b);\n",
+    },
+    "everything of another crate inside a function may hide a name": {
+        "src/main.rs": "fn ‹visit›(n: u8) { use std::fmt::*; ?visit?(n - 1); }\nfn f() { «visit»(1); }\n",
+    },
+    "everything of another crate beside everything of this one does not": {
+        "src/main.rs": "fn ‹visit›(n: u8) {}\nmod tests { use super::*; use std::fmt::*; fn f() { «visit»(1); } }\n",
+    },
+    "imports that a macro writes": {
+        "src/main.rs": "mod shop { pub struct ‹Item›; }\nuse shop::«Item»;\n"
+        "macro_rules! tests { () => { use super::*; }; }\n"
+        "mod a { fn f() -> «Item» { todo!() } tests!(); }\n",
+    },
+    "functions of one name in several implementations of a trait": {
+        "src/main.rs": "struct A;\nimpl From<u8> for A { fn from(n: u8) -> A { A } }\n"
+        "impl From<&str> for A { fn from(n: &str) -> Self { A } }\n#[derive(Default)]\nstruct B;\n"
+        "impl A { fn ‹go›(&self) {} }\nimpl B { fn go(&self) {} }\n"
+        "fn f() { let a = A::from(1); a.«go»(); let b = B::default(); b.go(); }\n",
+    },
+    "types from outside with a trait of the repository": {
+        "src/lib.rs": "pub trait Feed { fn feed(&mut self); fn limit(self, n: u8) -> Limit<Self> where Self: Sized; }\n"
+        "pub struct Limit<T>(T);\nimpl<T> Limit<T> { pub fn limit(&self) {} }\n"
+        "impl Feed for &[u8] { fn feed(&mut self) {}\n    fn ‹limit›(self, n: u8) -> Limit<Self> { todo!() } }\n"
+        'pub fn f() { let text = &b"abc"[..]; let l = text.«limit»(4); l.limit(); }\n',
+    },
+    "raw pointers have members behind a star": {
+        "src/lib.rs": "struct A { n: u8 }\nimpl A { fn ‹is_null›(&self) {} }\n"
+        "unsafe fn f(p: *mut A, q: *const ()) { p.is_null(); (*p).«is_null»(); let a = q as *mut A; (*a).«is_null»();\n"
+        "    (*q.cast::<A>()).«is_null»(); }\n",
+    },
+    "variables of a macro are not those of its caller": {
+        "src/main.rs": "struct A;\nimpl A { fn ‹go›(&self) {} }\nstruct B;\nimpl B { fn go(&self) {} }\n"
+        "macro_rules! both { ($x:expr) => { let value = B; $x; value.go(); }; }\n"
+        "fn f(value: A) { both!(value.«go»()); }\n",
+    },
+    "an empty array and comments before values are read": {
+        "src/main.rs": "struct A;\nimpl A { fn ‹go›(&self) {} }\nfn f(a: A) {\n    let none: [u8; 0] = []; none.go();\n"
+        "    let empty = []; empty.go();\n    let all = [/* first */ a]; (/* one */ all[0]).«go»();\n}\n",
+    },
     "tests of a program do not reach its names": {
         "src/main.rs": "struct Entry;\nimpl Entry { pub fn ‹path›(&self) {} }\n"
         "fn f(e: &Entry, x: X) { e.«path»(); x.?path?(); }\n",

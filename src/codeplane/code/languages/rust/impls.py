@@ -23,6 +23,8 @@ from codeplane.code.model import Definition
 
 _TYPES = frozenset({"struct", "enum", "union", "trait"})
 _MAX_SUPER = 20
+LIST = "[]"
+"""How slices and arrays are named among types from outside."""
 
 
 class Owner(Struct, frozen=True):
@@ -119,6 +121,8 @@ class RustImpls:
             return None, ""
         if node.type == "primitive_type":
             return Outside(text_of(node)), text_of(node)
+        if node.type in ("slice_type", "array_type"):
+            return Outside(LIST), LIST
         parts = written_path(node)
         if not parts:
             return None, ""

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from codeplane.code.entity import Bound
-from codeplane.code.languages.rust.impls import Member
-from codeplane.code.languages.rust.std import OF_WRAPPERS, Ty, substituted
+from codeplane.code.languages.rust.impls import LIST, Member
+from codeplane.code.languages.rust.std import OF_WRAPPERS, Ty, result_of, substituted
 from codeplane.code.languages.rust.syntax import Node, field, text_of
 from codeplane.code.languages.rust.written_types import MAX_DEPTH, WrittenTypes
 
@@ -91,8 +91,34 @@ class MemberTypes(WrittenTypes):
             if found:
                 traits = {(one.owner.trait, one.owner.trait_name) for one in found}
                 return (found[0], of) if len(traits) == 1 else (None, None)
+            if of.shape in ("outside", "list"):
+                return self._given_by_trait(of, name), of
             inner = self.derefed(of) if of.shape == "named" else None
             if inner is None:
                 return None, None
             of = inner
         return None, None
+
+    def _given_by_trait(self, of: Ty, name: str) -> Member | None:
+        """Return the method that the only trait of the repository with such a one gives to a type from outside."""
+        found = [
+            one for one in self._impls.named(name)[0] if one.takes_self and (one.owner.is_trait or one.owner.trait_name)
+        ]
+        traits = {one.owner.of if one.owner.is_trait else one.owner.trait for one in found}
+        trait = next(iter(traits)) if len(traits) == 1 else None
+        if not isinstance(trait, Bound) or result_of(of, name, None, None) is not None:
+            return None
+        names = outside_names(of)
+        if not any(one.name in names and not isinstance(one.of, Bound) for one in self._impls.implementing(trait)):
+            return None
+        return next((one for one in found if one.owner.is_trait), None)
+
+
+def outside_names(of: Ty) -> frozenset[str]:
+    """Return the names of a type from outside and of what it dereferences to."""
+    if of.shape == "list":
+        return frozenset({LIST})
+    return frozenset({of.name, *_DEREFS.get(of.name, ())}) if of.shape == "outside" else frozenset()
+
+
+_DEREFS = {"Vec": (LIST,), "String": ("str",), "PathBuf": ("Path",), "OsString": ("OsStr",)}

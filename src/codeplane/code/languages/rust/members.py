@@ -5,7 +5,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 from codeplane.code.entity import Bound, Entity, Meaning, Outside
 from codeplane.code.languages.member_resolver import CodeView, MemberResolver, Relatives
+from codeplane.code.languages.rust.expansions import Expansions
 from codeplane.code.languages.rust.impls import Member, RustImpls, unique
+from codeplane.code.languages.rust.member_types import outside_names
 from codeplane.code.languages.rust.modules import RustModules
 from codeplane.code.languages.rust.names import Found, Thing, as_entity
 from codeplane.code.languages.rust.std import OF_WRAPPERS, Ty
@@ -28,15 +30,27 @@ _NAMES = frozenset({"identifier", "type_identifier", "field_identifier", "shorth
 class RustMembers(MemberResolver):
     """Resolves every name of Rust that is not a keyword."""
 
-    def __init__(self, view: CodeView) -> None:
+    def __init__(self, view: CodeView, *, expanded: bool = False) -> None:
         super().__init__(view)
         self._impls = RustImpls(view)
         self._names = self._impls.names
         self._types = RustTypes(view, self._impls)
         self._tokens = Tokens(self._impls, self._types, self._candidates)
+        # What is left in an expanded text are macros from outside.
+        self._expansions = (
+            None if expanded else Expansions(view, self._impls, lambda other: RustMembers(other, expanded=True))
+        )
 
     def meaning(self, path: str, facts: Facts, offset: int, name: str) -> Meaning | None:
         """Return what the name at a place means; None if the general rules for names decide."""
+        found = self._as_written(path, offset, name)
+        if found is None or found.certain or self._expansions is None:
+            return found
+        # What a macro of the repository writes may bring what is missing.
+        expanded = self._expansions.beside_calls(path, offset)
+        return self._joined(expanded) if expanded is not None and expanded.certain else found
+
+    def _as_written(self, path: str, offset: int, name: str) -> Meaning | None:
         node = self._view.node(path, offset, offset + len(name.encode()))
         above = node.parent if node is not None else None
         if node is not None and node.type in ("string_content", "string_literal"):
@@ -44,7 +58,10 @@ class RustMembers(MemberResolver):
         if node is None or above is None or node.type not in _NAMES or node.start_byte != offset:
             return None
         if above.type == "token_tree":
-            return self._tokens.meaning(path, node, name)
+            return self._of_token(path, node, name)
+        if above.type == "token_tree_pattern":
+            # A word that a macro asks for.
+            return _ELSEWHERE
         if node.type in ("field_identifier", "shorthand_field_identifier"):
             return self._of_field_name(path, node, above, name)
         if (use := next((one for one in around(node) if one.type == "use_declaration"), None)) is not None:
@@ -112,6 +129,21 @@ class RustMembers(MemberResolver):
         modules = self._view.modules(path)
         return not isinstance(modules, RustModules) or modules.may_reach(path, definition.file)
 
+    def _of_token(self, path: str, node: Node, name: str) -> Meaning:
+        """Return what a name among tokens means: in what the macros write, or as far as the tokens say."""
+        behind = node.next_sibling
+        if self._expansions is not None and (behind is None or behind.type != "!"):
+            found = self._expansions.meaning(path, node.start_byte)
+            if found is not None:
+                return self._joined(found)
+        return self._tokens.meaning(path, node, name)
+
+    def _joined(self, found: Meaning) -> Meaning:
+        """Return a meaning of several entities as certain only where these have to keep one name."""
+        bounds = [entity for entity in found.entities if isinstance(entity, Bound)]
+        whole = len(found.entities) <= 1 or (len(bounds) == len(found.entities) and self._is_one(bounds))
+        return Meaning(entities=found.entities, certain=found.certain and whole, how=found.how)
+
     def _itself(self, path: str, offset: int, name: str) -> Meaning | None:
         bound = self._names.bound_at(path, offset, name)
         local = self._names.locals.find(path, offset, name, "") if bound is None else None
@@ -160,7 +192,7 @@ class RustMembers(MemberResolver):
             return Meaning(entities=_entities(things), certain=self._is_one(things), how="member")
         before = field(node, "path")
         owner = self._types.written(path, before) if before is not None else None
-        if owner is not None and owner.shape in ("outside", "list", "tuple", "iter"):
+        if owner is not None and owner.shape in ("outside", "list", "tuple", "iter", "pointer"):
             return self._of_outside(path, owner, name, None)
         listed, whole = self._impls.named(name)
         traits = any(entry.owner.is_trait or entry.owner.blanket for entry in listed)
@@ -251,7 +283,7 @@ class RustMembers(MemberResolver):
         member = self._types.field_of(of, name)
         if member is not None:
             return Meaning(entities=self._fields(member.owner.of, name), certain=True, how="member")
-        if of is not None and of.shape in ("outside", "list", "tuple", "iter", "fn"):
+        if of is not None and of.shape in ("outside", "list", "tuple", "iter", "fn", "pointer"):
             return _ELSEWHERE
         return self._candidates(path, name, lambda one: one.kind == "field")
 
@@ -307,7 +339,7 @@ class RustMembers(MemberResolver):
 
     def _of_outside(self, path: str, of: Ty, name: str, count: int | None) -> Meaning:
         """Return what a member of a type from outside means: that of a trait of the repository, or something else."""
-        names = {of.name} if of.shape == "outside" else set()
+        names = outside_names(of)
         found = [
             one
             for one in self._impls.named(name)[0]
@@ -354,7 +386,9 @@ def _met(found: Found) -> Meaning:
     entities = _entities(found.things)
     if not entities:
         return _UNKNOWN
-    return Meaning(entities=entities, certain=len(entities) == 1, how="name", own=found.own)
+    # Twins for other systems are all meant; what another crate may have instead is not.
+    several = len(entities) > 1 and any(isinstance(entity, Outside) for entity in entities)
+    return Meaning(entities=entities, certain=len(entities) == 1, how="member" if several else "name", own=found.own)
 
 
 def _entities(things: Iterable[Thing]) -> tuple[Entity, ...]:

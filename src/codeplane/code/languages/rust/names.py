@@ -52,18 +52,24 @@ class RustNames:
         if node is None:
             return Found(doubt=True)
         doubt = False
+        starred: tuple[Thing, ...] = ()
         for one in around(node):
             if one.type != "block" and not is_module(one):
                 continue
             here = Mod(path, one.start_byte if one.type != "source_file" else 0)
             found = self._in(here, name, space, _MAX_HOPS)
-            if found:
-                return Found(found, self._brought_by(here, name, space), doubt)
             contents = self._contents_of(here)
+            named = contents is not None and (name in contents.items or name in contents.uses)
+            if found and not is_module(one) and not named and all(isinstance(thing, Outside) for thing in found):
+                # Everything of a crate that is not here, which may or may not have such a name.
+                starred = found
+            elif found:
+                return Found((*found, *starred), self._brought_by(here, name, space), doubt)
             doubt = doubt or contents is None or contents.opaque
             if is_module(one):
                 break
         found = self._crate(path, name) if space in ("type", "") else ()
+        found = found or starred
         if not found and name in PRELUDE:
             found = (Outside(name),)
         return Found(found, None, doubt)
@@ -167,6 +173,8 @@ class RustNames:
             for use in contents.globs:
                 for source in self._walk(module, use.parts, "type", hops - 1):
                     found += self._steps((source,), (name,), space, hops - 1) if source != module else ()
+            # Two of one name would be ambiguous.
+            found = [thing for thing in found if not isinstance(thing, Outside)] or found
         return tuple(dict.fromkeys(found))
 
     def _brought(self, module: Mod, use: Use, space: str, hops: int) -> tuple[Thing, ...]:

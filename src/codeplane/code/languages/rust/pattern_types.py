@@ -7,7 +7,16 @@ from codeplane.code.languages.rust.impls import RustImpls
 from codeplane.code.languages.rust.locals import binder_of
 from codeplane.code.languages.rust.member_types import MemberTypes
 from codeplane.code.languages.rust.std import Ty, given_to_closure, item_of, iterator, substituted
-from codeplane.code.languages.rust.syntax import FUNCTIONS, Node, around, bounds_of, field, parameters, text_of
+from codeplane.code.languages.rust.syntax import (
+    FUNCTIONS,
+    Node,
+    around,
+    bounds_of,
+    child_at,
+    field,
+    parameters,
+    text_of,
+)
 
 _AROUND_FUNCTIONS = frozenset({"reference_type", "dynamic_type", "abstract_type", "generic_type"})
 
@@ -141,7 +150,7 @@ class PatternTypes:
         written = field(listed[given], "type") if given < len(listed) else None
         while written is not None and written.type in _AROUND_FUNCTIONS:
             inner = field(written, "type_arguments") if written.type == "generic_type" else None
-            written = inner.named_child(0) if inner is not None else field(written, "type") or field(written, "trait")
+            written = child_at(inner, 0) if inner is not None else field(written, "type") or field(written, "trait")
         if written is not None and written.type == "type_identifier":
             bounds = bounds_of(function, text_of(written))
             written = next((bound for bound in bounds if bound.type == "function_type"), None)

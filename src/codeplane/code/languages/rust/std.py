@@ -14,6 +14,8 @@ LISTS = words("Vec VecDeque HashSet BTreeSet BinaryHeap LinkedList IndexSet Smal
 MAPS = words("HashMap BTreeMap IndexMap")
 # Methods of wrappers and of references, which hide those of what is inside.
 OF_WRAPPERS = words("clone as_ref as_mut borrow borrow_mut deref deref_mut to_owned into_inner as_ptr get_mut make_mut")
+NUMBERS = words("u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64")
+_BYTES = words("to_le_bytes to_be_bytes to_ne_bytes as_bytes into_bytes as_bytes_mut to_vec")
 _SAME = words(
     """clone as_ref as_mut to_owned borrow borrow_mut by_ref as_deref as_deref_mut cloned copied take filter or
     or_else rev skip step_by chain peekable skip_while take_while inspect fuse cycle into_boxed_slice to_vec
@@ -94,6 +96,10 @@ def result_of(of: Ty, method: str, closure: "Ty | None", argument: "Ty | None") 
         if method in ("borrow", "borrow_mut", "get_or_init", "force", "into_inner"):
             return of.first()
         return of if method == "clone" else None
+    if method in _BYTES and (of.name in NUMBERS or of.name in ("str", "String")):
+        return Ty("list", None, "", (outside("u8"),))
+    if method in ("to_vec", "into_vec", "into_boxed_slice") and (of.shape == "list" or of.name == "Vec"):
+        return of
     if method in _COUNTS:
         return outside("usize") if method != "position" else outside("Option", outside("usize"))
     if method in _TEXTS:

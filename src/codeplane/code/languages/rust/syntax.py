@@ -36,6 +36,12 @@ def field(node: Node, name: str) -> Node | None:
     return node.child_by_field_name(name)
 
 
+def child_at(node: Node, position: int) -> Node | None:
+    """Return a named child of a node by its position, comments left out; -1 is the last."""
+    found = [child for child in node.named_children if not child.is_extra]
+    return found[position] if -len(found) <= position < len(found) else None
+
+
 def is_module(node: Node) -> bool:
     """Whether a node holds the items of a module: a file, or the body of an inline module."""
     if node.type == "source_file":

@@ -49,7 +49,7 @@ class Tokens:
         if not entities or word:
             # A macro may take the word as the name of a member.
             members = tuple(one.bound for one in self._impls.named(name)[0])
-            return Meaning(entities=tuple(dict.fromkeys((*entities, *members))), certain=False, how="name")
+            return Meaning(entities=tuple(dict.fromkeys((*entities, *members))), certain=False, how="member")
         return Meaning(entities=entities, certain=len(entities) == 1, how="name", own=found.own)
 
     def _path(self, path: str, node: Node, name: str) -> Meaning:

@@ -6,6 +6,7 @@ from codeplane.code.languages.rust.impls import Member, RustImpls
 from codeplane.code.languages.rust.names import Thing
 from codeplane.code.languages.rust.pattern_types import ExpressionTypes, PatternTypes
 from codeplane.code.languages.rust.std import (
+    NUMBERS,
     OF_WRAPPERS,
     WRAPPERS,
     Ty,
@@ -16,7 +17,7 @@ from codeplane.code.languages.rust.std import (
     substituted,
     tuple_of,
 )
-from codeplane.code.languages.rust.syntax import FUNCTIONS, Node, field, text_of, written_path
+from codeplane.code.languages.rust.syntax import FUNCTIONS, Node, child_at, field, text_of, written_path
 from codeplane.code.languages.rust.written_types import MAX_DEPTH
 
 _LITERALS = {
@@ -27,6 +28,9 @@ _LITERALS = {
     "integer_literal": "i32",
     "float_literal": "f64",
 }
+# Functions of the standard traits that give the type they are called on, alone or in a result.
+_SELF_MADE = frozenset({"default", "from", "from_iter", "clone"})
+_SELF_TRIED = frozenset({"try_from", "from_str"})
 _MADE = frozenset({"new", "from", "default", "with_capacity", "open", "create"})
 _COMPARING = frozenset({"==", "!=", "<", ">", "<=", ">=", "&&", "||"})
 
@@ -57,6 +61,8 @@ class RustTypes(ExpressionTypes):
 
     def _of(self, path: str, node: Node) -> Ty | None:
         if node.type in _LITERALS:
+            if text_of(node).startswith(('b"', "br")):
+                return Ty("list", None, "", (outside("u8"),))
             return outside(_LITERALS[node.type])
         match node.type:
             case "self":
@@ -64,25 +70,27 @@ class RustTypes(ExpressionTypes):
             case "identifier" | "scoped_identifier" | "generic_function":
                 return self._of_path(path, node)
             case "parenthesized_expression" | "await_expression" | "expression_statement" | "unsafe_block":
-                return self.of(path, node.named_child(0))
+                return self.of(path, child_at(node, 0))
             case "reference_expression" | "mut_expression":
-                return self.of(path, field(node, "value") or node.named_child(node.named_child_count - 1))
+                return self.of(path, field(node, "value") or child_at(node, -1))
             case "unary_expression":
-                inner = self.of(path, node.named_child(0))
+                inner = self.of(path, child_at(node, 0))
+                if inner is not None and inner.shape == "pointer":
+                    return inner.first()
                 return inner if not text_of(node).startswith("!") or inner is None else outside("bool")
             case "field_expression":
                 return self._of_field(path, node)
             case "call_expression":
                 return self._of_call(path, node)
             case "try_expression":
-                inner = self.of(path, node.named_child(0))
+                inner = self.of(path, child_at(node, 0))
                 return inner.first() if inner is not None and inner.name in ("Option", "Result") else None
             case "struct_expression":
                 return self.written(path, field(node, "name"))
             case "type_cast_expression":
                 return self.written(path, field(node, "type"))
             case "array_expression":
-                return Ty("list", None, "", (self.of(path, node.named_child(0)),))
+                return Ty("list", None, "", (self.of(path, child_at(node, 0)),))
             case "tuple_expression":
                 return tuple_of(*(self.of(path, child) for child in node.named_children))
             case "index_expression":
@@ -93,17 +101,20 @@ class RustTypes(ExpressionTypes):
                 return Ty("fn", None, "", (self.written(path, result) if result else self.of(path, body),))
             case "binary_expression":
                 sign = field(node, "operator")
-                return outside("bool") if sign is not None and sign.type in _COMPARING else None
+                if sign is not None and sign.type in _COMPARING:
+                    return outside("bool")
+                left = self.of(path, field(node, "left"))
+                return left if left is not None and left.name in NUMBERS else None
         return self._of_block(path, node)
 
     def _of_block(self, path: str, node: Node) -> Ty | None:
         if node.type == "block":
-            last = node.named_child(node.named_child_count - 1) if node.named_child_count else None
+            last = child_at(node, -1)
             return self.of(path, last) if last is not None and not last.type.endswith("_statement") else None
         if node.type == "if_expression":
             other = field(node, "alternative")
             found = self.of(path, field(node, "consequence"))
-            return found or (self.of(path, other.named_child(0)) if other is not None else None)
+            return found or (self.of(path, child_at(other, 0)) if other is not None else None)
         if node.type == "match_expression":
             body = field(node, "body")
             for arm in body.named_children if body is not None else ():
@@ -112,7 +123,7 @@ class RustTypes(ExpressionTypes):
         return None
 
     def _of_index(self, path: str, node: Node) -> Ty | None:
-        of, index = self.of(path, node.named_child(0)), node.named_child(1)
+        of, index = self.of(path, child_at(node, 0)), child_at(node, 1)
         if of is not None and index is not None and index.type == "range_expression":
             return of
         if of is not None and of.name in ("HashMap", "BTreeMap", "IndexMap") and len(of.args) > 1:
@@ -155,11 +166,23 @@ class RustTypes(ExpressionTypes):
                 of = self.of(path, function)
                 return of.first() if of is not None and of.shape == "fn" else None
         things = self.things(path, function, "value")
-        if len(things) != 1:
-            return None
+        if not things:
+            return self._made_by_trait(path, function)
         if isinstance(things[0], Outside):
-            return self._made(path, node, [text_of(one) for one in parts or ()])
-        return self._called(path, function, things[0])
+            return self._made(path, node, [text_of(one) for one in parts or ()]) if len(things) == 1 else None
+        # Implementations of one trait for several types, as those of `From`, mostly give the same.
+        found = {self._called(path, function, thing) for thing in things}
+        return found.pop() if len(found) == 1 else None
+
+    def _made_by_trait(self, path: str, function: Node) -> Ty | None:
+        """Return what a function of a type gives that no block of it has: one of a trait from outside, if known."""
+        before, name = field(function, "path"), field(function, "name")
+        owner = self.before(path, before) if before is not None and name is not None else None
+        if owner is None or owner.shape != "named" or name is None:
+            return None
+        if text_of(name) in _SELF_MADE:
+            return owner
+        return outside("Result", owner) if text_of(name) in _SELF_TRIED else None
 
     def is_macro(self, path: str, node: Node) -> bool:
         """Whether a name that is called is a macro's, whose arguments are read as code."""
@@ -168,7 +191,7 @@ class RustTypes(ExpressionTypes):
     def _made(self, path: str, node: Node, names: list[str]) -> Ty | None:
         """Return what a constructor from outside gives."""
         listed = field(node, "arguments")
-        argument = self.of(path, listed.named_child(0)) if listed is not None and listed.named_child_count else None
+        argument = self.of(path, child_at(listed, 0)) if listed is not None else None
         if names == ["Some"]:
             return outside("Option", argument)
         if names == ["Ok"]:
@@ -208,6 +231,12 @@ class RustTypes(ExpressionTypes):
                 found = _with_self(found, member.owner.of, of)
         return substituted(found, given)
 
+    def _turbofish(self, path: str, call: Node) -> Ty | None:
+        """Return the type in `::<T>` of a call."""
+        function = field(call, "function")
+        listed = field(function, "type_arguments") if function is not None else None
+        return self.written(path, child_at(listed, 0)) if listed is not None else None
+
     def _of_method(self, path: str, call: Node, function: Node) -> Ty | None:
         of, name = self.of(path, field(function, "value")), field(function, "field")
         if of is None or name is None:
@@ -224,6 +253,10 @@ class RustTypes(ExpressionTypes):
             of = inner if inner is not None and method not in OF_WRAPPERS else of
         listed = field(call, "arguments")
         arguments = listed.named_children if listed is not None else []
+        if method == "get" and arguments and arguments[0].type == "range_expression":
+            return outside("Option", of)
+        if method == "cast" and of.shape == "pointer":
+            return Ty("pointer", None, "", (self._turbofish(path, call),))
         values = [self.of(path, argument) for argument in arguments]
         closure = next((value.first() for value in values if value is not None and value.shape == "fn"), None)
         return result_of(of, method, closure, values[0] if values else None)

@@ -7,7 +7,16 @@ from codeplane.code.languages.member_resolver import CodeView
 from codeplane.code.languages.rust.impls import Member, RustImpls
 from codeplane.code.languages.rust.names import Mod, Thing
 from codeplane.code.languages.rust.std import WRAPPERS, Ty, iterator, outside, substituted, tuple_of
-from codeplane.code.languages.rust.syntax import Node, around, bounds_of, field, text_of, type_parameters, written_path
+from codeplane.code.languages.rust.syntax import (
+    Node,
+    around,
+    bounds_of,
+    child_at,
+    field,
+    text_of,
+    type_parameters,
+    written_path,
+)
 
 MAX_DEPTH = 40
 _ITERATING = frozenset({"Iterator", "IntoIterator", "DoubleEndedIterator", "ExactSizeIterator"})
@@ -42,10 +51,12 @@ class WrittenTypes:
                 return outside("()")
             case "reference_type":
                 return self.written(path, field(node, "type"))
+            case "pointer_type":
+                return Ty("pointer", None, "", (self.written(path, field(node, "type")),))
             case "tuple_type":
                 return tuple_of(*(self.written(path, child) for child in node.named_children))
             case "array_type" | "slice_type":
-                inner = field(node, "element") or node.named_child(0)
+                inner = field(node, "element") or child_at(node, 0)
                 return Ty("list", None, "", (self.written(path, inner),))
             case "function_type":
                 return Ty("fn", None, "", (self.written(path, field(node, "return_type")),))
@@ -138,7 +149,7 @@ class WrittenTypes:
     def before(self, path: str, node: Node) -> Ty | None:
         """Return the type before `::`, also of `<T as Trait>`."""
         if node.type == "bracketed_type":
-            inner = node.named_child(0)
+            inner = child_at(node, 0)
             if inner is not None and inner.type == "qualified_type":
                 found = self.written(path, field(inner, "type"))
                 trait, _ = self._impls.named_type(path, field(inner, "alias"))
@@ -211,7 +222,7 @@ class WrittenTypes:
                 return self._binding(path, node, "Target")
             if thing is not None:
                 traits.append(thing)
-            elif node.type != "lifetime":
+            elif node.type not in ("lifetime", "removed_trait_bound"):
                 return None
         return Ty("param", None, "", traits=tuple(traits))
 
