@@ -251,6 +251,11 @@ REQUIREMENTS = (
         promise="cpl init builds the first index, can be told not to, and leaves no server behind",
     ),
     Requirement(
+        id="CLI-32",
+        source="threat model",
+        promise="what others wrote is shown on a terminal with its control characters escaped, and piped as it is",
+    ),
+    Requirement(
         id="CLI-31",
         source="002 §4.2, §23.7",
         promise="status tells symbols, size, last reconcile, active contexts and the last error",

@@ -19,7 +19,7 @@ from codeplane.client.records import (
 from codeplane.client.wire import Reply, Wire
 from codeplane.kernel.json import JsonObject
 
-_CALL_SEC = 3600.0
+CALL_SEC = 3600.0
 _PAGE = 100
 
 
@@ -39,7 +39,7 @@ class Client:
         self._wire = Wire(host=host, port=port, token=token, tls=tls, user_agent=user_agent)
 
     def call(
-        self, operation: str, arguments: JsonObject, *, text: bool = False, timeout_sec: float = _CALL_SEC
+        self, operation: str, arguments: JsonObject, *, text: bool = False, timeout_sec: float = CALL_SEC
     ) -> JsonObject:
         """Call an operation; return `result` and `meta`, on request `text`, or `error` and `meta`."""
         body: JsonObject = {"operation": operation, "arguments": arguments, "text": text}
@@ -140,7 +140,7 @@ class Client:
             yield item_from_json(reply.message or {})
 
     def _call_method(self, service: str, method: str, message: JsonObject) -> JsonObject:
-        reply = self._wire.unary(_path(service, method), message, timeout_sec=_CALL_SEC)
+        reply = self._wire.unary(_path(service, method), message, timeout_sec=CALL_SEC)
         _check(reply)
         return reply.message or {}
 

@@ -10,10 +10,11 @@ def visible(text: str) -> str:
     """Return the text with control, format and other invisible characters escaped, as in `\\u202e`."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(_escaped(sign) if _is_invisible(sign) else sign for sign in text)
+    return "".join(_escaped(sign) if is_invisible(sign) else sign for sign in text)
 
 
-def _is_invisible(sign: str) -> bool:
+def is_invisible(sign: str) -> bool:
+    """Whether a character is not seen, or changes how others are; line ends and tabs are not counted."""
     return sign not in _KEPT and unicodedata.category(sign) in _UNSEEN
 
 

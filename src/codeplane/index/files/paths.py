@@ -7,9 +7,10 @@ from pathlib import Path
 from codeplane.disk.git_folders import GitFolders, git_folders
 from codeplane.disk.links import is_free_of_links
 from codeplane.kernel.errors import NotFound, PathDenied
+from codeplane.kernel.visible import is_invisible
 
 _MAX_PATH = 4096
-_WRITTEN = re.compile(rb"\\x(0[1-9a-f]|1[0-9a-f]|[89a-f][0-9a-f])")
+_WRITTEN = re.compile(rb"\\x(0[1-9a-f]|1[0-9a-f]|7f|[89a-f][0-9a-f])")
 _OURS = frozenset({".git", ".codeplane"})
 
 
@@ -76,7 +77,11 @@ def written(path: str) -> str:
 
 
 def shown(path: str) -> str:
-    """A path as text for answers, with control characters escaped too."""
+    """A path as text for answers, with control and invisible characters escaped too."""
     if path.isascii() and path.isprintable():
         return path
-    return "".join(char if char >= " " else f"\\x{ord(char):02x}" for char in written(path))
+    return "".join(_escaped(char) if char < " " or is_invisible(char) else char for char in written(path))
+
+
+def _escaped(char: str) -> str:
+    return "".join(f"\\x{byte:02x}" for byte in char.encode())

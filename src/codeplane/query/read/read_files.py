@@ -317,7 +317,7 @@ class ReadOperations:
             names = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
             near = difflib.get_close_matches(Path(path).name, names, n=3)
             if near:
-                error.hint = f"did you mean {' or '.join(str(Path(path).with_name(name)) for name in near)}?"
+                error.hint = f"did you mean {' or '.join(shown(str(Path(path).with_name(name))) for name in near)}?"
             else:
                 error.hint = "find it with search, or look at the folder's name"
             raise

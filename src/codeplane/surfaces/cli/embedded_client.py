@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from codeplane.kernel.errors import ServerUnreachable
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.workspace import Workspace
+from codeplane.surfaces.cli.terminal import for_terminal
 
 if TYPE_CHECKING:
     import asyncio
@@ -53,7 +54,7 @@ class EmbeddedClient:
     def call(self, operation: str, arguments: JsonObject, *, text: bool = False) -> JsonObject:
         """Return the envelope of one call, optionally with its text."""
         envelope: JsonObject = json.loads(self._runner.run(self._call(operation, arguments, text)))
-        return envelope
+        return for_terminal(envelope)
 
     def stream(self, operation: str, arguments: JsonObject) -> Iterator[JsonObject]:
         """Raise ServerUnreachable: a stream needs a running server."""

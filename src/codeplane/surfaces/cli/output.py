@@ -17,6 +17,7 @@ from codeplane.kernel.errors import CodePlaneError, InvalidArgument, ServerUnrea
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.discovery import find_workspace
+from codeplane.surfaces.cli.terminal import escape_controls
 
 EXIT_FAILED = 1
 EXIT_USAGE = 2
@@ -77,7 +78,7 @@ def _exit_code(error: CodePlaneError) -> int:
 def print_error(error: JsonObject) -> None:
     """Print an error and its hint on stderr."""
     text = f"error: {error['message']} ({error['error']})\n\nhint: {error['hint']}"
-    print(text, file=sys.stderr)
+    print(escape_controls(text) if sys.stderr.isatty() else text, file=sys.stderr)
 
 
 def result_or_exit(envelope: JsonObject, *, as_json: bool) -> JsonObject:

@@ -5,12 +5,14 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
-from codeplane.client.client import Client
+from codeplane.client.client import CALL_SEC, Client
 from codeplane.kernel.errors import ServerRunning, Unauthorized
+from codeplane.kernel.json import JsonObject
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.discovery import ServerFacts, find_server
 from codeplane.surfaces.cli.embedded_client import EmbeddedClient
 from codeplane.surfaces.cli.server_process import POLL_SEC
+from codeplane.surfaces.cli.terminal import for_terminal
 
 _WAIT_SEC = 30.0
 
@@ -24,6 +26,16 @@ class OwnerClient(Client):
         except (OSError, UnicodeDecodeError) as error:
             raise Unauthorized(f"{workspace.owner_token} cannot be read: {error}") from error
         super().__init__(facts.host, facts.port, token=token, user_agent="cpl")
+
+    def call(
+        self, operation: str, arguments: JsonObject, *, text: bool = False, timeout_sec: float = CALL_SEC
+    ) -> JsonObject:
+        """Return the envelope of one call, as it may be printed."""
+        return for_terminal(super().call(operation, arguments, text=text, timeout_sec=timeout_sec))
+
+    def stream(self, operation: str, arguments: JsonObject) -> Iterator[JsonObject]:
+        """Yield the items of a stream, as they may be printed."""
+        return map(for_terminal, super().stream(operation, arguments))
 
 
 @contextmanager

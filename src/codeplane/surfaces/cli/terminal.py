@@ -1,0 +1,28 @@
+"""Answers on a terminal: control characters in them are escaped, since a terminal would obey them."""
+
+import sys
+
+from codeplane.kernel.json import JsonObject, JsonValue
+
+_KEPT = "\n\t"
+_ESCAPES = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in _KEPT}
+
+
+def escape_controls(text: str) -> str:
+    """Return a text with its control characters escaped, except for line ends and tabs."""
+    return text.translate(_ESCAPES)
+
+
+def for_terminal(answer: JsonObject) -> JsonObject:
+    """Return an answer as it may be printed: unchanged for a file or pipe, escaped for a terminal."""
+    return {name: _escaped(value) for name, value in answer.items()} if sys.stdout.isatty() else answer
+
+
+def _escaped(value: JsonValue) -> JsonValue:
+    if isinstance(value, str):
+        return escape_controls(value)
+    if isinstance(value, list):
+        return [_escaped(item) for item in value]
+    if isinstance(value, dict):
+        return {escape_controls(name): _escaped(item) for name, item in value.items()}
+    return value
