@@ -220,3 +220,31 @@ def test_the_body_of_a_test_macro_is_a_method_of_its_fixture(tmp_path: Path) -> 
             "repair_test.cc:4:26": "ANCHORED",
             "repair_test.cc:5:15": "STRONG",
         }
+
+
+SPACES = {
+    "pool.h": "namespace lib { namespace io { void flush(); int size(); class Pool { void stop(); }; } }\n",
+    "pool.cc": (
+        '#include "pool.h"\nint size();\nvoid lib::io::flush() { size(); }\nvoid use() { lib::io::flush(); size(); }\n'
+    ),
+    "other.cc": '#include "pool.h"\nnamespace lib { void io::flush() {} }\n',
+    "pool-inl.h": '#include "pool.h"\nPOOL_INLINE void lib::io::Pool::stop() POOL_NOEXCEPT { flush(); }\n',
+}
+
+
+def test_a_function_defined_with_its_namespace_before_it_is_the_declared_one(tmp_path: Path) -> None:
+    places = {"pool.h:1:37", "pool.cc:3:15", "pool.cc:4:23", "other.cc:2:26", "pool-inl.h:2:56"}
+    with written(tmp_path / "repo", SPACES) as repo:
+        for query in ("pool.h:1:37", "pool.cc:3:15", "other.cc:2:26"):
+            assert set(repo.uses(query)) == places
+            assert set(repo.uses(query).values()) <= {"PROVEN", "STRONG"}
+
+
+def test_names_in_such_a_function_are_looked_for_in_its_namespace_first(tmp_path: Path) -> None:
+    with written(tmp_path / "repo", SPACES) as repo:
+        assert repo.uses("pool.h:1:50") == {"pool.h:1:50": "PROVEN", "pool.cc:3:25": "STRONG"}
+
+
+def test_a_header_of_definitions_with_qualified_names_is_read_as_cpp(tmp_path: Path) -> None:
+    with written(tmp_path / "repo", SPACES) as repo:
+        assert repo.uses("pool.h:1:76") == {"pool.h:1:76": "PROVEN", "pool-inl.h:2:33": "STRONG"}

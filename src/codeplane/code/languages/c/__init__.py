@@ -13,7 +13,8 @@ _REPAIR = SourceRepair(before_parsing=blank_macros)
 # What stands at the beginning of a line in C++ alone.
 _CPP_LINE = (
     r"^[ \t]*(?:namespace\b[ \t\w:]*\{?|template[ \t]*<|(?:public|private|protected)[ \t]*:|"
-    r"using[ \t]+[\w:]+[ \t]*[=;]|using[ \t]+namespace\b|class[ \t]+\w+(?:[ \t]+\w+)*[ \t]*[:;{]|virtual\b)"
+    r"using[ \t]+[\w:]+[ \t]*[=;]|using[ \t]+namespace\b|class[ \t]+\w+(?:[ \t]+\w+)*[ \t]*[:;{]|virtual\b)|"
+    r"^(?:[\w*&<>:]+[ \t]+){0,4}(?:\w+::)+~?\w+[ \t]*\("
 )
 _STATEMENT = (("void f() { ", "; }"), ("void f() { ", " }"))
 

@@ -37,6 +37,17 @@
   (function_declarator declarator: (qualified_identifier scope: (_) name: (qualified_identifier
     scope: [(namespace_identifier) @receiver (template_type name: (type_identifier) @receiver)]
     name: [(identifier) (destructor_name) (operator_name)] @name)))
+  (function_declarator declarator: (qualified_identifier name: (qualified_identifier name: (qualified_identifier
+    scope: [(namespace_identifier) @receiver (template_type name: (type_identifier) @receiver)]
+    name: [(identifier) (destructor_name) (operator_name)] @name))))
+  (pointer_declarator declarator: (function_declarator declarator: (qualified_identifier
+    name: (qualified_identifier name: (qualified_identifier
+      scope: [(namespace_identifier) @receiver (template_type name: (type_identifier) @receiver)]
+      name: [(identifier) (operator_name)] @name)))))
+  (reference_declarator (function_declarator declarator: (qualified_identifier
+    name: (qualified_identifier name: (qualified_identifier
+      scope: [(namespace_identifier) @receiver (template_type name: (type_identifier) @receiver)]
+      name: [(identifier) (operator_name)] @name)))))
   (pointer_declarator declarator: (function_declarator declarator: (qualified_identifier
     scope: (_) name: (qualified_identifier
       scope: [(namespace_identifier) @receiver (template_type name: (type_identifier) @receiver)]

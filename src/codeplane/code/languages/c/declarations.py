@@ -1,5 +1,6 @@
 """The declarations of C and C++ outside of functions and classes, and which of them are one symbol."""
 
+import re
 from collections.abc import Iterable, Iterator
 
 import tree_sitter
@@ -14,6 +15,7 @@ LANGUAGES = ("c", "cpp")
 TYPES = frozenset({"class", "struct", "union", "enum", "type", "concept"})
 _MEMBERS = frozenset({"field", "method"})
 _LOCAL = frozenset({"function", "block", "lambda"})
+_QUALIFIERS = re.compile(rb"((?:\w+\s*::\s*)+)\Z")
 _HOLDING = frozenset({"declaration", "function_definition", "type_definition", "alias_declaration"})
 
 
@@ -125,12 +127,13 @@ class Declarations:
             if space is None:
                 continue
             bound = Bound(path, one.scope, one.name)
-            defines, external = self._linkage(path, one)
+            kind = "function" if one.kind == "method" else one.kind
+            defines, external = self._linkage(path, one, kind)
             before = made.get(bound)
             made[bound] = Declaration(
                 bound=bound,
                 space=space,
-                kind=one.kind,
+                kind=kind,
                 defines=defines or (before is not None and before.defines),
                 external=external and (before is None or before.external),
             )
@@ -141,8 +144,30 @@ class Declarations:
         if one.kind == "macro":
             return ""
         if one.kind in _MEMBERS:
-            return None
+            return self.receiver_space(path, facts, one) if one.kind == "method" else None
         return self.space_of(facts, one.scope, self._passes_classes(path, facts, one))
+
+    def receiver_space(self, path: str, facts: Facts, one: Definition) -> str | None:
+        """Return the namespace before the name of a function that is defined as `a::b::name`; None for a class."""
+        around = facts.scopes[one.scope]
+        if around.kind != "class" or around.definition >= 0:
+            return None
+        before = _QUALIFIERS.search(self._view.text(path), max(0, one.name_at - 200), one.name_at)
+        parts = [part.decode().strip() for part in before[1].split(b"::")[:-1]] if before is not None else []
+        if not parts or parts[-1] == one.name:
+            return None
+        named = ".".join(parts)
+        outer = (self.space_of(facts, around.parent) or "").split(".")
+        for count in range(len(outer), -1, -1):
+            space = ".".join(filter(None, (*outer[:count], named)))
+            if self._is_namespace(space, parts[-1]):
+                return space
+        return None
+
+    def _is_namespace(self, space: str, last: str) -> bool:
+        declared = (one for one in self.named(last) if one.kind == "namespace")
+        known = (f"{one.space}.{one.bound.name.replace('::', '.')}".strip(".") for one in declared)
+        return any(one == space or one.startswith(f"{space}.") for one in known)
 
     def space_of(self, facts: Facts, scope: int, passes_classes: bool = False) -> str | None:
         """Return the namespace of a scope; None inside of a function or a class."""
@@ -160,9 +185,9 @@ class Declarations:
         """Whether a definition in a class belongs to what is around it: types and constants of C, friends of C++."""
         return facts.language == "c" or is_friend(self._view.text(path), one)
 
-    def _linkage(self, path: str, one: Definition) -> tuple[bool, bool]:
+    def _linkage(self, path: str, one: Definition, kind: str) -> tuple[bool, bool]:
         """Return whether a declaration is a definition, and whether other files are linked with it."""
-        if one.kind not in ("function", "prototype", "variable", "constant"):
+        if kind not in ("function", "prototype", "variable", "constant"):
             return True, False
         node = self._view.node(path, one.name_at, one.name_at + 1)
         around = node

@@ -263,6 +263,9 @@ class CNames(MemberResolver):
                 found = self._members.with_owners(self._classes.find(bodies, name)[0])
                 if found:
                     return Meaning(entities=found, certain=certain, how="name")
+                for space in self._spaces_of(path, facts, scope, names) if not is_before else ():
+                    if (found_there := self._in_space(path, space, name)) is not None:
+                        return found_there if certain else doubted(found_there)
             elif around.kind == "enum" and rows:
                 return Meaning(entities=(Bound(path, scope, name),), certain=certain, how="name")
             elif around.kind == "namespace" or scope == 0:
@@ -271,6 +274,15 @@ class CNames(MemberResolver):
                         return found_there if certain else doubted(found_there)
             scope = around.parent
         return self._unseen(path, facts, offset, name)
+
+    def _spaces_of(self, path: str, facts: Facts, scope: int, classes: Sequence[Bound]) -> list[str]:
+        """Return the namespaces that a function sees which is defined outside of its class or namespace."""
+        if facts.scopes[scope].definition >= 0:
+            return []
+        if not classes:
+            return self._namespaces.of_function(path, facts, scope)
+        there = self._view.facts(classes[0].file)
+        return self._namespaces.around(there, classes[0].scope) if there is not None else []
 
     def _in_fixture(
         self, path: str, facts: Facts, scope: int, offset: int, name: str, found: tuple[Bound, ...], *, certain: bool

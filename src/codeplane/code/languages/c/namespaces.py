@@ -35,6 +35,16 @@ class Namespaces:
         ]
         return list(dict.fromkeys([space, *opened, *_parents(space)[1:]]))
 
+    def of_function(self, path: str, facts: Facts, scope: int) -> list[str]:
+        """Return the namespaces in which names are looked for in a function that is defined as `a::b::name`."""
+        method = next((one for one in facts.definitions if one.scope == scope and one.kind == "method"), None)
+        space = self._declarations.receiver_space(path, facts, method) if method is not None else None
+        return _parents(space) if space is not None else []
+
+    def around(self, facts: Facts, scope: int) -> list[str]:
+        """Return the namespaces around a scope, the innermost first."""
+        return _parents(self._declarations.space_of(facts, scope, passes_classes=True) or "")
+
     def _around(self, facts: Facts, offset: int) -> list[str]:
         scope, found = facts.scope_at(offset), list[str]()
         while scope > 0:

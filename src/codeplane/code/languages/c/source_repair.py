@@ -16,11 +16,15 @@ _BEFORE_DECLARATION = re.compile(
     rb"constexpr)[ \t]+)*[A-Za-z_][\w:]*(?:<[^;()\n]*>)?[ \t*&]+\(?[*&]*[A-Za-z_~][\w:~]*\)?[ \t]*[(\[;={,])" % _MACRO,
     re.MULTILINE,
 )
-# What the checker of locks reads behind a declaration.
+# `INLINE Name::Name(`: constructors and destructors have no type in between.
+_BEFORE_CONSTRUCTOR = re.compile(
+    rb"^()(%s[ \t]+)(?=(?:[A-Za-z_]\w*(?:<[^;()\n]*>)?::)+~?[A-Za-z_]\w*[ \t]*\()" % _MACRO, re.MULTILINE
+)
+# What the checker of locks reads behind a declaration, and what stands for words that old compilers do not know.
 _LOCKS = (
     rb"(?:[A-Z]+_)*(?:PT_GUARDED_BY|GUARDED_BY|(?:EXCLUSIVE|SHARED)_LOCKS_REQUIRED|LOCKS_EXCLUDED|"
     rb"(?:EXCLUSIVE_|SHARED_)?(?:TRY)?LOCK_FUNCTION|UNLOCK_FUNCTION|LOCK_RETURNED|ASSERT_EXCLUSIVE_LOCK|ACQUIRED_AFTER|"
-    rb"ACQUIRED_BEFORE|NO_THREAD_SAFETY_ANALYSIS|PRINTF_ATTRIBUTE|PRINTF_FORMAT)"
+    rb"ACQUIRED_BEFORE|NO_THREAD_SAFETY_ANALYSIS|PRINTF_ATTRIBUTE|PRINTF_FORMAT|NOEXCEPT|NOTHROW|OVERRIDE|FINAL)"
 )
 _BEHIND_DECLARATION = re.compile(rb"([\w)\]]\s+)(%s(?:%s)?)(?=\s*[;{=,:]|\s+const\b)" % (_LOCKS, _NESTED))
 # `void *(CALL *name)(`
@@ -42,6 +46,7 @@ _PATTERNS = (
         _BEFORE_DECLARATION,
         rb"(?m:^)[ \t]*(?:(?:extern|static|inline|virtual|explicit)[ \t]+)*%s[ \t]+[A-Za-z_]" % _MACRO,
     ),
+    (_BEFORE_CONSTRUCTOR, rb"(?m:^)%s[ \t]+[A-Za-z_]\w*(?:<|::)" % _MACRO),
     (_BEHIND_DECLARATION, rb"[\w)\]]\s+%s" % _LOCKS),
     (_IN_POINTER, rb"\(%s[ \t]+\*" % _MACRO),
     (_CALLING, _CONVENTION),
