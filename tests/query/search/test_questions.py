@@ -191,3 +191,68 @@ def test_which_file_a_test_is_about() -> None:
     assert files_under_test(about, files, exists=files.__contains__) == {
         test: file for test, file in about.items() if file
     }
+
+
+_TRACE = """Traceback (most recent call last):
+  File "src/size.rs", line 1, in size_of
+    on(path)
+ValueError: wrong size for the filter
+"""
+_DIFF = """diff --git a/src/size.rs b/src/size.rs
+@@ -1 +1 @@
+-pub fn size_of(path: &Path) -> u32
++pub fn size_of(path: &Path, filter: bool) -> u64
+"""
+
+
+@requirement("RNK-02")
+@pytest.mark.parametrize(
+    "query",
+    [
+        "wrong size",
+        "size_of() fails on paths[0] (a regression)",
+        "[Bug]: `size_of()` is wrong for the filter (see docs).",
+        _TRACE,
+        _DIFF,
+        f"The size is wrong\n\n{'It is not what it should be. ' * 400}\nThe filter of sizes fails.",
+    ],
+)
+def test_auto_ranks_titles_issues_traces_and_diffs_of_any_length(root: Path, query: str) -> None:
+    async def body(ask: Ask) -> None:
+        envelope = await ask("search", query=query)
+        found = result(envelope)
+        assert found["mode"] == "ranked" and "src/size.rs" in paths(found)[:3]
+        assert "ranked" in str(envelope["text"])
+
+    with_plane(root, body)
+
+
+@requirement("RNK-02")
+def test_an_expression_without_matches_says_what_was_taken_instead(root: Path) -> None:
+    async def body(ask: Ask) -> None:
+        as_text = await ask("search", query="opts.color { ColorWhen::Auto => env::var_os(")
+        assert result(as_text)["mode"] == "literal"
+        envelope = await ask("search", query="match opts[.]colour", mode="regex")
+        assert result(envelope)["results"] == [] and result(envelope)["mode"] == "regex"
+        ranked = await ask("search", query="the filter of a size|time fails [always]")
+        assert result(ranked)["mode"] == "ranked"
+        assert "as a regular expression" in str(ranked)
+
+    with_plane(root, body)
+
+
+@requirement("RNK-02")
+@pytest.mark.parametrize("named", ["src/batch.rs", "./src/batch.rs", "src\\batch.rs"])
+def test_a_file_that_is_named_in_full_comes_first(root: Path, named: str) -> None:
+    query = f"how does it decide whether colors are on, and what has {named} to do with output colors?"
+
+    async def body(ask: Ask) -> None:
+        for mode in ("ranked", "auto"):
+            assert paths(result(await ask("search", query=query, mode=mode)))[0] == "src/batch.rs"
+        # Neither a trace nor a test that is run names what is looked for.
+        trace = f'{query.replace(named, "it")}\n  File "src/batch.rs", line 3, in x'
+        assert paths(result(await ask("search", query=trace, mode="ranked")))[0] == "src/main.rs"
+        run = f"{query.replace(named, 'it')}\n\nSeen with web/cors/index.test.ts."
+        assert paths(result(await ask("search", query=run, mode="ranked")))[0] == "src/main.rs"
+
+    with_plane(root, body)

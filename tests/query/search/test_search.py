@@ -102,7 +102,9 @@ def test_a_cursor_of_another_question_is_refused(root: Path) -> None:
     "arguments",
     [
         {"query": ""},
-        {"query": "x" * 5000},
+        {"query": "x" * 5000, "mode": "literal"},
+        {"query": "x" * 5000, "mode": "regex"},
+        {"query": "x" * 70_000},
         {"query": "(?=x)", "mode": "regex"},
         {"query": "x", "limit": 0},
         {"query": "x", "limit": 1_000_000},
@@ -312,5 +314,21 @@ def test_names_that_are_not_text_are_taken_back_as_they_are_shown(root: Path) ->
         assert real["files"][0]["content"] == "peculiar too\n"  # type: ignore[index,call-overload]  # JSON
         for path in ("\\x2e\\x2e/a", "bad\\xfe.txt", "\\x00"):
             assert "error" in await ask("read_files", paths=[path]), path
+
+    with_plane(root, body)
+
+
+def test_lines_around_several_hits_are_said_once(root: Path) -> None:
+    words = {5: "needle", 7: "needle", 20: "needle"}
+    (root / "near.txt").write_text("".join(f"{words.get(number, 'hay')} {number}\n" for number in range(1, 31)))
+
+    async def body(ask: Ask) -> None:
+        envelope = await ask("search", query="needle", paths=["near.txt"], context=3)
+        lines = [line for line in str(envelope["text"]).splitlines() if "needle" in line or "hay" in line]
+        numbers = [int(line.split("-")[0].split(":")[0]) for line in lines]
+        assert numbers == [*range(2, 11), *range(17, 24)]
+        assert [line for line in lines if ": " in line] == ["5: needle 5", "7: needle 7", "20: needle 20"]
+        wide = await ask("search", query="needle 20", paths=["near.txt"], context=12)
+        assert str(wide["text"]).count("hay") == 22
 
     with_plane(root, body)

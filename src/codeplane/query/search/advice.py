@@ -31,6 +31,11 @@ def on_path(snapshot: Snapshot, query: str) -> str | None:
     return None
 
 
+def on_mode(mode: str) -> str:
+    """What auto took instead of a regular expression, in words."""
+    return "where it stands as text" if mode == "literal" else "ranked by its words"
+
+
 def on_undefined(lines: int, *, exact: bool, narrowed: bool) -> str:
     """Advice if a name without a definition occurs as text."""
     where = " in what was asked for" if narrowed else " here"

@@ -1,5 +1,6 @@
 """The hits and the result of a search."""
 
+from itertools import zip_longest
 from typing import Literal as OneOf
 
 import numpy as np
@@ -50,13 +51,14 @@ class Hit(Result):
         """The hit without its text."""
         return self.model_copy(update={"snippet": "", "spans": (), "before": (), "after": ()})
 
-    def lines(self) -> list[str]:
-        """The hit as lines, without its path."""
+    def lines(self, after: int = 0, until: int | None = None) -> list[str]:
+        """The hit as lines, without its path; context only behind line `after`, and before line `until`."""
         first = self.line - len(self.before)
-        lines = [f"{first + index}- {text}" for index, text in enumerate(self.before)]
+        lines = [f"{first + index}- {text}" for index, text in enumerate(self.before) if first + index > after]
         unsure = f"  ({self.tier.lower()})" if self.tier in ("ANCHORED", "UNKNOWN") else ""
         lines.append(f"{self.line}: {self.snippet}{unsure}")
-        return lines + [f"{self.line + 1 + index}- {text}" for index, text in enumerate(self.after)]
+        following = enumerate(self.after, self.line + 1)
+        return lines + [f"{number}- {text}" for number, text in following if until is None or number < until]
 
 
 class SearchResult(Result):
@@ -87,17 +89,19 @@ class SearchResult(Result):
             places_by_path = [f"{path}:{','.join(dict.fromkeys(numbers))}" for path, numbers in places.items()]
             return "\n".join([*places_by_path, self._summary()]) + self.pagination.line()
         lines: list[str] = []
-        path, before = None, list[str]()
-        for hit in self.results:
-            hit_lines = hit.lines()
-            if hit.path != path:
+        previous: Hit | None = None
+        for hit, following in zip_longest(self.results, self.results[1:]):
+            beside = previous if previous is not None and previous.path == hit.path else None
+            if beside is None:
                 lines.append(hit.path)
-                path = hit.path
-            elif hit_lines == before:
+            elif beside.lines() == hit.lines():
                 # Two places of one line.
                 continue
-            lines += hit_lines
-            before = hit_lines
+            # A line that two hits have around them is said once.
+            is_next = following is not None and following.path == hit.path and following.line > hit.line
+            last = beside.line + len(beside.after) if beside is not None and beside.line < hit.line else 0
+            lines += hit.lines(last, following.line if following is not None and is_next else None)
+            previous = hit
         return "\n".join([*lines, self._summary()]) + self.pagination.line()
 
     def _summary(self) -> str:

@@ -8,6 +8,7 @@ import re2  # type: ignore[import-untyped]  # the package ships no types
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.query.search.byte_search import Content, find
 from codeplane.query.search.needles import Needles, required_texts
+from codeplane.query.search.regex_syntax import is_word, translate
 
 MAX_PATTERN = 4096
 _MAX_IDLE = 2_000
@@ -27,6 +28,10 @@ class Literal:
     """Literal text."""
 
     def __init__(self, text: str) -> None:
+        if len(text) > MAX_PATTERN:
+            raise InvalidArgument(
+                f"the text has {len(text)} characters, {MAX_PATTERN} are possible", hint="mode=ranked takes longer ones"
+            )
         self._needle = text.encode("utf-8", "surrogateescape")
         if not self._needle:
             raise InvalidArgument("query is empty", hint="say what to look for")
@@ -50,8 +55,16 @@ class Regex:
         options.case_sensitive = not ignore_case
         options.max_mem = _MAX_MEMORY
         options.log_errors = False
-        source = text.encode("utf-8", "surrogateescape")
-        options.encoding = re2.Options.Encoding.LATIN1 if text.isascii() else re2.Options.Encoding.UTF8
+        if len(text) > MAX_PATTERN:
+            raise InvalidArgument(
+                f"the expression has {len(text)} characters, {MAX_PATTERN} are possible", hint="mode=ranked takes texts"
+            )
+        translated = translate(text, ignore_case=ignore_case)
+        self._beside = translated.beside
+        source = translated.source.encode("utf-8", "surrogateescape")
+        # Bytes are matched faster than characters.
+        encoding = re2.Options.Encoding
+        options.encoding = encoding.UTF8 if translated.is_unicode else encoding.LATIN1
         try:
             self._compiled = re2.compile(b"(?m)" + source, options)
         except re2.error as error:
@@ -64,6 +77,8 @@ class Regex:
                 hint="RE2 syntax: no look-around, no back-references; use mode=literal for text as it stands",
             ) from error
 
+        if all(self._compiled.search(sample) is not None for sample in (b"", b"a", b"0 ", b"\x01")):
+            raise InvalidArgument("every line matches this regular expression", hint="read_files reads whole files")
         # A text that every match holds is found faster than the expression, and decides which lines are looked at.
         needles = () if ignore_case else required_texts(text)
         self._needles = Needles(needles) if needles else None
@@ -79,16 +94,42 @@ class Regex:
             first = max(content.rfind(b"\n", start, at) + 1, start)
             last = content.find(b"\n", at, end)
             last = end if last < 0 else last
-            match = self._compiled.search(content, first, last)
+            match = self._search(content, first, last)
             if match is not None:
-                return match.start(), match.end()
+                return match
             # A text that is everywhere and a match that is nowhere: then one sweep is faster.
             self._idle += 1
             start = last + 1
             if start >= end:
                 return None
-        match = self._compiled.search(content, start, end)
-        return None if match is None else (match.start(), match.end())
+        return self._search(content, start, end)
+
+    def _search(self, content: Content, start: int, end: int) -> tuple[int, int] | None:
+        """The next match that does not continue a word where the expression asks for the end of one."""
+        while (match := self._compiled.search(content, start, end)) is not None:
+            first, last = match.start(), match.end()
+            if not (self._beside[0] and _follows_word(content, first)) and not (
+                self._beside[1] and _precedes_word(content, last)
+            ):
+                return first, last
+            start = first + 1
+        return None
+
+
+def _follows_word(content: Content, at: int) -> bool:
+    """Whether a letter outside of ASCII stands before a place; RE2 knows the others."""
+    if at == 0 or content[at - 1] < 0x80:
+        return False
+    before = bytes(content[max(at - 4, 0) : at]).decode("utf-8", "ignore")
+    return is_word(before[-1:])
+
+
+def _precedes_word(content: Content, at: int) -> bool:
+    """Whether a letter outside of ASCII stands behind a place."""
+    if at >= len(content) or content[at] < 0x80:
+        return False
+    behind = bytes(content[at : at + 4]).decode("utf-8", "ignore")
+    return is_word(behind[:1])
 
 
 def looks_like_regex(query: str) -> bool:

@@ -15,6 +15,7 @@ _WORD = re.compile(r"\w+")
 # Both begin where a run of their characters does, or a long one would be tried from each of its characters.
 _DOTTED = re.compile(r"(?<![\w.])[^\W\d]\w*(?:\.[^\W\d]\w*)+")
 _PATH = re.compile(r"(?<![\w.\-])[\w.\-]*(?:[/\\][\w.\-]+)+|(?<![\w.\-])[\w.\-]+\.[a-z]{1,4}\b")
+_TRACE = re.compile(r"^\s*(?:File \"|at \S|#\d+ ).*$", re.MULTILINE)
 _MAX_MENTIONS = 100
 _MAX_STEPS = 12
 _ENDING = re.compile(r"\.\w+$")
@@ -74,12 +75,8 @@ class Question:
 
 
 def parse_question(text: str) -> Question:
-    """Parse a question; InvalidArgument if it is empty or too long."""
-    if len(text) > MAX_QUESTION:
-        raise InvalidArgument(
-            f"the question has {len(text)} characters, {MAX_QUESTION} are possible",
-            hint="send the title and the part that names code",
-        )
+    """Parse a question, a long one by its beginning; InvalidArgument if it is empty."""
+    text = text[:MAX_QUESTION]
     title, _, body = text.strip().partition("\n")
     code, prose = " ".join(_CODE_BLOCK.findall(body)), _CODE_BLOCK.sub(" ", body)
     names: dict[str, bool] = {}
@@ -100,6 +97,13 @@ def parse_question(text: str) -> Question:
         humped=humped,
         loose=frozenset(loose),
     )
+
+
+def named_paths(text: str) -> frozenset[str]:
+    """The paths with folders that a question names, but for those in code and in traces."""
+    prose = _TRACE.sub(" ", _CODE_BLOCK.sub(" ", text[:MAX_QUESTION]))
+    found = (path.replace("\\", "/").strip("./") for path in islice(_PATH.findall(prose), _MAX_MENTIONS))
+    return frozenset(path for path in found if "/" in path)
 
 
 def variants(word: str) -> set[str]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from msgspec.structs import replace
 
 from codeplane.index.fulltext import FullText
+from codeplane.index.path_kinds import is_test
 from codeplane.index.snapshot import Snapshot
 from codeplane.index.vector_index import VectorIndex
 from codeplane.kernel.counted import counted
@@ -12,7 +13,7 @@ from codeplane.kernel.errors import CodePlaneError
 from codeplane.query.search.best_line import LineFinder
 from codeplane.query.search.file_kinds import kind_of
 from codeplane.query.search.matches import MatchList, Place
-from codeplane.query.search.question import parse_question, stem
+from codeplane.query.search.question import named_paths, parse_question, stem
 from codeplane.query.search.ranking import rank_by, weigh
 from codeplane.query.search.scope import Keep, Tests
 from codeplane.query.search.semantic_search import search_semantic
@@ -83,10 +84,19 @@ def _by_words(snapshot: Snapshot, text: FullText, query: str, keep: Keep | None,
     lines = LineFinder(_stems(evidence.words))
     files = rank_by(text, evidence, limit=MAX_RANKED, keep=there, tests=_TESTS[tests])
     best = max((file.score for file in files), default=1.0) or 1.0
+    scores = {file.path: file.score / best for file in files}
+    # What a question names in full comes first, whatever its words are.
+    named = sorted(_named(query, there, evidence.about_tests), key=lambda path: -scores.get(path, 0.0))
+    scores = {**dict.fromkeys(named, 1.0), **{path: score for path, score in scores.items() if path not in named}}
     return [
-        Place(path=file.path, offset=0, score=file.score / best, match_type="fuzzy", located=lines.passage)
-        for file in files
-    ]
+        Place(path=path, offset=0, score=score, match_type="fuzzy", located=lines.passage)
+        for path, score in scores.items()
+    ][:MAX_RANKED]
+
+
+def _named(query: str, there: Keep, about_tests: bool) -> list[str]:
+    """The files that a question names by their whole paths; tests only if it asks about tests."""
+    return [path for path in sorted(named_paths(query)) if there(path) and (about_tests or not is_test(path))]
 
 
 def _stems(words: Mapping[str, float]) -> dict[str, float]:

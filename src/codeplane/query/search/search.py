@@ -23,7 +23,7 @@ from codeplane.kernel.operation import Risk, operation
 from codeplane.kernel.page import Pagination
 from codeplane.kernel.trace import span
 from codeplane.query.knowledge import Knowledge
-from codeplane.query.search.advice import on_kinds, on_path, on_undefined
+from codeplane.query.search.advice import on_kinds, on_mode, on_path, on_undefined
 from codeplane.query.search.hit import Hit, SearchResult, line_hit
 from codeplane.query.search.matches import MatchList
 from codeplane.query.search.name_table import NameTable
@@ -32,7 +32,7 @@ from codeplane.query.search.ranked_search import search_hybrid, search_ranked
 from codeplane.query.search.references import find_references
 from codeplane.query.search.scan import Line, Page, scan
 from codeplane.query.search.scope import Keep, scope
-from codeplane.query.search.search_mode import choose_mode, fallback_mode
+from codeplane.query.search.search_mode import choose_mode, fallback_modes
 from codeplane.query.search.search_request import (
     SearchRequest,
     StreamRequest,
@@ -79,7 +79,7 @@ class SearchOperations:
         (ranked by words, semantic by meaning, hybrid); definitions of a name (also Class.method, path:line),
         references to one (by certainty), symbol (parts of names).
 
-        auto is literal or regex by the query's shape, and ranks when that finds nothing; it says what it took.
+        auto is literal or regex by the query's shape, ranks texts and whatever no line holds, and says what it took.
         """
         started = time.monotonic()
         with span("index.wait"):
@@ -93,14 +93,8 @@ class SearchOperations:
             mode = str(resumed[1]["mode"])
         asked = _Asked(request=request, mode=mode, keep=keep, scope=place, resumed=resumed)
         answer = await (self._exact if mode in ("literal", "regex") else self._listed)(fresh, asked)
-        if request.mode == "auto" and not answer.total and (fallback := fallback_mode(mode, request.query)):
-            named = on_path(answer.snapshot, request.query)
-            ranking = replace(asked, mode=fallback)
-            second = await self._listed(fresh, ranking) if named is None else None
-            if second is not None and second.hits:
-                asked, answer = ranking, second
-            elif named is not None:
-                call.warn(named)
+        if request.mode == "auto" and not answer.total:
+            asked, answer = await self._otherwise(call, fresh, asked, answer)
         if resumed is None and (note := on_kinds(asked.mode, request.kinds)):
             call.warn(note)
         if resumed is None and answer.found is not None and answer.found.aside:
@@ -128,6 +122,23 @@ class SearchOperations:
             stale=freshness.stale,
             query_time_ms=round((time.monotonic() - started) * 1000, 2),
         )
+
+    async def _otherwise(
+        self, call: Call, fresh: SnapshotSource, asked: "_Asked", answer: "_Answer"
+    ) -> tuple["_Asked", "_Answer"]:
+        """What the next modes find where the one that auto took finds nothing."""
+        query = asked.request.query
+        if named := on_path(answer.snapshot, query):
+            call.warn(named)
+            return asked, answer
+        for mode in fallback_modes(asked.mode, query):
+            other = replace(asked, mode=mode)
+            found = await (self._exact if mode == "literal" else self._listed)(fresh, other)
+            if found.hits:
+                if asked.mode == "regex":
+                    call.warn(f"no line matches it as a regular expression; this is {on_mode(mode)}")
+                return other, found
+        return asked, answer
 
     async def _say_undefined(self, call: Call, fresh: SnapshotSource, asked: "_Asked") -> None:
         text = await self._exact(fresh, replace(asked, mode="literal"))

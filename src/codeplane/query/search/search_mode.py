@@ -4,12 +4,12 @@ import re
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import InvalidArgument
-from codeplane.query.search.pattern import Regex, looks_like_regex
+from codeplane.query.search.pattern import MAX_PATTERN, Regex, looks_like_regex
 from codeplane.query.search.search_request import SearchRequest
 
-# A word as people write it in a sentence, with what may stand around it.
-_WORD = re.compile(r"[\"'`(\[]*[^\W\d_][\w'’.-]*[\"'`)\]]*[,.;:!?]*$")
-_LEAST_WORDS, _SHARE_OF_WORDS = 3, 0.6
+# A word as people write it in a sentence, with what may stand around it: `save()`, [docs], Class.method:
+_WORD = re.compile(r"[\"'`(\[<*#@:]*[^\W\d_][\w'’./:@#$-]*(?:\([^()]*\)|\[[^\[\]]*\])?[\"'`)\]>*]*[,.;:!?]*$")
+_LEAST_WORDS, _SHARE_OF_WORDS = 2, 0.5
 
 
 def choose_mode(call: Call, request: SearchRequest) -> str:
@@ -18,6 +18,9 @@ def choose_mode(call: Call, request: SearchRequest) -> str:
         return "ranked" if request.mode == "lexical" else request.mode
     if request.kinds:
         return "definitions"
+    if "\n" in request.query.strip() or len(request.query) > MAX_PATTERN:
+        # No line holds several: an issue, a trace or a diff.
+        return "ranked"
     if not looks_like_regex(request.query):
         return "literal"
     try:
@@ -28,15 +31,17 @@ def choose_mode(call: Call, request: SearchRequest) -> str:
     return "regex"
 
 
-def fallback_mode(mode: str, query: str) -> str | None:
-    """The mode auto tries next: ranking for sentences, symbols for the rest."""
-    if _is_sentence(query):
-        return "ranked"
-    return "symbol" if mode in ("literal", "definitions") else None
+def fallback_modes(mode: str, query: str) -> tuple[str, ...]:
+    """The modes auto tries in turn if one finds nothing: an expression as text, words ranked, one name as a symbol."""
+    if mode == "regex":
+        return ("literal", "ranked") if _is_text(query) else ("literal",)
+    if mode not in ("literal", "definitions"):
+        return ()
+    return ("ranked",) if _is_text(query) else ("symbol",)
 
 
-def _is_sentence(query: str) -> bool:
-    """Whether a query reads like a sentence rather than code."""
-    words_written = query.split()
-    words = sum(_WORD.match(word) is not None for word in words_written)
-    return words >= _LEAST_WORDS and words >= _SHARE_OF_WORDS * len(words_written)
+def _is_text(query: str) -> bool:
+    """Whether a query is made of words rather than of code."""
+    written = query.split()
+    words = sum(_WORD.match(word) is not None for word in written)
+    return words >= _LEAST_WORDS and words >= _SHARE_OF_WORDS * len(written)

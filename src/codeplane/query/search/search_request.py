@@ -9,7 +9,7 @@ from codeplane.kernel.ids import digest
 from codeplane.kernel.json import canonical
 from codeplane.kernel.page import PageRequest
 from codeplane.kernel.workspace_request import WorkspaceRequest
-from codeplane.query.search.pattern import MAX_PATTERN, Literal, Pattern, Regex, literal_ignoring_case
+from codeplane.query.search.pattern import Literal, Pattern, Regex, literal_ignoring_case
 from codeplane.query.search.scope import Tests
 
 Mode = OneOf[
@@ -25,18 +25,21 @@ Mode = OneOf[
     "hybrid",
 ]
 
+# The longest text of an issue.
+MAX_QUERY = 65_536
+
 
 class SearchRequest(PageRequest, WorkspaceRequest):
     """What to look for, and where."""
 
-    query: str = Field(min_length=1, max_length=MAX_PATTERN)
+    query: str = Field(min_length=1, max_length=MAX_QUERY)
     mode: Mode = Field("auto", description="auto picks by the query's shape")
     paths: tuple[str, ...] = Field((), description="globs or folders to look in", max_length=100)
     languages: tuple[str, ...] = Field((), max_length=50)
     kinds: tuple[str, ...] = Field((), description="of symbols: function, class, method …", max_length=50)
     tests: Tests = "include"
     ignore_case: bool = False
-    context: int = Field(0, ge=0, le=10, description="lines before and after")
+    context: int = Field(0, ge=0, le=100, description="lines before and after")
     fresh: OneOf["default", "strict"] = Field("default", description="strict walks the disk first")
     limit: int = Field(20, ge=1, le=100, description="default 10 where files are ranked")
     # Accepted and not listed: agents want the lines, and pay for every byte of a tool list.
