@@ -106,3 +106,17 @@ def test_texts_are_held_in_one_file_that_is_empty_afterwards_and_made_again_when
             assert held.stat().st_size == 0
             if turn == 1:
                 held.unlink()
+
+
+@requirement("EDT-07")
+def test_symbols_of_many_hunks_are_those_of_the_definitions_around_each(syntax: SyntaxComparer) -> None:
+    lines = ["class Outer:\n    limit = 1\n"]
+    lines += [
+        f"    def m{number}(self):\n        def inner():\n            return 1\n        return 2\n"
+        for number in range(30)
+    ]
+    before = "".join(lines).encode()
+    found = compared(syntax, before, before.replace(b"return 1", b"return 3"))
+    assert found.symbols == tuple(f"shop.py:Outer.m{number}.inner" for number in range(30))
+    assert found.around == {"shop.py": [f"Outer.m{number}.inner" for number in range(30)]}
+    assert compared(syntax, before, before.replace(b"limit = 1", b"limit = 2")).around == {"shop.py": ["Outer.limit"]}

@@ -3,11 +3,14 @@
 import asyncio
 import os
 import zlib
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 
 from codeplane.code.languages.language import Language
@@ -85,8 +88,9 @@ class SyntaxComparer:
         for path in dict.fromkeys(version.path for version in versions):
             before, after = parsed.get((path, False)), parsed.get((path, True))
             hunks = diff_lines(split_lines(texts.before.get(path, b"")), split_lines(texts.after.get(path, b"")))
-            symbols += _changed_symbols(path, hunks, before, after)
-            around[shown(path)] = list(_enclosing_symbols(hunks, before, after))
+            old, new = _DefinitionLines(before), _DefinitionLines(after)
+            symbols += _changed_symbols(path, hunks, old, new)
+            around[shown(path)] = list(_enclosing_symbols(hunks, old, new))
             if after is not None and (line := after.new_error_line(before)):
                 errors.append(f"syntax error at {shown(path)}:{line}")
         return SyntaxDiff(symbols=tuple(symbols), errors=(*errors, *_too_large_warning(too_large)), around=around)
@@ -198,52 +202,63 @@ def _too_large_warning(paths: list[str]) -> tuple[str, ...]:
     return (f"too large to be parsed: {', '.join(map(shown, different[:5]))}",) if different else ()
 
 
-def _changed_symbols(path: str, hunks: Sequence[Hunk], before: _Parse | None, after: _Parse | None) -> Iterator[str]:
+class _DefinitionLines:
+    """The definitions of one version by the lines that they take, so that not all are looked at for every hunk."""
+
+    def __init__(self, parse: _Parse | None) -> None:
+        self._definitions = parse.facts.definitions if parse is not None and parse.facts is not None else ()
+        self._order = sorted(range(len(self._definitions)), key=lambda at: self._definitions[at].line)
+        self._starts = [self._definitions[at].line for at in self._order]
+        # How far those up to each one reach.
+        self._reach = list(accumulate((self._definitions[at].end_line for at in self._order), max))
+
+    @cached_property
+    def paths(self) -> set[str]:
+        """The paths of all definitions."""
+        return {definition.path for definition in self._definitions}
+
+    def touched(self, first: int, last: int) -> list[Definition]:
+        """Return the definitions that have a line of a span, in their order in the file."""
+        found: list[int] = []
+        place = bisect_right(self._starts, last) - 1
+        while place >= 0 and self._reach[place] >= first:
+            if self._definitions[self._order[place]].end_line >= first:
+                found.append(self._order[place])
+            place -= 1
+        return [self._definitions[at] for at in sorted(found)]
+
+    def innermost(self, first: int, last: int) -> str | None:
+        """Return the path of the smallest definition around a span."""
+        around = [
+            definition
+            for definition in self.touched(first, last)
+            if definition.line <= first and last <= definition.end_line
+        ]
+        return min(around, key=lambda definition: definition.end - definition.start).path if around else None
+
+
+def _changed_symbols(path: str, hunks: Sequence[Hunk], old: _DefinitionLines, new: _DefinitionLines) -> Iterator[str]:
     """Return the innermost definitions around every hunk, of both versions."""
-    old, new = _symbol_paths(before), _symbol_paths(after)
-    in_old = _touched_definitions(before, [(hunk.start + 1, hunk.end) for hunk in hunks])
-    in_new = _touched_definitions(after, [(hunk.new_start + 1, hunk.new_end) for hunk in hunks])
+    in_old = _touched_definitions(old, [(hunk.start + 1, hunk.end) for hunk in hunks])
+    in_new = _touched_definitions(new, [(hunk.new_start + 1, hunk.new_end) for hunk in hunks])
     for name in dict.fromkeys(definition.path for definition in (*in_old, *in_new)):
-        sign = "" if name in old and name in new else "-" if name in old else "+"
+        sign = "" if name in old.paths and name in new.paths else "-" if name in old.paths else "+"
         yield f"{sign}{shown(path)}:{name}"
 
 
-def _enclosing_symbols(hunks: Sequence[Hunk], before: _Parse | None, after: _Parse | None) -> Iterator[str | None]:
+def _enclosing_symbols(hunks: Sequence[Hunk], old: _DefinitionLines, new: _DefinitionLines) -> Iterator[str | None]:
     """Return the smallest definition around each hunk, in the new version or, for a deletion, in the old one."""
     for hunk in hunks:
         if hunk.insertions:
-            yield _innermost(after, hunk.new_start + 1, hunk.new_end)
+            yield new.innermost(hunk.new_start + 1, hunk.new_end)
         else:
-            yield _innermost(before, hunk.start + 1, max(hunk.end, hunk.start + 1))
+            yield old.innermost(hunk.start + 1, max(hunk.end, hunk.start + 1))
 
 
-def _innermost(parse: _Parse | None, first: int, last: int) -> str | None:
-    if parse is None or parse.facts is None:
-        return None
-    enclosing = [
-        definition
-        for definition in parse.facts.definitions
-        if definition.line <= first and last <= definition.line + definition.lines_after
-    ]
-    return min(enclosing, key=lambda definition: definition.end - definition.start).path if enclosing else None
-
-
-def _symbol_paths(parse: _Parse | None) -> set[str]:
-    if parse is None or parse.facts is None:
-        return set()
-    return {definition.path for definition in parse.facts.definitions}
-
-
-def _touched_definitions(parse: _Parse | None, spans: list[tuple[int, int]]) -> Iterator[Definition]:
+def _touched_definitions(lines: _DefinitionLines, spans: Sequence[tuple[int, int]]) -> Iterator[Definition]:
     """Return the innermost definitions that these spans of lines touch."""
-    if parse is None or parse.facts is None:
-        return
     for start, end in spans:
-        touched = [
-            definition
-            for definition in parse.facts.definitions
-            if definition.line <= end and start <= definition.line + definition.lines_after
-        ]
+        touched = lines.touched(start, end)
         inner = _directly_inside(touched)
         for place, definition in enumerate(touched):
             # Not one whose touched lines are all inside other touched definitions.
