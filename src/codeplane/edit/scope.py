@@ -3,6 +3,7 @@
 import errno
 import os
 import stat
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from codeplane.kernel.errors import PathDenied
 from codeplane.kernel.secret_rules import NOTHING_SHOWN, SecretRules
 
 _RULES = ".cplignore"
+_KEPT_SEC = 1.0
 
 
 class Scope:
@@ -30,6 +32,7 @@ class Scope:
         self._root = root
         self._include = include
         self._secrets = secrets
+        self._opened: tuple[float, pygit2.Repository] | None = None
 
     def locate(self, path: str) -> str:
         """Return the canonical path of a file that may not exist yet, following links inside the repository.
@@ -101,10 +104,14 @@ class Scope:
     def ignored(self, paths: Iterable[str]) -> set[str]:
         """Return the paths that git ignores; none without git."""
         try:
-            repository = pygit2.Repository(str(self._root), pygit2.enums.RepositoryOpenFlag.NO_SEARCH)
+            repository = self._repository()
             # The rules first: reading the index takes longest, and few paths need it.
-            return {path for path in paths if repository.path_is_ignored(path) and path not in repository.index}
+            ignored = [path for path in paths if repository.path_is_ignored(path)]
+            if ignored:
+                repository.index.read(False)
+            return {path for path in ignored if path not in repository.index}
         except (pygit2.GitError, KeyError, ValueError):
+            self._opened = None
             return set()
 
     def unlisted_paths(self, paths: Iterable[str]) -> set[str]:
@@ -113,6 +120,14 @@ class Scope:
         _, left_out = rules.kept(candidates, tracked=False)
         ignored = self.ignored(candidates) | set(left_out)
         return {path for path in ignored if rules.is_withheld(path) or not self._include.covers(path)}
+
+    def _repository(self) -> pygit2.Repository:
+        """The repository, kept for a moment: opening it reads all of git's settings, and edits come in bursts."""
+        now = time.monotonic()
+        if self._opened is None or now - self._opened[0] > _KEPT_SEC:
+            opened = pygit2.Repository(str(self._root), pygit2.enums.RepositoryOpenFlag.NO_SEARCH)
+            self._opened = now, opened
+        return self._opened[1]
 
     def _is_folder(self, path: str) -> bool:
         try:
