@@ -105,6 +105,24 @@ async def test_a_call_that_waits_goes_on_by_itself_and_tells_how_to_decide(tmp_p
         assert (await shown(opened, action_id))["status"] == "EXECUTED"
 
 
+@requirement("TRUST-61")
+async def test_two_clients_have_two_secrets_so_that_revoking_one_ends_it(tmp_path: Path) -> None:
+    async def approve(question: str) -> Answer:
+        return Answer.APPROVE
+
+    ops = FixtureOps()
+    async with asking(tmp_path, operations=[ops]) as opened:
+        caller = await answering(opened, approve)
+        hashed = hashlib.sha256(SECRET.encode()).hexdigest()
+        assert refused(await decide(opened, "client.allow", name="other", secret_hash=hashed)) == "INVALID_ARGUMENT"
+        assert (await decide(opened, "client.allow", name="editor", secret_hash=hashed)).error is None
+        assert (await opened.conveyor.call("fixture.send", {"text": "1"}, caller)).error is None
+        await decide(opened, "client.revoke", name="editor")
+        assert refused(await opened.conveyor.call("fixture.send", {"text": "2"}, caller)) == "APPROVAL_PENDING"
+        assert (await decide(opened, "client.allow", name="other", secret_hash=hashed)).error is None
+    assert ops.ran == ["fixture.send"]
+
+
 class SweptOps:
     """An operation that is swept between a person's answer and its start."""
 

@@ -7,7 +7,7 @@ from pydantic import Field
 from codeplane.kernel.actor import ActorKind
 from codeplane.kernel.call import Call
 from codeplane.kernel.clock import rfc3339
-from codeplane.kernel.errors import NotFound, PolicyDenied
+from codeplane.kernel.errors import InvalidArgument, NotFound, PolicyDenied
 from codeplane.kernel.operation import Request, Result, Risk, operation
 from codeplane.kernel.ports import ProjectionStore
 from codeplane.trust.clients.registry import ALLOWED, REVOKED, AnsweringClient, ClientRegistry, client_stream
@@ -88,6 +88,13 @@ class ClientOperations:
                 hint=f"on the owner's machine: cpl clients allow {request.name}",
             )
         async with self._changing:
+            for other in self._registry.clients.values():
+                if other.secret_hash == request.secret_hash and other.name != request.name:
+                    # Whoever holds it would stay trusted when one of the two is revoked.
+                    raise InvalidArgument(
+                        f"that is the secret of {other.name}",
+                        hint=f"each client has a secret of its own: cpl clients allow {request.name}",
+                    )
             payload = {"name": request.name, "secret_hash": request.secret_hash}
             await call.record([(client_stream(request.name), ALLOWED, {**payload})])
             await self._registry.restore(self._log)
