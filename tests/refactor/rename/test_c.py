@@ -68,3 +68,30 @@ async def test_a_macro_that_others_may_define_is_asked_about(tmp_path: Path, gua
         assert plan["status"] != "applied" and texts(root)["id.c"] == text
         done = result(await ask("refactor.rename", symbol="id.c:5:9", new_name="MINE", apply=True))
         assert done["status"] == "applied" and texts(root)["id.c"] == text.replace("OWN", "MINE")
+
+
+async def test_a_macro_that_is_used_where_its_condition_does_not_hold_is_asked_about(tmp_path: Path) -> None:
+    text = (
+        "#ifndef ID_H\n#define ID_H\n#include <sys/syscall.h>\n"
+        "#ifdef OLD\n#define GETTID 186\n#endif\n"
+        "#if WIDE\n#define SIZE 8\n#else\n#define SIZE 4\n#endif\n"
+        "#ifdef OLD\n#define ONLY 1\nstatic int only = ONLY;\n#endif\n"
+        "static int id = GETTID + SIZE;\n#endif\n"
+    )
+    root = made(tmp_path, {"id.h": text})
+    async with asking(root) as ask:
+        plan = result(await ask("refactor.rename", symbol="id.h:5:9", new_name="THREAD", apply=True))
+        assert plan["status"] != "applied" and texts(root)["id.h"] == text
+        for symbol, old, new in (("id.h:8:9", "SIZE", "WIDTH"), ("id.h:13:9", "ONLY", "MINE")):
+            done = result(await ask("refactor.rename", symbol=symbol, new_name=new, apply=True))
+            assert done["status"] == "applied" and texts(root)["id.h"] == text.replace(old, new)
+            await ask("undo")
+
+
+@pytest.mark.parametrize("symbol", ["time.cc:1:9", "time.cc:3:13"])
+async def test_a_macro_that_looks_like_the_name_of_a_function_is_asked_about(tmp_path: Path, symbol: str) -> None:
+    text = "#define NOMACRO\nnamespace detail {\nint local_r NOMACRO(...) { return 1; }\n}\n"
+    root = made(tmp_path, {"time.cc": text})
+    async with asking(root) as ask:
+        plan = result(await ask("refactor.rename", symbol=symbol, new_name="PLAIN", apply=True))
+        assert plan["status"] != "applied" and texts(root)["time.cc"] == text

@@ -51,6 +51,11 @@ class Declarations:
         reached = self._reached(path) if found else frozenset()
         return [one for one in found if one.bound.file in reached]
 
+    def macros_over(self, path: str, bound: Bound) -> tuple[Bound, ...]:
+        """Return the macros that a file sees under the name of a declaration that is none of them."""
+        macros = [one.bound for one in self.visible(path, bound.name) if one.kind == "macro"]
+        return tuple(macros) if macros and bound not in self.group(macros[0]) else ()
+
     def among_includers(self, path: str, name: str) -> list[Declaration]:
         """Return the declarations of a name that files which include this one have or include."""
         found = self.named(name)

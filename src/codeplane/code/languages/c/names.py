@@ -108,6 +108,9 @@ class CNames(MemberResolver):
             one = facts.definitions[index]
             if one.name_at != offset:
                 continue
+            if macros := self._declarations.macros_over(path, Bound(path, one.scope, name)):
+                # What looks like a declaration may be a use of the macro.
+                return Meaning(entities=(Bound(path, one.scope, name), *macros), certain=False, how="member")
             scope = facts.scopes[one.scope]
             if scope.kind == "class" and one.kind != "macro" and self._declarations.space(path, facts, one) is None:
                 bodies = self._members.bodies_around(path, facts, one.scope)

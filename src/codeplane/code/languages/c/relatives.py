@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from codeplane.code.entity import Bound
 from codeplane.code.languages.c.classes import Body, Classes
 from codeplane.code.languages.c.declarations import Declarations
+from codeplane.code.languages.c.macro_conditions import is_used_undefined
 from codeplane.code.languages.c.members import Members
 from codeplane.code.languages.member_resolver import CodeView, Relatives
 from codeplane.code.model import Facts
@@ -26,6 +27,8 @@ class CRelatives:
         if facts is None:
             return Relatives()
         mine = [definition for _, definition in self._view.definitions(member)]
+        if macros := self._declarations.macros_over(member.file, member):
+            return Relatives(possible=macros)
         if any(self._declarations.space(member.file, facts, one) is not None for one in mine):
             group = self._declarations.group(member)
             more = (
@@ -47,7 +50,9 @@ class CRelatives:
             guard = re.compile(
                 rb"^[ \t]*#[ \t]*(?:ifndef[ \t]+|(?:el)?if\b.*!\s*defined\b[\s(]*)%s\b" % name, re.MULTILINE
             )
-            if guard.search(self._view.text(bound.file)):
+            text = self._view.text(bound.file)
+            is_macro = any(definition.kind == "macro" for _, definition in self._view.definitions(bound))
+            if guard.search(text) or (is_macro and is_used_undefined(text, bound.name)):
                 return "a header or an option of the compiler that may define it"
         return ""
 
