@@ -384,3 +384,18 @@ def test_as_a_comment_on_a_pull_request(root: Path) -> None:
         assert "`shop/a_b*c.py`" in text
 
     ask_with(root, body)
+
+
+@requirement("CMP-11")
+def test_functions_of_a_script_that_is_run_break_nobody(tmp_path: Path) -> None:
+    files = {"ci/build.sh": "#!/bin/sh\npack() { true; }\npack\n", "lib/tools.sh": "pack() { true; }\n"}
+    root = make_repo(tmp_path / "repo", files)
+    (root / "ci/build.sh").unlink()
+    edit(root, "lib/tools.sh", "pack()", "unpack()")
+
+    async def body(ask: Ask) -> None:
+        envelope = await ask("semantic_diff")
+        broken = {one["path"] for one in found(envelope) if one["structural_severity"] == "breaking"}
+        assert broken == {"lib/tools.sh"}
+
+    ask_with(root, body)

@@ -155,7 +155,7 @@ class OutlineLoader:
         for outlines in loaded.files:
             for side in (outlines.old, outlines.new):
                 if side is not None and side.rules.is_program is not None:
-                    side.is_program = side.rules.is_program(side.path, snapshot.files, partial(_text, snapshot))
+                    side.is_program = side.rules.is_program(side.path, snapshot.files, partial(_text, snapshot, side))
 
     def _join(
         self,
@@ -222,7 +222,10 @@ def _manifests(files: Sequence[ChangedFile]) -> Iterable[str]:
         yield from find(paths) if find is not None else ()
 
 
-def _text(snapshot: Snapshot, path: str) -> bytes | None:
+def _text(snapshot: Snapshot, outline: Outline, path: str) -> bytes | None:
+    """The text of a file: that of the outline as it is there, others as they are indexed."""
+    if path == outline.path:
+        return outline.text
     known = snapshot.files.get(path)
     return snapshot.text(known) if known is not None and known.skipped is None else None
 

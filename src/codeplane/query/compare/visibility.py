@@ -31,6 +31,8 @@ def visibility_of(outline: Outline, place: int) -> Visibility:
 def _own_visibility(outline: Outline, entity: Entity, place: int) -> Visibility:
     """The visibility of a definition by itself, ignoring its container."""
     rules = outline.rules
+    if outline.is_program and rules.visible == "all":
+        return "internal"
     if rules.visible == "underscore":
         return _by_underscore(outline, entity)
     if rules.visible == "exported":
