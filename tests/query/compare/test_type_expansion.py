@@ -56,6 +56,12 @@ def _breaking(before: str, after: str) -> set[str]:
             "export const f = <T extends S = 302>(to: string, status?: T): Response & X<T> => x",
         ),
         ("export const x: string = 'a'", "export const x = 'a'"),
+        ("export type U = (e: (c: C) => W | P) => M", "export type U<T = any> = (e: (c: C) => W | P, o?: T) => M"),
+        (
+            "export const f = (g: (e: E) => void): void => {}",
+            "export const f = (g: (e: E) => string | void): void => {}",
+        ),
+        ("export type S = -1", "type N = -1\nexport type S = N"),
         # The members may have come with what it was built on.
         ("export interface R extends Response { a: string }", "export interface R { a: string; ok: boolean }"),
     ],
@@ -77,6 +83,8 @@ def test_what_users_cannot_tell_apart_breaks_nobody(before: str, after: str) -> 
         ("export type V = { a?: S } & W", "export type V = { a: S } & W", "V"),
         ("export interface F { (a: A): B }", "export interface F { (a: A, b: B): B }", "F"),
         ("export type W = { a: string }", "export const W = 1", "W"),
+        ("export type U = (e: A) => M", "export type U = (e: A, b: B) => M", "U"),
+        ("export type U = A | ((e: A) => M)", "export type U = ((e: A) => M)", "U"),
     ],
 )
 def test_what_users_can_tell_apart_still_breaks(before: str, after: str, broken: str) -> None:

@@ -55,6 +55,8 @@ def widens(before: str, after: str, *, members: bool = False, is_taken: bool = F
     if before == after or after in _ANYTHING:
         return True
     old, new = _alternatives(before), _alternatives(after)
+    if old == new or (members and _calls_the_same(before, after, is_taken=is_taken)):
+        return True
     if members and len(old) == len(new) == 1:
         return _holds_all(before, after, _takes_object if is_taken else _holds)
     return _within(old, new)
@@ -84,6 +86,9 @@ def _within(some: frozenset[str], others: frozenset[str]) -> bool:
 def _alternatives(text: str) -> frozenset[str]:
     """The alternatives of a union, without parentheses around unions in it."""
     found: set[str] = set()
+    if not text.startswith("( (") and _function(text) is not None:
+        # A bar behind its arrow is part of what it returns.
+        return frozenset({text})
     for part in split_at(text.split(" "), "|", angles=True):
         if part[:1] == ["("] and balanced(part, 0) == len(part) and _function(" ".join(part)) is None:
             found |= _alternatives(" ".join(part[1:-1]))
@@ -125,6 +130,14 @@ def _takes(before: str, after: str) -> bool:
         one in new or any(_takes_object(one, each) or _takes_function(one, each) for each in new)
         for one in _alternatives(before)
     )
+
+
+def _calls_the_same(before: str, after: str, *, is_taken: bool) -> bool:
+    """Whether a function type only has more parameters: optional ones, or any where users give the function."""
+    old, new = _function(before), _function(after)
+    if old is None or new is None or old[1] != new[1] or len(old[0]) > len(new[0]):
+        return False
+    return new[0][: len(old[0])] == old[0] and (is_taken or all(optional for optional, _ in new[0][len(old[0]) :]))
 
 
 def _takes_function(before: str, after: str) -> bool:
