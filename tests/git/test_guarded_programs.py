@@ -707,3 +707,29 @@ def test_without_an_enclosure_hooks_run_as_git_runs_them(desk: Guarded) -> None:
     desk.hook("pre-commit", "echo ran > ran.txt")
     desk.commit()
     assert (desk.made.root / "ran.txt").exists()
+
+
+def test_the_settings_are_read_again_only_once_they_change(desk: Guarded, tmp_path: Path) -> None:
+    programs, log = tmp_path / "programs", tmp_path / "reads"
+    programs.mkdir()
+    counting = programs / "git"
+    counting.write_text(
+        f'#!/bin/sh\ncase "$*" in *--show-scope*) echo read >> {shlex.quote(str(log))};; esac\n'
+        f'exec {shutil.which("git")} "$@"\n'
+    )
+    counting.chmod(0o755)
+    desk.variables = {"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
+    desk.hook("pre-commit", "true")
+    git = desk.command()
+
+    def reads() -> int:
+        log.write_text("")
+        for _ in range(3):
+            git.ask("rev-parse", "HEAD")
+        return len(log.read_text().splitlines())
+
+    # The first command creates the file that settings of one work tree are kept in.
+    assert reads() == 2
+    assert reads() == 0
+    desk.made.git("config", "filter.x.clean", "cat")
+    assert reads() == 1

@@ -53,7 +53,7 @@ _NOT_LOCAL = frozenset(
     )
 )
 
-Stamps = tuple[tuple[int, int, int], ...]
+Stamps = tuple[tuple[int, int, int, int], ...]
 
 
 class Enclosure(Protocol):
@@ -351,12 +351,13 @@ def _stamps(files: Sequence[Path]) -> Stamps:
     return tuple(map(_stamp, files))
 
 
-def _stamp(file: Path) -> tuple[int, int, int]:
+def _stamp(file: Path) -> tuple[int, int, int, int]:
     try:
         stat = file.stat()
     except OSError:
-        return 0, 0, 0
-    return stat.st_mtime_ns, stat.st_size, stat.st_ino
+        return 0, 0, 0, 0
+    # Unlike the first time, the second one cannot be set.
+    return stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size, stat.st_ino
 
 
 def _runnable(folder: Path) -> set[str]:

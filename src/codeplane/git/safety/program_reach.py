@@ -69,8 +69,9 @@ def fixed_places(root: Path, folder: Path, own: Path) -> tuple[Path, ...]:
         with suppress(OSError):
             created.mkdir(exist_ok=True)
     for base in (*folders, *modules):
+        # One that is there keeps its time, by which changed settings are known.
         with suppress(OSError):
-            (base / "config.worktree").touch()
+            (base / "config.worktree").touch(exist_ok=False)
     places = [own / name for name in ("hooks", "config", "worktrees")]
     places += [base / name for base in folders for name in ("config.worktree", "commondir", "gitdir", "modules")]
     places += [
