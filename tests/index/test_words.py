@@ -10,6 +10,7 @@ from codeplane.index.words import Vocabulary, split_camel_case, with_parts
 from tests.interaction.requirements import requirement
 
 _NAME = re.compile(rb"[A-Za-z_$\x80-\xff][0-9A-Za-z_$\x80-\xff]*")
+_WORD = re.compile(rb"[0-9A-Za-z_$\x80-\xff]+")
 _TEXTS = st.lists(
     st.one_of(st.binary(max_size=60), st.text("aB1_$ .\n", max_size=60).map(str.encode)), min_size=1, max_size=4
 )
@@ -29,7 +30,10 @@ def test_a_vocabulary_finds_what_looking_at_each_text_does(texts: list[bytes]) -
     vocabulary = Vocabulary()
     for text in texts:
         names, pieces = vocabulary.of(text)
-        assert names == set(_NAME.findall(text))
+        behind = {
+            b"$" + part for word in _WORD.findall(text) if b"$" in word[1:] for part in word.split(b"$")[1:] if part
+        }
+        assert names == {*_NAME.findall(text), *behind}
         assert Counter(pieces.split()) == Counter(split_camel_case(text).split())
 
 

@@ -2,7 +2,7 @@
 
 import re
 
-_MARK = re.compile(r"«(\*?)(\w+)»")
+_MARK = re.compile(r"«(\*?)(\w+[?!]?)»")
 
 
 def plain(files: dict[str, str]) -> dict[str, str]:

@@ -86,6 +86,9 @@ class Vocabulary:
         """The distinct identifiers of a text, and its camelCase parts, unordered."""
         counts = Counter(text.translate(_SPACED).split())
         names = set(counts)
+        if b"$" in text:
+            # `v$name` in a text of Kotlin or Scala says `name`, too, as `$name` does.
+            names |= {b"$" + part for word in counts if b"$" in word[1:] for part in word.split(b"$")[1:] if part}
         plain, known = self._plain, self._pieces
         if len(plain) + len(known) > _REMEMBERED:
             plain.clear()

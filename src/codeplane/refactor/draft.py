@@ -9,9 +9,10 @@ Role = Literal["DEFINITION", "REFERENCE", "IMPORT", "EXPORT", "KEYWORD", "STRING
 Confidence = Literal["high", "medium", "low"]
 CapsuleType = Literal["scope_resolution", "receiver_resolution", "context_membership"]
 UNPARSED_USE = "unparsed_use"
+UNSEARCHED = "unsearched"
 # Kinds of dangers that may break a program though every edit is right: the plan must be seen before it is applied.
 GRAVE = frozenset(
-    {"import_cycle", "outside_base", "overriding_parameter", "shadows_stdlib", "side_effect", UNPARSED_USE}
+    {"import_cycle", "outside_base", "overriding_parameter", "shadows_stdlib", "side_effect", UNPARSED_USE, UNSEARCHED}
 )
 
 

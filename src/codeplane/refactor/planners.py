@@ -22,7 +22,7 @@ from codeplane.refactor.delete.planner import files_left_behind, plan_delete
 from codeplane.refactor.documents.dotted_names import DottedNames
 from codeplane.refactor.documents.paths import path_edits
 from codeplane.refactor.documents.sweep import sweep_documents
-from codeplane.refactor.draft import Danger, Draft, Edit
+from codeplane.refactor.draft import UNSEARCHED, Danger, Draft, Edit
 from codeplane.refactor.move.file_move import plan_file_move
 from codeplane.refactor.move.symbol_move import plan_symbol_move
 from codeplane.refactor.plan import Planner, RefactorSpec
@@ -62,10 +62,10 @@ class Planners:
             module = self._module(world, spec.symbol)
             if module is not None:
                 new_path = _sibling_path(module, spec.new_name)
-                draft = plan_file_move(world, store, module, new_path, deadline=deadline)
+                draft = _searched(plan_file_move(world, store, module, new_path, deadline=deadline))
                 return self._with_paths(world, store, _importable(module, new_path, draft))
             target = alias_at(world, spec.symbol) or resolve_target(world, store, spec.symbol)
-            draft = plan_rename(world, store, target, spec.new_name, deadline=deadline)
+            draft = _searched(plan_rename(world, store, target, spec.new_name, deadline=deadline))
             draft = replace(
                 apply_authority(draft, ScipAuthority(self._scip, world.snapshot)), name=_dotted_name(target)
             )
@@ -82,10 +82,10 @@ class Planners:
         def planner(world: World, store: FactStore, deadline: float) -> Draft:
             if spec.options.get("files"):
                 path = canonical(spec.symbol, root=self._root)
-                draft = plan_file_move(world, store, path, goes_to, deadline=deadline)
+                draft = _searched(plan_file_move(world, store, path, goes_to, deadline=deadline))
                 return self._with_paths(world, store, _importable(path, goes_to, draft))
             target = resolve_target(world, store, spec.symbol)
-            draft = plan_symbol_move(world, store, target, goes_to, deadline=deadline)
+            draft = _searched(plan_symbol_move(world, store, target, goes_to, deadline=deadline))
             draft = _importable("" if goes_to not in world.snapshot.files else goes_to, goes_to, draft)
             return replace(draft, name=_dotted_name(target))
 
@@ -225,6 +225,14 @@ def resolve_target(world: World, store: FactStore, symbol: str) -> Target:
             details={"candidates": rows},
         )
     return found[0]
+
+
+def _searched(draft: Draft) -> Draft:
+    """Return a draft that warns of uses it may lack, if there was no time to look at all files."""
+    cut = draft.coverage.truncated
+    if not cut:
+        return draft
+    return replace(draft, dangers=(*draft.dangers, Danger(kind=UNSEARCHED, what=f"uses may be left: {cut}")))
 
 
 def _renamed_definitions(world: World, target: Target, edits: Iterable[Edit]) -> frozenset[Bound]:

@@ -121,6 +121,19 @@ COMPLETE: dict[str, dict[str, str]] = {
         "    actual fun now(): Long = 2\n}\n",
         "common/Use.kt": "package clock\n\nval clock = «Clock»()\n",
     },
+    "names that files say in texts alone": {
+        "a/Version.kt": "package a\n\nval «*number» = 1\n",
+        "a/Use.kt": 'package a\n\nval text = "v$«number»"\n',
+        "a/Other.kt": 'package a\n\nval other = "$«number»"\n',
+    },
+    "a constant in the head of its class": {
+        "Json.kt": "class Json(val name: String = «UNSET») {\n    companion object {\n"
+        '        const val «*UNSET» = "a"\n    }\n}\n',
+    },
+    "names in texts": {
+        "Use.kt": 'fun go(«*name»: String): String = "a $«name», b$«name» ${«name»} $nameless"\n',
+        "Other.kt": 'val name = "b"\nval text = "$name"\n',
+    },
     "a parameter that hides nothing": {
         "Use.kt": "class Bag(«*name»: String) {\n    val title = «name».trim()\n\n    fun of(name: String) = name\n}\n",
     },

@@ -29,6 +29,8 @@ class ClassRules:
     """A name such as `__name` is made its class's own."""
     mixins: bool = False
     """Several bases of a class may share a member."""
+    mixin_words: tuple[str, ...] = ()
+    """What stands before the names of modules or traits in the body of a class that takes over their members."""
     declares_interfaces: bool = False
     """A class names the interfaces it implements, and these are followed."""
     unmarked_overrides: bool = False

@@ -48,6 +48,10 @@ class NameRules:
     """Other files and `globals()` may set the variables of a module."""
     declared_by_platform: bool = False
     """A top-level name may be expected in one file and made for platforms in others."""
+    named_in_texts: bool = False
+    """Texts such as `'Class::method'` may name functions, methods and classes that the language then calls."""
+    sign_before: str = ""
+    """A sign that stands before a name without being part of it: `$name` in a text."""
     untyped: bool = False
     """The first value of a variable does not say what it holds later."""
     flow_sensitive: bool = False

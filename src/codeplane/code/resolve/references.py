@@ -13,6 +13,7 @@ from codeplane.code.entity import Bound, Meaning, Outside, Side
 from codeplane.code.languages.expression import is_short, shape
 from codeplane.code.languages.language import Language
 from codeplane.code.languages.member_side import side_of
+from codeplane.code.languages.name_rules import NameRules
 from codeplane.code.languages.outside_packages import package_of
 from codeplane.code.languages.registry import LANGUAGES, languages
 from codeplane.code.model import Definition, Facts
@@ -79,10 +80,13 @@ def references(
     name = asked.bounds[0].name
     # The words by which files are found do not include signs.
     word = name.strip(_SIGNS) or name
+    words = [word, *(sign + word for sign in sorted(asked.signs) if not word.startswith(sign))]
     paths = (
-        sorted({bound.file for bound in asked.bounds}) if asked.local else [path for path, _ in store.files_with(word)]
+        {bound.file for bound in asked.bounds}
+        if asked.local
+        else {path for spelled in words for path, _ in store.files_with(spelled)}
     )
-    for path in paths:
+    for path in sorted(paths):
         known = world.snapshot.files.get(path)
         if known is None or known.skipped is not None or not asked.may_be_in(path):
             continue
@@ -94,10 +98,12 @@ def references(
         if not any(resolver.may_reach(path, facts, bound) for bound in asked.bounds):
             continue
         text = world.text(path)
-        offsets = unsigned(world.language(facts).names.private_sign, text, name, occurrences(text, name))
+        offsets = name_places(world.language(facts).names, text, name)
         in_code = names_alone(world.language(facts), text, name, _in_code(facts, offsets))
         in_code = _with_attributes(world.language(facts), text, offsets, in_code)
         spoken = _by_symbol(world.language(facts), facts, text, name) if not asked.local else frozenset()
+        if asked.named_in_texts:
+            spoken |= _by_text(facts, text, name)
         doubted = (
             _doubtful_places(facts, text, offsets) if facts.errors and len(in_code) < len(offsets) else frozenset()
         )
@@ -119,6 +125,13 @@ def _is_of_side(resolver: Resolver, path: str, facts: Facts, text: bytes, offset
     return defined is None or side_of(facts, text, defined) in ("", side)
 
 
+_NAMED_IN_TEXTS = frozenset(
+    {"accessor", "class", "enum", "function", "interface", "method", "module", "protocol", "struct", "trait"}
+)
+_ARROW = re.compile(rb"\s*=>")
+_INDEXED = re.compile(rb"[\w\])]\s*\[\s*$")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Asked:
     """The bindings whose references are searched for, and what kinds of names they are."""
@@ -135,6 +148,10 @@ class _Asked:
     """Whether one is a member of an object or class, whose shape may come from any type that declares the name."""
     embedded: bool
     """Whether one is a Go type, which gives its name to the fields that embed it."""
+    signs: frozenset[str]
+    """The signs that may stand before the name in files that say it."""
+    named_in_texts: bool
+    """Whether one is a function or type that texts may name."""
     implemented: Callable[[], frozenset[Bound]]
     """The members of interfaces that ask for a searched one: a use of them may reach it."""
     packages: Callable[[], frozenset[str]]
@@ -178,9 +195,22 @@ class _Asked:
                 for bound in plain
                 for _, definition in resolver.definitions(bound)
             ),
+            signs=frozenset(
+                sign for one in bounds if (facts := world.facts(one.file)) and (sign := _sign_before(world, facts))
+            ),
+            named_in_texts=any(
+                LANGUAGES[facts.language].names.named_in_texts and definition.kind in _NAMED_IN_TEXTS
+                for one in bounds
+                if (facts := world.facts(one.file)) is not None
+                for _, definition in resolver.definitions(one)
+            ),
             implemented=cache(lambda: _implemented_members(resolver, members)),
             packages=cache(lambda: frozenset().union(*(_packages(world, resolver, member) for member in members))),
         )
+
+
+def _sign_before(world: World, facts: Facts) -> str:
+    return world.language(facts).names.sign_before
 
 
 def _is_member(world: World, resolver: Resolver, facts: Facts, target: Bound) -> bool:
@@ -219,6 +249,16 @@ def occurrences(text: bytes, name: str) -> list[int]:
             found.append(at)
         at = text.find(wanted, at + 1)
     return found
+
+
+def name_places(rules: NameRules, text: bytes, name: str) -> list[int]:
+    """Return the places where a name occurs, with those behind a sign that may stand before it."""
+    offsets = unsigned(rules.private_sign, text, name, occurrences(text, name))
+    sign = rules.sign_before.encode()
+    if not sign or sign + name.encode() not in text:
+        return offsets
+    behind = re.finditer(rb"%s(%s)(?![\w$\x80-\xff])" % (re.escape(sign), re.escape(name.encode())), text)
+    return sorted({*offsets, *(match.start(1) for match in behind)})
 
 
 def unsigned(sign: str, text: bytes, name: str, offsets: list[int]) -> list[int]:
@@ -275,6 +315,18 @@ def _by_symbol(language: Language, facts: Facts, text: bytes, name: str) -> froz
         return frozenset(at for at in places if not facts.in_text(at) and text[:at].rstrip().endswith(b"."))
     symbols = (at for at in occurrences(text, name) if facts.in_text(at) and text[at - 1 : at] == b":")
     return frozenset(at for at in symbols if text[at - 2 : at - 1] != b":")
+
+
+def _by_text(facts: Facts, text: bytes, name: str) -> frozenset[int]:
+    """Return the places in texts that are names: of a function, a class, or both as `'Class::method'`."""
+    pattern = re.compile(rb"""(['"])(?:[\w\\]+(?:::|@|\.|\\))?(%s)(?:(?:::|@|\.)\w+)?\1""" % re.escape(name.encode()))
+    found = ((match.start(2), match) for match in pattern.finditer(text))
+    return frozenset(at for at, match in found if facts.in_text(at) and not _is_key(text, match.start(), match.end()))
+
+
+def _is_key(text: bytes, start: int, end: int) -> bool:
+    """Whether a text is a key of an array: `'name' =>`, `array['name']`."""
+    return bool(_ARROW.match(text, end)) or (text[end : end + 1] == b"]" and bool(_INDEXED.search(text[:start][-40:])))
 
 
 def _judge(

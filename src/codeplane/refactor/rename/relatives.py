@@ -156,20 +156,43 @@ def _extension_words(text: bytes, name: str) -> set[str]:
     return {word[0].decode("utf-8", "replace") for one in found for word in _WORD.finditer(one[1])}
 
 
+def _extended_types(text: bytes, name: str) -> set[str]:
+    """Return the types that extensions say implement one."""
+    found = re.finditer(rb"\bextension\s+([\w.]+)\s*:([^{]*)\{", text)
+    wanted = name.encode()
+    return {
+        one[1].decode("utf-8", "replace").rpartition(".")[2]
+        for one in found
+        if any(word[0] == wanted for word in _WORD.finditer(one[2]))
+    }
+
+
+def _mixed_in(text: bytes, definition: Definition, words: tuple[str, ...]) -> set[str]:
+    """Return the names of modules and traits that a class takes members from."""
+    if not words or definition.kind not in ("class", "enum", "module", "trait"):
+        return set()
+    pattern = re.compile(rb"^\s*(?:%s)\b[ (]+([A-Z\\][\w\\:, ]*)" % "|".join(words).encode(), re.MULTILINE)
+    listed = (one[1] for one in pattern.finditer(text, definition.start, definition.end))
+    return {word[0].decode("utf-8", "replace") for some in listed for word in _WORD.finditer(some)}
+
+
 def _closure(context: RenameContext, first: frozenset[str] | set[str], *, up: bool) -> frozenset[str]:
     found, waiting = set(first), list(first)
     while waiting and len(found) < _MAX_NAMES:
         name = waiting.pop()
         for path, facts in context.files(name) if name else ():
             text = context.world.text(path)
-            if up and context.subject.language.classes.unmarked_overrides:
-                more = _extension_words(text, name) - found
+            rules = context.subject.language.classes
+            if rules.unmarked_overrides:
+                more = (_extension_words(text, name) if up else _extended_types(text, name)) - found
                 waiting += sorted(more)
                 found |= more
             for definition in facts.definitions:
-                if definition.bases is None:
+                words = _mixed_in(text, definition, rules.mixin_words)
+                if definition.bases is not None:
+                    words |= _base_words(text, definition)
+                if not words:
                     continue
-                words = _base_words(text, definition)
                 new = (
                     words
                     if up and definition.name == name

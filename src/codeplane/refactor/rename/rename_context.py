@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from codeplane.code.entity import Side
 from codeplane.code.languages.member_resolver import Relatives
 from codeplane.code.languages.member_side import side_of
+from codeplane.code.languages.name_rules import NameRules
 from codeplane.code.model import Facts
-from codeplane.code.resolve.references import occurrences, unsigned
+from codeplane.code.resolve.references import name_places
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.syntax_trees import SyntaxTrees
 from codeplane.code.resolve.world import World
@@ -119,8 +120,8 @@ class RenameContext:
         found = self._places.get((path, name))
         if found is None:
             facts, text = self.world.facts(path), self.world.text(path)
-            sign = self.world.language(facts).names.private_sign if facts is not None else ""
-            found = self._places[path, name] = unsigned(sign, text, name, occurrences(text, name))
+            rules = self.world.language(facts).names if facts is not None else NameRules()
+            found = self._places[path, name] = name_places(rules, text, name)
         return found
 
     def shown_at(self, path: str, offset: int) -> dict[str, str | int]:

@@ -56,6 +56,7 @@ KOTLIN = Language(
     names=NameRules(
         folder_packages=True,
         argument_mark="=",
+        sign_before="$",
         operator_word="operator",
         property_accessors=True,
         declared_by_platform=True,
@@ -75,7 +76,7 @@ SCALA = Language(
     bare_members=True,
     soft_keywords=SCALA_SOFT,
     reserved=SCALA_RESERVED,
-    names=NameRules(folder_packages=True, argument_mark="=", special_members=_SCALA_MEMBERS),
+    names=NameRules(folder_packages=True, argument_mark="=", sign_before="$", special_members=_SCALA_MEMBERS),
     classes=ClassRules(unmarked_overrides=True),
     contract=SCALA_CONTRACT,
     patterns=("scala",),

@@ -17,6 +17,7 @@ _PARAM, _LOCAL = REASONS.index("PARAM"), REASONS.index("LOCAL_ASSIGN")
 _CALLABLE = frozenset({"enum_member", "field", "function", "method", "object", "variable"})
 _FUNCTIONS = frozenset({"function", "method"})
 _BODIES = frozenset({"class_body", "enum_class_body"})
+_HEADS = frozenset({"delegation_specifier", "primary_constructor"})
 _INSIDE = frozenset({"function_declaration", "getter", "secondary_constructor", "setter"})
 
 
@@ -50,6 +51,11 @@ class KotlinLookup(ABC):
                 written = receiver_of_property(around)
                 if written is not None and inner != written:
                     yield self._classes.read(path, written), False
+            elif around.type == "class_declaration" and inner.type in _HEADS:
+                # The head of a class sees its companion, and no members.
+                of = self.class_of_body(path, inner)
+                if of is not None:
+                    yield self.this(of), True
             elif around.type in _BODIES and around.parent is not None:
                 of = self.class_of_body(path, around)
                 if of is not None:

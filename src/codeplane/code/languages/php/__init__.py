@@ -29,13 +29,14 @@ PHP = Language(
     reserved=PHP_RESERVED,
     names=NameRules(
         argument_mark=":",
+        named_in_texts=True,
         unfollowed_operators=(b"->", b"::"),
         special_members=words(
             """__call __callStatic __clone __construct __debugInfo __destruct __get __invoke __isset __serialize __set
             __set_state __sleep __toString __unserialize __unset __wakeup"""
         ),
     ),
-    classes=ClassRules(unmarked_overrides=True),
+    classes=ClassRules(unmarked_overrides=True, mixin_words=("use",)),
     contract=Contract(
         visible="modifier",
         modifiers=words(

@@ -39,4 +39,5 @@
 (function_call_expression function: (name) @_eval (#any-of? @_eval "call_user_func" "call_user_func_array" "func_get_args")) @dynamic.call
 (argument name: (name) @label)
 (named_label_statement (name) @label)
+(use_as_clause . (name) @label)
 [(comment) (string) (string_content) (heredoc_start) (nowdoc_body) (escape_sequence) (text) (php_tag)] @text

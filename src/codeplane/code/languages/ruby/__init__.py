@@ -1,5 +1,6 @@
 """Ruby."""
 
+from codeplane.code.languages.class_rules import ClassRules
 from codeplane.code.languages.comment_syntax import CommentSyntax
 from codeplane.code.languages.contract import Contract
 from codeplane.code.languages.language import Language
@@ -32,12 +33,14 @@ RUBY = Language(
         argument_mark=":",
         marked_parameters=True,
         symbols=True,
+        named_in_texts=True,
         special_members=words(
             """call coerce const_missing deconstruct deconstruct_keys each eql? extended hash included inherited
             initialize initialize_copy inspect marshal_dump marshal_load method_missing prepended respond_to_missing?
             succ to_a to_ary to_h to_hash to_proc to_s to_str to_sym"""
         ),
     ),
+    classes=ClassRules(mixin_words=("extend", "include", "prepend")),
     contract=Contract(
         visible="underscore",
         visibility_sections=True,

@@ -13,6 +13,10 @@
   (#any-of? @_attr "attr_reader" "attr_writer" "attr_accessor")) @definition.accessor
 (assignment left: (instance_variable) @name) @definition.field
 (operator_assignment left: (instance_variable) @name) @definition.field
+(call method: (identifier) @_opens block: [(block) (do_block)] @scope.class
+  (#any-of? @_opens "refine" "class_eval" "class_exec" "class_methods" "included" "instance_eval" "module_eval" "prepended"))
+(call receiver: (constant) @_made method: (identifier) @_new block: [(block) (do_block)] @scope.class
+  (#any-of? @_made "Class" "Data" "Module" "Struct") (#any-of? @_new "define" "new"))
 [(block) (do_block) (lambda)] @scope.lambda
 
 (method_parameters [(identifier) @bind.param

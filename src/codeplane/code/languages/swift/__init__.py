@@ -23,6 +23,8 @@ SWIFT = Language(
     reserved=SWIFT_RESERVED,
     names=NameRules(
         argument_mark=":",
+        named_in_texts=True,
+        sign_before="$",
         special_members=words(
             """appendInterpolation appendLiteral buildArray buildBlock buildEither buildExpression buildFinalResult
             buildOptional buildPartialBlock callAsFunction dynamicallyCall main projectedValue wrappedValue"""
