@@ -167,6 +167,8 @@ class TestStart:
     @pytest.mark.parametrize("named", [True, False])
     def test_a_wrong_folder_is_told_on_stderr(self, tmp_path: Path, named: bool) -> None:
         arguments = ("--repo", str(tmp_path / "nowhere")) if named else ()
+        # As git-lfs leaves it where it is installed: no repository.
+        (tmp_path / ".git" / "lfs").mkdir(parents=True)
         done = cpl("mcp", *arguments, cwd=tmp_path, stdin="", environ={"CLAUDE_PROJECT_DIR": ""})
         assert (done.returncode, done.stdout) == (1, "")
         assert "(WORKSPACE_NOT_FOUND)\n\nhint: " in done.stderr

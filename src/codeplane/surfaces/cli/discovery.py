@@ -1,6 +1,7 @@
 """Finding a repository's workspace and its server; standard library only, to keep the shim fast."""
 
 import json
+import os
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
@@ -50,13 +51,18 @@ def _find_root(start: Path, *, explicit: bool) -> Path:
     if not start.is_dir():
         raise WorkspaceNotFound(f"{start} is not a folder")
     for folder in (start, *start.parents):
-        if (folder / ".codeplane" / "repo_id").is_file() or (folder / ".git").exists():
+        if (folder / ".codeplane" / "repo_id").is_file() or _is_git(folder / ".git"):
             return folder
     if explicit:
         return start
     raise WorkspaceNotFound(
         f"{start} is not inside a git repository", hint="to use this folder as it is: cpl up --repo ."
     )
+
+
+def _is_git(place: Path) -> bool:
+    """Whether this is git's folder or leads to it; git-lfs, installed outside of repositories, leaves a `.git` too."""
+    return place.is_file() or os.path.lexists(place / "HEAD")
 
 
 def facts_from_json(wire: JsonObject) -> ServerFacts:
