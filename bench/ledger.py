@@ -163,6 +163,20 @@ def show_steps(found: Mapping[int, Mapping[str, Sample]], chosen: Mapping[str, s
     print(table(headings, rows))
 
 
+def show_work(runs: Runs, found: Mapping[int, Mapping[str, Sample]], rounds: int) -> None:
+    """Steps of work items that the engine runs, beside the peers' durable steps."""
+    sample = median([runs.run("codeplane", "work", ANCHOR, LEVELS[ANCHOR]) for _ in range(rounds)])
+    peers = {system: peer for system, peer in found[ANCHOR].items() if system != "codeplane"}
+    ratios = [
+        f"{system} {peer.wall / sample.wall:.1f}x by wall, {peer.cpu / sample.cpu:.1f}x by CPU"
+        for system, peer in peers.items()
+    ]
+    print(
+        f"\nsteps of {ANCHOR} work items at once: {sample.rate:.0f} a second, CPU {sample.cpu_us:.0f} us a step; "
+        f"{'; '.join(ratios) or 'no peer is installed'}"
+    )
+
+
 def show_syncs(runs: Runs, chosen: Mapping[str, str]) -> None:
     """How often each system waits for the disk."""
     counts = {system: runs.syncs(system, variant) for system, variant in chosen.items()}
@@ -198,6 +212,7 @@ def main() -> int:
         ours = runs.run("codeplane", "step", ANCHOR, LEVELS[ANCHOR])
         chosen = {"codeplane": "step", **{system: choose(runs, system, ours) for system in present}}
         found = steps(runs, chosen, options.rounds)
+        show_work(runs, found, options.rounds)
         show_steps(found, chosen)
         show_syncs(runs, chosen)
         keyed = median([runs.run("codeplane", "keyed", ANCHOR, LEVELS[ANCHOR]) for _ in range(options.rounds)])

@@ -1,5 +1,7 @@
 """CodePlane: appends to the log, and whole steps through the conveyor."""
 
+import asyncio
+import time
 from collections.abc import Awaitable, Callable
 
 import uvloop
@@ -10,9 +12,9 @@ from bench.measure import Sample, Stopwatch
 from bench.subjects import Load, Variant
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.call_record import CALL_FINISHED, CALL_STARTED
-from codeplane.kernel.event import Correlation, Draft
+from codeplane.kernel.event import Correlation, Draft, Event
 from codeplane.kernel.ids import new_id
-from codeplane.kernel.json import JsonObject
+from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.wiring.app import Plane, running
 
 Step = Callable[[int, int], Awaitable[None]]
@@ -84,11 +86,51 @@ def _call(plane: Plane, arguments: Callable[[int, int], JsonObject]) -> Step:
     return step
 
 
+def _worked(load: Load) -> Sample:
+    """As many work items as callers, each with its share of the steps, run by the engine."""
+    return uvloop.run(_run_work(load))
+
+
+async def _run_work(load: Load) -> Sample:
+    workspace, loaded = scratch(load.folder)
+    each = max(load.steps // load.callers, 1)
+    steps: list[JsonValue] = [{"operation": "bench.write", "arguments": {"value": turn}} for turn in range(each)]
+    async with running(workspace, loaded=loaded, operations=[BenchOperations()]) as plane:
+        work_ids = []
+        for _ in range(load.callers):
+            outcome = await plane.conveyor.call("work.start", {"steps": steps}, Caller(surface="embedded"))
+            assert outcome.result is not None, outcome.error
+            work_ids.append(str(outcome.result.model_dump()["work_id"]))
+        await plane.log.flush()
+        counters = plane.log.counters
+        events, commits = counters.events, counters.commits
+        with Stopwatch() as watch:
+            plane.work.start_engine(plane.conveyor)
+            latencies = await asyncio.gather(*(_completed(plane, work_id, each) for work_id in work_ids))
+        return Sample.of(
+            watch,
+            [latency for item in latencies for latency in item],
+            events=counters.events - events,
+            commits=counters.commits - commits,
+        )
+
+
+async def _completed(plane: Plane, work_id: str, steps: int) -> list[int]:
+    """Wait for the end of an item; returns the nanoseconds that each of its steps took on average."""
+    began = time.perf_counter_ns()
+    async for item in plane.log.watch(streams={f"work/{work_id}": 0}):
+        if isinstance(item, Event) and item.type in ("work.completed", "work.failed", "work.waiting"):
+            assert item.type == "work.completed", item.payload
+            break
+    return [(time.perf_counter_ns() - began) // steps] * steps
+
+
 VARIANTS = (
     Variant(name="append", says="one bare event", run=lambda load: _measured(load, _append)),
     Variant(
         name="projected", says="intent and outcome into log and tables", run=lambda load: _measured(load, _projected)
     ),
     Variant(name="step", says="a mutation through the conveyor", run=lambda load: _measured(load, _step)),
+    Variant(name="work", says="steps of work items, run by the engine", run=_worked),
     Variant(name="keyed", says="the same with an idempotency key", run=lambda load: _measured(load, _keyed)),
 )

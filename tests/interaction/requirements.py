@@ -96,6 +96,21 @@ REQUIREMENTS = (
         promise="a commit wakes only who wants its events, and who is near reads memory",
     ),
     Requirement(
+        id="WORK-02",
+        source="design §10",
+        promise="a work item's calls are made in order, each once, over restarts, questions, limits and cancelling",
+    ),
+    Requirement(
+        id="WORK-03",
+        source="design §10",
+        promise="what work planned is kept whole, sealed and bounded; events and answers show it redacted",
+    ),
+    Requirement(
+        id="WORK-04",
+        source="003 §7, §8.4",
+        promise="decisions name the rules' version and a reason code; steps of work are recorded as allowed or blocked",
+    ),
+    Requirement(
         id="WORK-01",
         source="design §10, 003 §8.4",
         promise="work acts for somebody: it may do what both may, only proposes what reaches out, and ends with them",

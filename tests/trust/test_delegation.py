@@ -9,9 +9,10 @@ from codeplane.kernel.actor import Actor, ActorKind, Caller, Origin
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.event_log import EventQuery
 from codeplane.kernel.json import JsonObject, JsonValue
+from codeplane.surfaces.services.events import event_message
 from codeplane.wiring.app import Plane
 from tests.interaction.requirements import requirement
-from tests.kernel.plane import FixtureOps, events, plane
+from tests.kernel.plane import AGENT, FixtureOps, events, plane
 from tests.trust.approvals.agent_calls import action_of, decide, executed, refused, result, shown
 
 pytestmark = requirement("WORK-01")
@@ -149,3 +150,40 @@ async def test_a_surface_cannot_claim_an_origin(tmp_path: Path) -> None:
         claiming = Caller(surface="mcp", client="agent", origin=Origin(on_behalf_of=OWNER))
         assert refused(await step(opened, claiming, "status")) == "INTERNAL"
         assert (await step(opened, replace(claiming, origin=None), "status")).error is None
+
+
+@requirement("WORK-04")
+async def test_what_was_decided_about_a_step_is_in_the_log(tmp_path: Path) -> None:
+    async with plane(
+        tmp_path, 'trust.agent_capabilities=["read_files", "write_files"]', operations=[FixtureOps()]
+    ) as opened:
+        await step(opened, acting(JOB, OWNER), "fixture.write")
+        await step(opened, acting(JOB, OWNER), "fixture.send", text="x")
+        await step(opened, acting(JOB, OWNER), "test_run")
+        # Calls of others are recorded as calls, and as questions where they are asked about.
+        await decide(opened, "fixture.write")
+        decided = {
+            event.payload["operation"]: (event.payload["decision"], event.payload["code"])
+            for event in await events(opened, "policy.decided")
+        }
+        assert decided == {
+            "fixture.write": ("ALLOW_INTERNAL", "allowed"),
+            "fixture.send": ("REQUIRE_APPROVAL", "requires_approval"),
+            "test.run": ("BLOCKED", "capability_denied"),
+        }
+        versions = {event.payload["policy_id"] for event in await events(opened, "policy.decided")}
+        assert len(versions) == 2 and "" in versions
+
+
+@requirement("WORK-04")
+async def test_a_question_carries_the_rules_version_and_why_it_was_asked(tmp_path: Path) -> None:
+    async with plane(tmp_path) as opened:
+        await opened.conveyor.call("run_bash", {"command": "true", "justification": "to see it run"}, AGENT)
+        (created,) = await events(opened, "action.created")
+        (decided,) = await events(opened, "policy.decided")
+        assert created.payload["justification"] == "to see it run"
+        assert decided.payload["policy_id"] and decided.payload["code"] == "requires_approval"
+        shown_as = event_message(created.to_wire()).proposed_action_created
+        assert shown_as.justification == "to see it run"
+        message = event_message(decided.to_wire()).policy_decision_made
+        assert (message.policy_id, message.reason) == (decided.payload["policy_id"], "requires_approval")

@@ -471,6 +471,8 @@ async def test_a_value_is_not_seen_in_pieces(tmp_path: Path) -> None:
                 )
                 # To the owner it is no secret, and offsets are the same.
                 assert VALUE in await _pages(opened, name, key, limit, caller=OWNER, **named), (name, limit)
+        shared: JsonObject = {"agent": "agent", "without_token": True, "capabilities": ["context_sharing"]}
+        assert (await opened.conveyor.call("capability.grant", shared, OWNER)).error is None
         events = await _call(opened, "ledger.events", limit=500)
         assert "shell.output" in str(events)
         assert VALUE[:7] not in str(events) and VALUE[7:] not in str(events)

@@ -19,6 +19,7 @@ CALL_REFUSED = "call.refused"
 ACTION_EXECUTED, ACTION_INTERRUPTED = "action.executed", "action.interrupted"
 # The surface of approved calls that the server itself runs, since their callers no longer wait.
 RESUMED_SURFACE = "approval"
+WORK_STEPPED = "work.stepped"
 # Who says no to an action when no person did.
 NO_PERSON = "system"
 EXPIRED_REASON = "expired"
@@ -69,6 +70,38 @@ def with_action(finished: Draft) -> list[Draft]:
         event_id=derived_event_id("action-ended", call_id),
     )
     return [finished, ended]
+
+
+def with_copies(finished: Draft) -> list[Draft]:
+    """How a call ended, and copies for the streams of the action that it carried out and of its work item."""
+    return [*with_action(finished), *_work_step(finished)]
+
+
+def _work_step(finished: Draft) -> list[Draft]:
+    """The step of a work item that a call completed."""
+    payload, ids = finished.payload, finished.correlation
+    origin = payload.get("origin")
+    step = origin.get("step") if isinstance(origin, dict) else None
+    if ids.work_id is None or ids.call_id is None or step is None or payload["status"] != "ok":
+        return []
+    stepped: JsonObject = {
+        "step": step,
+        "operation": payload["operation"],
+        "mutates": payload["mutates"],
+        "duration_us": payload["duration_us"],
+        **({"result_hash": payload["result_hash"]} if "result_hash" in payload else {}),
+    }
+    return [
+        Draft(
+            stream=f"work/{ids.work_id}",
+            type=WORK_STEPPED,
+            payload=stepped,
+            actor=finished.actor,
+            source=Source.TOOL_EXECUTOR,
+            correlation=ids,
+            event_id=derived_event_id("work-step", ids.call_id),
+        )
+    ]
 
 
 def recovered_payload(mutation_id: str | None, *, cut_off: str) -> JsonObject:

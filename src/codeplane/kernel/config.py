@@ -99,6 +99,19 @@ class SessionConfig(Section):
     max_open: int = Field(1000, ge=1, description="sessions open at once; the longest idle one closes first")
 
 
+class WorkConfig(Section):
+    """Work that goes on by itself."""
+
+    max_running: int = Field(20, ge=1, le=1000, description="work items that run at once; others are queued")
+    max_queued: int = Field(1000, ge=1, le=100_000, description="work items that have not ended; more are refused")
+    max_steps: int = Field(1000, ge=1, le=100_000, description="steps of one item, unless a person raises it")
+    max_seconds: float = Field(
+        86_400.0, gt=0, description="seconds that the steps of one item take, unless a person raises it"
+    )
+    lease_sec: float = Field(60.0, gt=0, description="how long an engine holds an item without renewing")
+    payload_bytes: int = Field(8 * 1024 * 1024, ge=1024, description="what is kept whole for one item")
+
+
 class RetentionConfig(Section):
     """How long the log keeps what."""
 
@@ -355,6 +368,7 @@ class Config(Section):
     logging: LoggingConfig = LoggingConfig()
     limits: TaskLimits = TaskLimits()
     sessions: SessionConfig = SessionConfig()
+    work: WorkConfig = WorkConfig()
     retention: RetentionConfig = RetentionConfig()
     ledger: LedgerConfig = LedgerConfig()
     trust: TrustConfig = TrustConfig()

@@ -771,6 +771,28 @@ class TaskBudgetExceeded(
     """The task used up its mutations, test runs or time."""
 
 
+class WorkNotFound(
+    CodePlaneError,
+    name="WORK_NOT_FOUND",
+    code=6010,
+    http=404,
+    rpc="not_found",
+    hint="work_list shows which there are",
+):
+    """There is no such work item, or it is not the caller's."""
+
+
+class WorkEnded(
+    CodePlaneError,
+    name="WORK_ENDED",
+    code=6011,
+    http=409,
+    rpc="failed_precondition",
+    hint="work_show says how it ended; start it again with work_start",
+):
+    """The work item has ended, so nothing can be changed about it."""
+
+
 class SessionNotFound(
     CodePlaneError,
     name="SESSION_NOT_FOUND",

@@ -35,6 +35,18 @@ class Blobs(Protocol):
         ...
 
 
+class Payloads(Protocol):
+    """What work saw and planned, whole: sealed, by hash, kept as long as the work item is."""
+
+    async def put(self, work_id: str, data: bytes) -> str:
+        """Store a payload of an item and return its hash when it is durable; TooLarge beyond the item's bound."""
+        ...
+
+    async def get(self, work_id: str, key: str) -> bytes | None:
+        """The payload of an item by its hash, or None."""
+        ...
+
+
 class Ledger(EventLog, ProjectionStore, Blobs, Protocol):
     """The log with what belongs to it, for those who need more than one of them."""
 
@@ -68,6 +80,9 @@ class Decision:
     hint: str = ""
     # Only a person's answer to this very call counts: none that is remembered, none through an MCP client.
     person_only: bool = False
+    # The version of the rules that decided, and why they asked or denied, as one word.
+    policy_id: str = ""
+    code: str = "requires_approval"
 
 
 class Authority(Protocol):

@@ -63,6 +63,9 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE streams ADD COLUMN owner TEXT NOT NULL DEFAULT ''",
         """UPDATE streams SET owner = coalesce(
                (SELECT actor FROM events e WHERE e.stream = streams.stream AND e.sequence = streams.first), '')""",
+        """CREATE TABLE payloads(
+            work_id TEXT NOT NULL, hash TEXT NOT NULL, size INTEGER NOT NULL, data BLOB NOT NULL,
+            PRIMARY KEY(work_id, hash)) WITHOUT ROWID""",
         # Where this log stands in one that several nodes share, and which namespace it belongs to.
         "ALTER TABLE log_state ADD COLUMN shared_offset INTEGER NOT NULL DEFAULT 0",
         "ALTER TABLE log_state ADD COLUMN namespace TEXT NOT NULL DEFAULT ''",

@@ -8,7 +8,7 @@ from codeplane.kernel.actor import Caller
 from codeplane.kernel.arguments import understood
 from codeplane.kernel.call import Call, Operation
 from codeplane.kernel.config import TrustConfig
-from codeplane.kernel.errors import PolicyDenied
+from codeplane.kernel.errors import CodePlaneError, PolicyDenied
 from codeplane.kernel.event_log import EventScope
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Assessment, Request, Result
@@ -16,6 +16,7 @@ from codeplane.kernel.ports import Decision, Verdict
 from codeplane.kernel.workspace_request import WorkspaceRequest
 from codeplane.trust.capabilities.grant import Grant, TokenRights
 from codeplane.trust.capabilities.grants import Grants
+from codeplane.trust.decision_record import record_step_decision, record_step_refusal
 from codeplane.trust.delegation import Delegation, hold_job_to_proposals
 from codeplane.trust.people import is_person, require_person
 from codeplane.trust.policy.hints import with_arguments
@@ -61,7 +62,16 @@ class CallAuthority:
 
     async def decide(self, call: Call, assessment: Assessment) -> Decision:
         """Allow, ask or deny; CapabilityDenied when nothing the caller holds covers the call."""
-        decision = await self._decide_by_policy(call, assessment)
+        try:
+            decision = await self._decide(call, assessment)
+        except CodePlaneError as error:
+            record_step_refusal(call, assessment, error)
+            raise
+        record_step_decision(call, assessment, decision)
+        return decision
+
+    async def _decide(self, call: Call, assessment: Assessment) -> Decision:
+        decision = replace(await self._decide_by_policy(call, assessment), policy_id=self._policy.version)
         # Last, and no rules: no policy or setting can lift them.
         decision = hold_job_to_proposals(decision, call.actor, assessment)
         if (mark := self._untrusted.mark_of_call(call)) is not None:

@@ -82,6 +82,7 @@ class Plane:
     edits: Edits
     workspaces: Workspaces
     trust: TrustWiring
+    work: WorkWiring
     dashboard: DashboardWiring
     secrets: SecretFiles
     token: str
@@ -184,6 +185,7 @@ def _wire(foundation: Foundation, operations: Sequence[object]) -> Plane:
         edits=repository.edits,
         workspaces=workspaces,
         trust=trust,
+        work=house.plane(WorkWiring),
         dashboard=house.plane(DashboardWiring),
         secrets=foundation.secrets,
         token=foundation.token,

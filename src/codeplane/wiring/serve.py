@@ -99,6 +99,7 @@ class Serving:
             plane.logs.capture_stdlib()
             logger = plane.logs.logger("codeplane")
             plane.index.start()
+            plane.work.start_engine(plane.conveyor)
             # Compiled in the background, so that the first call does not wait for it.
             settling = asyncio.ensure_future(asyncio.to_thread(plane.trust.policy.warm, _POLICY_SEC))
             listener = bind(self._config, self._workspace.root)
@@ -145,7 +146,7 @@ class Serving:
                     try:
                         await server.run(
                             listener,
-                            ready=lambda: self._ready(facts, logger, activity),
+                            ready=lambda: self._ready(plane, facts, logger, activity),
                             drain=lambda: self._drain(plane),
                             secure=secure,
                         )
@@ -278,14 +279,14 @@ class Serving:
             "started_at": rfc3339(plane.clock.now_ns()),
         }
 
-    def _ready(self, facts: JsonObject, logger: FilteringBoundLogger, activity: Activity) -> None:
+    def _ready(self, plane: Plane, facts: JsonObject, logger: FilteringBoundLogger, activity: Activity) -> None:
         # What is loaded by now stays: the collector would scan all of it again and again.
         gc.freeze()
         gc.enable()
         activity.start()
         self._home = _identity(self._workspace.home)
         self._write_address(facts)
-        beside = (self._end_when_idle(activity), self._keep_address(facts, logger))
+        beside = (self._end_when_idle(plane, activity), self._keep_address(facts, logger))
         self._beside = [asyncio.ensure_future(task) for task in beside]
         logger.info("server started", **facts)
         if self._announce is not None:
@@ -332,11 +333,12 @@ class Serving:
             plane.logs.logger("codeplane").warning("calls were still running and are cut off", calls=left)
         self._drained.set()
 
-    async def _end_when_idle(self, activity: Activity) -> None:
+    async def _end_when_idle(self, plane: Plane, activity: Activity) -> None:
         limit = self._config.idle_exit_sec
         while self._detached and limit:
             await asyncio.sleep(min(_IDLE_CHECK_SEC, limit))
-            if activity.idle_sec() > limit:
+            # Work goes on though nobody looks.
+            if activity.idle_sec() > limit and not plane.work.engine.running:
                 self._stopping.set()
                 return
 

@@ -1,19 +1,32 @@
-"""Sessions and tasks."""
+"""Sessions and tasks; work items and the engine that runs them."""
 
+from codeplane.adapters.sealed_bytes import SealedBytes
+from codeplane.kernel.call import Call
 from codeplane.kernel.conveyor import Conveyor
+from codeplane.kernel.ids import new_id
+from codeplane.kernel.json import JsonObject
+from codeplane.ledger.payloads import PayloadStore
+from codeplane.trust.identity.server_key import ServerKey
 from codeplane.wiring.part import House, Part, PlaneWiring, Sweep
+from codeplane.wiring.trust import TrustWiring
+from codeplane.work.items.engine import WorkEngine
+from codeplane.work.items.operations import WorkOperations
+from codeplane.work.items.table import WorkTable
 from codeplane.work.operations import SessionOperations
 from codeplane.work.replay import ReplayOperations
 from codeplane.work.sessions import Sessions
 from codeplane.work.tables import OperationTable, SessionTable, TaskTable
 
 _SWEEP_SEC = 15.0
+_PAYLOAD_SWEEP_SEC = 3600.0
+# There is one server for a workspace.
+_NODE = "local"
 
 
 class WorkWiring(PlaneWiring):
-    """Counts what callers do against the limits of their tasks."""
+    """Counts what callers do against the limits of their tasks, and runs work that goes on by itself."""
 
-    tables = (SessionTable, TaskTable, OperationTable)
+    tables = (SessionTable, TaskTable, OperationTable, WorkTable)
 
     def __init__(self, house: House) -> None:
         super().__init__(house)
@@ -26,6 +39,24 @@ class WorkWiring(PlaneWiring):
             limits=config.limits,
             observer=foundation.metrics,
         )
+        trust, logger = house.plane(TrustWiring), foundation.logs.logger("work")
+        self._payloads = PayloadStore(
+            log=foundation.log,
+            seal=SealedBytes(ServerKey.at(foundation.workspace.server_key).derive("payloads")),
+            max_bytes=config.work.payload_bytes,
+        )
+        self.engine = WorkEngine(
+            log=foundation.log,
+            payloads=self._payloads,
+            clock=foundation.clock,
+            config=config.work,
+            node=_NODE,
+            instance=new_id("engine"),
+            is_live=trust.identity.identities.is_live,
+            withdraw=lambda work_id, reason: trust.approvals.end_for(work_id, reason=reason),
+            disconnect=self.sessions.disconnect,
+            on_crash=lambda error: logger.error("work could not go on", exc_info=error),
+        )
 
     def part(self, conveyor: Conveyor) -> Part:
         foundation = self.foundation
@@ -35,15 +66,44 @@ class WorkWiring(PlaneWiring):
         replay = ReplayOperations(
             log=foundation.log, repo=foundation.repo, ask=conveyor.call, risk_of=foundation.catalogue.risk_of
         )
+        work = WorkOperations(
+            engine=self.engine,
+            log=foundation.log,
+            payloads=self._payloads,
+            catalogue=foundation.catalogue,
+            cursors=foundation.cursors,
+            config=foundation.config.work,
+            redactor=foundation.redactor,
+            scope_of=conveyor.ports.authority.event_scope,
+        )
         return Part(
-            operations=(operations, replay),
-            status={"session": operations.state},
-            sweeps=(Sweep(run=self._sweep, every_sec=_SWEEP_SEC),),
+            operations=(operations, replay, work),
+            status={"session": operations.state, "work": self._state},
+            sweeps=(
+                Sweep(run=self._sweep, every_sec=_SWEEP_SEC),
+                Sweep(run=self._sweep_work),
+                Sweep(run=self._sweep_payloads, every_sec=_PAYLOAD_SWEEP_SEC, at_start=False),
+            ),
             stop=self._stop,
         )
+
+    def start_engine(self, conveyor: Conveyor) -> None:
+        """Run work items from now on; only a server does, since an embedded run would cut them off."""
+        self.engine.start(conveyor.call)
+
+    async def _state(self, call: Call) -> JsonObject:
+        return await self.engine.state()
 
     async def _sweep(self) -> None:
         self.sessions.sweep()
 
+    async def _sweep_work(self) -> None:
+        if self.engine.has_started:
+            await self.engine.sweep()
+
+    async def _sweep_payloads(self) -> None:
+        await self._payloads.delete_orphans()
+
     async def _stop(self) -> None:
+        await self.engine.stop()
         self.sessions.close_all("shutdown")

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import replace
 
-from codeplane.kernel.call_record import CALL_FINISHED, CALL_STARTED, recovered_payload, task_stream, with_action
+from codeplane.kernel.call_record import CALL_FINISHED, CALL_STARTED, recovered_payload, task_stream, with_copies
 from codeplane.kernel.errors import CodePlaneError, Interrupted, OutcomeUnknown
 from codeplane.kernel.event import Correlation, Draft
 from codeplane.kernel.event_log import EventQuery
@@ -48,7 +48,7 @@ async def end_calls(log: Ledger, ending_of: EndingOf | None, *, only: Collection
         if ending.state == "running":
             continue
         ended[ending.state] += 1
-        drafts += with_action(
+        drafts += with_copies(
             Draft(
                 stream=task_stream(str(task_id)),
                 type=CALL_FINISHED,

@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import ClassVar
 
-from codeplane.kernel.call_record import CALL_FINISHED, CALL_REFUSED, RESUMED_SURFACE, CallRecord, with_action
+from codeplane.kernel.call_record import CALL_FINISHED, CALL_REFUSED, RESUMED_SURFACE, CallRecord, with_copies
 from codeplane.kernel.errors import Cancelled, CodePlaneError, OutcomeUnknown
 from codeplane.kernel.event import Correlation, Draft, Source
 from codeplane.kernel.event_log import EventQuery
@@ -70,7 +70,7 @@ class Recorder:
             encoded = result_json.encode() if result is not None else None
             draft = await self._settle(progress, progress.identified, result, encoded, error)
             keeps = progress.mutated and progress.received.key and result is not None and not result.secret
-            lost = await self._append(progress, with_action(draft), blob=encoded if keeps else None)
+            lost = await self._append(progress, with_copies(draft), blob=encoded if keeps else None)
         elif error is not None:
             refused = _refused(progress.received, error)
             # Known callers have limits of their own.
@@ -130,7 +130,7 @@ class Recorder:
             repo_after=None,
         )
         # What cannot be queued any more is what recovery calls an unknown outcome.
-        drafts = with_action(draft)
+        drafts = with_copies(draft)
         with suppress(CodePlaneError):
             self._ports.log.append_soon(drafts)
         self._keep(progress, drafts)
@@ -160,13 +160,15 @@ class Recorder:
     async def _append(
         self, progress: Progress, drafts: Sequence[Draft], *, blob: bytes | None = None
     ) -> CodePlaneError | None:
-        """Append how a call ended; waits when it changed something, and returns why it could not be written."""
+        """Append how a call ended and return why it could not be written; waits when it changed something, and for a
+        step of work, which is recorded before the next one."""
         progress.received.recorded = True
         log = self._ports.log
+        waits = progress.mutated or progress.received.caller.origin is not None
         try:
             if blob is not None:
                 self._ports.blobs.put(blob)
-            if drafts and (progress.mutated or not log.append_soon(drafts)):
+            if drafts and (waits or not log.append_soon(drafts)):
                 await log.append(drafts)
         except CodePlaneError as error:
             self._keep(progress, drafts)

@@ -89,7 +89,10 @@ def _conflict(kind: str, payload: JsonObject) -> Message:
 
 
 def _decided(kind: str, payload: JsonObject) -> Message:
-    return fill_message(events_pb2.PolicyDecisionMade, {"policy_id": payload.get("version"), **payload})
+    # Sentences are for people; programs get the word. Events of earlier versions have only sentences.
+    return fill_message(
+        events_pb2.PolicyDecisionMade, {**payload, "reason": payload.get("code") or payload.get("reason")}
+    )
 
 
 def _rename_fields(message: type[Message]) -> Make:

@@ -63,7 +63,8 @@ class AnswerWait:
             if self.may_ask_client(action, question):
                 asking = asyncio.ensure_future(self._ask_client(action, question.call))
             else:
-                left_sec = min(left_sec, self._config.wait_sec)
+                wait_sec, wanted = self._config.wait_sec, question.call.caller.wait_sec
+                left_sec = min(left_sec, wait_sec if wanted is None else min(wait_sec, wanted))
             try:
                 await _until_settled(waiters.settled, action, question.call, left_sec, asking)
             finally:

@@ -1,6 +1,9 @@
 """The events of actions and of remembered answers."""
 
+from dataclasses import replace
+
 from codeplane.kernel.actor import Origin
+from codeplane.kernel.call import Call
 from codeplane.kernel.call_record import action_stream
 from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.config import ApprovalsConfig
@@ -10,12 +13,13 @@ from codeplane.kernel.event import Correlation, Draft, Source
 from codeplane.kernel.ids import new_id
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Risk
-from codeplane.kernel.ports import Question
+from codeplane.kernel.ports import Question, Verdict
 from codeplane.kernel.redaction import Redactor
 from codeplane.kernel.visible import visible
 from codeplane.trust.approvals.action import REMEMBERED_AS, Action, describe_coverage, kind_of, preview_hash
 from codeplane.trust.approvals.remembered_answer import FORGOTTEN, REMEMBERED, STREAM, RememberedAnswer
 from codeplane.trust.approvals.table import APPROVED, CREATED, EXPIRING
+from codeplane.trust.decision_record import decision_draft
 
 _MAX_SUMMARY = 2000
 _MAX_BODY = 65_536
@@ -39,20 +43,7 @@ class ApprovalEvents:
 
     def decided(self, question: Question) -> Draft:
         """The event that the policy requires approval."""
-        payload: JsonObject = {
-            "operation": question.call.operation.name,
-            "decision": "REQUIRE_APPROVAL",
-            "reason": reasons_of(question),
-            "risk": question.assessment.risk.name,
-        }
-        return Draft(
-            stream="policy",
-            type="policy.decided",
-            payload=payload,
-            actor=str(question.call.actor),
-            source=Source.POLICY_ENGINE,
-            correlation=question.call.correlation,
-        )
+        return decision_draft(question.call, question.assessment, replace(question.decision, verdict=Verdict.ASK))
 
     def created(self, action_id: str, question: Question, remembered: str | None) -> Draft:
         """The event of a new action."""
@@ -81,11 +72,17 @@ class ApprovalEvents:
             "body": body,
             "reasons": reasons_of(question),
             "expires_ns": self._clock.now_ns() + int(self._config.expires_minutes * _MINUTE_NS),
+            **({"justification": justification} if (justification := self._justification(call)) else {}),
             **({"origin": call.caller.origin.to_json()} if call.caller.origin is not None else {}),
             # A person is not notified of an action that a remembered answer settles.
             **({"remembered": remembered} if remembered is not None else {}),
         }
         return self._draft(action_id, CREATED, payload, call.correlation, actor=str(call.actor))
+
+    def _justification(self, call: Call) -> str:
+        """Why the caller says it wants this."""
+        text = getattr(call.request, "justification", "")
+        return visible(self._redactor.text(text))[:_MAX_REASONS] if isinstance(text, str) else ""
 
     def _shown(self, text: str) -> str:
         """The text for a person: only secrets are left out, and invisible characters are escaped."""

@@ -17,6 +17,10 @@ class ServerKey:
     def __init__(self, key: bytes) -> None:
         self._key = key
 
+    def derive(self, purpose: str) -> bytes:
+        """A key of 32 bytes for one purpose."""
+        return hmac.new(self._key, f"derived:{purpose}".encode(), sha256).digest()
+
     @classmethod
     def at(cls, path: Path) -> "ServerKey":
         """The key in the file, created when there is none; a file without a key is an error."""

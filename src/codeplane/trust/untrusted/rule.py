@@ -11,6 +11,7 @@ from codeplane.kernel.ports import Decision, Verdict
 from codeplane.trust.untrusted.table import Mark
 
 RULE = "untrusted content"
+CODE = "untrusted_ingest_block"
 _MAX_WHAT = 120
 _MAX_NAMED = 5
 _GIT = "git."
@@ -38,7 +39,7 @@ class UntrustedRule:
             return decision
         # The reasons of an `allow` are not reasons to ask.
         reasons = decision.reasons if decision.verdict is Verdict.ASK else ()
-        return replace(decision, verdict=Verdict.ASK, reasons=(reason, *reasons), person_only=True)
+        return replace(decision, verdict=Verdict.ASK, reasons=(reason, *reasons), person_only=True, code=CODE)
 
     async def _reason(
         self, decision: Decision, operation: Operation, assessment: Assessment, mark: Mark | None

@@ -1,0 +1,79 @@
+"""What work saw and planned, whole: sealed, by hash, bounded for each work item, kept as long as the item is."""
+
+import sqlite3
+from typing import Protocol
+
+from codeplane.kernel.errors import TooLarge
+from codeplane.kernel.ids import digest
+from codeplane.ledger.log import SqliteLog
+from codeplane.ledger.writer import WriteTransaction
+
+
+class Seal(Protocol):
+    """Makes bytes unreadable for others, and readable again."""
+
+    def seal(self, data: bytes, label: str) -> bytes:
+        """The bytes, sealed."""
+        ...
+
+    def open(self, sealed: bytes, label: str) -> bytes:
+        """The bytes that were sealed; raises when they were changed."""
+        ...
+
+
+class PayloadStore:
+    """The payloads of work items; events carry their hashes and a redacted form."""
+
+    def __init__(self, *, log: SqliteLog, seal: Seal, max_bytes: int) -> None:
+        """`max_bytes` is the bound for all payloads of one item."""
+        self._log = log
+        self._seal = seal
+        self._max_bytes = max_bytes
+
+    async def put(self, work_id: str, data: bytes) -> str:
+        """Store a payload of an item and return its hash when it is durable; TooLarge beyond the item's bound."""
+        key = digest(data)
+        sealed = self._seal.seal(data, _label(work_id, key))
+
+        def store(writing: WriteTransaction) -> int:
+            (used,) = writing.connection.execute(
+                "SELECT coalesce(sum(size), 0) FROM payloads WHERE work_id = ? AND hash != ?", (work_id, key)
+            ).fetchone()
+            if used + len(data) <= self._max_bytes:
+                writing.connection.execute(
+                    "INSERT OR IGNORE INTO payloads(work_id, hash, size, data) VALUES (?, ?, ?, ?)",
+                    (work_id, key, len(data), sealed),
+                )
+            return int(used)
+
+        used = int(str(await self._log.command(store)))
+        if used + len(data) > self._max_bytes:
+            raise TooLarge(
+                f"the payloads of {work_id} would have {used + len(data)} bytes",
+                details={"limit": self._max_bytes, "used": used},
+            )
+        return key
+
+    async def get(self, work_id: str, key: str) -> bytes | None:
+        """The payload of an item by its hash, or None."""
+        row = await self._log.readers.run(lambda connection: _load(connection, work_id, key))
+        return None if row is None else self._seal.open(row, _label(work_id, key))
+
+    async def delete_orphans(self) -> int:
+        """Delete the payloads of items that are no longer in the table of work; returns how many."""
+
+        def delete(writing: WriteTransaction) -> int:
+            return writing.connection.execute(
+                "DELETE FROM payloads WHERE work_id NOT IN (SELECT work_id FROM work_items)"
+            ).rowcount
+
+        return int(str(await self._log.command(delete)))
+
+
+def _load(connection: sqlite3.Connection, work_id: str, key: str) -> bytes | None:
+    row = connection.execute("SELECT data FROM payloads WHERE work_id = ? AND hash = ?", (work_id, key)).fetchone()
+    return bytes(row[0]) if row else None
+
+
+def _label(work_id: str, key: str) -> str:
+    return f"{work_id}/{key}"

@@ -1,0 +1,338 @@
+"""Runs work items: leases them, makes their calls one after the other, and resumes them where they were left."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+
+from codeplane.kernel.actor import Actor, Caller
+from codeplane.kernel.call_record import ACTION_EXECUTED, ACTION_INTERRUPTED, action_stream
+from codeplane.kernel.clock import SECOND_NS, Clock
+from codeplane.kernel.config import WorkConfig
+from codeplane.kernel.envelope import Outcome
+from codeplane.kernel.errors import (
+    ApprovalPending,
+    CodePlaneError,
+    Overloaded,
+    ResultGone,
+    SequenceConflict,
+    ShuttingDown,
+    WorkEnded,
+)
+from codeplane.kernel.event import Event
+from codeplane.kernel.event_log import EventQuery
+from codeplane.kernel.json import JsonObject, JsonValue
+from codeplane.kernel.ports import Ledger, Payloads
+from codeplane.work.items.item import WaitReason, WorkItem, WorkState
+from codeplane.work.items.store import WorkStore
+from codeplane.work.items.table import CANCELLED, COMPLETED, FAILED, LEASED, RESUMED, WAITING
+
+SURFACE = "work"
+_ACTION_REJECTED = "action.rejected"
+# After one of these, an action's call has an answer.
+_ANSWERED = (ACTION_EXECUTED, ACTION_INTERRUPTED, _ACTION_REJECTED)
+_MAX_CONFLICTS = 20
+# How long a running call may take when the engine stops, before it is cut off.
+_STOP_SEC = 5.0
+
+Door = Callable[[str, Mapping[str, JsonValue], Caller], Awaitable[Outcome]]
+
+
+class WorkEngine:
+    """One engine of one node; several may share a log, since leases are events that expect their stream's head."""
+
+    def __init__(
+        self,
+        *,
+        log: Ledger,
+        payloads: Payloads,
+        clock: Clock,
+        config: WorkConfig,
+        node: str,
+        instance: str,
+        is_live: Callable[[Actor], bool],
+        withdraw: Callable[[str, str], Awaitable[int]],
+        disconnect: Callable[[str], None],
+        on_crash: Callable[[BaseException], None],
+    ) -> None:
+        """`node` stays the same over restarts, `instance` does not; `withdraw` ends an actor's open questions."""
+        self._log = log
+        self._payloads = payloads
+        self._clock = clock
+        self._config = config
+        self._node = node
+        self._holder = f"{node}/{instance}"
+        self._is_live = is_live
+        self._withdraw = withdraw
+        self._disconnect = disconnect
+        self._on_crash = on_crash
+        self.store = WorkStore(log)
+        self._running: dict[str, asyncio.Task[None]] = {}
+        self._due = asyncio.Event()
+        self._door: Door | None = None
+        self._tasks: list[asyncio.Task[None]] = []
+        self._stopping = False
+
+    @property
+    def running(self) -> int:
+        """How many items run now."""
+        return len(self._running)
+
+    @property
+    def has_started(self) -> bool:
+        """Whether items are run here."""
+        return self._door is not None
+
+    async def state(self) -> JsonObject:
+        """How many items are in each state that has not ended, for `status`."""
+        rows = await self._log.select(
+            "SELECT state, count(*) FROM work_items WHERE state IN ('QUEUED', 'RUNNING', 'WAITING') GROUP BY state"
+        )
+        return {str(state).lower(): int(str(count)) for state, count in rows}
+
+    def start(self, door: Door) -> None:
+        """Take up what was left behind and what comes; the calls of items go through `door`."""
+        self._door = door
+        self._due.set()
+        self._tasks = [asyncio.ensure_future(self._lead()), asyncio.ensure_future(self._follow_answers())]
+
+    async def stop(self) -> None:
+        """Take nothing up any more, let each running call end, and stop between steps."""
+        self._stopping = True
+        for task in self._tasks:
+            task.cancel()
+        running = set(self._running.values())
+        if running:
+            _, running = await asyncio.wait(running, timeout=_STOP_SEC)
+        for task in running:
+            task.cancel()
+        if running:
+            await asyncio.wait(running)
+
+    def wake(self) -> None:
+        """Look for items that can run."""
+        self._due.set()
+
+    async def admit(self) -> None:
+        """Raise Overloaded when too many items have not ended."""
+        ((count,),) = await self._log.select(
+            "SELECT count(*) FROM work_items WHERE state IN ('QUEUED', 'RUNNING', 'WAITING')"
+        )
+        unfinished = int(str(count))
+        if unfinished >= self._config.max_queued:
+            raise Overloaded(f"{unfinished} work items have not ended", hint="wait until some have, or: work_cancel")
+
+    async def cancel(self, work_id: str, *, by: str, reason: str) -> WorkItem:
+        """Cancel an item and those that it started, at any moment; WorkEnded when it has ended."""
+        item = await self._end(work_id, CANCELLED, {"message": reason}, by=by)
+        running = self._running.get(item.work_id)
+        if running is not None:
+            running.cancel()
+            await asyncio.wait({running})
+        await self._withdraw(item.work_id, reason or "the work was cancelled")
+        for child in await self.store.children(item.work_id):
+            if not child.has_ended:
+                with suppress(WorkEnded):
+                    await self.cancel(child.work_id, by=by, reason=f"{item.work_id} was cancelled")
+        return await self.store.get(item.work_id)
+
+    async def resume(self, work_id: str, *, max_steps: int | None, max_seconds: float | None, by: str) -> WorkItem:
+        """Let an item that used up its limits go on with higher ones."""
+        for _ in range(_MAX_CONFLICTS):
+            item = await self.store.get(work_id)
+            if item.has_ended:
+                raise WorkEnded(f"{item.work_id} is {item.state.value}")
+            if item.waits_for is not WaitReason.BUDGET:
+                return item
+            try:
+                await self.store.move(item, RESUMED, {"max_steps": max_steps, "max_seconds": max_seconds}, by=by)
+            except SequenceConflict:
+                continue
+            self._due.set()
+            return await self.store.get(item.work_id)
+        raise Overloaded(f"{work_id} changes too often")
+
+    async def sweep(self) -> None:
+        """Renew leases, take up what another engine let go, and end what acts for somebody who was revoked."""
+        for item in await self.store.unfinished():
+            if item.work_id in self._running and item.holder == self._holder:
+                with suppress(SequenceConflict):
+                    await self._renewed(item)
+            if not self._is_live(item.on_behalf_of):
+                with suppress(WorkEnded):
+                    await self.cancel(
+                        item.work_id, by="system", reason=f"{item.on_behalf_of}, for whom it acts, was revoked"
+                    )
+        self._due.set()
+
+    async def _end(self, work_id: str, kind: str, payload: JsonObject, *, by: str) -> WorkItem:
+        for _ in range(_MAX_CONFLICTS):
+            item = await self.store.get(work_id)
+            if item.has_ended:
+                raise WorkEnded(f"{item.work_id} is {item.state.value}")
+            try:
+                await self.store.move(item, kind, dict(payload), by=by)
+            except SequenceConflict:
+                # It went on meanwhile: look again.
+                continue
+            return item
+        raise Overloaded(f"{work_id} changes too often")
+
+    async def _lead(self) -> None:
+        """Take up items as places become free."""
+        while True:
+            await self._due.wait()
+            self._due.clear()
+            try:
+                for item in await self.store.unfinished():
+                    if len(self._running) >= self._config.max_running:
+                        break
+                    if item.work_id not in self._running and await self._is_due(item):
+                        task = asyncio.ensure_future(self._drive(item))
+                        self._running[item.work_id] = task
+                        task.add_done_callback(partial(self._done, item.work_id))
+            except ShuttingDown:
+                return
+            except CodePlaneError as error:
+                # The next sweep looks again.
+                self._on_crash(error)
+
+    async def _is_due(self, item: WorkItem) -> bool:
+        """Whether the item can go on: it is queued, its question is answered, or its holder let it go."""
+        if item.state is WorkState.QUEUED:
+            return True
+        if item.state is WorkState.WAITING:
+            return item.action_id is not None and await self._is_answered(item.action_id)
+        if item.holder == self._holder:
+            # Of this engine, and not running: its lease ends like any other.
+            return self._clock.now_ns() >= item.lease_until_ns
+        # An engine of this node that is not this one has ended: only one runs at a time.
+        is_own_node = (item.holder or "").partition("/")[0] == self._node
+        return is_own_node or self._clock.now_ns() >= item.lease_until_ns
+
+    async def _is_answered(self, action_id: str) -> bool:
+        newest = await self._log.query(EventQuery(stream=action_stream(action_id), newest=True, limit=1))
+        return bool(newest) and newest[0].type in _ANSWERED
+
+    async def _follow_answers(self) -> None:
+        """Wake when a person's answer to an item's question has taken effect."""
+        with suppress(ShuttingDown):
+            async for item in self._log.follow(EventQuery(after=await self._end_of_log(), types=_ANSWERED)):
+                if isinstance(item, Event) and item.correlation.work_id is not None:
+                    self._due.set()
+
+    async def _end_of_log(self) -> int:
+        newest = await self._log.query(EventQuery(newest=True, limit=1))
+        return newest[-1].position if newest else 0
+
+    def _done(self, work_id: str, done: "asyncio.Task[None]") -> None:
+        self._running.pop(work_id, None)
+        self._disconnect(work_id)
+        self._due.set()
+        if not done.cancelled() and (error := done.exception()) is not None:
+            self._on_crash(error)
+
+    async def _drive(self, item: WorkItem) -> None:
+        """Lease an item and make its calls until it ends, waits or the engine stops."""
+        try:
+            item = await self._lease(item, attempt=item.attempt + 1)
+            steps = await self._steps(item)
+            for number in range(item.steps_done, len(steps)):
+                if self._stopping:
+                    return
+                if (waiting := self._used_up(item)) is not None:
+                    await self._move(item, WAITING, waiting)
+                    return
+                started_ns = self._clock.monotonic_ns()
+                outcome = await self._call(item, number, steps[number])
+                if isinstance(outcome.error, ShuttingDown):
+                    return
+                if isinstance(outcome.error, ApprovalPending):
+                    action_id = str(outcome.error.details["action_id"])
+                    await self._move(item, WAITING, {"waits_for": WaitReason.APPROVAL.value, "action_id": action_id})
+                    # It may have been answered before that was recorded.
+                    self._due.set()
+                    return
+                if outcome.error is not None:
+                    await self._move(item, FAILED, _failure(number, outcome.error))
+                    return
+                if self._clock.now_ns() >= item.lease_until_ns:
+                    # Renewed by the sweep, or another engine's by now.
+                    item = await self._own(item.work_id)
+                else:
+                    # As the table has it, which need not be asked.
+                    used_us = item.used_us + (self._clock.monotonic_ns() - started_ns) // 1000
+                    item = replace(item, steps_done=number + 1, used_us=used_us)
+            await self._move(item, COMPLETED, {})
+        except (SequenceConflict, WorkEnded, ShuttingDown):
+            # It was cancelled, another engine took it, or this one stops: what happens to it now is theirs.
+            return
+        except CodePlaneError as error:
+            await self._move(item, FAILED, {"error": error.name, "message": error.message})
+
+    async def _own(self, work_id: str) -> WorkItem:
+        """The item as it is now; WorkEnded when it is no longer this engine's."""
+        item = await self.store.get(work_id)
+        if item.has_ended or item.holder != self._holder:
+            raise WorkEnded(f"{work_id} is {item.state.value}, held by {item.holder}")
+        return item
+
+    async def _move(self, item: WorkItem, kind: str, payload: JsonObject) -> None:
+        """Append a transition of an item that this engine holds; its lease may have been renewed meanwhile."""
+        for _ in range(_MAX_CONFLICTS):
+            with suppress(SequenceConflict):
+                await self.store.move(await self._own(item.work_id), kind, dict(payload))
+                return
+        raise Overloaded(f"{item.work_id} changes too often")
+
+    async def _steps(self, item: WorkItem) -> list[JsonObject]:
+        data = await self._payloads.get(item.work_id, item.payload_hash)
+        if data is None:
+            raise ResultGone(f"the steps of {item.work_id} are no longer stored")
+        steps: list[JsonObject] = json.loads(data)
+        return steps
+
+    async def _call(self, item: WorkItem, number: int, step: JsonObject) -> Outcome:
+        """Make one call through the door, under a key that makes it run once whoever repeats it."""
+        assert self._door is not None
+        arguments = step["arguments"]
+        assert isinstance(arguments, dict)
+        caller = Caller(
+            surface=SURFACE,
+            connection_id=item.work_id,
+            actor=item.actor,
+            origin=item.origin(number, self._node),
+            wait_sec=0,
+        )
+        keyed: JsonObject = {**arguments, "idempotency_key": f"{item.work_id}/{number}"}
+        return await self._door(str(step["operation"]), keyed, caller)
+
+    async def _lease(self, item: WorkItem, *, attempt: int) -> WorkItem:
+        until_ns = self._clock.now_ns() + int(self._config.lease_sec * SECOND_NS)
+        await self.store.move(item, LEASED, {"holder": self._holder, "until_ns": until_ns, "attempt": attempt})
+        return replace(
+            await self.store.get(item.work_id), holder=self._holder, lease_until_ns=until_ns, attempt=attempt
+        )
+
+    async def _renewed(self, item: WorkItem) -> WorkItem:
+        """The item with a lease that lasts for another step."""
+        left_ns = item.lease_until_ns - self._clock.now_ns()
+        return (
+            item if left_ns * 2 > self._config.lease_sec * SECOND_NS else await self._lease(item, attempt=item.attempt)
+        )
+
+    def _used_up(self, item: WorkItem) -> JsonObject | None:
+        """What the item waits for when it has used up its limits."""
+        if item.steps_done >= item.limits.max_steps:
+            message = f"{item.steps_done} of {item.limits.max_steps} steps are used up"
+        elif item.used_us >= item.limits.max_seconds * 1_000_000:
+            message = f"{item.used_us / 1_000_000:.0f} of {item.limits.max_seconds:.0f} seconds are used up"
+        else:
+            return None
+        return {"waits_for": WaitReason.BUDGET.value, "message": message}
+
+
+def _failure(number: int, error: CodePlaneError) -> JsonObject:
+    return {"error": error.name, "message": f"step {number + 1}: {error.message}", "step": number}

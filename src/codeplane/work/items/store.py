@@ -1,0 +1,97 @@
+"""Reads work items, and appends their transitions: each expects the head that it was decided by."""
+
+from collections.abc import Sequence
+
+from codeplane.kernel.actor import Actor
+from codeplane.kernel.errors import WorkNotFound
+from codeplane.kernel.event import Correlation, Draft
+from codeplane.kernel.ids import new_id
+from codeplane.kernel.json import JsonObject
+from codeplane.kernel.ports import Ledger
+from codeplane.kernel.short_ids import match_stored_id
+from codeplane.ledger.rows import Cell
+from codeplane.work.items.item import COLUMNS, WorkItem, WorkLimits, item_from_row, work_stream
+from codeplane.work.items.table import CREATED
+
+_MAX_DUE = 1000
+_MAX_MESSAGE = 1000
+
+
+class WorkStore:
+    """The work items of one log."""
+
+    def __init__(self, log: Ledger) -> None:
+        self._log = log
+
+    async def create(
+        self,
+        *,
+        kind: str,
+        title: str,
+        parent_id: str | None,
+        on_behalf_of: Actor,
+        limits: WorkLimits,
+        payload_hash: str,
+        steps: Sequence[str],
+        work_id: str,
+        created_by: Actor,
+        correlation: Correlation,
+    ) -> WorkItem:
+        """Record a new item; it is queued when that is durable."""
+        payload: JsonObject = {
+            "kind": kind,
+            "title": title,
+            "parent_id": parent_id,
+            "on_behalf_of": on_behalf_of.to_json(),
+            "max_steps": limits.max_steps,
+            "max_seconds": limits.max_seconds,
+            "payload_hash": payload_hash,
+            "steps_total": len(steps),
+            "operations": list(steps),
+        }
+        draft = Draft(
+            stream=work_stream(work_id), type=CREATED, payload=payload, actor=str(created_by), correlation=correlation
+        )
+        await self._log.append([draft], expect={draft.stream: 0})
+        return await self.get(work_id)
+
+    async def get(self, work_id: str) -> WorkItem:
+        """An item by its id, or a beginning or end that only it has."""
+        items = await self.select("work_id = ?", (work_id,))
+        if not items:
+            whole_id = await match_stored_id(self._log, "work_items.work_id", work_id, "work item", WorkNotFound)
+            items = await self.select("work_id = ?", (whole_id,))
+        return items[0]
+
+    async def unfinished(self) -> list[WorkItem]:
+        """The items that have not ended, oldest first."""
+        return await self.select("state IN ('QUEUED', 'RUNNING', 'WAITING') ORDER BY position LIMIT ?", (_MAX_DUE,))
+
+    async def children(self, work_id: str) -> list[WorkItem]:
+        """The items that were started by this one."""
+        return await self.select("parent_id = ? ORDER BY position LIMIT ?", (work_id, _MAX_DUE))
+
+    async def select(self, where: str, values: Sequence[Cell]) -> list[WorkItem]:
+        """The items that meet an SQL condition."""
+        return [
+            item_from_row(row)
+            for row in await self._log.select(f"SELECT {COLUMNS} FROM work_items WHERE {where}", values)
+        ]
+
+    async def move(self, item: WorkItem, kind: str, payload: JsonObject, *, by: str = "system") -> None:
+        """Append a transition; SequenceConflict when something happened to the item since it was read."""
+        if "message" in payload:
+            payload["message"] = str(payload["message"])[:_MAX_MESSAGE]
+        draft = Draft(
+            stream=item.stream,
+            type=kind,
+            payload=payload,
+            actor=by,
+            correlation=Correlation(work_id=item.work_id),
+        )
+        await self._log.append([draft], expect={item.stream: item.sequence})
+
+
+def new_work_id() -> str:
+    """The id of a new item."""
+    return new_id("wrk")

@@ -1,0 +1,109 @@
+"""The table of work items: a row for each, moved on by the events of its stream."""
+
+from typing import ClassVar
+
+from codeplane.kernel.call_record import WORK_STEPPED
+from codeplane.kernel.event import Event
+from codeplane.kernel.json import JsonObject, dumps
+from codeplane.ledger.projection import RETENTION_APPLIED, Tables
+from codeplane.ledger.rows import Cell
+from codeplane.work.items.item import COLUMNS
+
+CREATED, LEASED, WAITING, RESUMED = "work.created", "work.leased", "work.waiting", "work.resumed"
+COMPLETED, FAILED, CANCELLED = "work.completed", "work.failed", "work.cancelled"
+_STATES = {
+    LEASED: "RUNNING",
+    WAITING: "WAITING",
+    RESUMED: "QUEUED",
+    COMPLETED: "COMPLETED",
+    FAILED: "FAILED",
+    CANCELLED: "CANCELLED",
+}
+_PREFIX = "work/"
+
+
+class WorkTable:
+    """Work items by id, state and parent."""
+
+    name: ClassVar[str] = "work_items"
+    version: ClassVar[int] = 1
+    tables: ClassVar[tuple[str, ...]] = ("work_items",)
+    types: ClassVar[frozenset[str]] = frozenset({CREATED, WORK_STEPPED, RETENTION_APPLIED, *_STATES})
+    schema: ClassVar[tuple[str, ...]] = (
+        """CREATE TABLE work_items(
+            work_id TEXT PRIMARY KEY, kind TEXT, title TEXT, state TEXT, parent_id TEXT, created_by TEXT,
+            on_behalf_of TEXT, waits_for TEXT, action_id TEXT, holder TEXT, lease_until_ns INTEGER, attempt INTEGER,
+            steps_done INTEGER, steps_total INTEGER, used_us INTEGER, max_steps INTEGER, max_seconds REAL,
+            payload_hash TEXT, created_ns INTEGER, updated_ns INTEGER, error TEXT, message TEXT, sequence INTEGER,
+            position INTEGER) WITHOUT ROWID""",
+        "CREATE INDEX work_items_by_state ON work_items(state, position)",
+        "CREATE INDEX work_items_by_position ON work_items(position)",
+        "CREATE INDEX work_items_by_parent ON work_items(parent_id) WHERE parent_id IS NOT NULL",
+    )
+
+    def apply(self, tables: Tables, event: Event) -> None:
+        payload = event.payload
+        if event.type == RETENTION_APPLIED:
+            _delete_dropped(tables, payload)
+            return
+        work_id = event.stream.removeprefix(_PREFIX)
+        if event.type == CREATED:
+            _insert(tables, work_id, event)
+        elif event.type == WORK_STEPPED:
+            tables.execute(
+                """UPDATE work_items SET steps_done = max(steps_done, ?), used_us = used_us + ?, updated_ns = ?,
+                   sequence = ? WHERE work_id = ?""",
+                (_number(payload, "step") + 1, _number(payload, "duration_us"), event.at_ns, event.sequence, work_id),
+            )
+        else:
+            _move_on(tables, work_id, event)
+
+
+def _insert(tables: Tables, work_id: str, event: Event) -> None:
+    payload = event.payload
+    cells: tuple[Cell, ...] = (
+        *(work_id, _text(payload, "kind"), _text(payload, "title"), "QUEUED", _text(payload, "parent_id")),
+        *(event.actor, dumps(payload["on_behalf_of"]), None, None, None, 0, 0, 0, _number(payload, "steps_total"), 0),
+        *(_number(payload, "max_steps"), float(str(payload["max_seconds"])), _text(payload, "payload_hash")),
+        *(event.at_ns, event.at_ns, None, None, event.sequence, event.position),
+    )
+    marks = ", ".join("?" * len(cells))
+    tables.execute(f"INSERT OR IGNORE INTO work_items({COLUMNS}, position) VALUES ({marks})", cells)
+
+
+def _move_on(tables: Tables, work_id: str, event: Event) -> None:
+    payload = event.payload
+    tables.execute(
+        """UPDATE work_items SET state = ?, waits_for = ?, action_id = ?, holder = ?, lease_until_ns = ?,
+           attempt = coalesce(?, attempt), max_steps = coalesce(?, max_steps), max_seconds = coalesce(?, max_seconds),
+           error = ?, message = ?, updated_ns = ?, sequence = ? WHERE work_id = ?""",
+        (
+            *(_STATES[event.type], _text(payload, "waits_for"), _text(payload, "action_id"), _text(payload, "holder")),
+            *(_number(payload, "until_ns"), _cell(payload, "attempt"), _cell(payload, "max_steps")),
+            *(_cell(payload, "max_seconds"), _text(payload, "error"), _text(payload, "message")),
+            *(event.at_ns, event.sequence, work_id),
+        ),
+    )
+
+
+def _delete_dropped(tables: Tables, payload: JsonObject) -> None:
+    streams = payload["streams"]
+    assert isinstance(streams, list)
+    for stream, _ in streams:
+        if stream.startswith(_PREFIX):
+            tables.execute("DELETE FROM work_items WHERE work_id = ?", (stream.removeprefix(_PREFIX),))
+
+
+def _cell(payload: JsonObject, name: str) -> int | float | None:
+    value = payload.get(name)
+    assert value is None or isinstance(value, (int, float))
+    return value
+
+
+def _text(payload: JsonObject, name: str) -> str | None:
+    value = payload.get(name)
+    return None if value is None else str(value)
+
+
+def _number(payload: JsonObject, name: str) -> int:
+    return int(str(payload.get(name) or 0))
