@@ -193,5 +193,6 @@ class SemanticDiffResult(Result):
         if self.partial:
             lines.append(f"partial: {self.partial}")
         # The other steps say again what the lines above say of each change.
-        lines += [step.partition(". ")[2] for step in self.agentic_hint.splitlines() if "re-run" in step[:10]]
+        if not self.offset:
+            lines += [step.partition(". ")[2] for step in self.agentic_hint.splitlines() if "re-run" in step[:10]]
         return "\n".join(lines) + self.pagination.line()

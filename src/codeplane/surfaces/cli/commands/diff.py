@@ -110,10 +110,10 @@ def _show(
         if found and found[-1].startswith("more: cursor="):
             found.pop()
         found = found[1:] if number else found
-        last_hint = _hint(result)
-        if last_hint and found[-len(last_hint) :] == last_hint:
-            # It speaks of all pages, and comes behind the last of them.
-            found, hint = found[: -len(last_hint)], last_hint
+        hint = hint or _hint(result)
+        if hint and found and found[-1] == hint[-1].partition(". ")[2]:
+            # The steps speak of all pages, and come whole behind the last of them.
+            found.pop()
         drawn = [paint(line, _line_colour(line, colours), colour) for line in found]
         if in_terminal and not plain:
             lines += drawn
@@ -127,7 +127,7 @@ def _show(
 
 
 def _hint(result: JsonObject) -> list[str]:
-    """Return the lines of the hint at the end of a page."""
+    """Return the steps that a comparison gives."""
     hint = result.get("agentic_hint")
     return hint.split("\n") if isinstance(hint, str) and hint else []
 
