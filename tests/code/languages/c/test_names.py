@@ -55,6 +55,18 @@ def test_a_prototype_its_definition_and_its_calls_are_one_symbol(tmp_path: Path)
             assert set(repo.uses(query).values()) <= {"PROVEN", "STRONG"}
 
 
+def test_types_behind_macros_of_a_declaration_are_uses(tmp_path: Path) -> None:
+    files = {
+        "a.h": "#define local static\n#define EXPORT\ntypedef struct shape shape_t;\n",
+        "a.c": '#include "a.h"\nlocal shape_t *first(shape_t *s) {\n    return s;\n}\n'
+        "local const shape_t *all[2];\nint EXPORT second(shape_t *s) {\n    return !first(s);\n}\n",
+    }
+    with written(tmp_path / "repo", files) as repo:
+        uses = repo.uses("a.h:3:22")
+    assert sorted(uses) == ["a.c:2:22", "a.c:2:7", "a.c:5:13", "a.c:6:19", "a.h:3:22"]
+    assert set(uses.values()) <= {"PROVEN", "STRONG"}
+
+
 def test_a_static_function_is_its_file_s_own(tmp_path: Path) -> None:
     with written(tmp_path / "repo", SHAPES) as repo:
         assert repo.uses("src/shape.c:3:12") == {"src/shape.c:3:12": "PROVEN", "src/shape.c:4:72": "PROVEN"}

@@ -39,6 +39,27 @@ _LINKAGE = re.compile(
     rb"([ \t]*(?:extern[ \t]*\"C\"[ \t\r\n]*\{|\})[^\n#]*)(?=\n\s*#[ \t]*endif)",
     re.MULTILINE,
 )
+# `int EXPORT name(`, `Type *EXPORT name(`: a type stands before it, so that it is none itself.
+_SPECIFIER = (
+    rb"(?:static|extern|inline|const|volatile|register|virtual|explicit|struct|enum|union|class|typedef|return)"
+)
+_BEFORE_NAME = re.compile(
+    rb"^((?:%s[ \t]+)*(?!%s\b)[A-Za-z_]\w*[ \t*]+(?:const[ \t*]+)?)(%s[ \t]+)(?=[A-Za-z_]\w*[ \t]*\()"
+    % (_SPECIFIER, _SPECIFIER, _MACRO),
+    re.MULTILINE,
+)
+# `local Type name(`: three names in a row, of which the first can only be a macro.
+_WORD = (
+    rb"(?!(?:%s|unsigned|signed|long|short|auto|using|template|friend|namespace|else|case|goto|new|delete|throw|operator|"
+    rb"constexpr|consteval|constinit|mutable|public|private|protected|co_return|co_yield|co_await|thread_local|restrict|"
+    rb"concept|requires|export|module|import|asm|typename|decltype|alignas|final|override|int|char|float|double|void|bool|"
+    rb"not|and|or)\b)[a-z_]\w*" % _SPECIFIER
+)
+_WORD_BEFORE_DECLARATION = re.compile(
+    rb"^()(%s[ \t]+)(?=(?:(?:const|volatile|unsigned|signed|long|short|struct|enum|union)[ \t]+)*"
+    rb"(?!(?:%s|operator)\b)[A-Za-z_]\w*[ \t*]+[A-Za-z_]\w*[ \t]*[(\[;=])" % (_WORD, _SPECIFIER),
+    re.MULTILINE,
+)
 # Each pattern, and how what it finds begins, which costs a tenth to look for.
 _PATTERNS = (
     (_BEFORE_TYPE_NAME, rb"\b(?:class|struct)[ \t]+%s" % _MACRO),
@@ -50,6 +71,8 @@ _PATTERNS = (
     (_BEHIND_DECLARATION, rb"[\w)\]]\s+%s" % _LOCKS),
     (_IN_POINTER, rb"\(%s[ \t]+\*" % _MACRO),
     (_CALLING, _CONVENTION),
+    (_BEFORE_NAME, rb"(?m:^)[A-Za-z_][\w \t*]*[ \t*]%s[ \t]+[A-Za-z_]\w*[ \t]*\(" % _MACRO),
+    (_WORD_BEFORE_DECLARATION, rb"(?m:^)[a-z_]\w*[ \t]+[A-Za-z_][\w \t*]*[ \t*][A-Za-z_]\w*[ \t]*[(\[;=]"),
 )
 _NOT_BLANK = re.compile(rb"[^\s]")
 
