@@ -415,13 +415,13 @@ def test_what_an_open_quote_swallows_is_proposed(tmp_path: Path) -> None:
         # Without a root there is no crate to look in.
         (("src/one.rs", "pub fn help() {}\n"), ("src/two.rs", "use crate::one::help;\nfn f() { help() }\n"), "help"),
         (
-            ("p/One.kt", "package p\nclass One {\n    fun help() {}\n}\n"),
-            ("p/Two.kt", "package p\nimport p.One\nclass Two {\n    fun f(one: One) { one.help() }\n}\n"),
+            ("p/One.scala", "package p\nclass One {\n  def help(): Int = 1\n}\n"),
+            ("p/Two.scala", "package q\nimport p.One\nclass Two {\n  def f(one: One): Int = one.help()\n}\n"),
             "One.help",
         ),
         (
-            ("p/One.kt", "package p\nopen class One\n"),
-            ("p/Two.kt", "package p\nimport p.One\nclass Two : One() {\n    fun make(): One = One()\n}\n"),
+            ("p/One.scala", "package p\nclass One\n"),
+            ("p/Two.scala", "package q\nimport p.One\nclass Two extends One {\n  def make: One = new One\n}\n"),
             "One",
         ),
     ],
@@ -433,6 +433,15 @@ def test_without_a_way_to_find_modules_nothing_is_claimed_across_files(
     assert {tier for place, tier in found.items() if place.startswith(first[0])} == {"PROVEN"}
     across = {tier for place, tier in found.items() if place.startswith(second[0])}
     assert across and across <= {"ANCHORED", "UNKNOWN"}
+
+
+@requirement("RES-03")
+def test_names_of_kotlin_are_followed_across_files(tmp_path: Path) -> None:
+    files = {
+        "p/One.kt": "package p\nopen class One {\n    fun help() {}\n}\n",
+        "p/Two.kt": "package q\nimport p.One\nclass Two : One() {\n    fun f(one: One) { one.help() }\n}\n",
+    }
+    assert uses(tmp_path, files, "One.help") == {"p/One.kt:3:9": "PROVEN", "p/Two.kt:4:27": "STRONG"}
 
 
 def test_members_of_a_type_that_is_an_object_are_defined_and_used(tmp_path: Path) -> None:
