@@ -9,17 +9,19 @@ from codeplane.edit.history.mutation_store import MutationStore
 from codeplane.edit.journal import Journal, PlannedBatch
 
 _SMALL_FILES, _SMALL_BYTES = 16, 1024 * 1024
+# So many groups are written at once, each of so many batches: one large group would make all of them wait for the last.
+_GROUPS, _MAX_GROUP = 4, 4
 Outcome = tuple[str, ...] | BaseException
 
 
 class GroupCommit:
-    """Applies batches off the event loop: small ones in one thread, which waits for the disk once for all of them."""
+    """Applies batches off the event loop: small ones in groups, each with one wait for the disk."""
 
     def __init__(self, *, journal: Journal, mutations: MutationStore) -> None:
         self._journal = journal
         self._mutations = mutations
         self._waiting: list[tuple[PlannedBatch, asyncio.Future[tuple[str, ...]]]] = []
-        self._committing: asyncio.Task[None] | None = None
+        self._committing: set[asyncio.Task[None]] = set()
 
     async def apply(self, batch: PlannedBatch) -> tuple[str, ...]:
         """Make all changes of a batch or raise and make none; return warnings about keeping it for undo."""
@@ -28,15 +30,16 @@ class GroupCommit:
             await self._commit([(batch, done)])
         else:
             self._waiting.append((batch, done))
-            if self._committing is None:
-                self._committing = asyncio.create_task(self._commit_waiting())
+            if len(self._committing) < _GROUPS:
+                task = asyncio.create_task(self._commit_waiting())
+                self._committing.add(task)
+                task.add_done_callback(self._committing.discard)
         return await done
 
     async def _commit_waiting(self) -> None:
         while self._waiting:
-            group, self._waiting = self._waiting, []
+            group, self._waiting = self._waiting[:_MAX_GROUP], self._waiting[_MAX_GROUP:]
             await self._commit(group)
-        self._committing = None
 
     async def _commit(self, group: Sequence[tuple[PlannedBatch, "asyncio.Future[tuple[str, ...]]"]]) -> None:
         outcomes: list[Outcome]
