@@ -12,6 +12,7 @@ from codeplane.kernel.config import LedgerConfig
 from codeplane.kernel.event import Correlation, Draft
 from codeplane.kernel.json import JsonObject
 from codeplane.ledger.log import SqliteLog
+from codeplane.ledger.rows import COLUMNS
 from tests.interaction.requirements import requirement
 from tests.soak.promises import Promise
 from tests.soak.witness import Witness
@@ -108,8 +109,9 @@ class Keys:
 def second_run(ledger: Path) -> None:
     change(
         ledger,
-        """INSERT INTO events SELECT 5, stream, 4, 'another', type, schema, at_ns, actor, source, content_trust,
-           session_id, 'call_9', task_id, thread_id, turn_id, job_id, payload FROM events WHERE position = 1""",
+        f"""INSERT INTO events({COLUMNS})
+           SELECT 5, stream, 4, 'another', type, schema, at_ns, actor, source, content_trust, session_id, 'call_9',
+                  task_id, thread_id, turn_id, job_id, work_id, payload FROM events WHERE position = 1""",
     )
 
 

@@ -101,6 +101,7 @@ def test_odd_repository_paths(tmp_path: Path, name: str) -> None:
 def test_a_repository_that_json_cannot_name_is_refused_with_what_to_do(tmp_path: Path) -> None:
     folder = tmp_path / os.fsdecode(b"caf\xe9")
     (folder / ".git").mkdir(parents=True)
+    (folder / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     done = cpl("up", cwd=folder)
     assert done.returncode == 1
     assert "not a UTF-8 name" in done.stderr

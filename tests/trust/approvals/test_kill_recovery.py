@@ -32,5 +32,7 @@ def checked(folder: Path) -> list[dict[str, object]]:
 def test_no_effect_twice_and_none_lost_in_silence(tmp_path: Path) -> None:
     cases = checked(tmp_path)
     # The last one gets through, so that no step is left out; some die where the end is unknown, and some elsewhere.
-    assert [case["killed"] for case in cases] == [True] * (STEPS - 1) + [False]
+    killed = [case["killed"] for case in cases]
+    # One step more is taken where the caller, and not the server, runs the action: which of them comes first varies.
+    assert all(killed[: STEPS - 2]) and not killed[-1]
     assert {case["ended"] for case in cases} == {"done", "OUTCOME_UNKNOWN"}
