@@ -70,6 +70,51 @@ async def test_grammars_of_yacc_are_looked_at_before_names_of_c_change(tmp_path:
             assert done["status"] == "applied"
 
 
+# Of two heads of a function one counts, so that to the grammar all that follows is a part of the class.
+POSIX = """#include "env.h"
+
+namespace own {
+
+class Limit {
+ public:
+#if defined(NDEBUG)
+  bool acquire(int a) {
+#else
+  bool acquire(int a, int most) {
+#endif
+    return a > 0;
+  }
+};
+
+class Posix : public Env {
+ public:
+  int open(int a) override { return a; }
+};
+
+}
+"""
+HIDDEN = {
+    "env.h": (
+        "namespace own {\nclass Env {\n public:\n  virtual int open(int a) = 0;\n  virtual int size(int a);\n};\n}\n"
+    ),
+    "posix.cc": POSIX,
+    "use.cc": '#include "env.h"\nint use(own::Env* env) { return env->open(1) + env->size(2); }\n',
+}
+
+
+async def test_what_is_said_where_the_preprocessor_hides_the_syntax_is_looked_at_first(tmp_path: Path) -> None:
+    root = made(tmp_path, HIDDEN)
+    async with asking(root) as ask:
+        answer = await ask("refactor.rename", symbol="env.h:4:15", new_name="open_file", apply=True)
+        assert result(answer)["status"] != "applied" and "open_file" not in (root / "env.h").read_text()
+        assert "a part of posix.cc could not be parsed, and says open" in str(answer)
+        # What such a file does not say is renamed at once.
+        assert (
+            result(await ask("refactor.rename", symbol="env.h:5:15", new_name="length", apply=True))["status"]
+            == "applied"
+        )
+
+
 PASTED = {
     "op.c": (
         "enum { OP_ADD, OP_SUB };\n"

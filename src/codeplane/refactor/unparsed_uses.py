@@ -4,8 +4,11 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
+from tree_sitter import Node
+
 from codeplane.code.languages.registry import languages
 from codeplane.code.resolve.resolver import Resolver
+from codeplane.code.resolve.syntax_trees import SyntaxTrees
 from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore
 from codeplane.index.files.paths import shown
@@ -13,6 +16,7 @@ from codeplane.kernel.errors import IndexNotReady
 from codeplane.refactor.draft import UNPARSED_USE, Danger, Draft
 
 _MOST = 20
+_NAMES = frozenset({"identifier", "field_identifier", "type_identifier", "namespace_identifier"})
 _LOCAL = frozenset({"function", "block", "lambda"})
 # Files that are imported by the name of their folder.
 _BY_FOLDER = frozenset({"__init__", "index", "mod"})
@@ -31,6 +35,8 @@ def unparsed_uses(world: World, store: FactStore, draft: Draft) -> Iterator[Dang
     yield from _pasted(world, draft)
     found = 0
     own = _own_file(world, draft)
+    if own is None:
+        yield from _in_broken_stretches(world, draft, pattern)
     unread = set(_unread(world, store, draft))
     problems = frozenset(store.problems())
     late = sorted(path for path in world.missing if path not in problems and path not in unread)
@@ -78,6 +84,41 @@ def _pasted(world: World, draft: Draft) -> Iterator[Danger]:
     if (made := Resolver(world).pasted(places[0][0], draft.word, places)) is not None:
         what = f"a macro joins {draft.word}, or a part of it, with something else (##)"
         yield Danger(kind=UNPARSED_USE, what=what, path=made[0], offset=made[1])
+
+
+def _in_broken_stretches(world: World, draft: Draft, pattern: re.Pattern[bytes]) -> Iterator[Danger]:
+    """Yield a danger for each file that says the name where the preprocessor hides the syntax, unless that is edited.
+
+    Namespaces and classes around such a place, whose member it may be, are not known.
+    """
+    edits = (*draft.edits, *(edit for candidate in draft.candidates for edit in candidate.edits))
+    covered = {(edit.path, edit.start) for edit in edits}
+    trees, found = SyntaxTrees(world), 0
+    for path in world.holding(draft.word) if draft.word else ():
+        facts = world.facts(path)
+        if facts is None or not facts.errors or not world.language(facts).preprocessed:
+            continue
+        for match in pattern.finditer(world.text(path)):
+            if (path, match.start()) in covered or not _is_broken(trees.node(path, match.start(), match.end())):
+                continue
+            what = f"a part of {shown(path)} could not be parsed, and says {match[0].decode(errors='replace')}"
+            yield Danger(kind=UNPARSED_USE, what=what, path=path, offset=match.start())
+            found += 1
+            if found == _MOST:
+                return
+            break
+
+
+def _is_broken(node: Node | None) -> bool:
+    """Whether a name is in a stretch that was not parsed, and no comment or string in it."""
+    if node is None or node.type not in _NAMES:
+        return False
+    around = node.parent
+    while around is not None:
+        if around.is_error:
+            return True
+        around = around.parent
+    return False
 
 
 def _own_file(world: World, draft: Draft) -> str | None:
