@@ -33,15 +33,15 @@ class Clashes:
 
     def at(self, path: str, meant: Sequence[Bound], new: str) -> Bound | None:
         """Return what a new name means already where one of these symbols is named, or what the linker takes for it."""
-        mine = [one for bound in meant if (one := self._declaration(bound)) is not None]
-        for one in self._visible(path, new):
+        mine = [declaration for bound in meant if (declaration := self._declaration(bound)) is not None]
+        for declaration in self._visible(path, new):
             # A macro replaces the name wherever it stands.
-            if one.kind == "macro" or any(own.space == one.space for own in mine):
-                return one.bound
+            if declaration.kind == "macro" or any(own.space == declaration.space for own in mine):
+                return declaration.bound
         for own in mine if any(own.external for own in mine) else ():
-            for one in self._declarations.named(new):
-                if one.external and one.defines and one.space == own.space:
-                    return one.bound
+            for declaration in self._declarations.named(new):
+                if declaration.external and declaration.defines and declaration.space == own.space:
+                    return declaration.bound
         return self._outside_name(path, new) if mine else None
 
     def _visible(self, path: str, new: str) -> tuple[Declaration, ...]:
@@ -58,8 +58,8 @@ class Clashes:
         if key not in self._from_outside:
             includes = self._declarations.includes(path)
             files = {path, *(includes.includers(path) if includes is not None else ())}
-            used = (one for one in sorted(files & set(self._view.holding(new))) if self._uses_outside(one, new))
-            self._from_outside[key] = next((Bound(one, 0, new) for one in used), None)
+            used = (file for file in sorted(files & set(self._view.holding(new))) if self._uses_outside(file, new))
+            self._from_outside[key] = next((Bound(file, 0, new) for file in used), None)
         return self._from_outside[key]
 
     def _uses_outside(self, path: str, new: str) -> bool:
@@ -79,7 +79,9 @@ class Clashes:
         )
 
     def _declaration(self, bound: Bound) -> Declaration | None:
-        return next((one for one in self._declarations.named(bound.name) if one.bound == bound), None)
+        return next(
+            (declaration for declaration in self._declarations.named(bound.name) if declaration.bound == bound), None
+        )
 
 
 def _places(text: bytes, name: str) -> Iterable[int]:

@@ -114,14 +114,14 @@ class Classes:
         found: list[Bound] = []
         for scope in _with_unnamed(facts, self._view.text(body.path), body.scope):
             there = [facts.definitions[index] for index in facts.defining(scope, name)]
-            if any(one.kind != "macro" and not self._is_friend(body.path, one) for one in there):
+            if any(definition.kind != "macro" and not self._is_friend(body.path, definition) for definition in there):
                 found.append(Bound(body.path, scope, name))
         if found and facts.language != "c":
             found += self._outside_definitions(name).get(body, [])
         return found
 
-    def _is_friend(self, path: str, one: Definition) -> bool:
-        return one.kind == "prototype" and is_friend(self._view.text(path), one)
+    def _is_friend(self, path: str, definition: Definition) -> bool:
+        return definition.kind == "prototype" and is_friend(self._view.text(path), definition)
 
     def _outside_definitions(self, name: str) -> dict[Body, list[Bound]]:
         """Return the definitions of methods of a name that stand outside of their classes, by class."""
@@ -132,9 +132,9 @@ class Classes:
                 facts = self._view.facts(path)
                 if facts is None or facts.language not in LANGUAGES or index >= len(facts.definitions):
                     continue
-                one = facts.definitions[index]
-                for body in self.of_receiver(path, facts, one.scope):
-                    found.setdefault(body, []).append(Bound(path, one.scope, name))
+                definition = facts.definitions[index]
+                for body in self.of_receiver(path, facts, definition.scope):
+                    found.setdefault(body, []).append(Bound(path, definition.scope, name))
         return found
 
     def of_receiver(self, path: str, facts: Facts, scope: int) -> tuple[Body, ...]:
@@ -206,7 +206,7 @@ class Classes:
             waiting += new
         found, waiting = set(above), list(above)
         while waiting and len(found) < 10 * _MAX_BASES:
-            new = [one for one in self._derived(waiting.pop()) if one not in found]
+            new = [subclass for subclass in self._derived(waiting.pop()) if subclass not in found]
             found.update(new)
             waiting += new
         return frozenset(found), outside
@@ -230,7 +230,7 @@ class Classes:
 def _with_unnamed(facts: Facts, text: bytes, scope: int) -> Iterator[int]:
     """Yield a body, and the bodies in it of structs and unions without a name, whose members are its own."""
     yield scope
-    for index, one in enumerate(facts.scopes):
-        is_unnamed = one.parent == scope and one.kind == "class" and one.definition < 0
-        if is_unnamed and text[one.end : one.end + 80].lstrip()[:1] == b";":
+    for index, candidate in enumerate(facts.scopes):
+        is_unnamed = candidate.parent == scope and candidate.kind == "class" and candidate.definition < 0
+        if is_unnamed and text[candidate.end : candidate.end + 80].lstrip()[:1] == b";":
             yield from _with_unnamed(facts, text, index)

@@ -49,11 +49,11 @@ class Declarations:
         """Return the declarations of a name that a file has or includes."""
         found = self.named(name)
         reached = self._reached(path) if found else frozenset()
-        return [one for one in found if one.bound.file in reached]
+        return [declaration for declaration in found if declaration.bound.file in reached]
 
     def macros_over(self, path: str, bound: Bound) -> tuple[Bound, ...]:
         """Return the macros that a file sees under the name of a declaration that is none of them."""
-        macros = [one.bound for one in self.visible(path, bound.name) if one.kind == "macro"]
+        macros = [declaration.bound for declaration in self.visible(path, bound.name) if declaration.kind == "macro"]
         return tuple(macros) if macros and bound not in self.group(macros[0]) else ()
 
     def among_includers(self, path: str, name: str) -> list[Declaration]:
@@ -62,9 +62,9 @@ class Declarations:
         includes = self.includes(path) if found else None
         if includes is None:
             return []
-        files = {one.bound.file for one in found}
-        reached = {file for one in includes.includers(path) for file in includes.reached(one)[0] & files}
-        return [one for one in found if one.bound.file in reached]
+        files = {declaration.bound.file for declaration in found}
+        reached = {file for includer in includes.includers(path) for file in includes.reached(includer)[0] & files}
+        return [declaration for declaration in found if declaration.bound.file in reached]
 
     def includes(self, path: str) -> Includes | None:
         """Return the include graph."""
@@ -80,34 +80,34 @@ class Declarations:
 
     def linked(self, bounds: Iterable[Bound]) -> tuple[Bound, ...]:
         """Return the declarations elsewhere that the linker may join with these: one side has no definition."""
-        mine = [one for bound in bounds for one in self.named(bound.name) if one.bound == bound]
-        own = {one.bound for one in mine}
-        if not any(one.external for one in mine):
+        mine = [declaration for bound in bounds for declaration in self.named(bound.name) if declaration.bound == bound]
+        own = {declaration.bound for declaration in mine}
+        if not any(declaration.external for declaration in mine):
             return ()
-        defined = any(one.defines and one.external for one in mine)
+        defined = any(declaration.defines and declaration.external for declaration in mine)
         found: list[Bound] = []
-        for one in self.named(mine[0].bound.name):
-            if one.bound in own or not one.external or one.space != mine[0].space:
+        for declaration in self.named(mine[0].bound.name):
+            if declaration.bound in own or not declaration.external or declaration.space != mine[0].space:
                 continue
-            theirs = self.group(one.bound)
-            there = any(other.defines for other in self.named(one.bound.name) if other.bound in theirs)
+            theirs = self.group(declaration.bound)
+            there = any(other.defines for other in self.named(declaration.bound.name) if other.bound in theirs)
             if not (defined and there):
-                found.append(one.bound)
+                found.append(declaration.bound)
         return tuple(found)
 
     def _grouped(self, name: str) -> dict[Bound, tuple[Bound, ...]]:
         found = self.named(name)
-        groups = {one.bound: {one.bound} for one in found}
+        groups = {declaration.bound: {declaration.bound} for declaration in found}
         if len(found) > 1:
-            files = {one.bound.file for one in found}
+            files = {declaration.bound.file for declaration in found}
             for path in self._view.holding(name):
                 seen = self._reached(path) & files
                 if not seen:
                     continue
                 first: dict[str, Bound] = {}
-                for one in found:
-                    if one.bound.file in seen:
-                        _join(groups, first.setdefault(one.space, one.bound), one.bound)
+                for declaration in found:
+                    if declaration.bound.file in seen:
+                        _join(groups, first.setdefault(declaration.space, declaration.bound), declaration.bound)
         return {bound: tuple(group) for bound, group in groups.items()}
 
     def _reached(self, path: str) -> frozenset[str]:
@@ -127,13 +127,13 @@ class Declarations:
             facts = self._view.facts(path)
             if facts is None or facts.language not in LANGUAGES or index >= len(facts.definitions):
                 continue
-            one = facts.definitions[index]
-            space = self.space(path, facts, one)
+            definition = facts.definitions[index]
+            space = self.space(path, facts, definition)
             if space is None:
                 continue
-            bound = Bound(path, one.scope, one.name)
-            kind = "function" if one.kind == "method" else one.kind
-            defines, external = self._linkage(path, one, kind)
+            bound = Bound(path, definition.scope, definition.name)
+            kind = "function" if definition.kind == "method" else definition.kind
+            defines, external = self._linkage(path, definition, kind)
             before = made.get(bound)
             made[bound] = Declaration(
                 bound=bound,
@@ -144,22 +144,22 @@ class Declarations:
             )
         yield from made.values()
 
-    def space(self, path: str, facts: Facts, one: Definition) -> str | None:
+    def space(self, path: str, facts: Facts, definition: Definition) -> str | None:
         """Return the namespace a definition is in, its parts joined by dots; None for a local or a member."""
-        if one.kind == "macro":
+        if definition.kind == "macro":
             return ""
-        if one.kind in _MEMBERS:
-            return self.receiver_space(path, facts, one) if one.kind == "method" else None
-        return self.space_of(facts, one.scope, self._passes_classes(path, facts, one))
+        if definition.kind in _MEMBERS:
+            return self.receiver_space(path, facts, definition) if definition.kind == "method" else None
+        return self.space_of(facts, definition.scope, self._passes_classes(path, facts, definition))
 
-    def receiver_space(self, path: str, facts: Facts, one: Definition) -> str | None:
+    def receiver_space(self, path: str, facts: Facts, definition: Definition) -> str | None:
         """Return the namespace before the name of a function that is defined as `a::b::name`; None for a class."""
-        around = facts.scopes[one.scope]
+        around = facts.scopes[definition.scope]
         if around.kind != "class" or around.definition >= 0:
             return None
-        before = _QUALIFIERS.search(self._view.text(path), max(0, one.name_at - 200), one.name_at)
+        before = _QUALIFIERS.search(self._view.text(path), max(0, definition.name_at - 200), definition.name_at)
         parts = [part.decode().strip() for part in before[1].split(b"::")[:-1]] if before is not None else []
-        if not parts or parts[-1] == one.name:
+        if not parts or parts[-1] == definition.name:
             return None
         named = ".".join(parts)
         outer = (self.space_of(facts, around.parent) or "").split(".")
@@ -170,9 +170,11 @@ class Declarations:
         return None
 
     def _is_namespace(self, space: str, last: str) -> bool:
-        declared = (one for one in self.named(last) if one.kind == "namespace")
-        known = (f"{one.space}.{one.bound.name.replace('::', '.')}".strip(".") for one in declared)
-        return any(one == space or one.startswith(f"{space}.") for one in known)
+        declared = (declaration for declaration in self.named(last) if declaration.kind == "namespace")
+        known = (
+            f"{declaration.space}.{declaration.bound.name.replace('::', '.')}".strip(".") for declaration in declared
+        )
+        return any(known_space == space or known_space.startswith(f"{space}.") for known_space in known)
 
     def space_of(self, facts: Facts, scope: int, passes_classes: bool = False) -> str | None:
         """Return the namespace of a scope; None inside of a function or a class."""
@@ -186,15 +188,15 @@ class Declarations:
             scope = around.parent
         return ".".join(reversed(parts))
 
-    def _passes_classes(self, path: str, facts: Facts, one: Definition) -> bool:
+    def _passes_classes(self, path: str, facts: Facts, definition: Definition) -> bool:
         """Whether a definition in a class belongs to what is around it: types and constants of C, friends of C++."""
-        return facts.language == "c" or is_friend(self._view.text(path), one)
+        return facts.language == "c" or is_friend(self._view.text(path), definition)
 
-    def _linkage(self, path: str, one: Definition, kind: str) -> tuple[bool, bool]:
+    def _linkage(self, path: str, definition: Definition, kind: str) -> tuple[bool, bool]:
         """Return whether a declaration is a definition, and whether other files are linked with it."""
         if kind not in ("function", "prototype", "variable", "constant"):
             return True, False
-        node = self._view.node(path, one.name_at, one.name_at + 1)
+        node = self._view.node(path, definition.name_at, definition.name_at + 1)
         around = node
         while around is not None and around.type not in _HOLDING:
             around = around.parent
@@ -202,12 +204,12 @@ class Declarations:
             {_text(child) for child in around.children if child.type == "storage_class_specifier"} if around else set()
         )
         external = "static" not in words and not _is_unnamed(around)
-        return one.kind != "prototype" and "extern" not in words, external
+        return definition.kind != "prototype" and "extern" not in words, external
 
 
-def is_friend(text: bytes, one: Definition) -> bool:
+def is_friend(text: bytes, definition: Definition) -> bool:
     """Whether a declaration in a class only names a friend."""
-    return text[max(0, one.start - 16) : one.start].rstrip().endswith(b"friend")
+    return text[max(0, definition.start - 16) : definition.start].rstrip().endswith(b"friend")
 
 
 def _is_unnamed(node: tree_sitter.Node | None) -> bool:
@@ -218,8 +220,8 @@ def _is_unnamed(node: tree_sitter.Node | None) -> bool:
     return False
 
 
-def _join(groups: dict[Bound, set[Bound]], one: Bound, other: Bound) -> None:
-    mine, theirs = groups[one], groups[other]
+def _join(groups: dict[Bound, set[Bound]], first: Bound, other: Bound) -> None:
+    mine, theirs = groups[first], groups[other]
     if mine is not theirs:
         mine |= theirs
         for bound in theirs:

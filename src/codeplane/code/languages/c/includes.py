@@ -53,7 +53,7 @@ class Includes(Modules):
             while waiting:
                 direct, known = self._includes(waiting.pop())
                 whole = whole and known
-                new = [one for one in direct if one not in seen]
+                new = [file for file in direct if file not in seen]
                 seen.update(new)
                 waiting += new
             found = self._reached[path] = (frozenset(seen), whole)
@@ -63,9 +63,9 @@ class Includes(Modules):
         """Return the files that include a file, directly or through others; empty where there are too many to read."""
         if self._includers is None:
             self._includers = {}
-            for one in self._paths if len(self._paths) <= _MAX_READ else ():
-                for direct in self._includes(one)[0]:
-                    self._includers.setdefault(direct, set()).add(one)
+            for includer in self._paths if len(self._paths) <= _MAX_READ else ():
+                for direct in self._includes(includer)[0]:
+                    self._includers.setdefault(direct, set()).add(includer)
         seen, waiting = set[str](), [path]
         while waiting:
             new = self._includers.get(waiting.pop(), set()) - seen

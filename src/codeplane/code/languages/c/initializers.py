@@ -20,10 +20,10 @@ class Initializers:
         values = pair.parent if pair is not None else None
         of = self._value_type(path, values) if values is not None else None
         before = pair.children_by_field_name("designator") if pair is not None else []
-        for one in before:
-            if one == designator:
+        for sibling in before:
+            if sibling == designator:
                 break
-            of = self._designated(of, one)
+            of = self._designated(of, sibling)
         return of
 
     def _designated(self, of: Type | None, designator: Node) -> Type | None:
@@ -51,8 +51,8 @@ class Initializers:
             case "initializer_pair":
                 list_around = around.parent if around is not None else None
                 of = self._value_type(path, list_around) if list_around is not None else None
-                for one in around.children_by_field_name("designator") if around is not None else ():
-                    of = self._designated(of, one)
+                for designator in around.children_by_field_name("designator") if around is not None else ():
+                    of = self._designated(of, designator)
                 return of
         return None
 

@@ -26,7 +26,11 @@ def is_used_undefined(text: bytes, name: str) -> bool:
     defined_in_part = False
     at = 0
     for line in _LINE.finditer(text):
-        if _uses(places, at, line.start()) and defined_in_part and not any(one.branches[-1] for one in stack):
+        if (
+            _uses(places, at, line.start())
+            and defined_in_part
+            and not any(conditional.branches[-1] for conditional in stack)
+        ):
             return True
         word_of, named = line[1], line[2].decode()
         end = text.find(b"\n", line.end())
@@ -45,7 +49,11 @@ def is_used_undefined(text: bytes, name: str) -> bool:
             whole = ended.is_guard or (ended.has_else and all(ended.branches))
             stack[-1].branches[-1] = stack[-1].branches[-1] or (whole and any(ended.branches))
             defined_in_part = defined_in_part or (any(ended.branches) and not whole)
-    return bool(_uses(places, at, len(text))) and defined_in_part and not any(one.branches[-1] for one in stack)
+    return (
+        bool(_uses(places, at, len(text)))
+        and defined_in_part
+        and not any(conditional.branches[-1] for conditional in stack)
+    )
 
 
 def _uses(places: list[int], start: int, end: int) -> bool:

@@ -50,10 +50,10 @@ class Macros:
         """Whether a macro, or one that its text names, joins what it is given with something else."""
         for path, index in self._view.named(macro)[0]:
             facts = self._view.facts(path)
-            one = facts.definitions[index] if facts is not None and index < len(facts.definitions) else None
-            if facts is None or one is None or one.kind != "macro" or facts.language not in _READ:
+            definition = facts.definitions[index] if facts is not None and index < len(facts.definitions) else None
+            if facts is None or definition is None or definition.kind != "macro" or facts.language not in _READ:
                 continue
-            body = self._view.text(path)[one.name_at + len(one.name) : one.end]
+            body = self._view.text(path)[definition.name_at + len(definition.name) : definition.end]
             if b"##" in body:
                 return True
             inner = {word.decode() for word in _CALLS.findall(body)} - {macro}
@@ -98,8 +98,8 @@ class Macros:
         call = node.parent if node is not None else None
         if call is not None and call.type == "call_expression":
             given = call.child_by_field_name("arguments")
-            one = given.named_child(position) if given is not None and position < given.named_child_count else None
-            found = self._types.of(path, one) if one is not None else None
+            argument = given.named_child(position) if given is not None and position < given.named_child_count else None
+            found = self._types.of(path, argument) if argument is not None else None
             return (found,) if found is not None else ()
         if node is None or node.type != "preproc_arg":
             return ()

@@ -94,7 +94,7 @@ class Members:
 
     def with_constructors(self, *of: Bound) -> tuple[Bound, ...]:
         """Return a class with its other declarations and its constructors, which have its name."""
-        bounds = dict.fromkeys(other for one in of for other in self._declarations.group(one))
+        bounds = dict.fromkeys(other for class_bound in of for other in self._declarations.group(class_bound))
         for bound in list(bounds):
             for body in self._classes.of_bound(bound):
                 if self._classes.name_of(body) in bounds:
@@ -116,9 +116,9 @@ class Members:
         if key not in self._fixtures:
             self._fixtures[key] = ()
             index = facts.scopes[scope].definition
-            one = facts.definitions[index] if index >= 0 else None
-            if one is not None and one.kind == "function" and one.start == one.name_at:
-                self._fixtures[key] = tuple(self._named_by_macro(path, one.name_at))
+            definition = facts.definitions[index] if index >= 0 else None
+            if definition is not None and definition.kind == "function" and definition.start == definition.name_at:
+                self._fixtures[key] = tuple(self._named_by_macro(path, definition.name_at))
         return self._fixtures[key]
 
     def _named_by_macro(self, path: str, at: int) -> Iterator[Body]:

@@ -105,23 +105,29 @@ class CNames(MemberResolver):
     def _declared_here(self, path: str, facts: Facts, offset: int, name: str) -> Meaning | None:
         """Return the symbol of which this is a declaration: a member of a class, or a top-level name."""
         for index in facts.named(name):
-            one = facts.definitions[index]
-            if one.name_at != offset:
+            definition = facts.definitions[index]
+            if definition.name_at != offset:
                 continue
-            if macros := self._declarations.macros_over(path, Bound(path, one.scope, name)):
+            if macros := self._declarations.macros_over(path, Bound(path, definition.scope, name)):
                 # What looks like a declaration may be a use of the macro.
-                return Meaning(entities=(Bound(path, one.scope, name), *macros), certain=False, how="member")
-            scope = facts.scopes[one.scope]
-            if scope.kind == "class" and one.kind != "macro" and self._declarations.space(path, facts, one) is None:
-                bodies = self._members.bodies_around(path, facts, one.scope)
+                return Meaning(entities=(Bound(path, definition.scope, name), *macros), certain=False, how="member")
+            scope = facts.scopes[definition.scope]
+            if (
+                scope.kind == "class"
+                and definition.kind != "macro"
+                and self._declarations.space(path, facts, definition) is None
+            ):
+                bodies = self._members.bodies_around(path, facts, definition.scope)
                 of = next((bound for body in bodies if (bound := self._classes.name_of(body)) is not None), None)
-                if of is not None and of.name == name and one.kind not in ("field", "type"):
+                if of is not None and of.name == name and definition.kind not in ("field", "type"):
                     # A constructor has the name of its class.
                     return self._of_bounds(self._members.with_constructors(of))
                 found = self._classes.find(bodies, name)[0] if bodies else ()
-                return self._of_bounds(tuple(dict.fromkeys((Bound(path, one.scope, name), *found))), how="member")
-            if self._declarations.space(path, facts, one) is not None:
-                return self._of_group(Bound(path, one.scope, name))
+                return self._of_bounds(
+                    tuple(dict.fromkeys((Bound(path, definition.scope, name), *found))), how="member"
+                )
+            if self._declarations.space(path, facts, definition) is not None:
+                return self._of_group(Bound(path, definition.scope, name))
             return None
         return None
 
@@ -210,9 +216,9 @@ class CNames(MemberResolver):
             return Meaning(entities=found.entities, certain=found.certain, how="member")
         if enums := [scope for owner in owners for scope in self._enum_scopes(owner)]:
             found_in = [
-                one for one in enums if (there := self._view.facts(one.file)) and there.defining(one.scope, name)
+                enum for enum in enums if (there := self._view.facts(enum.file)) and there.defining(enum.scope, name)
             ]
-            return self._of_bounds(tuple(Bound(one.file, one.scope, name) for one in found_in), how="member")
+            return self._of_bounds(tuple(Bound(enum.file, enum.scope, name) for enum in found_in), how="member")
         space = self._namespaces.named(facts, qualifiers)
         if space is not None:
             return self._in_space(path, space, name) or UNKNOWN_MEMBER
@@ -248,7 +254,7 @@ class CNames(MemberResolver):
                 return brought
             if around.kind in _LOCAL and rows:
                 first = min(facts.bind_at(row) for row in rows)
-                is_macro = any(facts.definitions[one].kind == "macro" for one in facts.defining(scope, name))
+                is_macro = any(facts.definitions[index].kind == "macro" for index in facts.defining(scope, name))
                 if is_macro:
                     return self._of_group(Bound(path, scope, name))
                 if offset >= first or any(facts.bind_reason(row) == _PARAM for row in rows):
@@ -260,7 +266,7 @@ class CNames(MemberResolver):
                 is_before = around.definition < 0 and offset <= self._classes.method_at(facts, scope)
                 bodies = self._members.bodies_around(path, facts, scope) if not is_before else ()
                 names = [bound for body in bodies if (bound := self._classes.name_of(body)) is not None]
-                own = [one for one in names if one.name == name]
+                own = [class_bound for class_bound in names if class_bound.name == name]
                 if own:
                     return self._of_bounds(self._members.with_constructors(*own))
                 found = self._members.with_owners(self._classes.find(bodies, name)[0])
@@ -272,8 +278,8 @@ class CNames(MemberResolver):
             elif around.kind == "enum" and rows:
                 return Meaning(entities=(Bound(path, scope, name),), certain=certain, how="name")
             elif around.kind == "namespace" or scope == 0:
-                for one in self._namespaces.searched(facts, scope):
-                    if (found_there := self._in_space(path, one, name)) is not None:
+                for namespace in self._namespaces.searched(facts, scope):
+                    if (found_there := self._in_space(path, namespace, name)) is not None:
                         return found_there if certain else doubted(found_there)
             scope = around.parent
         return self._unseen(path, facts, offset, name)
@@ -302,28 +308,37 @@ class CNames(MemberResolver):
         """Return what `using a::name` brings."""
         for row in rows:
             if facts.bind_reason(row) == _IMPORT:
-                one = facts.imports[facts.bind_target(row)]
-                node = self._view.node(path, one.imported_at, one.imported_at + 1)
+                import_ = facts.imports[facts.bind_target(row)]
+                node = self._view.node(path, import_.imported_at, import_.imported_at + 1)
                 qualifiers = qualifiers_of(node) if node is not None else None
                 if node is not None and qualifiers:
-                    return self._qualified(path, facts, node, qualifiers, one.imported)
+                    return self._qualified(path, facts, node, qualifiers, import_.imported)
         return None
 
     def _in_space(self, path: str, space: str, name: str) -> Meaning | None:
         """Return what a namespace has under a name, as far as a file sees it."""
-        seen = [one for one in self._declarations.visible(path, name) if one.space == space]
+        seen = [declaration for declaration in self._declarations.visible(path, name) if declaration.space == space]
         if not seen:
-            seen = [one for one in self._declarations.among_includers(path, name) if one.space == space]
+            seen = [
+                declaration
+                for declaration in self._declarations.among_includers(path, name)
+                if declaration.space == space
+            ]
         return self._of_declarations(seen) if seen else None
 
     def _of_declarations(self, seen: list[Declaration]) -> Meaning:
-        bounds = dict.fromkeys(other for one in seen for other in self._declarations.group(one.bound))
+        bounds = dict.fromkeys(other for declaration in seen for other in self._declarations.group(declaration.bound))
         more = [other for bound in bounds if self.is_type(bound) for other in self._members.with_constructors(bound)]
         return self._of_bounds(tuple(dict.fromkeys((*bounds, *more))))
 
     def _of_group(self, bound: Bound) -> Meaning:
         group = self._declarations.group(bound)
-        more = [other for one in group if self.is_type(one) for other in self._members.with_constructors(one)]
+        more = [
+            other
+            for group_member in group
+            if self.is_type(group_member)
+            for other in self._members.with_constructors(group_member)
+        ]
         return self._of_bounds(tuple(dict.fromkeys((*group, *more))))
 
     def _of_bounds(self, bounds: tuple[Bound, ...], how: str = "name") -> Meaning:
@@ -368,7 +383,9 @@ class CNames(MemberResolver):
         found = self._lookup(path, facts, offset, name, certain=True)
         if found is None or found.entities:
             return found
-        groups = {frozenset(self._declarations.group(one.bound)) for one in self._declarations.named(name)}
+        groups = {
+            frozenset(self._declarations.group(declaration.bound)) for declaration in self._declarations.named(name)
+        }
         if len(groups) == 1 and self._declarations.is_whole(name):
             return self._of_bounds(tuple(next(iter(groups))))
         return found

@@ -14,12 +14,14 @@ class Namespaces:
 
     def named(self, facts: Facts, qualifiers: list[tree_sitter.Node]) -> str | None:
         """Return the namespace that a path names, looked for from the inside out."""
-        parts = ".".join((one.text or b"").decode("utf-8", "replace") for one in qualifiers)
+        parts = ".".join((qualifier.text or b"").decode("utf-8", "replace") for qualifier in qualifiers)
         first, _, _ = parts.partition(".")
         declared = self._declarations.named(first)
-        known = {f"{one.space}.{first}".strip(".") for one in declared if one.kind == "namespace"}
+        known = {
+            f"{declaration.space}.{first}".strip(".") for declaration in declared if declaration.kind == "namespace"
+        }
         # `namespace a::b` is declared under its first part, too.
-        known |= {first for one in declared if "::" in one.bound.name}
+        known |= {first for declaration in declared if "::" in declaration.bound.name}
         for space in self._around(facts, qualifiers[0].start_byte):
             if f"{space}.{first}".strip(".") in known:
                 return f"{space}.{parts}".strip(".")
@@ -37,7 +39,14 @@ class Namespaces:
 
     def of_function(self, path: str, facts: Facts, scope: int) -> list[str]:
         """Return the namespaces in which names are looked for in a function that is defined as `a::b::name`."""
-        method = next((one for one in facts.definitions if one.scope == scope and one.kind == "method"), None)
+        method = next(
+            (
+                definition
+                for definition in facts.definitions
+                if definition.scope == scope and definition.kind == "method"
+            ),
+            None,
+        )
         space = self._declarations.receiver_space(path, facts, method) if method is not None else None
         return _parents(space) if space is not None else []
 

@@ -29,15 +29,15 @@ class CRelatives:
         mine = [definition for _, definition in self._view.definitions(member)]
         if macros := self._declarations.macros_over(member.file, member):
             return Relatives(possible=macros)
-        if any(self._declarations.space(member.file, facts, one) is not None for one in mine):
+        if any(self._declarations.space(member.file, facts, definition) is not None for definition in mine):
             group = self._declarations.group(member)
             more = (
                 [other for bound in group for other in self._members.with_constructors(bound)]
                 if facts.language != "c"
                 else []
             )
-            members = tuple(one for one in dict.fromkeys((*group, *more)) if one != member)
-            possible = tuple(one for one in self._declarations.linked(group) if one != member)
+            members = tuple(bound for bound in dict.fromkeys((*group, *more)) if bound != member)
+            possible = tuple(bound for bound in self._declarations.linked(group) if bound != member)
             return Relatives(members=members, possible=possible, outside=self._guard(group))
         if facts.scopes[member.scope].kind != "class" or not mine:
             return Relatives()
@@ -61,15 +61,15 @@ class CRelatives:
         names = [bound for body in bodies if (bound := self._classes.name_of(body)) is not None]
         if any(name.name == member.name for name in names):
             found = dict.fromkeys(bound for name in names for bound in self._members.with_constructors(name))
-            return Relatives(members=tuple(one for one in found if one != member))
+            return Relatives(members=tuple(entity for entity in found if entity != member))
         outside, everything = "", dict[Bound, None]()
         for body in bodies:
             family, missing = self._classes.family(body)
-            for one in sorted(family, key=lambda one: (one.path, one.scope)):
-                everything.update(dict.fromkeys(self._classes.own(one, member.name)))
+            for relative in sorted(family, key=lambda relative: (relative.path, relative.scope)):
+                everything.update(dict.fromkeys(self._classes.own(relative, member.name)))
             if missing and kind in ("method", "function", "prototype") and self._may_override(body, member.name):
                 outside = missing
-        members = tuple(one for one in everything if one != member)
+        members = tuple(entity for entity in everything if entity != member)
         return Relatives(members=members, outside=outside)
 
     def _may_override(self, body: Body, name: str) -> bool:

@@ -42,7 +42,9 @@ class Expansions:
 
     def meaning(self, path: str, offset: int) -> Meaning | None:
         """Return what the name at a place means in all that macros make of it; None if that is not known."""
-        macro = next((one for one in self._defined(path) if one.start <= offset < one.end), None)
+        macro = next(
+            (candidate for candidate in self._defined(path) if candidate.start <= offset < candidate.end), None
+        )
         files = [path] if macro is None else self._calling(macro.name)
         found: list[Meaning] = []
         words = False
@@ -68,7 +70,7 @@ class Expansions:
         """Return what a name outside of calls means once macros have written their items; None if none has."""
         expanded = self._expanded(path)
         at = expanded.copied_to(offset) if expanded is not None else None
-        if expanded is None or at is None or any(one.start <= offset < one.end for one in self._defined(path)):
+        if expanded is None or at is None or any(macro.start <= offset < macro.end for macro in self._defined(path)):
             return None
         return self._at(path, expanded, at, (path, offset))
 
@@ -115,7 +117,9 @@ class Expansions:
         for other in family.members if family is not None else ():
             if other.file != file:
                 return other
-            source = next((expanded.source(file, one.name_at) for _, one in view.definitions(other)), None)
+            source = next(
+                (expanded.source(file, definition.name_at) for _, definition in view.definitions(other)), None
+            )
             real = self._impls.names.bound_at(*source, entity.name) if source is not None else None
             if real is not None:
                 return real
@@ -156,13 +160,13 @@ class Expansions:
 
     def _rules(self, name: Leaf) -> Sequence[Rule]:
         """Return the rules of the macro that a name at a call means: the last before it, or the only one there is."""
-        here = [one for one in self._defined(name.path) if one.name == name.text]
-        before = [one for one in here if one.end <= name.at]
+        here = [macro for macro in self._defined(name.path) if macro.name == name.text]
+        before = [macro for macro in here if macro.end <= name.at]
         if here:
             return (before or here)[-1].rules
         listed, whole = self._view.named(name.text)
         files = {path for path, _ in listed if path.endswith(".rs")}
-        found = [one for path in files for one in self._defined(path) if one.name == name.text]
+        found = [macro for path in files for macro in self._defined(path) if macro.name == name.text]
         return found[0].rules if whole and len(found) == 1 else ()
 
     def _calling(self, name: str) -> list[str] | None:

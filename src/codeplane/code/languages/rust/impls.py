@@ -85,14 +85,14 @@ class RustImpls:
             held = self._named[name] = (found, whole)
         return held
 
-    def member_of(self, path: str, one: Definition) -> Member | None:
+    def member_of(self, path: str, definition: Definition) -> Member | None:
         """Return a definition as a member; None if it is none."""
-        node = self._view.node(path, one.name_at, one.name_at + len(one.name.encode()))
+        node = self._view.node(path, definition.name_at, definition.name_at + len(definition.name.encode()))
         owner = owner_node(node) if node is not None else None
         item = node.parent if node is not None else None
         if owner is None or item is None:
             return None
-        return Member(Bound(path, one.scope, one.name), item, self.owner(path, owner), one.kind)
+        return Member(Bound(path, definition.scope, definition.name), item, self.owner(path, owner), definition.kind)
 
     def owner(self, path: str, node: Node) -> Owner:
         """Return what the members of a node belong to."""
@@ -110,7 +110,7 @@ class RustImpls:
         written, trait = field(node, "type"), field(node, "trait")
         of, name_of = self.named_type(path, written)
         promised, promised_name = self.named_type(path, trait)
-        blanket = name_of in {text_of(one) for one in type_parameters(node)}
+        blanket = name_of in {text_of(parameter) for parameter in type_parameters(node)}
         return Owner(node, None if blanket else of, name_of, promised, promised_name, blanket)
 
     def named_type(self, path: str, node: Node | None) -> tuple[Thing | None, str]:
@@ -175,31 +175,31 @@ class RustImpls:
         return held
 
     def _search(self, of: Bound, name: str) -> list[Member]:
-        found = [one for one in self.named(name)[0] if one.owner.of == of]
-        own = [one for one in found if one.owner.trait is None and not one.owner.trait_name]
+        found = [member for member in self.named(name)[0] if member.owner.of == of]
+        own = [member for member in found if member.owner.trait is None and not member.owner.trait_name]
         if own:
             return own
         if found:
             return found
-        declared = [one for one in self.named(name)[0] if one.owner.is_trait]
+        declared = [member for member in self.named(name)[0] if member.owner.is_trait]
         if "trait" in self.kinds(of):
             above = set(self.supertraits(of))
-            return [one for one in declared if one.owner.of in above]
-        return [one for one in declared if isinstance(one.owner.of, Bound) and self._has(of, one.owner.of)]
+            return [member for member in declared if member.owner.of in above]
+        return [member for member in declared if isinstance(member.owner.of, Bound) and self._has(of, member.owner.of)]
 
     def _has(self, of: Bound, trait: Bound) -> bool:
-        return any(one.of == of or one.blanket for one in self.implementing(trait))
+        return any(owner.of == of or owner.blanket for owner in self.implementing(trait))
 
     def supertraits(self, trait: Bound) -> list[Bound]:
         """Return the traits that a trait builds on, directly or not."""
         found: list[Bound] = []
         waiting = [trait]
         while waiting and len(found) < _MAX_SUPER:
-            one = waiting.pop()
-            item = self.item(one)
+            current = waiting.pop()
+            item = self.item(current)
             bounds = field(item, "bounds") if item is not None else None
             for node in bounds.named_children if bounds is not None else ():
-                thing, _ = self.named_type(one.file, node)
+                thing, _ = self.named_type(current.file, node)
                 if isinstance(thing, Bound) and thing not in (trait, *found):
                     found.append(thing)
                     waiting.append(thing)
@@ -212,7 +212,7 @@ class RustImpls:
             held = self._implementing[trait] = []
             for path in self._view.holding(trait.name):
                 if path.endswith(".rs"):
-                    held += [one for one in self.blocks(path) if one.trait == trait]
+                    held += [block for block in self.blocks(path) if block.trait == trait]
         return held
 
     def blocks(self, path: str) -> list[Owner]:
@@ -221,20 +221,20 @@ class RustImpls:
         if held is None:
             node = self._view.node(path, 0, 0)
             nodes = list(_impl_items(root_of(node))) if node is not None else []
-            held = self._blocks[path] = [self.owner(path, one) for one in nodes]
+            held = self._blocks[path] = [self.owner(path, block) for block in nodes]
         return held
 
     def outside_members(self, type_name: str, name: str) -> list[Member]:
         """Return the members that traits of the repository give to a type from outside."""
         return [
-            one
-            for one in self.named(name)[0]
-            if one.owner.blanket or (not isinstance(one.owner.of, Bound) and one.owner.name == type_name)
+            member
+            for member in self.named(name)[0]
+            if member.owner.blanket or (not isinstance(member.owner.of, Bound) and member.owner.name == type_name)
         ]
 
     def traits_declaring(self, name: str) -> list[Member]:
         """Return the members of that name in the bodies of traits."""
-        return [one for one in self.named(name)[0] if one.owner.is_trait]
+        return [member for member in self.named(name)[0] if member.owner.is_trait]
 
     def is_reachable(self, member: Member, path: str) -> bool:
         """Whether a file may reach a member: what is private is seen in its own module and below."""

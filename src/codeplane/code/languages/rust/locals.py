@@ -70,21 +70,21 @@ class RustLocals:
 def binder_of(node: Node) -> Node | None:
     """Return what binds the name of a pattern: a `let`, an arm of a match, a loop, a closure, a parameter."""
     below = node
-    for one in around(node):
-        if one.type in ("let_declaration", "let_condition", "match_arm", "for_expression", "parameter"):
-            return one
-        if one.type in ("closure_expression", "type_parameter", "const_parameter"):
-            return one
-        if one.type == "type_parameters":
+    for ancestor in around(node):
+        if ancestor.type in ("let_declaration", "let_condition", "match_arm", "for_expression", "parameter"):
+            return ancestor
+        if ancestor.type in ("closure_expression", "type_parameter", "const_parameter"):
+            return ancestor
+        if ancestor.type == "type_parameters":
             return below
-        if one.type.endswith("_item") or one.type == "block":
+        if ancestor.type.endswith("_item") or ancestor.type == "block":
             return None
-        below = one
+        below = ancestor
     return None
 
 
 def _function_of(node: Node) -> int:
-    return next((one.start_byte for one in around(node) if one.type in FUNCTIONS), -1)
+    return next((ancestor.start_byte for ancestor in around(node) if ancestor.type in FUNCTIONS), -1)
 
 
 def _reach_of(node: Node) -> Reach | None:

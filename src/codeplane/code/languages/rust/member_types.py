@@ -52,7 +52,7 @@ class MemberTypes(WrittenTypes):
         return None
 
     def _fields(self, of: Bound, name: str) -> list[Member]:
-        return [one for one in self._impls.named(name)[0] if one.kind == "field" and one.owner.of == of]
+        return [member for member in self._impls.named(name)[0] if member.kind == "field" and member.owner.of == of]
 
     def field_type(self, of: Ty | None, name: str) -> Ty | None:
         """Return the type of a field of a value."""
@@ -89,7 +89,7 @@ class MemberTypes(WrittenTypes):
                 return None, None
             found = [member for member in self.members(of, name) if member.takes_self]
             if found:
-                traits = {(one.owner.trait, one.owner.trait_name) for one in found}
+                traits = {(member.owner.trait, member.owner.trait_name) for member in found}
                 return (found[0], of) if len(traits) == 1 else (None, None)
             if of.shape in ("outside", "list"):
                 return self._given_by_trait(of, name), of
@@ -102,16 +102,20 @@ class MemberTypes(WrittenTypes):
     def _given_by_trait(self, of: Ty, name: str) -> Member | None:
         """Return the method that the only trait of the repository with such a one gives to a type from outside."""
         found = [
-            one for one in self._impls.named(name)[0] if one.takes_self and (one.owner.is_trait or one.owner.trait_name)
+            member
+            for member in self._impls.named(name)[0]
+            if member.takes_self and (member.owner.is_trait or member.owner.trait_name)
         ]
-        traits = {one.owner.of if one.owner.is_trait else one.owner.trait for one in found}
+        traits = {member.owner.of if member.owner.is_trait else member.owner.trait for member in found}
         trait = next(iter(traits)) if len(traits) == 1 else None
         if not isinstance(trait, Bound) or result_of(of, name, None, None) is not None:
             return None
         names = outside_names(of)
-        if not any(one.name in names and not isinstance(one.of, Bound) for one in self._impls.implementing(trait)):
+        if not any(
+            owner.name in names and not isinstance(owner.of, Bound) for owner in self._impls.implementing(trait)
+        ):
             return None
-        return next((one for one in found if one.owner.is_trait), None)
+        return next((member for member in found if member.owner.is_trait), None)
 
 
 def outside_names(of: Ty) -> frozenset[str]:

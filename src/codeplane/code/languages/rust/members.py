@@ -64,7 +64,7 @@ class RustMembers(MemberResolver):
             return _ELSEWHERE
         if node.type in ("field_identifier", "shorthand_field_identifier"):
             return self._of_field_name(path, node, above, name)
-        if (use := next((one for one in around(node) if one.type == "use_declaration"), None)) is not None:
+        if (use := next((outer for outer in around(node) if outer.type == "use_declaration"), None)) is not None:
             return self._of_use(path, use, node)
         if field(above, "name") == node and (above.type.endswith("_item") or above.type in _DEFINING):
             return self._itself(path, offset, name)
@@ -92,7 +92,7 @@ class RustMembers(MemberResolver):
 
     def relatives(self, member: Bound) -> Relatives:
         """Return the members that are renamed with one: of a trait and all its `impl` blocks, and `cfg` twins."""
-        mine = next((one for one in self._impls.named(member.name)[0] if one.bound == member), None)
+        mine = next((candidate for candidate in self._impls.named(member.name)[0] if candidate.bound == member), None)
         if mine is None:
             return Relatives()
         owner = mine.owner
@@ -100,27 +100,30 @@ class RustMembers(MemberResolver):
         if not owner.is_trait and owner.trait_name:
             if not isinstance(trait, Bound):
                 return Relatives(outside=f"the trait {owner.trait_name}", fixed=isinstance(trait, Outside))
-            if not any(one.owner.of == trait and one.owner.is_trait for one in self._impls.named(member.name)[0]):
+            if not any(
+                candidate.owner.of == trait and candidate.owner.is_trait
+                for candidate in self._impls.named(member.name)[0]
+            ):
                 return Relatives()
         if isinstance(trait, Bound):
             family = [
-                one.bound
-                for one in self._impls.named(member.name)[0]
-                if (one.owner.is_trait and one.owner.of == trait) or one.owner.trait == trait
+                candidate.bound
+                for candidate in self._impls.named(member.name)[0]
+                if (candidate.owner.is_trait and candidate.owner.of == trait) or candidate.owner.trait == trait
             ]
             unsure = [
-                one.bound
-                for one in self._impls.named(member.name)[0]
-                if one.owner.trait is None and one.owner.trait_name == trait.name
+                candidate.bound
+                for candidate in self._impls.named(member.name)[0]
+                if candidate.owner.trait is None and candidate.owner.trait_name == trait.name
             ]
             return Relatives(members=_others(family, member), possible=_others(unsure, member))
         twins = [
-            one.bound
-            for one in self._impls.named(member.name)[0]
-            if one.owner.of is not None
-            and one.owner.of == owner.of
-            and not one.owner.trait_name
-            and (one.kind == "field") == (mine.kind == "field")
+            candidate.bound
+            for candidate in self._impls.named(member.name)[0]
+            if candidate.owner.of is not None
+            and candidate.owner.of == owner.of
+            and not candidate.owner.trait_name
+            and (candidate.kind == "field") == (mine.kind == "field")
         ]
         return Relatives(members=_others(twins, member))
 
@@ -201,7 +204,7 @@ class RustMembers(MemberResolver):
             return _ELSEWHERE
         if owner is None:
             return Meaning(entities=(), certain=False, how="member")
-        return self._candidates(path, name, lambda one: one.kind != "field")
+        return self._candidates(path, name, lambda candidate: candidate.kind != "field")
 
     def _is_one(self, things: Sequence[Thing]) -> bool:
         """Whether things are one symbol, or twins that share their name."""
@@ -220,7 +223,7 @@ class RustMembers(MemberResolver):
             case "field_declaration":
                 return self._itself(path, node.start_byte, name) or _ELSEWHERE
             case "field_initializer":
-                struct = next((one for one in around(above) if one.type == "struct_expression"), None)
+                struct = next((ancestor for ancestor in around(above) if ancestor.type == "struct_expression"), None)
                 return self._of_field(path, field(struct, "name") if struct is not None else None, name)
             case "field_pattern":
                 struct = above.parent
@@ -231,7 +234,7 @@ class RustMembers(MemberResolver):
         return None
 
     def _of_shorthand(self, path: str, node: Node, above: Node, name: str) -> Meaning:
-        struct = next((one for one in around(above) if one.type == "struct_expression"), None)
+        struct = next((ancestor for ancestor in around(above) if ancestor.type == "struct_expression"), None)
         found = self._of_field(path, field(struct, "name") if struct is not None else None, name)
         return self._both(path, node, name, found)
 
@@ -260,7 +263,7 @@ class RustMembers(MemberResolver):
                 return _ELSEWHERE
         if of is not None and of.shape == "outside":
             return _ELSEWHERE
-        return self._candidates(path, name, lambda one: one.kind == "field")
+        return self._candidates(path, name, lambda candidate: candidate.kind == "field")
 
     def _fields(self, of: Thing | None, name: str) -> tuple[Bound, ...]:
         """Return the fields of a type under a name; twins for other systems have one each."""
@@ -285,11 +288,11 @@ class RustMembers(MemberResolver):
             return Meaning(entities=self._fields(member.owner.of, name), certain=True, how="member")
         if of is not None and of.shape in ("outside", "list", "tuple", "iter", "fn", "pointer"):
             return _ELSEWHERE
-        return self._candidates(path, name, lambda one: one.kind == "field")
+        return self._candidates(path, name, lambda candidate: candidate.kind == "field")
 
     def _called(self, path: str, of: Ty | None, name: str, count: int) -> Meaning:
-        def fits(one: Member) -> bool:
-            return one.takes_self and len(parameters(one.node)[1]) == count
+        def fits(member: Member) -> bool:
+            return member.takes_self and len(parameters(member.node)[1]) == count
 
         if of is None:
             return self._candidates(path, name, fits)
@@ -309,28 +312,32 @@ class RustMembers(MemberResolver):
                     else self._of_bound(path, current, name, fits)
                 )
             inner = self._types.derefed(current)
-            if inner is None and any(one.owner.of == current.of for one in self._impls.named("deref")[0]):
+            if inner is None and any(member.owner.of == current.of for member in self._impls.named("deref")[0]):
                 return self._candidates(path, name, fits)
             current = inner
         # The type is known and has no such method: it comes from a trait that is not of the repository.
-        if any(one.owner.blanket for one in self._impls.named(name)[0]) or not self._impls.named(name)[1]:
+        if any(member.owner.blanket for member in self._impls.named(name)[0]) or not self._impls.named(name)[1]:
             return self._candidates(path, name, fits)
-        declared = [one for one in self._impls.traits_declaring(name) if fits(one)]
-        unsure = [one for one in declared if isinstance(one.owner.of, Bound) and self._may_have(one.owner.of)]
+        declared = [member for member in self._impls.traits_declaring(name) if fits(member)]
+        unsure = [
+            member for member in declared if isinstance(member.owner.of, Bound) and self._may_have(member.owner.of)
+        ]
         return Meaning(entities=_bounds(unsure), certain=False, how="member") if unsure else _ELSEWHERE
 
     def _is_for_others(self, trait: Bound) -> bool:
         """Whether a trait is implemented for types from outside."""
-        return any(not isinstance(one.of, Bound) for one in self._impls.implementing(trait))
+        return any(not isinstance(owner.of, Bound) for owner in self._impls.implementing(trait))
 
     def _may_have(self, trait: Bound) -> bool:
         """Whether a trait may be implemented by what is not seen: for all types, or by a macro."""
-        return any(one.blanket or one.of is None for one in self._impls.implementing(trait))
+        return any(owner.blanket or owner.of is None for owner in self._impls.implementing(trait))
 
     def _of_bound(self, path: str, of: Ty, name: str, fits: Callable[[Member], bool]) -> Meaning:
         """Return what a method of a type parameter means that none of its traits here has."""
-        declared = [one for one in self._impls.traits_declaring(name) if one.takes_self]
-        blanket = [one for one in declared if isinstance(one.owner.of, Bound) and self._may_have(one.owner.of)]
+        declared = [member for member in self._impls.traits_declaring(name) if member.takes_self]
+        blanket = [
+            member for member in declared if isinstance(member.owner.of, Bound) and self._may_have(member.owner.of)
+        ]
         if blanket:
             return Meaning(entities=_bounds(blanket), certain=False, how="member")
         if (of.traits and all(isinstance(trait, Outside) for trait in of.traits)) or not declared:
@@ -341,17 +348,19 @@ class RustMembers(MemberResolver):
         """Return what a member of a type from outside means: that of a trait of the repository, or something else."""
         names = outside_names(of)
         found = [
-            one
-            for one in self._impls.named(name)[0]
-            if (one.owner.trait_name or one.owner.is_trait)
-            and (count is None or (one.takes_self and len(parameters(one.node)[1]) == count))
+            member
+            for member in self._impls.named(name)[0]
+            if (member.owner.trait_name or member.owner.is_trait)
+            and (count is None or (member.takes_self and len(parameters(member.node)[1]) == count))
         ]
-        exact = [one for one in found if one.owner.name in names and not isinstance(one.owner.of, Bound)]
+        exact = [member for member in found if member.owner.name in names and not isinstance(member.owner.of, Bound)]
         if exact:
             return self._found(unique(exact))
-        traits = {one.owner.of if one.owner.is_trait else one.owner.trait for one in found}
+        traits = {member.owner.of if member.owner.is_trait else member.owner.trait for member in found}
         loose = [
-            one for one in found if any(isinstance(trait, Bound) and self._is_for_others(trait) for trait in traits)
+            member
+            for member in found
+            if any(isinstance(trait, Bound) and self._is_for_others(trait) for trait in traits)
         ]
         return Meaning(entities=_bounds(loose), certain=False, how="member") if loose else _ELSEWHERE
 
@@ -407,12 +416,12 @@ def _use_parts_to(node: Node) -> tuple[str, ...]:
     """Return the path of a `use` up to a name inside of it."""
     parts: list[str] = [text_of(node)]
     below = node
-    for one in around(node):
-        if one.type == "use_declaration":
+    for ancestor in around(node):
+        if ancestor.type == "use_declaration":
             break
-        before = field(one, "path") if one.type in (*_SCOPED, "scoped_use_list") else None
+        before = field(ancestor, "path") if ancestor.type in (*_SCOPED, "scoped_use_list") else None
         if before is not None and before != below:
             names = written_path(before)
             parts = [*(text_of(name) for name in names or ()), *parts]
-        below = one
+        below = ancestor
     return tuple(parts)

@@ -74,7 +74,7 @@ class RustModules(Modules):
             library_root = normpath("/".join(filter(None, (folder, str(root)))))
             self._crates[str(name).replace("-", "_")] = library_root
             self._libraries[f"{folder}/" if folder else ""] = library_root
-            self._programs |= {normpath(f"{folder}/{one}".lstrip("/")) for one in _programs(tables)}
+            self._programs |= {normpath(f"{folder}/{program}".lstrip("/")) for program in _programs(tables)}
             self._programs |= {*self._crates.values()}
         held = [tables, tables.get("workspace"), *(tables.get("target") or {}).values()]
         for table in held:
@@ -91,7 +91,7 @@ class RustModules(Modules):
         if parts[0] == "super":
             above, inside = [importer], [importer]
             while parts and parts[0] == "super":
-                above = [parent for one in above for parent in self._parents(one)]
+                above = [parent for file in above for parent in self._parents(file)]
                 # Of a module that is written in this file, `super` is the file.
                 inside = [*inside, *above[:1]]
                 parts = parts[1:]
@@ -115,7 +115,7 @@ class RustModules(Modules):
 
     def parents(self, path: str) -> Sequence[str]:
         """The files that may declare a file as their module; none for the root of a crate."""
-        return [] if path in self._programs else [one for one in self._parents(path) if one != path]
+        return [] if path in self._programs else [parent for parent in self._parents(path) if parent != path]
 
     def declared(self, path: str, at: int, above: Sequence[str], name: str) -> Sequence[str]:
         """The file of `mod name;` at a place in a file, inside the inline modules `above`."""
@@ -126,7 +126,7 @@ class RustModules(Modules):
             folder = path.rpartition("/")[0]
             found = normpath(f"{folder}/{named[1].decode('utf-8', 'replace')}".lstrip("/"))
             return [found] if found in self._files else []
-        below = "".join(f"{one}/" for one in above)
+        below = "".join(f"{part}/" for part in above)
         places = (f"{self._below(path)}{below}{name}.rs", f"{self._below(path)}{below}{name}/mod.rs")
         return [place for place in places if place in self._files]
 
@@ -143,7 +143,7 @@ class RustModules(Modules):
 
     def may_reach(self, path: str, defining: str) -> bool:
         """Whether a file may use what another one defines: what a package without a library has is its own."""
-        home = max((one for one in self._libraries if defining.startswith(one)), key=len, default=None)
+        home = max((folder for folder in self._libraries if defining.startswith(folder)), key=len, default=None)
         if home is None or self._libraries[home] in self._files:
             return True
         source = f"{home}src/"
@@ -151,7 +151,7 @@ class RustModules(Modules):
             return True
         if home not in self._shares_files:
             others = [file for file in self._files if file.startswith(home) and not file.startswith(source)]
-            texts = (self._text(one) or b"" for one in others)
+            texts = (self._text(file) or b"" for file in others)
             self._shares_files[home] = any(b"#[path" in text or b"include!" in text for text in texts)
         return self._shares_files[home]
 
@@ -167,14 +167,14 @@ class RustModules(Modules):
     def _walked(self, starts: Iterable[str], parts: list[str]) -> tuple[str, ...]:
         found = list(dict.fromkeys(starts))
         for part in parts:
-            found = [child for one in found if (child := self._child(one, part)) is not None]
+            found = [child for file in found if (child := self._child(file, part)) is not None]
         return tuple(dict.fromkeys(found))
 
     def _child(self, path: str, name: str) -> str | None:
         below = self._below(path)
-        for one in (f"{below}{name}.rs", f"{below}{name}/mod.rs"):
-            if one in self._files:
-                return one
+        for file in (f"{below}{name}.rs", f"{below}{name}/mod.rs"):
+            if file in self._files:
+                return file
         return None
 
     def _below(self, path: str) -> str:
@@ -196,7 +196,7 @@ class RustModules(Modules):
         """The modules whose children lie in a folder."""
         before = f"{folder}/" if folder else ""
         named = [f"{before}{name}" for name in (*_ROOTS, "mod.rs")] + ([f"{folder}.rs"] if folder else [])
-        return [one for one in named if one in self._files]
+        return [file for file in named if file in self._files]
 
     def _roots(self, path: str) -> list[str]:
         """The roots of the crate a file is in: a program and a library may share their modules."""
@@ -205,7 +205,7 @@ class RustModules(Modules):
             return [path]
         while True:
             before = f"{folder}/" if folder else ""
-            found = [one for name in _ROOTS if (one := f"{before}{name}") in self._files]
+            found = [file for name in _ROOTS if (file := f"{before}{name}") in self._files]
             if found or not folder:
                 return found
             folder = folder.rpartition("/")[0]

@@ -53,20 +53,20 @@ class RustNames:
             return Found(doubt=True)
         doubt = False
         starred: tuple[Thing, ...] = ()
-        for one in around(node):
-            if one.type != "block" and not is_module(one):
+        for ancestor in around(node):
+            if ancestor.type != "block" and not is_module(ancestor):
                 continue
-            here = Mod(path, one.start_byte if one.type != "source_file" else 0)
+            here = Mod(path, ancestor.start_byte if ancestor.type != "source_file" else 0)
             found = self._in(here, name, space, _MAX_HOPS)
             contents = self._contents_of(here)
             named = contents is not None and (name in contents.items or name in contents.uses)
-            if found and not is_module(one) and not named and all(isinstance(thing, Outside) for thing in found):
+            if found and not is_module(ancestor) and not named and all(isinstance(thing, Outside) for thing in found):
                 # Everything of a crate that is not here, which may or may not have such a name.
                 starred = found
             elif found:
                 return Found((*found, *starred), self._brought_by(here, name, space), doubt)
             doubt = doubt or contents is None or contents.opaque
-            if is_module(one):
+            if is_module(ancestor):
                 break
         found = self._crate(path, name) if space in ("type", "") else ()
         found = found or starred
@@ -86,7 +86,7 @@ class RustNames:
 
     def used(self, path: str, node: Node, parts: Sequence[str], space: str = "") -> tuple[Thing, ...]:
         """Return what a `use` at a place brings."""
-        above = next((one for one in around(node) if one.type == "block" or is_module(one)), None)
+        above = next((ancestor for ancestor in around(node) if ancestor.type == "block" or is_module(ancestor)), None)
         if above is None:
             return ()
         here = Mod(path, above.start_byte if above.type != "source_file" else 0)
@@ -122,7 +122,7 @@ class RustNames:
         if held is None:
             self._roots[path] = ()
             above = self._parents(Mod(path))
-            found = [root for one in above for root in self.roots(one.path)] if above else [Mod(path)]
+            found = [root for module in above for root in self.roots(module.path)] if above else [Mod(path)]
             held = self._roots[path] = tuple(dict.fromkeys(found))
         return held
 
@@ -145,8 +145,8 @@ class RustNames:
             if node is not None and module.at == 0:
                 node = root_of(node)
             elif node is not None:
-                opened = (one for one in (node, *around(node)) if one.start_byte == module.at)
-                node = next((one for one in opened if one.type == "block" or is_module(one)), None)
+                opened = (ancestor for ancestor in (node, *around(node)) if ancestor.start_byte == module.at)
+                node = next((ancestor for ancestor in opened if ancestor.type == "block" or is_module(ancestor)), None)
             self._contents[key] = contents_of(node) if node is not None else None
         return self._contents[key]
 
@@ -206,7 +206,7 @@ class RustNames:
             current = (module,)
             depth = 0
             while depth < len(parts) and parts[depth] == "super":
-                current = tuple(above for one in current if isinstance(one, Mod) for above in self._parents(one))
+                current = tuple(above for thing in current if isinstance(thing, Mod) for above in self._parents(thing))
                 depth += 1
             rest = parts[depth:]
         elif first == "":
@@ -223,7 +223,7 @@ class RustNames:
         current = tuple(things)
         for position, name in enumerate(names):
             inner = space if position == len(names) - 1 else "type"
-            current = tuple(dict.fromkeys(found for one in current for found in self._step(one, name, inner, hops)))
+            current = tuple(dict.fromkeys(found for thing in current for found in self._step(thing, name, inner, hops)))
         return current
 
     def _step(self, thing: Thing, name: str, space: str, hops: int) -> tuple[Thing, ...]:
@@ -239,15 +239,19 @@ class RustNames:
         if here.at == 0:
             return here
         node = self._view.node(here.path, here.at, here.at)
-        for one in (node, *around(node)) if node is not None else ():
-            if is_module(one) and one.start_byte <= here.at:
-                return Mod(here.path, one.start_byte if one.type != "source_file" else 0)
+        for ancestor in (node, *around(node)) if node is not None else ():
+            if is_module(ancestor) and ancestor.start_byte <= here.at:
+                return Mod(here.path, ancestor.start_byte if ancestor.type != "source_file" else 0)
         return Mod(here.path)
 
     def _parents(self, module: Mod) -> tuple[Mod, ...]:
         if module.at:
             node = self._view.node(module.path, module.at, module.at)
-            item = next((one for one in around(node) if one.type == "mod_item"), None) if node is not None else None
+            item = (
+                next((ancestor for ancestor in around(node) if ancestor.type == "mod_item"), None)
+                if node is not None
+                else None
+            )
             above = module_node(item) if item is not None else None
             return (Mod(module.path, above.start_byte if above.type != "source_file" else 0),) if above else ()
         modules = self._modules(module.path)
@@ -256,13 +260,13 @@ class RustNames:
     def _declaring(self, path: str, modules: RustModules) -> Iterable[Mod]:
         """Yield the modules that declare a file as theirs; of several candidates those that say so."""
         name = modules.name_of(path)
-        candidates = [Mod(one) for one in modules.parents(path)]
+        candidates = [Mod(parent) for parent in modules.parents(path)]
         saying = [candidate for candidate in candidates if self._declares(candidate, name)]
-        return saying or [Mod(one) for one in modules.declared_by_path(path)] or candidates
+        return saying or [Mod(file) for file in modules.declared_by_path(path)] or candidates
 
     def _declares(self, module: Mod, name: str) -> bool:
         contents = self._contents_of(module)
-        return contents is not None and any(one.kind == "mod_item" for one in contents.items.get(name, ()))
+        return contents is not None and any(item.kind == "mod_item" for item in contents.items.get(name, ()))
 
     def _declared(self, path: str, at: int, name: str) -> Iterable[Mod]:
         node = self._view.node(path, at, at + len(name.encode()))
@@ -276,7 +280,11 @@ class RustNames:
         modules = self._modules(path)
         if modules is None:
             return
-        above = [text_of(inner) for one in around(item) if one.type == "mod_item" and (inner := field(one, "name"))]
+        above = [
+            text_of(inner)
+            for ancestor in around(item)
+            if ancestor.type == "mod_item" and (inner := field(ancestor, "name"))
+        ]
         for found in modules.declared(path, at, list(reversed(above)), name):
             yield Mod(found)
 

@@ -79,7 +79,7 @@ class PatternTypes:
         if item is None or not isinstance(things[0], Bound):
             return None
         found = self._types.ordered(things[0].file, item, position)
-        enum = next((one for one in around(item) if one.type == "enum_item"), item)
+        enum = next((ancestor for ancestor in around(item) if ancestor.type == "enum_item"), item)
         owner = item if item.type == "struct_item" else enum
         given = (
             dict(zip(self._types.parameters(things[0].file, owner), of.args, strict=False)) if of is not None else {}
@@ -100,7 +100,7 @@ class PatternTypes:
             case "let_condition":
                 return self._types.of(path, field(binder, "value"))
             case "match_arm":
-                match = next((one for one in around(binder) if one.type == "match_expression"), None)
+                match = next((ancestor for ancestor in around(binder) if ancestor.type == "match_expression"), None)
                 return self._types.of(path, field(match, "value")) if match is not None else None
             case "for_expression":
                 over = self._types.of(path, field(binder, "value"))
@@ -113,7 +113,10 @@ class PatternTypes:
                 listed = field(binder, "parameters")
                 among = listed.named_children if listed is not None else []
                 at = node.start_byte
-                position = next((index for index, one in enumerate(among) if one.start_byte <= at < one.end_byte), 0)
+                position = next(
+                    (index for index, parameter in enumerate(among) if parameter.start_byte <= at < parameter.end_byte),
+                    0,
+                )
                 return self._given_to(path, binder, position)
         return None
 

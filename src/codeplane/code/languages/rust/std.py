@@ -226,4 +226,6 @@ def substituted(of: Ty | None, given: Mapping[Bound, Ty | None]) -> Ty | None:
         return given[of.of]
     if not of.args:
         return of
-    return Ty(of.shape, of.of, of.name, tuple(substituted(one, given) for one in of.args), of.traits, of.wrapped)
+    return Ty(
+        of.shape, of.of, of.name, tuple(substituted(argument, given) for argument in of.args), of.traits, of.wrapped
+    )

@@ -51,16 +51,16 @@ def is_module(node: Node) -> bool:
 
 def module_node(node: Node) -> Node:
     """Return the file or the body of the inline module around a node."""
-    return next((one for one in around(node) if is_module(one)), root_of(node))
+    return next((ancestor for ancestor in around(node) if is_module(ancestor)), root_of(node))
 
 
 def owner_node(node: Node) -> Node | None:
     """Return the type, trait or `impl` block that the name of a definition is a member of."""
     inside = node.parent
-    for one in around(node):
-        if one.type in OWNERS:
-            return one if one != inside else None
-        if is_module(one) or one.type == "block":
+    for ancestor in around(node):
+        if ancestor.type in OWNERS:
+            return ancestor if ancestor != inside else None
+        if is_module(ancestor) or ancestor.type == "block":
             return None
     return None
 
@@ -90,8 +90,8 @@ def parameters(function: Node) -> tuple[bool, list[Node]]:
     """Return whether a function takes `self`, and its other parameters."""
     listed = field(function, "parameters")
     found = listed.named_children if listed is not None else []
-    others = [one for one in found if one.type in ("parameter", "variadic_parameter")]
-    takes_self = any(one.type == "self_parameter" for one in found)
+    others = [parameter for parameter in found if parameter.type in ("parameter", "variadic_parameter")]
+    takes_self = any(parameter.type == "self_parameter" for parameter in found)
     if not takes_self and others:
         # `self: Box<Self>`.
         pattern = field(others[0], "pattern")

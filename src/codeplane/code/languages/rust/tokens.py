@@ -48,19 +48,19 @@ class Tokens:
         entities = tuple(dict.fromkeys(as_entity(thing) for thing in found.things))
         if not entities or word:
             # A macro may take the word as the name of a member.
-            members = tuple(one.bound for one in self._impls.named(name)[0])
+            members = tuple(member.bound for member in self._impls.named(name)[0])
             return Meaning(entities=tuple(dict.fromkeys((*entities, *members))), certain=False, how="member")
         return Meaning(entities=entities, certain=len(entities) == 1, how="name", own=found.own)
 
     def _path(self, path: str, node: Node, name: str) -> Meaning:
         parts = [name]
-        one: Node | None = node
-        while one is not None and one.prev_sibling is not None and one.prev_sibling.type == "::":
-            one = one.prev_sibling.prev_sibling
-            if one is None or one.type not in _NAMES:
+        token: Node | None = node
+        while token is not None and token.prev_sibling is not None and token.prev_sibling.type == "::":
+            token = token.prev_sibling.prev_sibling
+            if token is None or token.type not in _NAMES:
                 return _UNKNOWN
-            parts.insert(0, text_of(one))
-        start = one.start_byte if one is not None else node.start_byte
+            parts.insert(0, text_of(token))
+        start = token.start_byte if token is not None else node.start_byte
         if parts[0] == "Self" or (parts[0].startswith("$") and parts[0] != "$crate"):
             of = self._types.self_type(path, node) if parts[0] == "Self" and len(parts) == 2 else None
             found: tuple[Entity, ...] = ()
@@ -93,12 +93,12 @@ class Tokens:
     def _receiver(self, path: str, node: Node) -> Ty | None:
         """Return the type of a chain of fields before a name."""
         chain: list[Node] = []
-        one: Node | None = node
-        while one is not None and one.prev_sibling is not None and one.prev_sibling.type == ".":
-            one = one.prev_sibling.prev_sibling
-            if one is None or one.type not in ("identifier", "self"):
+        token: Node | None = node
+        while token is not None and token.prev_sibling is not None and token.prev_sibling.type == ".":
+            token = token.prev_sibling.prev_sibling
+            if token is None or token.type not in ("identifier", "self"):
                 return None
-            chain.insert(0, one)
+            chain.insert(0, token)
         if not chain:
             return None
         of = self._types.of(path, chain[0])

@@ -169,7 +169,7 @@ class RustTypes(ExpressionTypes):
         if not things:
             return self._made_by_trait(path, function)
         if isinstance(things[0], Outside):
-            return self._made(path, node, [text_of(one) for one in parts or ()]) if len(things) == 1 else None
+            return self._made(path, node, [text_of(part) for part in parts or ()]) if len(things) == 1 else None
         # Implementations of one trait for several types, as those of `From`, mostly give the same.
         found = {self._called(path, function, thing) for thing in things}
         return found.pop() if len(found) == 1 else None
@@ -214,7 +214,7 @@ class RustTypes(ExpressionTypes):
             return self.of_item(thing)
         before = field(function, "path")
         owner = self.before(path, before) if before is not None and function.type == "scoped_identifier" else None
-        member = next((one for one in self._impls.named(thing.name)[0] if one.bound == thing), None)
+        member = next((candidate for candidate in self._impls.named(thing.name)[0] if candidate.bound == thing), None)
         return self._returned(thing.file, item, owner if member is not None else None, member)
 
     def _returned(self, path: str, function: Node, of: Ty | None, member: Member | None) -> Ty | None:
@@ -267,5 +267,5 @@ def _with_self(found: Ty | None, trait: Thing | None, of: Ty) -> Ty | None:
         return None
     if found.shape == "param" and found.of is None and trait is not None and found.traits == (trait,):
         return of
-    args = tuple(_with_self(one, trait, of) for one in found.args)
+    args = tuple(_with_self(argument, trait, of) for argument in found.args)
     return Ty(found.shape, found.of, found.name, args, found.traits, found.wrapped)

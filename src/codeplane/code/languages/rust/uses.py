@@ -54,25 +54,25 @@ def contents_of(node: Node) -> Contents:
     uses: dict[str, list[Use]] = {}
     globs: list[Use] = []
     opaque = False
-    for one in _declared(node):
-        name = field(one, "name")
-        if one.type in _SPACES and name is not None:
-            spaces = _SPACES[one.type]
-            if one.type == "struct_item" and _has_fields(one):
+    for declaration in _declared(node):
+        name = field(declaration, "name")
+        if declaration.type in _SPACES and name is not None:
+            spaces = _SPACES[declaration.type]
+            if declaration.type == "struct_item" and _has_fields(declaration):
                 spaces = ("type",)
-            items.setdefault(text_of(name), []).append(Item(name.start_byte, one.type, spaces))
-        elif one.type == "use_declaration":
-            argument = field(one, "argument")
+            items.setdefault(text_of(name), []).append(Item(name.start_byte, declaration.type, spaces))
+        elif declaration.type == "use_declaration":
+            argument = field(declaration, "argument")
             for use in use_tree(argument, ()) if argument is not None else ():
                 if use.local == "*":
                     globs.append(use)
                 else:
                     uses.setdefault(use.local, []).append(use)
-        elif one.type == "extern_crate_declaration" and name is not None:
-            alias = field(one, "alias") or name
+        elif declaration.type == "extern_crate_declaration" and name is not None:
+            alias = field(declaration, "alias") or name
             brought = Use(("", text_of(name)), text_of(alias), name.start_byte, alias.start_byte)
             uses.setdefault(brought.local, []).append(brought)
-        elif one.type == "macro_invocation" and node.type != "block":
+        elif declaration.type == "macro_invocation" and node.type != "block":
             opaque = True
     return Contents(items, uses, globs, opaque)
 

@@ -80,7 +80,7 @@ class WrittenTypes:
         written = [
             child for child in (listed.named_children if listed is not None else ()) if child.type not in _NO_TYPES
         ]
-        return self._named(path, base, tuple(self.written(path, one) for one in written))
+        return self._named(path, base, tuple(self.written(path, argument) for argument in written))
 
     def _named(self, path: str, node: Node, args: tuple[Ty | None, ...]) -> Ty | None:
         parts = written_path(node)
@@ -118,14 +118,14 @@ class WrittenTypes:
 
     def self_type(self, path: str, node: Node) -> Ty | None:
         """Return the type that `self` and `Self` are at a place."""
-        for one in around(node):
-            if one.type == "impl_item":
-                return self.written(path, field(one, "type"))
-            if one.type == "trait_item":
-                owner = self._impls.owner(path, one)
+        for ancestor in around(node):
+            if ancestor.type == "impl_item":
+                return self.written(path, field(ancestor, "type"))
+            if ancestor.type == "trait_item":
+                owner = self._impls.owner(path, ancestor)
                 return Ty("param", None, owner.name, traits=(owner.of,) if owner.of is not None else ())
-            if one.type in ("struct_item", "enum_item", "union_item"):
-                owner = self._impls.owner(path, one)
+            if ancestor.type in ("struct_item", "enum_item", "union_item"):
+                owner = self._impls.owner(path, ancestor)
                 return Ty("named", owner.of, owner.name)
         return None
 
@@ -175,7 +175,7 @@ class WrittenTypes:
         if item.type == "struct_item":
             return Ty("named", thing, thing.name)
         if item.type == "enum_variant":
-            owner = next((one for one in around(item) if one.type == "enum_item"), None)
+            owner = next((ancestor for ancestor in around(item) if ancestor.type == "enum_item"), None)
             found = self._impls.owner(thing.file, owner) if owner is not None else None
             return Ty("named", found.of, found.name) if found is not None else None
         return None
@@ -186,7 +186,11 @@ class WrittenTypes:
         for row in facts.rows(bound.scope, bound.name) if facts is not None else ():
             assert facts is not None
             node = self._view.node(bound.file, facts.bind_at(row), facts.bind_at(row) + len(bound.name.encode()))
-            item = next((one for one in around(node) if field(one, "type_parameters")), None) if node else None
+            item = (
+                next((ancestor for ancestor in around(node) if field(ancestor, "type_parameters")), None)
+                if node
+                else None
+            )
             if item is None:
                 return None
             nodes = bounds_of(item, bound.name)
