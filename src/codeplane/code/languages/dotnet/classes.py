@@ -63,10 +63,10 @@ class CSharpClasses:
                 facts = self._view.facts(path)
                 if facts is None or position >= len(facts.definitions) or not path.endswith((".cs", ".csx")):
                     continue
-                one = facts.definitions[position]
-                if one.kind in TYPES and facts.scopes[one.scope].kind in ("file", "namespace"):
-                    where = self.namespaces(path, one.name_at)[0]
-                    found.append((where, self._arity(path, one), Bound(path, one.scope, name)))
+                definition = facts.definitions[position]
+                if definition.kind in TYPES and facts.scopes[definition.scope].kind in ("file", "namespace"):
+                    where = self.namespaces(path, definition.name_at)[0]
+                    found.append((where, self._arity(path, definition), Bound(path, definition.scope, name)))
             self._tops[name] = found
         among = (bound for where, has, bound in self._tops[name] if where == namespace and arity in (has, -1))
         return tuple(dict.fromkeys(among))
@@ -80,7 +80,9 @@ class CSharpClasses:
             if facts is not None and kind in ("file", "namespace"):
                 mine = [definition for _, definition in self._view.definitions(of) if definition.kind in TYPES]
                 where = self.namespaces(of.file, mine[0].name_at)[0] if mine else ""
-                found = [part for one in mine for part in self.tops(where, of.name, self._arity(of.file, one))]
+                found = [
+                    part for definition in mine for part in self.tops(where, of.name, self._arity(of.file, definition))
+                ]
                 self._parts[of] = tuple(dict.fromkeys(found)) or (of,)
             elif facts is not None and kind == "class":
                 outer = self.of_scope(of.file, facts, of.scope)
@@ -103,16 +105,20 @@ class CSharpClasses:
         found = []
         for path, facts, body in self.bodies(of):
             for index in facts.defining(body, name):
-                one = facts.definitions[index]
-                if one.kind in kinds if kinds is not None else one.kind not in _NO_MEMBERS:
-                    found.append((Bound(path, body, name), one))
+                definition = facts.definitions[index]
+                if definition.kind in kinds if kinds is not None else definition.kind not in _NO_MEMBERS:
+                    found.append((Bound(path, body, name), definition))
         return found
 
     def of_scope(self, path: str, facts: Facts, scope: int) -> Bound:
         """Return the type whose body a scope is."""
         index = facts.scopes[scope].definition
-        one = facts.definitions[index] if index >= 0 else None
-        return Bound(path, one.scope, one.name) if one is not None and one.kind in TYPES else Bound(path, scope, "")
+        definition = facts.definitions[index] if index >= 0 else None
+        return (
+            Bound(path, definition.scope, definition.name)
+            if definition is not None and definition.kind in TYPES
+            else Bound(path, scope, "")
+        )
 
     def enclosing(self, path: str, offset: int) -> list[Bound]:
         """Return the types around a place, the innermost first."""
@@ -166,13 +172,13 @@ class CSharpClasses:
         if aliased:
             return self.qualified(aliased[0].source) or (Outside(aliased[0].source),)
         brought: list[Bound] = []
-        for one in [*facts.imports, *self._global_usings()]:
-            if one.kind == "csharp_using":
+        for using in [*facts.imports, *self._global_usings()]:
+            if using.kind == "csharp_using":
                 for outer in self.namespaces(path, offset):
                     # A using inside of a namespace may leave out its first parts.
-                    brought += self.tops(f"{outer}.{one.source}".strip("."), name, arity)
-            elif one.kind == "csharp_using_static":
-                brought += (part for of in self.qualified(one.source)[:1] for part in self.nested(of, name))
+                    brought += self.tops(f"{outer}.{using.source}".strip("."), name, arity)
+            elif using.kind == "csharp_using_static":
+                brought += (part for of in self.qualified(using.source)[:1] for part in self.nested(of, name))
         unique = dict.fromkeys(brought)
         kinds = {self.parts(bound) for bound in unique}
         return (tuple(unique) if len(kinds) == 1 else ()) if unique else None
@@ -202,8 +208,8 @@ class CSharpClasses:
         node = self._view.node(path, at, at + len(name.encode()))
         return node is not None and node.parent is not None and node.parent.type == "type_parameter"
 
-    def _arity(self, path: str, one: Definition) -> int:
-        node = self._view.node(path, one.name_at, one.name_at + len(one.name.encode()))
+    def _arity(self, path: str, definition: Definition) -> int:
+        node = self._view.node(path, definition.name_at, definition.name_at + len(definition.name.encode()))
         return len(_parameters(node.parent if node is not None else None))
 
     def nodes(self, of: Bound) -> list[tuple[str, Node]]:
@@ -250,7 +256,7 @@ class CSharpClasses:
         if not self.is_class(of.of):
             return self.constraints(of.of)
         given = self.given(of)
-        return [substitute(one, given) if one is not None else None for one in self.supers(of.of)]
+        return [substitute(base, given) if base is not None else None for base in self.supers(of.of)]
 
     def constraints(self, parameter: Bound) -> list[Type | None]:
         """Return the types that a type parameter has to be, by the clauses of what declares it."""
@@ -266,7 +272,7 @@ class CSharpClasses:
         for clause in holder.children:
             if clause.type == "type_parameter_constraints_clause" and text(clause.named_children[0]) == parameter.name:
                 written = [child.child_by_field_name("type") for child in clause.named_children[1:]]
-                found += [self.read(parameter.file, one) for one in written if one is not None]
+                found += [self.read(parameter.file, constraint) for constraint in written if constraint is not None]
         return [*found, Type(Outside("Object"))]
 
     def given(self, of: Type) -> dict[Bound, Type | None]:
@@ -281,13 +287,13 @@ class CSharpClasses:
         found: list[Type] = []
         seen, waiting = set[Entity](), [of]
         while waiting and len(found) < _MAX_ANCESTORS:
-            one = waiting.pop(0)
-            key = self.parts(one.of)[0] if isinstance(one.of, Bound) else one.of
+            ancestor = waiting.pop(0)
+            key = self.parts(ancestor.of)[0] if isinstance(ancestor.of, Bound) else ancestor.of
             if key in seen:
                 continue
             seen.add(key)
-            found.append(one)
-            waiting += (above for above in self.supers_of(one) if above is not None)
+            found.append(ancestor)
+            waiting += (above for above in self.supers_of(ancestor) if above is not None)
         return found
 
     def is_whole(self, of: Type) -> bool:
@@ -366,4 +372,4 @@ def _arguments(node: Node) -> list[Node]:
 def _parameters(node: Node | None) -> list[str]:
     listed = next((child for child in node.children if child.type == "type_parameter_list"), None) if node else None
     found = [child for child in listed.named_children if child.type == "type_parameter"] if listed is not None else []
-    return [text(one.child_by_field_name("name")) for one in found]
+    return [text(parameter.child_by_field_name("name")) for parameter in found]

@@ -74,12 +74,12 @@ class CSharpExpressions(CSharpLookup):
                 return self._awaited(self.of(path, node.named_children[-1]))
             case "binary_expression":
                 operator = text(node.child_by_field_name("operator"))
-                kinds = [self.of(path, node.child_by_field_name(one)) for one in ("left", "right")]
+                kinds = [self.of(path, node.child_by_field_name(side)) for side in ("left", "right")]
                 if operator == "??":
                     return kinds[0]
                 if operator in ("==", "!=", "<", ">", "<=", ">=", "&&", "||"):
                     return _BOOLEAN
-                return Type(Outside("a result of operators")) if all(_is_foreign(one) for one in kinds) else None
+                return Type(Outside("a result of operators")) if all(_is_foreign(type_) for type_ in kinds) else None
         return None
 
     def this(self, of: Bound) -> Type:
@@ -92,7 +92,7 @@ class CSharpExpressions(CSharpLookup):
 
     def _of_choice(self, path: str, node: Node) -> Type | None:
         kinds = [node.child_by_field_name("consequence"), node.child_by_field_name("alternative")]
-        types = [self.of(path, one) for one in kinds if one is not None and one.type != "null_literal"]
+        types = [self.of(path, branch) for branch in kinds if branch is not None and branch.type != "null_literal"]
         return types[0] if types and all(type_ == types[0] for type_ in types) else None
 
     def _awaited(self, of: Type | None) -> Type | None:
@@ -246,7 +246,7 @@ class CSharpExpressions(CSharpLookup):
                 return None
             last = function.named_children[-1] if function.type == "conditional_access_expression" else function
             of = self._from_outside(found, member_name(last.child_by_field_name("name") or last))
-            values = [self.of(path, one) for one in values_of(node.child_by_field_name("arguments"))]
+            values = [self.of(path, argument) for argument in values_of(node.child_by_field_name("arguments"))]
             known = of is not None and isinstance(of.of, Outside) and of.of.source.startswith("a member")
             return of if not known or all(_is_foreign(value) for value in values) else None
         results = []
@@ -257,7 +257,7 @@ class CSharpExpressions(CSharpLookup):
                     return None
                 if arguments is None or self._takes(bound.file, definition, arguments):
                     results.append(self._seen_from(found.owner, self._result(bound.file, definition)))
-        return results[0] if results and all(one == results[0] for one in results) else None
+        return results[0] if results and all(type_ == results[0] for type_ in results) else None
 
     def _result(self, path: str, method: Definition) -> Type | None:
         node = self._view.node(path, method.name_at, method.name_at + len(method.name.encode()))
@@ -272,12 +272,12 @@ class CSharpExpressions(CSharpLookup):
         own = isinstance(of.of, Bound) and not self._classes.is_class(of.of)
         facts = self._view.facts(path)
         inside = own and isinstance(of.of, Bound) and facts is not None and facts.scopes[of.of.scope].kind == "function"
-        return inside or any(one is not None and self._is_generic(path, method, one) for one in of.args)
+        return inside or any(argument is not None and self._is_generic(path, method, argument) for argument in of.args)
 
     def of_found(self, found: Found) -> Type | None:
         """Return the type of a variable or member that was found."""
         kinds = [self._seen_from(found.owner, self.declared(bound)) for bound in found.bounds]
-        return kinds[0] if kinds and all(one == kinds[0] for one in kinds) else None
+        return kinds[0] if kinds and all(type_ == kinds[0] for type_ in kinds) else None
 
     def _seen_from(self, owner: Type | None, of: Type | None) -> Type | None:
         return substitute(of, self._classes.given(owner)) if owner is not None else of
@@ -299,7 +299,7 @@ class CSharpExpressions(CSharpLookup):
                 node = self._view.node(bound.file, at, at + len(bound.name.encode()))
                 self._declared[key] = self._declaration(bound.file, node) if node is not None else None
             found.append(self._declared[key])
-        return found[0] if all(one == found[0] for one in found) else None
+        return found[0] if all(type_ == found[0] for type_ in found) else None
 
     def _declaration(self, path: str, node: Node) -> Type | None:
         parent = node.parent
@@ -365,8 +365,8 @@ class CSharpExpressions(CSharpLookup):
                 if position < len(taken):
                     written = self._classes.read(bound.file, taken[position].child_by_field_name("type"))
                     kinds.append(self._seen_from(found.owner if found is not None else None, written))
-        given = [self._given_to(one, at) for one in kinds]
-        return given[0] if given and all(one == given[0] for one in given) else None
+        given = [self._given_to(type_, at) for type_ in kinds]
+        return given[0] if given and all(type_ == given[0] for type_ in given) else None
 
     def _given_to(self, of: Type | None, at: int) -> Type | None:
         """Return what a delegate passes as a parameter."""
@@ -390,4 +390,4 @@ def member_name(node: Node | None) -> str:
 
 def _is_foreign(of: Type | None) -> bool:
     """Whether a type is known, and nothing of the repository is in it."""
-    return of is not None and isinstance(of.of, Outside) and all(_is_foreign(one) for one in of.args)
+    return of is not None and isinstance(of.of, Outside) and all(_is_foreign(argument) for argument in of.args)

@@ -83,21 +83,27 @@ class CSharpLookup(ABC):
                 own = may_have(ancestor.of.source, name) and not is_interface(ancestor.of.source)
                 outside = outside or (ancestor.of.source if own else "")
             elif isinstance(ancestor.of, Bound) and self._classes.is_class(ancestor.of):
-                having += ((ancestor, bound, it) for bound, it in self._classes.declared(ancestor.of, name))
+                having += (
+                    (ancestor, bound, definition) for bound, definition in self._classes.declared(ancestor.of, name)
+                )
         if not having:
             return Found((), False, None, outside if self._classes.is_whole(of) else "")
         first = having[0]
-        nearest = [one for one in having if one[0] == first[0]]
+        nearest = [candidate for candidate in having if candidate[0] == first[0]]
         if first[2].kind != "method" or len(nearest) == len(having):
             return Found(tuple(dict.fromkeys(bound for _, bound, _ in nearest)), True, first[0])
         return self._overload(having, arguments)
 
     def _overload(self, having: list[tuple[Type, Bound, Definition]], arguments: Node | None) -> Found:
         """Return the methods of several classes that a call may mean; the nearest that fits hides those it repeats."""
-        fitting = [one for one in having if arguments is None or self._takes(one[1].file, one[2], arguments)] or having
+        fitting = [
+            candidate
+            for candidate in having
+            if arguments is None or self._takes(candidate[1].file, candidate[2], arguments)
+        ] or having
         shapes: dict[tuple[str, ...], tuple[Type, Bound, Definition]] = {}
-        for one in fitting:
-            shapes.setdefault(self.parameter_types(one[1].file, one[2]), one)
+        for candidate in fitting:
+            shapes.setdefault(self.parameter_types(candidate[1].file, candidate[2]), candidate)
         bounds = tuple(dict.fromkeys(bound for _, bound, _ in shapes.values()))
         return Found(bounds, len(bounds) == 1 or arguments is None, fitting[0][0])
 
@@ -108,15 +114,15 @@ class CSharpLookup(ABC):
             facts = self._view.facts(where) if where.endswith((".cs", ".csx")) else None
             if facts is None or position >= len(facts.definitions):
                 continue
-            one = facts.definitions[position]
-            first = self._parameters(where, one)[:1] if one.kind == "method" else []
+            definition = facts.definitions[position]
+            first = self._parameters(where, definition)[:1] if definition.kind == "method" else []
             if first and any(text(mark) == "this" for mark in first[0].children if mark.type == "modifier"):
-                found.append((Bound(where, one.scope, name), one))
+                found.append((Bound(where, definition.scope, name), definition))
         if not found:
             return None
         bounds = tuple(dict.fromkeys(bound for bound, _ in found))
-        wanted = [self._first_type(bound.file, one) for bound, one in found]
-        certain = of is not None and len(bounds) == 1 and any(self._fits(of, one) for one in wanted)
+        wanted = [self._first_type(bound.file, method) for bound, method in found]
+        certain = of is not None and len(bounds) == 1 and any(self._fits(of, type_) for type_ in wanted)
         return Found(bounds, certain, None)
 
     def _first_type(self, path: str, method: Definition) -> Type | None:
@@ -130,7 +136,7 @@ class CSharpLookup(ABC):
             return simple_name(of) == simple_name(wanted)
         above = [ancestor.of for ancestor in self._classes.ancestors(of)]
         parts = self._classes.parts(wanted.of) if isinstance(wanted.of, Bound) else (wanted.of,)
-        return any(one in parts for one in above)
+        return any(entity in parts for entity in above)
 
     def _takes(self, path: str, method: Definition, arguments: Node) -> bool:
         listed, count = self._parameters(path, method), len(values_of(arguments))

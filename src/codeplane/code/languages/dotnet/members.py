@@ -121,7 +121,7 @@ class CSharpMembers(MemberResolver):
             return None
         if now.side == "type":
             found = self._classes.named(path, offset, new)
-            return next((one for one in found if isinstance(one, Bound)), None)
+            return next((entity for entity in found if isinstance(entity, Bound)), None)
         seen = self._types.bare(path, offset, new)
         other = seen.bounds[0] if seen is not None and seen.bounds else None
         return other if other is not None and self._is_local(other) else None
@@ -136,7 +136,7 @@ class CSharpMembers(MemberResolver):
 
     def top_level(self, path: str, facts: Facts, name: str) -> tuple[Entity, ...]:
         """Return what a name that a file does not bind means by its namespaces and usings."""
-        return tuple(one for one in self._classes.named(path, 0, name) if isinstance(one, Bound))
+        return tuple(entity for entity in self._classes.named(path, 0, name) if isinstance(entity, Bound))
 
     def _of_definition(self, path: str, facts: Facts, offset: int, name: str) -> Meaning | None:
         """Return what a declared name means: itself; local variables are left to the rules of scopes."""

@@ -27,7 +27,7 @@ class CSharpRelatives:
         mine = [definition for _, definition in self._view.definitions(member)]
         if facts is None or not mine:
             return Relatives()
-        if any(one.kind in TYPES for one in mine):
+        if any(definition.kind in TYPES for definition in mine):
             others = tuple(part for part in self._classes.parts(member) if part != member)
             return Relatives(members=others, outside=self._by_ending(member.name))
         if facts.scopes[member.scope].kind != "class":
@@ -36,7 +36,7 @@ class CSharpRelatives:
         family = self._family(owner, member.name) if self._is_shared(member.file, mine) else [owner]
         bounds = [bound for of in family for bound, _ in self._classes.declared(of, member.name)]
         return Relatives(
-            members=tuple(one for one in dict.fromkeys(bounds) if one != member),
+            members=tuple(bound for bound in dict.fromkeys(bounds) if bound != member),
             outside=self._outside(family, member.name),
         )
 
@@ -86,14 +86,14 @@ class CSharpRelatives:
 
     def _has(self, of: Bound, name: str) -> bool:
         there = self._classes.declared(of, name)
-        return any(self._is_shared(bound.file, [one]) for bound, one in there)
+        return any(self._is_shared(bound.file, [definition]) for bound, definition in there)
 
     def _is_shared(self, path: str, members: list[Definition]) -> bool:
         """Whether others may override or implement one of some members."""
         return any(not self._modifiers(path, member) & {"private", "static", "const"} for member in members)
 
-    def _modifiers(self, path: str, one: Definition) -> set[str]:
-        node = self._view.node(path, one.name_at, one.name_at + len(one.name.encode()))
+    def _modifiers(self, path: str, definition: Definition) -> set[str]:
+        node = self._view.node(path, definition.name_at, definition.name_at + len(definition.name.encode()))
         made: Node | None = node.parent if node is not None else None
         while made is not None and made.type in ("variable_declarator", "variable_declaration"):
             made = made.parent
@@ -106,17 +106,17 @@ class CSharpRelatives:
         if name in BY_PATTERN or (name in QUERY and self._view.holding("from")):
             return "the language, which looks for that name"
         for of in family:
-            mine = [(bound.file, one) for bound, one in self._classes.declared(of, name)]
+            mine = [(bound.file, definition) for bound, definition in self._classes.declared(of, name)]
             if not mine:
                 continue
             above = self._classes.ancestors(Type(of))
             if not self._classes.is_whole(Type(of)):
                 return f"a base of {of.name}"
-            outside = [one.of.source for one in above if isinstance(one.of, Outside)]
-            marks = set[str]().union(*(self._modifiers(path, one) for path, one in mine))
-            asking = [one for one in outside if may_have(one, name)]
-            interfaces = [one for one in asking if is_interface(one)]
-            promised = any(isinstance(one.of, Bound) and self._has(one.of, name) for one in above[1:])
+            outside = [ancestor.of.source for ancestor in above if isinstance(ancestor.of, Outside)]
+            marks = set[str]().union(*(self._modifiers(path, definition) for path, definition in mine))
+            asking = [base for base in outside if may_have(base, name)]
+            interfaces = [base for base in asking if is_interface(base)]
+            promised = any(isinstance(ancestor.of, Bound) and self._has(ancestor.of, name) for ancestor in above[1:])
             if interfaces and ("public" in marks or self._is_explicit(mine)):
                 return interfaces[0]
             if "override" in marks and not promised:

@@ -53,8 +53,8 @@ class JavaClasses:
                 facts = self._view.facts(path)
                 if facts is None or position >= len(facts.definitions) or not path.endswith((".java", ".kt")):
                     continue
-                one = facts.definitions[position]
-                if one.scope == 0 and one.kind in self.kinds:
+                definition = facts.definitions[position]
+                if definition.scope == 0 and definition.kind in self.kinds:
                     found.append((self.package(path), Bound(path, 0, name)))
             self._tops[name] = found
         return tuple(bound for where, bound in self._tops[name] if where == package)
@@ -70,23 +70,25 @@ class JavaClasses:
     def nested(self, of: Bound, name: str) -> Bound | None:
         """Return the type of a name inside a type or what it builds on."""
         for ancestor in self.ancestors(Type(of)):
-            if isinstance(ancestor.of, Bound) and any(it.kind in TYPES for it in self.declared(ancestor.of, name)):
+            if isinstance(ancestor.of, Bound) and any(
+                definition.kind in TYPES for definition in self.declared(ancestor.of, name)
+            ):
                 return Bound(ancestor.of.file, self.body(ancestor.of), name)
         return None
 
-    def imported(self, one: Import) -> tuple[Entity, ...]:
+    def imported(self, import_: Import) -> tuple[Entity, ...]:
         """Return what an import of one name brings."""
-        whole = f"{one.source}.{one.imported}"
-        if "static" not in one.kind:
+        whole = f"{import_.source}.{import_.imported}"
+        if "static" not in import_.kind:
             return self.qualified(whole) or (Outside(whole),)
-        owners = self.qualified(one.source)
+        owners = self.qualified(import_.source)
         if not owners:
-            return (Outside(whole),) if not is_file_class(one.source) else ()
+            return (Outside(whole),) if not is_file_class(import_.source) else ()
         found: list[Bound] = []
         for owner in owners:
             for above in self.ancestors(Type(owner)):
-                if isinstance(above.of, Bound) and self.declared(above.of, one.imported):
-                    found.append(Bound(above.of.file, self.body(above.of), one.imported))
+                if isinstance(above.of, Bound) and self.declared(above.of, import_.imported):
+                    found.append(Bound(above.of.file, self.body(above.of), import_.imported))
                     break
         return tuple(dict.fromkeys(found))
 
@@ -103,13 +105,13 @@ class JavaClasses:
             scope = facts.scopes[scope].parent
         rows = facts.rows(0, name)
         brought = [facts.imports[facts.bind_target(row)] for row in rows if facts.bind_reason(row) == _IMPORT]
-        for one in brought:
-            if "static" not in one.kind:
-                return self.imported(one)
+        for import_ in brought:
+            if "static" not in import_.kind:
+                return self.imported(import_)
         if any(facts.definitions[index].kind in TYPES for index in facts.defining(0, name)):
             return (Bound(path, 0, name),)
-        for one in brought:
-            types = [entity for entity in self.imported(one) if isinstance(entity, Bound) and self.is_class(entity)]
+        for import_ in brought:
+            types = [entity for entity in self.imported(import_) if isinstance(entity, Bound) and self.is_class(entity)]
             if types:
                 return tuple(types)
         beside = self.top_level(self.package(path), name)
@@ -154,8 +156,12 @@ class JavaClasses:
     def of_scope(self, path: str, facts: Facts, scope: int) -> Bound:
         """Return the class whose body a scope is."""
         index = facts.scopes[scope].definition
-        one = facts.definitions[index] if index >= 0 else None
-        return Bound(path, one.scope, one.name) if one is not None and one.kind in TYPES else Bound(path, scope, "")
+        definition = facts.definitions[index] if index >= 0 else None
+        return (
+            Bound(path, definition.scope, definition.name)
+            if definition is not None and definition.kind in TYPES
+            else Bound(path, scope, "")
+        )
 
     def enclosing(self, path: str, offset: int) -> list[Bound]:
         """Return the classes around a place, the innermost first; those whose head it is in are left out."""
@@ -165,8 +171,8 @@ class JavaClasses:
         while facts is not None and scope > 0:
             if facts.scopes[scope].kind == "class":
                 index = facts.scopes[scope].definition
-                one = facts.definitions[index] if index >= 0 else None
-                if one is None or one.kind not in TYPES or offset >= one.body:
+                definition = facts.definitions[index] if index >= 0 else None
+                if definition is None or definition.kind not in TYPES or offset >= definition.body:
                     found.append(self.of_scope(path, facts, scope))
             scope = facts.scopes[scope].parent
         return found
@@ -184,7 +190,11 @@ class JavaClasses:
     def declared(self, of: Bound, name: str) -> list[Definition]:
         """Return what a class itself declares under a name."""
         facts, body = self._view.facts(of.file), self.body(of)
-        return [facts.definitions[one] for one in facts.defining(body, name)] if facts is not None and body >= 0 else []
+        return (
+            [facts.definitions[index] for index in facts.defining(body, name)]
+            if facts is not None and body >= 0
+            else []
+        )
 
     def node(self, of: Bound) -> Node | None:
         """Return the syntax node that makes a class."""
@@ -229,9 +239,9 @@ class JavaClasses:
         written = []
         for child in node.children:
             if child.type in ("superclass", "super_interfaces", "extends_interfaces"):
-                for one in child.named_children:
-                    written += one.named_children if one.type == "type_list" else [one]
-        found: list[Type | None] = [self.read(of.file, one) for one in written]
+                for part in child.named_children:
+                    written += part.named_children if part.type == "type_list" else [part]
+        found: list[Type | None] = [self.read(of.file, base) for base in written]
         implied = {"enum_declaration": "Enum", "record_declaration": "Record"}.get(node.type, "Object")
         return [*found, Type(Outside(implied))]
 
@@ -242,7 +252,7 @@ class JavaClasses:
         if not self.is_class(of.of):
             return list(self.bounds(of.of))
         given = dict(zip(self.parameters(of.of), of.args, strict=False)) if of.args else {}
-        return [substitute(one, given) if one is not None else None for one in self.supers(of.of)]
+        return [substitute(base, given) if base is not None else None for base in self.supers(of.of)]
 
     def bounds(self, variable: Bound) -> tuple[Type | None, ...]:
         """Return the types that a type variable extends."""
@@ -261,12 +271,12 @@ class JavaClasses:
         found: list[Type] = []
         seen, waiting = set[Entity](), [of]
         while waiting and len(found) < _MAX_ANCESTORS:
-            one = waiting.pop(0)
-            if one.of in seen:
+            ancestor = waiting.pop(0)
+            if ancestor.of in seen:
                 continue
-            seen.add(one.of)
-            found.append(one)
-            waiting += (above for above in self.supers_of(one) if above is not None)
+            seen.add(ancestor.of)
+            found.append(ancestor)
+            waiting += (above for above in self.supers_of(ancestor) if above is not None)
         return found
 
     def is_whole(self, of: Type) -> bool:
@@ -353,4 +363,7 @@ def _is_param(facts: Facts, row: int) -> bool:
 
 def _type_parameters(listed: Node | None) -> list[str]:
     found = [child for child in listed.named_children if child.type == "type_parameter"] if listed is not None else []
-    return [text(next((it for it in one.named_children if it.type == "type_identifier"), None)) for one in found]
+    return [
+        text(next((child for child in parameter.named_children if child.type == "type_identifier"), None))
+        for parameter in found
+    ]

@@ -76,7 +76,7 @@ class JavaLookup(ABC):
     def _is_known(self, of: Type) -> bool:
         """Whether no type from outside may bring fields that are not known."""
         above = self._classes.ancestors(of)
-        bases = [one for one in above if isinstance(one.of, Outside)]
+        bases = [ancestor for ancestor in above if isinstance(ancestor.of, Outside)]
         return self._classes.is_whole(of) and not any(may_have(_source(base), "") for base in bases)
 
     def bare_method(self, path: str, offset: int, name: str, arguments: Node | None) -> Found | None:
@@ -139,7 +139,7 @@ class JavaLookup(ABC):
             if isinstance(ancestor.of, Outside):
                 outside = outside or (ancestor.of.source if may_have(ancestor.of.source, name) else "")
             elif isinstance(ancestor.of, Bound) and any(
-                it.kind in kinds for it in self._classes.declared(ancestor.of, name)
+                definition.kind in kinds for definition in self._classes.declared(ancestor.of, name)
             ):
                 return Found((Bound(ancestor.of.file, self._classes.body(ancestor.of), name),), True, ancestor)
         return Found((), False, None, outside)
@@ -152,35 +152,39 @@ class JavaLookup(ABC):
             if isinstance(ancestor.of, Outside):
                 outside = outside or (ancestor.of.source if may_have(ancestor.of.source, name) else "")
             elif isinstance(ancestor.of, Bound):
-                there = [it for it in self._classes.declared(ancestor.of, name) if it.kind == "method"]
+                there = [
+                    definition
+                    for definition in self._classes.declared(ancestor.of, name)
+                    if definition.kind == "method"
+                ]
                 there = there or self._accessor(ancestor.of, name)
                 bound = Bound(ancestor.of.file, self._classes.body(ancestor.of), name)
-                having += (_Method(ancestor, bound, it) for it in there)
+                having += (_Method(ancestor, bound, definition) for definition in there)
         if not having:
             return Found((), False, None, outside)
-        bounds = tuple(dict.fromkeys(one.bound for one in having))
+        bounds = tuple(dict.fromkeys(candidate.bound for candidate in having))
         if len(bounds) == 1:
             return Found(bounds, True, having[0].owner)
         fitting = self._fitting(path, having, arguments)
         if not fitting:
             return Found(bounds, False, having[0].owner)
-        return Found(tuple(dict.fromkeys(one.bound for one in fitting)), True, fitting[0].owner)
+        return Found(tuple(dict.fromkeys(candidate.bound for candidate in fitting)), True, fitting[0].owner)
 
     def _fitting(self, path: str, having: "list[_Method]", arguments: Node | None) -> "list[_Method]":
         """Return the methods that a call may mean, without those that a nearer type overrides."""
         found: dict[tuple[str, ...], _Method] = {}
-        values = [self.of(path, one) for one in values_of(arguments)]
-        for one in having:
-            if arguments is None or self._takes(one.bound.file, one.definition, len(values)):
-                found.setdefault(self.parameter_types(one.bound.file, one.definition), one)
+        values = [self.of(path, argument) for argument in values_of(arguments)]
+        for overload in having:
+            if arguments is None or self._takes(overload.bound.file, overload.definition, len(values)):
+                found.setdefault(self.parameter_types(overload.bound.file, overload.definition), overload)
         if arguments is None or len(found) < 2:
             return list(found.values())
-        able = {kinds: one for kinds, one in found.items() if self._accepts(one, values)} or found
+        able = {kinds: method for kinds, method in found.items() if self._accepts(method, values)} or found
         names = [plain_name(value) for value in values]
-        for kinds, one in able.items():
-            others = [other for other in able if able[other].bound != one.bound]
+        for kinds, overload in able.items():
+            others = [other for other in able if able[other].bound != overload.bound]
             if all(_is_nearer(kinds, other, names) for other in others):
-                return [one]
+                return [overload]
         return list(able.values())
 
     def _accepts(self, method: "_Method", values: "Sequence[Type | None]") -> bool:
@@ -216,7 +220,9 @@ class JavaLookup(ABC):
         head = facts.definitions[index] if facts is not None and index >= 0 else None
         if head is None or head.kind != "record":
             return []
-        return [one for one in self._classes.declared(of, name) if one.kind == "field" and one.name_at < head.body]
+        return [
+            field for field in self._classes.declared(of, name) if field.kind == "field" and field.name_at < head.body
+        ]
 
     def is_component(self, member: Bound) -> bool:
         """Whether a member is a component of a record, or the method that reads it."""
@@ -232,7 +238,7 @@ class JavaLookup(ABC):
         node = self._view.node(path, method.name_at, method.name_at + len(method.name.encode()))
         listed = node.parent.child_by_field_name("parameters") if node is not None and node.parent is not None else None
         found = listed.named_children if listed is not None else []
-        return [one for one in found if one.type in ("formal_parameter", "spread_parameter")]
+        return [parameter for parameter in found if parameter.type in ("formal_parameter", "spread_parameter")]
 
     def parameter_types(self, path: str, method: Definition) -> tuple[str, ...]:
         """Return the types of a method's parameters by their last names, without arguments, for comparison."""
@@ -241,7 +247,12 @@ class JavaLookup(ABC):
             written = parameter.child_by_field_name("type")
             if written is None:
                 written = next(
-                    (it for it in parameter.named_children if "type" in it.type or it.type == "type_identifier"), None
+                    (
+                        child
+                        for child in parameter.named_children
+                        if "type" in child.type or child.type == "type_identifier"
+                    ),
+                    None,
                 )
             found.append(_plain(text(written)) + "[]" * (parameter.type == "spread_parameter"))
         return tuple(found)

@@ -79,7 +79,7 @@ class JavaMembers(MemberResolver):
             return self._other_method(path, parent, new) if parent.type == "method_invocation" else None
         if now.side == "type":
             found = self._classes.named(path, offset, new) if self._names_type(facts, path, offset, new) else ()
-            return next((one if isinstance(one, Bound) else Bound(path, 0, new) for one in found), None)
+            return next((entity if isinstance(entity, Bound) else Bound(path, 0, new) for entity in found), None)
         home = self._view.facts(mine.file)
         if home is None or home.scopes[mine.scope].kind != "class":
             return None
@@ -104,7 +104,7 @@ class JavaMembers(MemberResolver):
     def _names_type(self, facts: Facts, path: str, offset: int, new: str) -> bool:
         """Whether a name means a type at a place already: one of the repository, or one that is imported."""
         found = self._classes.named(path, offset, new)
-        return any(isinstance(one, Bound) for one in found) or bool(facts.rows(0, new))
+        return any(isinstance(entity, Bound) for entity in found) or bool(facts.rows(0, new))
 
     def _other_method(self, path: str, call: Node, new: str) -> Bound | None:
         """Return the method of an inner class that a call without a receiver would mean under a new name."""
@@ -128,14 +128,14 @@ class JavaMembers(MemberResolver):
     def top_level(self, path: str, facts: Facts, name: str) -> tuple[Entity, ...]:
         """Return what a name that a file does not bind means by its package and its imports of everything."""
         found = self._classes.named(path, 0, name)
-        return tuple(one for one in found if isinstance(one, Bound))
+        return tuple(entity for entity in found if isinstance(entity, Bound))
 
     def _of_definition(self, path: str, facts: Facts, offset: int, name: str) -> Meaning | None:
         """Return what a declared name means: itself; local variables are left to the rules of scopes."""
         for index in facts.defining(facts.scope_at(offset), name) or range(len(facts.definitions)):
-            one = facts.definitions[index]
-            if one.name_at == offset:
-                return _meant([Bound(path, one.scope, one.name)], _side(one.kind))
+            definition = facts.definitions[index]
+            if definition.name_at == offset:
+                return _meant([Bound(path, definition.scope, definition.name)], _side(definition.kind))
         return None
 
     def _declares(self, parent: Node, node: Node) -> bool:
@@ -246,7 +246,7 @@ class JavaMembers(MemberResolver):
         if found is not None:
             return self._of_found(found, "field", "name")
         named = self._classes.named(path, node.start_byte, name)
-        if any(isinstance(one, Bound) for one in named):
+        if any(isinstance(entity, Bound) for entity in named):
             return _meant(list(named), "type")
         parent = node.parent
         first = parent is not None and parent.type in ("field_access", "method_invocation", "method_reference")

@@ -30,7 +30,7 @@ class JavaRelatives:
         facts = self._view.facts(member.file)
         if facts is None:
             return Relatives()
-        if mine and all(self._is_own(member.file, one) for one in mine):
+        if mine and all(self._is_own(member.file, method) for method in mine):
             return Relatives(outside=self._by_name(member.name, mine, member.file))
         component = self._component(member, facts)
         if component is None and facts.scopes[member.scope].kind != "class":
@@ -40,7 +40,7 @@ class JavaRelatives:
         owner = self._classes.of_scope(member.file, facts, (component or member).scope)
         family = self._family(owner, member.name)
         bounds = [Bound(of.file, self._classes.body(of), member.name) for of in family if self._has(of, member.name)]
-        bounds += [one for of in bounds if (one := self._parameter(of)) is not None]
+        bounds += [parameter for of in bounds if (parameter := self._parameter(of)) is not None]
         return Relatives(
             members=tuple(bound for bound in dict.fromkeys(bounds) if bound != member),
             outside=self._outside(family, member.name) or self._generated(member) or self._as_property(member.name),
@@ -48,9 +48,9 @@ class JavaRelatives:
 
     def _as_property(self, name: str) -> str:
         """Return which language may read or set an accessor as a property."""
-        stem = next((name[len(one) :] for one in ("get", "set", "is") if name.startswith(one)), "")
+        stem = next((name[len(prefix) :] for prefix in ("get", "set", "is") if name.startswith(prefix)), "")
         held = self._view.holding(stem[:1].lower() + stem[1:]) if stem[:1].isupper() else ()
-        return "Kotlin, which reads it as a property," if any(one.endswith((".kt", ".kts")) for one in held) else ""
+        return "Kotlin, which reads it as a property," if any(path.endswith((".kt", ".kts")) for path in held) else ""
 
     def _component(self, member: Bound, facts: Facts) -> Bound | None:
         """Return the component of a record that a member is, reads, or, as a parameter, sets."""
@@ -68,9 +68,9 @@ class JavaRelatives:
             return None
         record = facts.definitions[index]
         kinds = self._types.parameter_types(component.file, record)
-        for one in facts.defining(component.scope, record.name):
-            made = Bound(component.file, facts.body_of.get(one, 0), component.name)
-            if self._types.parameter_types(made.file, facts.definitions[one]) == kinds and facts.rows(
+        for position in facts.defining(component.scope, record.name):
+            made = Bound(component.file, facts.body_of.get(position, 0), component.name)
+            if self._types.parameter_types(made.file, facts.definitions[position]) == kinds and facts.rows(
                 made.scope, made.name
             ):
                 return made
@@ -126,14 +126,17 @@ class JavaRelatives:
             if facts is None:
                 continue
             content = self._view.text(path)
-            for scope, one in enumerate(facts.scopes):
-                if one.kind != "class":
+            for scope, scope_facts in enumerate(facts.scopes):
+                if scope_facts.kind != "class":
                     continue
-                definition = facts.definitions[one.definition] if one.definition >= 0 else None
+                definition = facts.definitions[scope_facts.definition] if scope_facts.definition >= 0 else None
                 if definition is not None and definition.kind in TYPES:
                     if definition.bases is None or content.find(name, *definition.bases) < 0:
                         continue
-                elif definition is None and name not in content[max(0, one.start - _MAX_MODIFIERS) : one.start]:
+                elif (
+                    definition is None
+                    and name not in content[max(0, scope_facts.start - _MAX_MODIFIERS) : scope_facts.start]
+                ):
                     continue
                 heir = self._classes.of_scope(path, facts, scope)
                 if any(above is not None and above.of == of for above in self._classes.supers(heir)):
@@ -142,7 +145,7 @@ class JavaRelatives:
     def _has(self, of: Bound, name: str) -> bool:
         """Whether a class declares a method that others may override or implement, or a record's component."""
         there = self._classes.declared(of, name)
-        methods = [one for one in there if one.kind == "method" and not self._is_own(of.file, one)]
+        methods = [method for method in there if method.kind == "method" and not self._is_own(of.file, method)]
         return bool(methods) or (bool(there) and self._types.is_component(Bound(of.file, self._classes.body(of), name)))
 
     def _is_own(self, path: str, method: Definition) -> bool:
@@ -166,15 +169,15 @@ class JavaRelatives:
             if not self._has(of, name):
                 continue
             above = self._classes.ancestors(Type(of))
-            bases = [one.of.source for one in above if isinstance(one.of, Outside)]
+            bases = [ancestor.of.source for ancestor in above if isinstance(ancestor.of, Outside)]
             if not self._classes.is_whole(Type(of)):
                 return f"a base of {of.name or 'a class without a name'}"
             asking = [base for base in bases if may_have(base, name)]
             if not asking:
                 continue
-            methods = [one for one in self._classes.declared(of, name) if one.kind == "method"]
+            methods = [method for method in self._classes.declared(of, name) if method.kind == "method"]
             marked = any("@Override" in self._modifiers(of.file, method) for method in methods)
-            promised = any(isinstance(one.of, Bound) and self._has(one.of, name) for one in above[1:])
+            promised = any(isinstance(ancestor.of, Bound) and self._has(ancestor.of, name) for ancestor in above[1:])
             if (marked and not promised) or (not marked and not self._marks_others(of, name)):
                 return asking[0]
         return ""

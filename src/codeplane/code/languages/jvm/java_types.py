@@ -83,8 +83,8 @@ class JavaTypes(JavaVariables):
 
     def _of_choice(self, path: str, node: Node) -> Type | None:
         kinds = [node.child_by_field_name("consequence"), node.child_by_field_name("alternative")]
-        real = [one for one in kinds if one is not None and one.type != "null_literal"]
-        types = [self.of(path, one) for one in real]
+        real = [branch for branch in kinds if branch is not None and branch.type != "null_literal"]
+        types = [self.of(path, branch) for branch in real]
         if not types or any(type_ is None for type_ in types):
             return None
         return types[0] if all(type_ == types[0] for type_ in types) else None
@@ -220,8 +220,8 @@ class JavaTypes(JavaVariables):
                     results.append(self._result(path, bound, definition, arguments))
                 elif definition.kind == "field" and self._accessor(self._owner(bound), definition.name):
                     results.append(self.declared(bound))
-        results = [self._seen_from(found.owner, one) for one in results]
-        return results[0] if results and all(one == results[0] for one in results) else None
+        results = [self._seen_from(found.owner, type_) for type_ in results]
+        return results[0] if results and all(type_ == results[0] for type_ in results) else None
 
     def _of_outside(self, path: str, found: Found, name: str, arguments: Node | None) -> Type | None:
         owner = found.owner
@@ -236,7 +236,7 @@ class JavaTypes(JavaVariables):
                 return owner.args[given[1][0]]
             return Type(Outside(given[0]), tuple(owner.args[at] for at in given[1]))
         # From types of the library alone its methods make nothing of the repository.
-        values = [self.of(path, one) for one in values_of(arguments)]
+        values = [self.of(path, argument) for argument in values_of(arguments)]
         foreign = _is_foreign(owner) and all(_is_foreign(value) for value in values)
         return Type(Outside(f"a result of {name}")) if foreign else None
 
@@ -258,7 +258,7 @@ class JavaTypes(JavaVariables):
         facts = self._view.facts(bound.file)
         variables = {}
         for child in own.named_children:
-            name = next((it for it in child.named_children if it.type == "type_identifier"), None)
+            name = next((part for part in child.named_children if part.type == "type_identifier"), None)
             if name is not None and facts is not None:
                 variables[text(name)] = Bound(bound.file, facts.scope_at(name.start_byte), text(name))
         found: dict[Bound, Type | None] = dict.fromkeys(variables.values())
@@ -278,7 +278,7 @@ class JavaTypes(JavaVariables):
 
 def _is_foreign(of: Type | None) -> bool:
     """Whether a type is known, and nothing of the repository is in it."""
-    return of is not None and isinstance(of.of, Outside) and all(_is_foreign(one) for one in of.args)
+    return of is not None and isinstance(of.of, Outside) and all(_is_foreign(argument) for argument in of.args)
 
 
 def _is_type_like(node: Node) -> bool:

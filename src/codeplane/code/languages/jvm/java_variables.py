@@ -117,8 +117,8 @@ class JavaVariables(JavaLookup):
                 listed = self._parameters(bound.file, definition) if definition.kind == "method" else []
                 if len(listed) == argument_count(around):
                     kinds.append(self._classes.read(bound.file, listed[position].child_by_field_name("type")))
-        given = [self._given_to(self._seen_from(found.owner, one), at) for one in kinds]
-        return given[0] if given and all(one == given[0] for one in given) else None
+        given = [self._given_to(self._seen_from(found.owner, type_), at) for type_ in kinds]
+        return given[0] if given and all(type_ == given[0] for type_ in given) else None
 
     def _given_to(self, of: Type | None, at: int) -> Type | None:
         """Return what a functional interface passes to its method as a parameter."""

@@ -56,7 +56,7 @@ class KotlinClasses(JavaClasses):
 
     def is_alias(self, of: Entity) -> bool:
         """Whether a type is another name of a type."""
-        return isinstance(of, Bound) and any(one.kind == "type" for _, one in self._view.definitions(of))
+        return isinstance(of, Bound) and any(definition.kind == "type" for _, definition in self._view.definitions(of))
 
     def node(self, of: Bound) -> Node | None:
         """Return the syntax node that makes a class."""
@@ -81,7 +81,7 @@ class KotlinClasses(JavaClasses):
             return super().parameters(of)
         node, body = self.node(of), self.body(of)
         listed = child_of(node, "type_parameters") if of.name else None
-        names = [text(child_of(one, "type_identifier")) for one in children_of(listed, "type_parameter")]
+        names = [text(child_of(parameter, "type_identifier")) for parameter in children_of(listed, "type_parameter")]
         return [Bound(of.file, body, name) for name in names]
 
     def companion(self, of: Bound) -> Bound | None:
@@ -111,13 +111,13 @@ class KotlinClasses(JavaClasses):
         if node.type == "type_alias":
             return [self.read(of.file, node.named_children[-1])]
         found: list[Type | None] = []
-        for one in children_of(node, _SPECIFIER):
-            written = child_of(one, "user_type", "constructor_invocation", "explicit_delegation", "function_type")
+        for specifier in children_of(node, _SPECIFIER):
+            written = child_of(specifier, "user_type", "constructor_invocation", "explicit_delegation", "function_type")
             if written is not None and written.type in ("constructor_invocation", "explicit_delegation"):
                 written = child_of(written, "user_type")
             found.append(self.read(of.file, written))
         facts = self._view.facts(of.file)
-        if facts is None or facts.errors or any(text(one).endswith("}") for one in children_of(node, _SPECIFIER)):
+        if facts is None or facts.errors or any(text(child).endswith("}") for child in children_of(node, _SPECIFIER)):
             # Members may be where the grammar does not see them.
             found.append(None)
         implied = "Enum" if any(child.type == "enum" for child in node.children) else "Any"
@@ -149,12 +149,16 @@ class KotlinClasses(JavaClasses):
     def _read_kotlin(self, path: str, node: Node) -> Type | None:
         match node.type:
             case "nullable_type" | "parenthesized_type" | "type_projection" | "receiver_type" | "not_nullable_type":
-                kinds = [one for one in node.named_children if one.type.endswith("_type") or one.type == "user_type"]
+                kinds = [
+                    child for child in node.named_children if child.type.endswith("_type") or child.type == "user_type"
+                ]
                 return self.read(path, kinds[0]) if kinds else None
             case "function_type":
                 receiver = child_of(node, "receiver_type")
                 listed = child_of(node, "function_type_parameters")
-                given = [self.read(path, one) for one in (listed.named_children if listed is not None else [])]
+                given = [
+                    self.read(path, parameter) for parameter in (listed.named_children if listed is not None else [])
+                ]
                 made = self.read(path, node.named_children[-1])
                 if receiver is None:
                     return Type(Outside(FUNCTION), (made, *given))
@@ -185,12 +189,12 @@ class KotlinClasses(JavaClasses):
         """Return what the first of some joined names mean together."""
         current = self.only(self.named(path, names[0].start_byte, text(names[0]))) if names else None
         if count > 1 and isinstance(current, Outside):
-            whole = self.qualified(".".join(text(one) for one in names[:count]))
+            whole = self.qualified(".".join(text(part) for part in names[:count]))
             return self.only(whole) if whole else Outside(text(names[count - 1]))
-        for one in names[1:count]:
+        for name in names[1:count]:
             if not isinstance(current, Bound):
                 return current
-            current = self.nested(current, text(one)) or Outside(text(one))
+            current = self.nested(current, text(name)) or Outside(text(name))
         return current
 
     def only(self, found: Sequence[Entity]) -> Entity | None:
@@ -205,17 +209,18 @@ class KotlinClasses(JavaClasses):
         if of.scope != 0 or not of.name or not self.is_for_platforms(of):
             return (of,)
         found = self.top_level(self.package(of.file), of.name)
-        return tuple(one for one in found if one == of or self.is_for_platforms(one))
+        return tuple(part for part in found if part == of or self.is_for_platforms(part))
 
     def is_for_platforms(self, of: Bound) -> bool:
         """Whether a declaration is expected by common code, or made for a platform."""
         return is_kotlin(of.file) and any(
-            modifiers(self.declaration(of.file, one)) & {"expect", "actual"} for _, one in self._view.definitions(of)
+            modifiers(self.declaration(of.file, definition)) & {"expect", "actual"}
+            for _, definition in self._view.definitions(of)
         )
 
-    def declaration(self, path: str, one: Definition) -> Node | None:
+    def declaration(self, path: str, definition: Definition) -> Node | None:
         """Return the syntax node that declares something."""
-        node = self._view.node(path, one.name_at, one.name_at + len(one.name.encode()))
+        node = self._view.node(path, definition.name_at, definition.name_at + len(definition.name.encode()))
         made = node.parent if node is not None else None
         return made.parent if made is not None and made.type == "variable_declaration" else made
 
@@ -230,5 +235,5 @@ def children_of(node: Node | None, kind: str) -> list[Node]:
     return [child for child in node.named_children if child.type == kind] if node is not None else []
 
 
-def _whole(one: Import) -> str:
-    return f"{one.source}.{one.imported}"
+def _whole(import_: Import) -> str:
+    return f"{import_.source}.{import_.imported}"

@@ -157,7 +157,9 @@ class KotlinLookup(ABC):
             held = self._classes.companion(ancestor.of)
             here = ancestor.of if not static or self._has_values(ancestor.of, name) else None
             for owner in (here, held):
-                if owner is not None and any(it.kind in _CALLABLE for it in self._classes.declared(owner, name)):
+                if owner is not None and any(
+                    definition.kind in _CALLABLE for definition in self._classes.declared(owner, name)
+                ):
                     bound = Bound(owner.file, self._classes.body(owner), name)
                     return Found((bound,), True, ancestor if owner == ancestor.of else Type(owner))
             if held is not None and len(self._classes.supers(held)) > 1:
@@ -171,7 +173,7 @@ class KotlinLookup(ABC):
         """Whether a type has a member without a value: an object's, an entry of an enum, or one of Java."""
         if not is_kotlin(of.file) or self._classes.is_object(of):
             return True
-        return any(it.kind in ("enum_member", "object") for it in self._classes.declared(of, name))
+        return any(definition.kind in ("enum_member", "object") for definition in self._classes.declared(of, name))
 
     def _fitting(self, found: Found, call: Node | None) -> Found:
         """Return what was found without the functions that do not take the arguments of a call."""
@@ -181,18 +183,18 @@ class KotlinLookup(ABC):
         return Found(bounds, found.certain or len(bounds) == 1, found.owner, found.outside if not bounds else "")
 
     def _may_call(self, bound: Bound, call: Node) -> bool:
-        listed = [one for _, one in self._view.definitions(bound)]
-        functions = [one for one in listed if one.kind in _FUNCTIONS]
+        listed = [definition for _, definition in self._view.definitions(bound)]
+        functions = [definition for definition in listed if definition.kind in _FUNCTIONS]
         if len(functions) < len(listed) or not is_kotlin(bound.file) or not listed:
             return True
-        return any(self.takes(bound.file, one, call) for one in functions)
+        return any(self.takes(bound.file, function, call) for function in functions)
 
     def takes(self, path: str, function: Definition, call: Node) -> bool:
         """Whether a function can be called with as many arguments."""
         listed = self.parameters(path, function)
         count = len(values_of(call))
-        least = sum(not has_default(one) and not is_rest(one) for one in listed)
-        return least <= count and (count <= len(listed) or any(is_rest(one) for one in listed))
+        least = sum(not has_default(parameter) and not is_rest(parameter) for parameter in listed)
+        return least <= count and (count <= len(listed) or any(is_rest(parameter) for parameter in listed))
 
     def parameters(self, path: str, function: Definition) -> list[Node]:
         """Return the parameters of a function."""
@@ -234,8 +236,8 @@ class KotlinLookup(ABC):
                 facts = self._view.facts(path) if is_kotlin(path) else None
                 if facts is None or position >= len(facts.definitions):
                     continue
-                one = facts.definitions[position]
-                if one.scope == 0 and one.kind in ("function", "variable"):
+                definition = facts.definitions[position]
+                if definition.scope == 0 and definition.kind in ("function", "variable"):
                     found.append((self._classes.package(path), Bound(path, 0, name)))
             self._tops[name] = found
         return tuple(dict.fromkeys(bound for where, bound in self._tops[name] if where == package))
@@ -255,9 +257,9 @@ class KotlinLookup(ABC):
         fitting: list[Bound] = []
         for bound in bounds:
             fits = [
-                self._extends(bound, one, of)
-                for _, one in self._view.definitions(bound)
-                if call is None or one.kind not in _FUNCTIONS or self.takes(bound.file, one, call)
+                self._extends(bound, definition, of)
+                for _, definition in self._view.definitions(bound)
+                if call is None or definition.kind not in _FUNCTIONS or self.takes(bound.file, definition, call)
             ]
             if any(fit is not False for fit in fits):
                 fitting.append(bound)
@@ -267,9 +269,9 @@ class KotlinLookup(ABC):
         found = tuple(fitting)
         return Found(found, not doubtful and self.is_one(found))
 
-    def _extends(self, bound: Bound, one: Definition, of: Type | None) -> bool | None:
+    def _extends(self, bound: Bound, definition: Definition, of: Type | None) -> bool | None:
         """Whether a declaration is an extension of a type; None if that is not known."""
-        made = self._classes.declaration(bound.file, one) if is_kotlin(bound.file) else None
+        made = self._classes.declaration(bound.file, definition) if is_kotlin(bound.file) else None
         written = made.child_by_field_name("receiver") if made is not None else None
         if written is None:
             return False
@@ -284,11 +286,15 @@ class KotlinLookup(ABC):
         above = self._classes.ancestors(of)
         if isinstance(wanted.of, Bound):
             parts = self._classes.parts(wanted.of)
-            if any(one.of in parts for one in above):
+            if any(ancestor.of in parts for ancestor in above):
                 return True
-            known = self._classes.is_whole(of) and not any(isinstance(one.of, Outside) for one in above[:1])
+            known = self._classes.is_whole(of) and not any(isinstance(ancestor.of, Outside) for ancestor in above[:1])
             return False if known or plain_name(of) in ("Any", "String") else None
-        answers = [is_subtype(plain_name(one), plain_name(wanted)) for one in above if isinstance(one.of, Outside)]
+        answers = [
+            is_subtype(plain_name(ancestor), plain_name(wanted))
+            for ancestor in above
+            if isinstance(ancestor.of, Outside)
+        ]
         if True in answers:
             return True
         return None if None in answers else False

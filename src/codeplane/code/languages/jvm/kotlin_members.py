@@ -92,10 +92,10 @@ class KotlinMembers(MemberResolver):
             return self._of_found(found, "name")
         if found is not None and not found.certain:
             named = self._classes.named(path, node.start_byte, name)
-            bounds = [one for one in named if isinstance(one, Bound)]
+            bounds = [entity for entity in named if isinstance(entity, Bound)]
             return self._of_types(bounds, certain=name[:1].isupper()) if bounds else _unknown("name")
         named = self._classes.named(path, node.start_byte, name)
-        if any(isinstance(one, Bound) for one in named):
+        if any(isinstance(entity, Bound) for entity in named):
             return self._of_types(named)
         return _meant([Outside(name)])
 
@@ -114,7 +114,7 @@ class KotlinMembers(MemberResolver):
             return None
         if node.type == "type_identifier":
             named = self._classes.named(path, offset, new)
-            return next((one for one in named if isinstance(one, Bound)), None)
+            return next((entity for entity in named if isinstance(entity, Bound)), None)
         then = self._types.bare(path, node, new)
         return then.bounds[0] if then is not None and then.bounds else None
 
@@ -133,13 +133,13 @@ class KotlinMembers(MemberResolver):
     def top_level(self, path: str, facts: Facts, name: str) -> tuple[Entity, ...]:
         """Return what a name that a file does not bind means by its package and its imports of everything."""
         top = self._types.top(path, facts, name)
-        types = tuple(one for one in self._classes.named(path, 0, name) if isinstance(one, Bound))
+        types = tuple(entity for entity in self._classes.named(path, 0, name) if isinstance(entity, Bound))
         return (*types, *(top.bounds if top is not None else ()))
 
     def _of_import(self, dotted: Node, node: Node) -> Meaning:
         """Return what a part of an import means: all that a package has under its last name."""
         names = children_of(dotted, "simple_identifier")
-        parts = [text(one) for one in names[: names.index(node) + 1]]
+        parts = [text(name) for name in names[: names.index(node) + 1]]
         whole = ".".join(parts)
         found = (*self._classes.qualified(whole), *self._types.named(".".join(parts[:-1]), parts[-1]))
         bounds = tuple(dict.fromkeys(found))
@@ -165,9 +165,9 @@ class KotlinMembers(MemberResolver):
             if facts.bind_at(row) == offset:
                 return _meant([Bound(path, scope, name)])
         for index in facts.defining(scope, name) or range(len(facts.definitions)):
-            one = facts.definitions[index]
-            if one.name_at == offset:
-                return _meant([Bound(path, one.scope, one.name)])
+            definition = facts.definitions[index]
+            if definition.name_at == offset:
+                return _meant([Bound(path, definition.scope, definition.name)])
         return None
 
     def _of_type(self, path: str, facts: Facts, node: Node, parent: Node) -> Meaning | None:
@@ -186,7 +186,7 @@ class KotlinMembers(MemberResolver):
                 of = self._classes.of_names(path, names, place + 1)
                 return _meant([of] if of is not None else [], how="member")
             named = self._classes.named(path, node.start_byte, name)
-            if len(names) > 1 and not any(isinstance(one, Bound) for one in named):
+            if len(names) > 1 and not any(isinstance(entity, Bound) for entity in named):
                 return _meant([Outside("a package")])
             return self._of_types(named)
         if parent.type == "callable_reference":
@@ -257,7 +257,7 @@ class KotlinMembers(MemberResolver):
             if found is not None and (found.bounds or not found.certain):
                 return self._of_found(found, "name")
             named = self._classes.named(path, node.start_byte, name)
-            return self._of_types([one for one in named if isinstance(one, Bound)] or [Outside(name)])
+            return self._of_types([entity for entity in named if isinstance(entity, Bound)] or [Outside(name)])
         owner, _ = self._types.receiver(path, reference.named_children[0])
         if owner is None:
             return _unknown("member")
@@ -302,7 +302,7 @@ class KotlinMembers(MemberResolver):
         body = self._classes.body(of)
         places = [Bound(of.file, body, name)] if body >= 0 and facts.rows(body, name) else []
         # Parameters of further constructors are in scopes of their own.
-        inner = [at for at, one in enumerate(facts.scopes) if one.parent == body and one.kind == "function"]
+        inner = [at for at, scope in enumerate(facts.scopes) if scope.parent == body and scope.kind == "function"]
         places += [Bound(of.file, at, name) for at in inner if facts.scopes[at].definition < 0 and facts.rows(at, name)]
         return Meaning(entities=tuple(places), certain=len(places) == 1, how="label")
 

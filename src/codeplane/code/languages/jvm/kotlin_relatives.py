@@ -23,12 +23,14 @@ class KotlinRelatives:
     def of(self, member: Bound) -> Relatives:
         """Return what is renamed with a declaration."""
         facts = self._view.facts(member.file)
-        mine = [one for _, one in self._view.definitions(member)]
+        mine = [definition for _, definition in self._view.definitions(member)]
         if facts is None or not mine:
             return Relatives()
         if member.scope == 0:
             return Relatives(members=self._for_platforms(member, mine))
-        if facts.scopes[member.scope].kind != "class" or any(one.kind in self._classes.kinds for one in mine):
+        if facts.scopes[member.scope].kind != "class" or any(
+            definition.kind in self._classes.kinds for definition in mine
+        ):
             return Relatives()
         owner = self._classes.of_scope(member.file, facts, member.scope)
         family = self._family(owner, member.name)
@@ -40,13 +42,13 @@ class KotlinRelatives:
 
     def _for_platforms(self, member: Bound, mine: list[Definition]) -> tuple[Bound, ...]:
         package = self._classes.package(member.file)
-        if any(one.kind in self._classes.kinds for one in mine):
+        if any(definition.kind in self._classes.kinds for definition in mine):
             found = self._classes.parts(member)
         else:
             found = self._lookup.callables(package, member.name)
         if not self._classes.is_for_platforms(member):
             return ()
-        return tuple(one for one in found if one != member and self._classes.is_for_platforms(one))
+        return tuple(bound for bound in found if bound != member and self._classes.is_for_platforms(bound))
 
     def _family(self, first: Bound, name: str) -> list[Bound]:
         """Return the classes that share a member: all that have it, and those through which they come together."""
@@ -80,9 +82,9 @@ class KotlinRelatives:
             for import_ in facts.imports if facts is not None else ():
                 if import_.imported == of.name and import_.alias:
                     found.append(import_.alias)
-            for one in facts.definitions if facts is not None else ():
-                if one.kind == "type":
-                    found.append(one.name)
+            for definition in facts.definitions if facts is not None else ():
+                if definition.kind == "type":
+                    found.append(definition.name)
         return list(dict.fromkeys(found))
 
     def _heirs(self, of: Bound, name: str) -> list[Bound]:
@@ -90,8 +92,8 @@ class KotlinRelatives:
         parts = self._classes.parts(of)
         for path in self._view.holding(name):
             facts = self._view.facts(path) if path.endswith((".java", ".kt", ".kts")) else None
-            for scope, one in enumerate(facts.scopes) if facts is not None else ():
-                if one.kind != "class" or facts is None:
+            for scope, scope_facts in enumerate(facts.scopes) if facts is not None else ():
+                if scope_facts.kind != "class" or facts is None:
                     continue
                 heir = self._classes.of_scope(path, facts, scope)
                 if heir != of and any(above is not None and above.of in parts for above in self._classes.supers(heir)):
@@ -100,11 +102,13 @@ class KotlinRelatives:
 
     def _has(self, of: Bound, name: str) -> bool:
         """Whether a class declares a member that others may override or implement."""
-        there = [one for one in self._classes.declared(of, name) if one.kind in ("field", "method")]
-        return any(not self._marks(of.file, one) & {"private", "static"} for one in there)
+        there = [
+            definition for definition in self._classes.declared(of, name) if definition.kind in ("field", "method")
+        ]
+        return any(not self._marks(of.file, definition) & {"private", "static"} for definition in there)
 
-    def _marks(self, path: str, one: Definition) -> set[str]:
-        made = self._classes.declaration(path, one)
+    def _marks(self, path: str, definition: Definition) -> set[str]:
+        made = self._classes.declaration(path, definition)
         return modifiers(made.parent if made is not None and made.type == "variable_declarator" else made)
 
     def _outside(self, family: list[Bound], name: str) -> str:
@@ -114,12 +118,21 @@ class KotlinRelatives:
                 continue
             above = self._classes.ancestors(Type(of))
             if not is_kotlin(of.file):
-                if any(isinstance(one.of, Outside) and one.of.source not in ("Any", "Object") for one in above):
+                if any(
+                    isinstance(ancestor.of, Outside) and ancestor.of.source not in ("Any", "Object")
+                    for ancestor in above
+                ):
                     return f"a base of {of.name}"
                 continue
-            marked = any("override" in self._marks(of.file, one) for one in self._classes.declared(of, name))
-            promised = any(isinstance(one.of, Bound) and self._has(one.of, name) for one in above[1:])
+            marked = any(
+                "override" in self._marks(of.file, definition) for definition in self._classes.declared(of, name)
+            )
+            promised = any(isinstance(ancestor.of, Bound) and self._has(ancestor.of, name) for ancestor in above[1:])
             if marked and not promised:
-                bases = [one.of.source for one in above[1:] if isinstance(one.of, Outside) and one.of.source != "Any"]
+                bases = [
+                    ancestor.of.source
+                    for ancestor in above[1:]
+                    if isinstance(ancestor.of, Outside) and ancestor.of.source != "Any"
+                ]
                 return bases[0] if bases else "Any"
         return ""

@@ -93,10 +93,10 @@ class KotlinTypes(KotlinLookup):
             case "infix_expression":
                 return self._of_infix(path, node)
             case "prefix_expression" | "additive_expression" | "multiplicative_expression":
-                kinds = [self.of(path, one) for one in node.named_children]
+                kinds = [self.of(path, operand) for operand in node.named_children]
                 if text(node).startswith("!"):
                     return _BOOLEAN
-                return kinds[0] if kinds and all(_is_foreign(one) for one in kinds) else None
+                return kinds[0] if kinds and all(_is_foreign(type_) for type_ in kinds) else None
         return None
 
     def _of_name(self, path: str, node: Node) -> Type | None:
@@ -141,9 +141,11 @@ class KotlinTypes(KotlinLookup):
         return self._declared.get(key)
 
     def _of_java(self, bound: Bound) -> Type | None:
-        for _, one in self._view.definitions(bound):
-            if one.kind in FIELDS:
-                node = self._view.node(bound.file, one.name_at, one.name_at + len(one.name.encode()))
+        for _, definition in self._view.definitions(bound):
+            if definition.kind in FIELDS:
+                node = self._view.node(
+                    bound.file, definition.name_at, definition.name_at + len(definition.name.encode())
+                )
                 made = node.parent.parent if node is not None and node.parent is not None else None
                 return self._classes.read(bound.file, made.child_by_field_name("type")) if made is not None else None
         return None
@@ -221,7 +223,11 @@ class KotlinTypes(KotlinLookup):
         of = self.of(path, node.named_children[0])
         if of is not None and isinstance(of.of, Bound):
             found = self.member(of, "get")
-            kinds = [self._result(bound, one) for bound in found.bounds for _, one in self._view.definitions(bound)]
+            kinds = [
+                self._result(bound, definition)
+                for bound in found.bounds
+                for _, definition in self._view.definitions(bound)
+            ]
             return self._seen_from(found.owner, kinds[0]) if len(kinds) == 1 else None
         if of is not None and plain_name(of) in MAPS and len(of.args) == 2:
             return of.args[1]
@@ -266,8 +272,8 @@ class KotlinTypes(KotlinLookup):
         bodies = [child for child in node.named_children if child.type in ("control_structure_body", "statements")]
         for entry in node.named_children if node.type == "when_expression" else ():
             bodies += [child for child in entry.named_children if child.type == "control_structure_body"]
-        real = [one for one in bodies if text(one).strip("{} \n") != "null" and not _jumps(one)]
-        types = [self.of(path, one) for one in real]
+        real = [body for body in bodies if text(body).strip("{} \n") != "null" and not _jumps(body)]
+        types = [self.of(path, body) for body in real]
         return _common(types)
 
     def _of_infix(self, path: str, node: Node) -> Type | None:
@@ -346,10 +352,10 @@ class KotlinTypes(KotlinLookup):
         around: Node | None = node
         while around is not None and around.type not in ("function_declaration", "class_body"):
             around = around.parent
-        kinds = [self._classes.read(path, one) for one in _checked(around, text(node))]
+        kinds = [self._classes.read(path, type_node) for type_node in _checked(around, text(node))]
         found = [self.of_owner(path, of, name, call) for of in kinds if of is not None and isinstance(of.of, Bound)]
-        bounds = tuple(dict.fromkeys(bound for one in found for bound in one.bounds))
-        owner = next((one.owner for one in found if one.bounds), None)
+        bounds = tuple(dict.fromkeys(bound for member in found for bound in member.bounds))
+        owner = next((member.owner for member in found if member.bounds), None)
         return Found(bounds, len(bounds) == 1, owner) if bounds else None
 
     def of_owner(self, path: str, owner: Type, name: str, call: Node | None = None, *, static: bool = False) -> Found:
@@ -400,32 +406,36 @@ class KotlinTypes(KotlinLookup):
         made = self.made(path, call)
         if isinstance(made, Bound) or (made is not None and (found is None or not found.certain)):
             listed = child_of(child_of(call, "call_suffix"), "type_arguments")
-            args = tuple(self._classes.read(path, one) for one in listed.named_children) if listed is not None else ()
+            args = (
+                tuple(self._classes.read(path, argument) for argument in listed.named_children)
+                if listed is not None
+                else ()
+            )
             return self._classes.followed(Type(made, args)) if made is not None else None
         return self._of_outside(path, found, call)
 
     def _of_results(self, path: str, found: Found, call: Node | None) -> Type | None:
         kinds = []
         for bound in found.bounds:
-            for _, one in self._view.definitions(bound):
-                if one.kind not in ("function", "method"):
+            for _, definition in self._view.definitions(bound):
+                if definition.kind not in ("function", "method"):
                     of = self.declared(bound)
                     called = plain_name(of) in (FUNCTION, EXTENSION) and of is not None and of.args
                     kinds.append(of.args[0] if called and of is not None else None)
-                elif call is None or not is_kotlin(bound.file) or self.takes(bound.file, one, call):
-                    given = self._inferred(path, bound, one, call)
-                    kinds.append(self._seen_from(found.owner, substitute(self._result(bound, one), given)))
+                elif call is None or not is_kotlin(bound.file) or self.takes(bound.file, definition, call):
+                    given = self._inferred(path, bound, definition, call)
+                    kinds.append(self._seen_from(found.owner, substitute(self._result(bound, definition), given)))
         return _common(kinds)
 
-    def _result(self, bound: Bound, one: Definition) -> Type | None:
-        key = (bound.file, one.name_at)
+    def _result(self, bound: Bound, definition: Definition) -> Type | None:
+        key = (bound.file, definition.name_at)
         if key not in self._declared:
             self._declared[key] = None
-            self._declared[key] = self._read_result(bound, one)
+            self._declared[key] = self._read_result(bound, definition)
         return self._declared[key]
 
-    def _read_result(self, bound: Bound, one: Definition) -> Type | None:
-        made = self._classes.declaration(bound.file, one)
+    def _read_result(self, bound: Bound, definition: Definition) -> Type | None:
+        made = self._classes.declaration(bound.file, definition)
         if made is None:
             return None
         if not is_kotlin(bound.file):
@@ -439,9 +449,9 @@ class KotlinTypes(KotlinLookup):
             return Type(Outside("Unit"))
         return self.of(bound.file, body.named_children[-1])
 
-    def _inferred(self, path: str, bound: Bound, one: Definition, call: Node | None) -> dict[Bound, Type | None]:
+    def _inferred(self, path: str, bound: Bound, definition: Definition, call: Node | None) -> dict[Bound, Type | None]:
         """Return what a call gives for the type variables of a function."""
-        made = self._classes.declaration(bound.file, one) if is_kotlin(bound.file) else None
+        made = self._classes.declaration(bound.file, definition) if is_kotlin(bound.file) else None
         own, facts = child_of(made, "type_parameters"), self._view.facts(bound.file)
         if own is None or facts is None or call is None:
             return {}
@@ -452,7 +462,7 @@ class KotlinTypes(KotlinLookup):
         listed = child_of(child_of(call, "call_suffix"), "type_arguments")
         if listed is not None:
             return dict(zip(found, (self._classes.read(path, child) for child in listed.named_children), strict=False))
-        for parameter, value in zip(self.parameters(bound.file, one), values_of(call), strict=False):
+        for parameter, value in zip(self.parameters(bound.file, definition), values_of(call), strict=False):
             wanted = self._classes.read(bound.file, _written(parameter))
             if wanted is not None and value.type != "annotated_lambda":
                 _unify(wanted, self.of(path, value), found)
@@ -490,8 +500,8 @@ class KotlinTypes(KotlinLookup):
         java = java_result(simple, name, len(owner.args))
         if java is not None and not java[0] and java[1][0] < len(owner.args):
             return owner.args[java[1][0]]
-        kinds = [self.of(path, one) for one in values]
-        foreign = _is_foreign(owner) and all(_is_foreign(one) for one in kinds)
+        kinds = [self.of(path, value) for value in values]
+        foreign = _is_foreign(owner) and all(_is_foreign(type_) for type_ in kinds)
         return Type(Outside(f"a result of {name}")) if foreign else None
 
     def _of_plain_function(self, path: str, name: str, call: Node, found: Found | None) -> Type | None:
@@ -503,10 +513,12 @@ class KotlinTypes(KotlinLookup):
         container = made_by(name)
         listed = child_of(child_of(call, "call_suffix"), "type_arguments")
         if container and listed is not None:
-            return Type(Outside(container), tuple(self._classes.read(path, one) for one in listed.named_children))
+            return Type(
+                Outside(container), tuple(self._classes.read(path, argument) for argument in listed.named_children)
+            )
         if container in ("List", "Set", "Sequence", "Array"):
-            kinds = [self.of(path, one) for one in values]
-            same = kinds and all(one == kinds[0] for one in kinds)
+            kinds = [self.of(path, value) for value in values]
+            same = kinds and all(type_ == kinds[0] for type_ in kinds)
             return Type(Outside(container), (kinds[0],) if same else ())
         if name in ("requireNotNull", "checkNotNull") and values:
             return self.of(path, values[0])
@@ -532,12 +544,12 @@ class KotlinTypes(KotlinLookup):
         found = self.called(path, call)
         if found is not None and found.bounds:
             kinds = self._taken_by(path, found, call, made)
-            if any(one is not None and plain_name(one) == EXTENSION for one in kinds):
-                receivers = [one.args[1] for one in kinds if one is not None and plain_name(one) == EXTENSION]
-                same = len(receivers) == len(kinds) and all(one == receivers[0] for one in receivers)
+            if any(type_ is not None and plain_name(type_) == EXTENSION for type_ in kinds):
+                receivers = [type_.args[1] for type_ in kinds if type_ is not None and plain_name(type_) == EXTENSION]
+                same = len(receivers) == len(kinds) and all(receiver == receivers[0] for receiver in receivers)
                 return (receivers[0] if same else None,)
             # A function of Java, or a class that is called, takes a lambda without a receiver.
-            return () if all(one is not None for one in kinds) or not kinds else (None,)
+            return () if all(type_ is not None for type_ in kinds) or not kinds else (None,)
         if name in PLAIN - WITH_RECEIVER:
             return ()
         target = self.made(path, call)
@@ -554,7 +566,7 @@ class KotlinTypes(KotlinLookup):
     def _receiver_of_constructor(self, path: str, of: Bound, call: Node, made: Node) -> tuple[Type | None, ...]:
         node = self._classes.node(of)
         listed = child_of(node, "primary_constructor")
-        parameters = [one for one in (listed.named_children if listed else ()) if one.type == "class_parameter"]
+        parameters = [child for child in (listed.named_children if listed else ()) if child.type == "class_parameter"]
         place = _place_of(call, made, len(parameters))
         wanted = self._classes.read(of.file, _written(parameters[place])) if 0 <= place < len(parameters) else None
         if wanted is None:
@@ -565,8 +577,8 @@ class KotlinTypes(KotlinLookup):
         """Return the types of the parameters that a lambda is given for."""
         kinds: list[Type | None] = []
         for bound in found.bounds:
-            for _, one in self._view.definitions(bound):
-                if one.kind not in ("function", "method"):
+            for _, definition in self._view.definitions(bound):
+                if definition.kind not in ("function", "method"):
                     of = self.declared(bound)
                     if of is not None and plain_name(of) in (FUNCTION, EXTENSION):
                         given = of.args[1:] if plain_name(of) == FUNCTION else of.args[2:]
@@ -575,12 +587,12 @@ class KotlinTypes(KotlinLookup):
                     else:
                         kinds.append(None)
                     continue
-                if not is_kotlin(bound.file) or not self.takes(bound.file, one, call):
+                if not is_kotlin(bound.file) or not self.takes(bound.file, definition, call):
                     continue
-                listed = self.parameters(bound.file, one)
+                listed = self.parameters(bound.file, definition)
                 place = _place_of(call, made, len(listed))
                 wanted = self._classes.read(bound.file, _written(listed[place])) if 0 <= place < len(listed) else None
-                given_types = self._inferred(path, bound, one, call)
+                given_types = self._inferred(path, bound, definition, call)
                 kinds.append(self._seen_from(found.owner, substitute(wanted, given_types)))
         return kinds
 
@@ -607,8 +619,8 @@ class KotlinTypes(KotlinLookup):
             return _parameter_of(self._of_target(path, made), at)
         found = self.called(path, call)
         if found is not None and found.bounds:
-            kinds = [_parameter_of(one, at) for one in self._taken_by(path, found, call, made)]
-            return kinds[0] if kinds and all(one == kinds[0] for one in kinds) else None
+            kinds = [_parameter_of(type_, at) for type_ in self._taken_by(path, found, call, made)]
+            return kinds[0] if kinds and all(type_ == kinds[0] for type_ in kinds) else None
         name = callee_name(call)
         before = split(call.named_children[0])[0] if call.named_children else None
         owner = found.owner if found is not None else self.of(path, before)
@@ -743,10 +755,10 @@ def _unify(wanted: Type, given: Type | None, found: dict[Bound, Type | None]) ->
 def _common(types: Sequence[Type | None]) -> Type | None:
     """Return the type that some types are, without arguments in which they differ."""
     first = types[0] if types else None
-    if first is None or any(one is None or one.of != first.of for one in types):
+    if first is None or any(type_ is None or type_.of != first.of for type_ in types):
         return None
-    return first if all(one == first for one in types) else Type(first.of)
+    return first if all(type_ == first for type_ in types) else Type(first.of)
 
 
 def _is_foreign(of: Type | None) -> bool:
-    return of is not None and isinstance(of.of, Outside) and all(_is_foreign(one) for one in of.args)
+    return of is not None and isinstance(of.of, Outside) and all(_is_foreign(argument) for argument in of.args)
