@@ -119,7 +119,7 @@ class Plan:
     def _edits(self, candidate: str | None) -> tuple[Edit, ...]:
         if candidate is None:
             return self.every
-        wanted = [one for one in self.draft.candidates if candidate == one.id]
+        wanted = [selection for selection in self.draft.candidates if candidate == selection.id]
         if not wanted:
             known = ", ".join(candidate.id for candidate in self.draft.candidates) or "this plan has none"
             raise InvalidArgument(f"there is no candidate {candidate!r}", hint=f"candidates: {known}")

@@ -248,7 +248,7 @@ class PlanView:
             ),
             invariants_failed=failed,
             disambiguation_checklist=(
-                *(_CHECKS[one] for one in failed if one in _CHECKS),
+                *(_CHECKS[invariant] for invariant in failed if invariant in _CHECKS),
                 *(
                     Check(question=capsule.question, fact_needed=capsule.type, how_to_verify=capsule.stop_rule)
                     for capsule in self._questions(candidate)

@@ -195,8 +195,8 @@ class Planners:
             for candidate in draft.candidates[1:]
         ]
         candidates = [
-            replace(one, edits=_join_edits(one.edits, found.edits))
-            for one, found in zip(draft.candidates, (words, *others), strict=True)
+            replace(draft_candidate, edits=_join_edits(draft_candidate.edits, found.edits))
+            for draft_candidate, found in zip(draft.candidates, (words, *others), strict=True)
         ]
         return replace(draft, candidates=tuple(candidates), coverage=coverage)
 

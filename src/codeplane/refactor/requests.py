@@ -16,7 +16,7 @@ def _split(given: object) -> object:
     """Split places, also as a shell passes what answers write, `[#1, #2]`; a number is the number of an edit."""
     if not isinstance(given, list | tuple):
         return given
-    words = [one.strip().strip("[]").split(",") if isinstance(one, str) else [one] for one in given]
+    words = [value.strip().strip("[]").split(",") if isinstance(value, str) else [value] for value in given]
     return [_place(word) for some in words for word in some]
 
 

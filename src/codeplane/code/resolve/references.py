@@ -196,13 +196,13 @@ class _Asked:
                 for _, definition in resolver.definitions(bound)
             ),
             signs=frozenset(
-                sign for one in bounds if (facts := world.facts(one.file)) and (sign := _sign_before(world, facts))
+                sign for bound in bounds if (facts := world.facts(bound.file)) and (sign := _sign_before(world, facts))
             ),
             named_in_texts=any(
                 LANGUAGES[facts.language].names.named_in_texts and definition.kind in _NAMED_IN_TEXTS
-                for one in bounds
-                if (facts := world.facts(one.file)) is not None
-                for _, definition in resolver.definitions(one)
+                for bound in bounds
+                if (facts := world.facts(bound.file)) is not None
+                for _, definition in resolver.definitions(bound)
             ),
             implemented=cache(lambda: _implemented_members(resolver, members)),
             packages=cache(lambda: frozenset().union(*(_packages(world, resolver, member) for member in members))),

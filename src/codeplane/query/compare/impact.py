@@ -116,7 +116,7 @@ class Impacts:
 
         Who asks again has those looked for once more that were cut, each with four times the work.
         """
-        wanted = [one for one in changes if _is_wanted(one) and self._is_open(one)]
+        wanted = [candidate for candidate in changes if _is_wanted(candidate) and self._is_open(candidate)]
         costs = {name: len(self._store.files_with(name.strip("#@?!") or name)) for name in set(map(_name, wanted))}
         # Of what matters as much, rare names first: they cost least and are the surest.
         wanted.sort(

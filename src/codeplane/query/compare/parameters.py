@@ -50,17 +50,20 @@ def _marked(parts: Sequence[Sequence[str]]) -> tuple[Parameter, ...]:
     for part in parts:
         if part[0] == "/":
             found = [
-                Parameter(name=one.name, how="positional_only", type=one.type, default=one.default) for one in found
+                Parameter(name=parameter.name, how="positional_only", type=parameter.type, default=parameter.default)
+                for parameter in found
             ]
         elif part[0] == "*" and len(part) == 1:
             how = "keyword_only"
         elif part[0] in ("*", "**"):
-            one = _name_first(part[1:])
-            found.append(Parameter(name=one.name, how="rest" if part[0] == "*" else "keyword_rest", type=one.type))
+            parameter = _name_first(part[1:])
+            found.append(
+                Parameter(name=parameter.name, how="rest" if part[0] == "*" else "keyword_rest", type=parameter.type)
+            )
             how = "keyword_only"
         else:
-            one = _name_first(part)
-            found.append(Parameter(name=one.name, how=how, type=one.type, default=one.default))
+            parameter = _name_first(part)
+            found.append(Parameter(name=parameter.name, how=how, type=parameter.type, default=parameter.default))
     return tuple(found)
 
 

@@ -127,8 +127,9 @@ def _takes(before: str, after: str) -> bool:
         return _takes(before.removesuffix("[ ]").strip(), after.removesuffix("[ ]").strip())
     new = _alternatives(after)
     return all(
-        one in new or any(_takes_object(one, each) or _takes_function(one, each) for each in new)
-        for one in _alternatives(before)
+        alternative in new
+        or any(_takes_object(alternative, each) or _takes_function(alternative, each) for each in new)
+        for alternative in _alternatives(before)
     )
 
 

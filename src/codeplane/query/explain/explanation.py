@@ -109,16 +109,16 @@ class ReferenceSummary(Result):
             return self._no_tests, 0
         known = {places.path: places for places in self.others}
         named: list[str] = []
-        told = 0
+        reference_count = 0
         for path, count in self.tests.items():
             entry = known[path].text() if path in known else f"{path} {count}"
             room -= len(entry) + 1
             if room < 0 and named:
                 break
             named.append(entry)
-            told += known[path].count if path in known else 0
+            reference_count += known[path].count if path in known else 0
         more = self.test_count - len(named)
-        return f"tests: {' '.join(named)}" + (f" and {counted(more, 'more file')}" if more else ""), told
+        return f"tests: {' '.join(named)}" + (f" and {counted(more, 'more file')}" if more else ""), reference_count
 
 
 def _fitting(places: Sequence[OtherPlaces], room: int) -> tuple[str, int]:

@@ -47,7 +47,7 @@ class Leftovers:
             scope = facts.imports[index].scope if index is not None else 0
             if local != self.bound.name and self._uses(facts, text, Bound(self.path, scope, local)):
                 self.used.append(import_)
-        if any(one.tier in SURE for one in self.used):
+        if any(reference.tier in SURE for reference in self.used):
             # A used name stays imported, so that the place to fix is found.
             return
         sure = {import_.offset for import_ in imports if import_.tier in SURE}
@@ -82,7 +82,11 @@ class Leftovers:
             statement = statement_at(text, at)
             if statement is not None:
                 parted.append((statement, [item for item in statement.items if item.start in places]))
-        gone = [(one.start, one.end) for one, items in parted if len(items) == len(one.items)]
+        gone = [
+            (import_statement.start, import_statement.end)
+            for import_statement, items in parted
+            if len(items) == len(import_statement.items)
+        ]
         for statement, items in parted:
             if (statement.start, statement.end) in gone:
                 self._add_edit(

@@ -35,19 +35,19 @@ def orphan_imports(world: World, resolver: Resolver, path: str, going: Sequence[
             yield Edit(path=path, start=span[0], end=span[1], new="", tier="STRONG", role="IMPORT", why=why)
 
 
-def _names(one: Import) -> set[str]:
+def _names(import_: Import) -> set[str]:
     """Return the names that an import may be known by: its alias, or what its path ends in."""
-    if one.alias or one.imported == "*":
-        return {one.alias} - {"", "_", "."}
-    path = _VERSION.sub("", one.source)
+    if import_.alias or import_.imported == "*":
+        return {import_.alias} - {"", "_", "."}
+    path = _VERSION.sub("", import_.source)
     last = path.rpartition("/")[2]
-    found = {one.local, last, last.removeprefix("go-"), last.removesuffix("-go"), last.removesuffix(".go")}
+    found = {import_.local, last, last.removeprefix("go-"), last.removesuffix("-go"), last.removesuffix(".go")}
     return {name for name in found if _WORD.fullmatch(name)}
 
 
-def _line_of(resolver: Resolver, path: str, text: bytes, one: Import) -> tuple[int, int] | None:
+def _line_of(resolver: Resolver, path: str, text: bytes, import_: Import) -> tuple[int, int] | None:
     """Return the line of an import, if nothing else stands there."""
-    node = resolver.syntax.node(path, one.at, one.at + 1)
+    node = resolver.syntax.node(path, import_.at, import_.at + 1)
     while node is not None and node.type != "import_spec":
         node = node.parent
     if node is None:

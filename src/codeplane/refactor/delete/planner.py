@@ -91,7 +91,7 @@ def _symbol(world: World, store: FactStore, target: Target, *, force: bool, dead
     return Draft(
         title=f"delete {bound.name}",
         word=bound.name,
-        edits=tuple(sorted(_without_overlaps(edits), key=lambda one: (one.path, one.start, one.end))),
+        edits=tuple(sorted(_without_overlaps(edits), key=lambda edit: (edit.path, edit.start, edit.end))),
         dangers=tuple(dangers),
         coverage=Coverage(
             files_scanned=len(by_file),
@@ -104,9 +104,14 @@ def _symbol(world: World, store: FactStore, target: Target, *, force: bool, dead
 
 def _is_parsed(resolver: Resolver, target: Target) -> bool:
     """Whether a definition is parsed, and neither in something that is not nor beside it."""
-    one = target.definition
-    node = resolver.syntax.node(target.bound.file, one.start, one.end) if one is not None else None
-    if one is None or node is None or node.has_error or (node.start_byte, node.end_byte) != (one.start, one.end):
+    definition = target.definition
+    node = resolver.syntax.node(target.bound.file, definition.start, definition.end) if definition is not None else None
+    if (
+        definition is None
+        or node is None
+        or node.has_error
+        or (node.start_byte, node.end_byte) != (definition.start, definition.end)
+    ):
         return False
     if any(beside is not None and beside.is_error for beside in (node.prev_sibling, node.next_sibling)):
         return False
@@ -117,11 +122,11 @@ def _is_parsed(resolver: Resolver, target: Target) -> bool:
 
 def _refuse_called(world: World, store: FactStore, language: Language, target: Target) -> None:
     """Refuse to delete what the language itself calls, or what others call by a name made from it."""
-    bound, one, hint = target.bound, target.definition, "send force: true if nothing depends on it"
+    bound, definition, hint = target.bound, target.definition, "send force: true if nothing depends on it"
     called = language.names.called_by_language if bound.scope == 0 else language.names.special_members
-    if bound.name in called or (one is not None and is_operator(language, world.text(bound.file), one)):
+    if bound.name in called or (definition is not None and is_operator(language, world.text(bound.file), definition)):
         raise StillUsed(f"{language.title} itself calls {bound.name}", hint=hint)
-    if one is not None and one.kind == "field" and language.names.property_accessors:
+    if definition is not None and definition.kind == "field" and language.names.property_accessors:
         for name in accessor_names(bound.name):
             if any(path in world.snapshot.files for path, _ in store.files_with(name)):
                 raise StillUsed(f"{name} may be its accessor, and is used", hint=hint)
@@ -148,8 +153,8 @@ def _refuse_promised(world: World, store: FactStore, resolver: Resolver, target:
 
 def _sharing(world: World, store: FactStore, resolver: Resolver, target: Target, deadline: float) -> Sequence[Bound]:
     """Return the members that may override one or be overridden, where only the names of bases are known."""
-    facts, one, name = world.facts(target.bound.file), target.definition, target.bound.name
-    if facts is None or one is None or one.kind not in ("function", "method", "property"):
+    facts, definition, name = world.facts(target.bound.file), target.definition, target.bound.name
+    if facts is None or definition is None or definition.kind not in ("function", "method", "property"):
         return ()
     if world.language(facts).names.follows_imports:
         return ()
@@ -292,11 +297,13 @@ def _files(world: World, store: FactStore, path: str, *, force: bool, deadline: 
         )
         for reference in used
     ]
-    for one in gone:
-        folder = one.rpartition("/")[0]
-        if one.endswith("/__init__.py") and any(other.startswith(f"{folder}/") for other in files if other not in gone):
+    for file in gone:
+        folder = file.rpartition("/")[0]
+        if file.endswith("/__init__.py") and any(
+            other.startswith(f"{folder}/") for other in files if other not in gone
+        ):
             what = f"{folder} is no regular package without it"
-            dangers.append(Danger(kind="package_ends", what=what, path=one))
+            dangers.append(Danger(kind="package_ends", what=what, path=file))
     return Draft(
         title=f"delete {path}",
         removes=tuple(gone),

@@ -12,7 +12,9 @@ from codeplane.refactor.move.python_statement import remove_statement
 from codeplane.refactor.move.span import Span, is_alone, line_start
 from codeplane.refactor.move.top_statements import InnerStatement, statement_around, whole_lines, with_blank_lines
 
-_PARAM, _IMPORTED, _GLOBAL, _NONLOCAL = (REASONS.index(one) for one in ("PARAM", "IMPORT_ALIAS", "GLOBAL", "NONLOCAL"))
+_PARAM, _IMPORTED, _GLOBAL, _NONLOCAL = (
+    REASONS.index(reason) for reason in ("PARAM", "IMPORT_ALIAS", "GLOBAL", "NONLOCAL")
+)
 _COMPOUND = frozenset(
     {"for_statement", "while_statement", "with_statement", "if_statement", "try_statement", "match_statement",
      "import_statement", "import_from_statement", "delete_statement", "for_in_statement", "return_statement"}
@@ -45,11 +47,16 @@ def sites(world: World, bound: Bound, definition: Definition | None = None) -> l
             _refuse(bound, text, at, "it is a parameter", "change the function's parameters by hand")
         if reason in (_IMPORTED, _GLOBAL, _NONLOCAL):
             _refuse(bound, text, at, "it is not defined by this statement", "name the place that defines it")
-        one = statement_around(text, grammar, at)
-        if one is None or one.kind in _COMPOUND or one.names > 1 or not _binds_only(facts, bound, one):
+        candidate = statement_around(text, grammar, at)
+        if (
+            candidate is None
+            or candidate.kind in _COMPOUND
+            or candidate.names > 1
+            or not _binds_only(facts, bound, candidate)
+        ):
             _refuse(bound, text, at, "the statement does more than define it", "split the statement first")
-        assert one is not None
-        found[one.start] = one
+        assert candidate is not None
+        found[candidate.start] = candidate
     if not found:
         raise NotRefactorable(f"{bound.name} has no definition in {shown(bound.file)} that can be taken out")
     gone = [(statement.start, statement.end) for statement in found.values()]
@@ -62,12 +69,12 @@ def _places(facts: Facts, bound: Bound, definition: Definition | None) -> list[t
     if by_kind and definition is not None:
         kinds = ("method",) if definition.kind == "method" else (definition.kind,)
         among = (facts.definitions[index] for index in facts.definitions_by_binding.get((bound.scope, bound.name), []))
-        return sorted((one.name_at, -1) for one in among if one.kind in kinds)
+        return sorted((candidate.name_at, -1) for candidate in among if candidate.kind in kinds)
     found = {facts.bind_at(row): facts.bind_reason(row) for row in rows}
     for index in facts.definitions_by_binding.get((bound.scope, bound.name), []):
-        one = facts.definitions[index]
-        if rows or definition is None or one.path == definition.path:
-            found.setdefault(one.name_at, -1)
+        candidate = facts.definitions[index]
+        if rows or definition is None or candidate.path == definition.path:
+            found.setdefault(candidate.name_at, -1)
     return sorted(found.items())
 
 

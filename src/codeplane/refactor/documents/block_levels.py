@@ -30,9 +30,9 @@ def level_blocks(meant: DocumentedSymbol, places: Sequence[Mention]) -> list[Jud
     """Return the judgements of places, with one confidence for all uses in a code block."""
     found = [place.judgement for place in places]
     by_block: dict[int, list[int]] = {}
-    for at, one in enumerate(places):
-        if one.block >= 0 and _is_use(meant, one):
-            by_block.setdefault(one.block, []).append(at)
+    for at, mention in enumerate(places):
+        if mention.block >= 0 and _is_use(meant, mention):
+            by_block.setdefault(mention.block, []).append(at)
     for together in by_block.values():
         if all(places[at].setting.kind == "import" for at in together):
             # Each import tells its own meaning.

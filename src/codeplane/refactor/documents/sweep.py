@@ -198,8 +198,8 @@ class _Sweep:
         markup = Markup(decoded, _FLAVOURS.get(path.rpartition(".")[2].lower(), "rst"))
         past = is_historical(path)
         found = [self._mention(markup, path, start, end) for start, end in words]
-        for one, judgement in zip(found, level_blocks(self.meant, found), strict=True):
-            yield _Place(start=one.start, judgement=("low", "in a record of what was") if past else judgement)
+        for mention, judgement in zip(found, level_blocks(self.meant, found), strict=True):
+            yield _Place(start=mention.start, judgement=("low", "in a record of what was") if past else judgement)
 
     def _mention(self, markup: Markup, path: str, start: int, end: int) -> Mention:
         setting = markup.at(start, end)

@@ -66,7 +66,7 @@ class SymbolDependencies:
                     hint="an import would keep its first value; move what assigns it along by hand",
                 )
         # In the order of the old module.
-        for name, places in sorted(used.items(), key=lambda one: self._bound_at(facts, one[0])):
+        for name, places in sorted(used.items(), key=lambda item: self._bound_at(facts, item[0])):
             if name not in self.going:
                 self._add_needed(facts, text, listed, name, places)
         if self.from_old:
@@ -133,11 +133,11 @@ class SymbolDependencies:
         needed = [
             import_ for import_ in imports if import_.imported or import_.alias or self._says(text, import_.source)
         ] or imports
-        for one, top in zip(imports, tops_of, strict=True):
+        for candidate, top in zip(imports, tops_of, strict=True):
             assert top is not None
-            if one in needed:
-                self.brought.append(one)
-                self._add_import(facts, text, one, places, typed=not top.is_import)
+            if candidate in needed:
+                self.brought.append(candidate)
+                self._add_import(facts, text, candidate, places, typed=not top.is_import)
 
     def _says(self, text: bytes, dotted: str) -> bool:
         wanted = dotted.encode()

@@ -108,7 +108,7 @@ def _moves(world: World, path: str, new_path: str) -> dict[str, str]:
         else []
     )
     steps = new_path.split("/")
-    taken += [one for one in ("/".join(steps[:count]) for count in range(1, len(steps))) if one in files]
+    taken += [parent for parent in ("/".join(steps[:count]) for count in range(1, len(steps))) if parent in files]
     if taken:
         raise NameTaken(
             f"{shown(taken[0])} is there already",
@@ -160,11 +160,11 @@ def _python(
     edits: list[Edit] = []
     dangers: list[Danger] = []
     seen: set[str] = set()
-    for index, one in enumerate(ordered):
+    for index, file in enumerate(ordered):
         if time.monotonic() > deadline:
             return edits, dangers, seen, ordered[index:]
-        seen.add(one)
-        draft = PythonFileDraft(world, resolver, relocation, moved, one)
+        seen.add(file)
+        draft = PythonFileDraft(world, resolver, relocation, moved, file)
         PythonFile(draft, given).plan()
         edits += draft.edits
         dangers += draft.dangers
@@ -178,7 +178,7 @@ def _python(
     if old_name is not None and new_name is not None and old_name != new_name:
         placed = {(edit.path, edit.start) for edit in edits}
         strings = dotted_strings(world, store, {old_name: new_name})
-        edits += [one for one in strings if (one.path, one.start) not in placed]
+        edits += [string_edit for string_edit in strings if (string_edit.path, string_edit.start) not in placed]
     if new_name is not None and new_name in sys.stdlib_module_names:
         dangers.append(Danger(kind="shadows_stdlib", what=f"{new_name} hides the module of that name in Python itself"))
     return edits, dangers, seen, []
@@ -208,7 +208,7 @@ def _name_clashes(world: World, resolver: Resolver, module: str, stem: str) -> l
 def _cycles(world: World, relocation: Relocation, moved_files: Sequence[str], edits: Sequence[Edit]) -> list[Danger]:
     """Return a danger for packages that import what left them while it still imports from them, which is a cycle."""
     importing = {edit.path for edit in edits if edit.path.endswith("/__init__.py") and edit.tier in SURE}
-    homes = {one.rpartition("/")[0]: one for one in importing if one not in relocation.moves}
+    homes = {importer.rpartition("/")[0]: importer for importer in importing if importer not in relocation.moves}
     found: dict[str, Danger] = {}
     for path in moved_files:
         facts = world.facts(path)
@@ -233,8 +233,8 @@ def _javascript(
 ) -> tuple[list[Edit], list[Danger], set[str], list[str]]:
     before: JavaScriptModules | None = None
     candidates = set(moved_files)
-    for one in [path] if path in relocation.moves else [f"{path}/index.ts"]:
-        steps = one.split("/")
+    for file in [path] if path in relocation.moves else [f"{path}/index.ts"]:
+        steps = file.split("/")
         stem = steps[-1].partition(".")[0]
         names = [stem] if stem != "index" else [stem, *steps[-2:-1]]
         for name in names:
@@ -248,18 +248,18 @@ def _javascript(
     edits: list[Edit] = []
     dangers: list[Danger] = []
     seen: set[str] = set()
-    for index, one in enumerate(ordered):
+    for index, file in enumerate(ordered):
         if time.monotonic() > deadline:
             return edits, [*dangers, *package_entries(world, relocation.moves)], seen, ordered[index:]
-        facts = world.facts(one)
-        seen.add(one)
+        facts = world.facts(file)
+        seen.add(file)
         if facts is None:
             continue
         if before is None:
             found = world.modules(facts)
             assert isinstance(found, JavaScriptModules)
             before = found
-        made, fears = plan_javascript_file(world, relocation, before, one)
+        made, fears = plan_javascript_file(world, relocation, before, file)
         edits += made
         dangers += fears
     return edits, [*dangers, *package_entries(world, relocation.moves)], seen, []

@@ -225,8 +225,8 @@ class Importer:
 
     def _binds(self, facts: Facts, name: str, dotted: str) -> bool:
         """Whether a name means something else in the file."""
-        for one, (scope, _, _, _) in zip(facts.bind_names, facts.binds.tolist(), strict=True):
-            if one == name:
+        for bound_name, (scope, _, _, _) in zip(facts.bind_names, facts.binds.tolist(), strict=True):
+            if bound_name == name:
                 meant = self.resolver.meaning(Bound(self.path, scope, name))
                 wanted = self.relocation.python.find(dotted.partition(".")[0], self.path)
                 if meant != (Module(self.to_path),) and meant != tuple(map(Module, wanted)):
@@ -240,8 +240,8 @@ class Importer:
         first = statement_at(text, imports[0].at)
         if first is None:
             return
-        known = {one.decode("utf-8", "replace") for one in (text[s.start : s.end] for s in self._all(facts, text))}
-        spans = [(one.start, one.end) for one in self._all(facts, text)]
+        known = {code.decode("utf-8", "replace") for code in (text[s.start : s.end] for s in self._all(facts, text))}
+        spans = [(import_statement.start, import_statement.end) for import_statement in self._all(facts, text)]
         other = [
             at
             for at in occurrences(text, own.name)

@@ -68,7 +68,11 @@ def _parse_statement(node: tree_sitter.Node, text: bytes) -> ModuleStatement | N
             waiting = [*child.children, *waiting]
         elif child.type in _LISTS:
             lists = True
-            specifiers += [_specifier(one, text) for one in child.named_children if one.type.endswith("_specifier")]
+            specifiers += [
+                _specifier(specifier, text)
+                for specifier in child.named_children
+                if specifier.type.endswith("_specifier")
+            ]
         elif child.type == "identifier" and not is_export:
             default = _node_text(child, text)
         elif child.type in ("namespace_import", "namespace_export"):
@@ -120,23 +124,23 @@ def remove_names(text: bytes, given: ModuleStatement, gone: Collection[Specifier
         comma = text.rfind(b",", given.start, opened)
         return [Span(start=comma if comma > 0 else opened, end=closed)]
     spans = []
-    for index, one in enumerate(given.specifiers):
-        if one not in gone:
+    for index, item in enumerate(given.specifiers):
+        if item not in gone:
             continue
-        line, until = line_start(text, one.start), line_end(text, one.end)
-        rest = text[one.end : until].strip()
-        alone = not text[line : one.start].strip() and (
+        line, until = line_start(text, item.start), line_end(text, item.end)
+        rest = text[item.end : until].strip()
+        alone = not text[line : item.start].strip() and (
             not rest.strip(b",") or rest.lstrip(b",").strip().startswith(b"//")
         )
         following = [other for other in given.specifiers[index + 1 :] if other not in gone]
         if alone:
             spans.append(Span(start=line, end=past_newline(text, until)))
         elif following:
-            spans.append(Span(start=one.start, end=given.specifiers[index + 1].start))
+            spans.append(Span(start=item.start, end=given.specifiers[index + 1].start))
         else:
-            before = [other.end for other in left if other.end <= one.start]
-            start = max([*before, *(span.end for span in spans if span.end <= one.start)])
-            spans.append(Span(start=start, end=one.end))
+            before = [other.end for other in left if other.end <= item.start]
+            start = max([*before, *(span.end for span in spans if span.end <= item.start)])
+            spans.append(Span(start=start, end=item.end))
     return spans
 
 

@@ -260,12 +260,12 @@ class _Symbol:
             self._add_edit(
                 path, self._add_imports(path, [self._statement(path, name, name)]), "IMPORT", "still used here"
             )
-        for one in from_old:
-            self._export(facts, text, one)
+        for old_name in from_old:
+            self._export(facts, text, old_name)
         going: dict[ModuleStatement, list[Specifier]] = {}
         for given, specifier in brought:
             local = specifier.local if specifier else given.default or given.namespace
-            spans = [(one.start, one.end) for one in old]
+            spans = [(statement.start, statement.end) for statement in old]
             left = [
                 at
                 for at in occurrences(text, local)

@@ -97,7 +97,7 @@ class LoadSimulation:
             facts = self.world.facts(path) if path in self.world.snapshot.files else None
             dotted = facts is not None and self.world.language(facts).names.dotted_modules
             found = self._find_steps(path, facts) if facts is not None and dotted else ()
-            steps = self._steps[path] = sorted(found, key=lambda one: one.at)
+            steps = self._steps[path] = sorted(found, key=lambda step: step.at)
         return steps
 
     def _find_steps(self, path: str, facts: Facts) -> Iterator[LoadStep]:
@@ -178,8 +178,8 @@ class _Run:
 
     def load(self, module: str) -> None:
         """Load a module after the packages around it."""
-        for one in self._loading.parents(module):
-            self._run(one)
+        for path in self._loading.parents(module):
+            self._run(path)
 
     def _run(self, path: str) -> None:
         if path in self._at or len(self._at) >= _MOST:

@@ -45,8 +45,8 @@ def root_of(source: str, module: str) -> str:
 def absolute_name(relocation: Relocation, module: str, importer: str, root: str | None) -> str | None:
     """Return the absolute name of a module after the move, from the same folder as before if possible."""
     steps = module_parts(module)
-    for one in _roots(relocation, module, importer, root):
-        inner = one.split("/") if one else []
+    for folder in _roots(relocation, module, importer, root):
+        inner = folder.split("/") if folder else []
         if steps[: len(inner)] != inner or len(steps) == len(inner):
             continue
         rest = steps[len(inner) :]
@@ -102,6 +102,6 @@ def _roots(relocation: Relocation, module: str, importer: str, root: str | None)
         folder = posixpath.dirname(folder)
     if not is_near(folder, importer) or relocation.is_package(folder):
         # Elsewhere, a folder without `__init__` is a package of its own, not a search path.
-        yield from (one for one in ("src", "lib", "") if not one or folder.startswith(f"{one}/"))
+        yield from (prefix for prefix in ("src", "lib", "") if not prefix or folder.startswith(f"{prefix}/"))
     yield folder
     yield from _ROOTS

@@ -80,4 +80,4 @@ def _module_names(loading: LoadSimulation, package: str) -> set[str]:
     """Return the names of a package's modules."""
     folder = package[: -len(_INIT) + 1]
     below = (path[len(folder) :] for path in loading.world.snapshot.files if path.startswith(folder))
-    return {one.partition("/")[0].removesuffix(".py") for one in below} - {"__init__"}
+    return {tail.partition("/")[0].removesuffix(".py") for tail in below} - {"__init__"}

@@ -162,7 +162,7 @@ class PythonFile:
         written = {
             id(entry): self._item_code(facts, text, package, entry, scopes.get(entry.item.start, 0)) for entry in named
         }
-        tier = min((entry.tier for entry in named), key=lambda one: one == "STRONG")
+        tier = min((entry.tier for entry in named), key=lambda entry_tier: entry_tier == "STRONG")
         stay = statement.source
         if all(entry.source != stay for entry in named):
             stay = next((entry.source for entry in named if entry.source is not None), "")

@@ -68,7 +68,7 @@ class PythonFileDraft:
         if self._spans is None:
             facts, text = self.world.facts(self.path), self.world.text(self.path)
             assert facts is not None
-            found = (statement_at(text, one) for one in {import_.at for import_ in facts.imports})
+            found = (statement_at(text, offset) for offset in {import_.at for import_ in facts.imports})
             self._spans = [(statement.start, statement.end) for statement in found if statement is not None]
         return any(start <= at < end for start, end in self._spans)
 

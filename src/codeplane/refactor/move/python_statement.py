@@ -61,13 +61,13 @@ def statement_at(text: bytes, at: int) -> Statement | None:
     inner = [token for token in tokens[place:] if token[1] not in (b"(", b")")]
     items: list[Item] = []
     item_tokens: list[tuple[int, bytes]] = []
-    for one in [*inner, (end, b",")]:
-        if one[1] == b",":
+    for part in [*inner, (end, b",")]:
+        if part[1] == b",":
             if item_tokens:
                 items.append(_item(item_tokens))
             item_tokens = []
         else:
-            item_tokens.append(one)
+            item_tokens.append(part)
     if not items:
         return None
     return Statement(
@@ -92,21 +92,21 @@ def remove_items(text: bytes, statement: Statement, items: Collection[Item]) -> 
     left = [item for item in statement.items if item not in items]
     assert left
     spans: list[Span] = []
-    for index, one in enumerate(statement.items):
-        if one not in items:
+    for index, name_item in enumerate(statement.items):
+        if name_item not in items:
             continue
         after = statement.items[index + 1] if index + 1 < len(statement.items) else None
-        line, following = line_start(text, one.start), _after_comma(text, one.end)
+        line, following = line_start(text, name_item.start), _after_comma(text, name_item.end)
         rest = REST_OF_LINE.match(text, following)
-        if statement.in_brackets and not text[line : one.start].strip() and rest is not None:
+        if statement.in_brackets and not text[line : name_item.start].strip() and rest is not None:
             spans.append(Span(start=line, end=past_newline(text, rest.end())))
         elif after is not None and any(other in left for other in statement.items[index + 1 :]):
-            spans.append(Span(start=one.start, end=after.start))
+            spans.append(Span(start=name_item.start, end=after.start))
         else:
             # The last names go with the comma before them, or the one after them if lines end in a comma.
-            before = max((other.end for other in left if other.end <= one.start), default=one.start)
-            before = max([before, *(span.end for span in spans if span.end <= one.end)])
-            spans.append(Span(start=before, end=one.end))
+            before = max((other.end for other in left if other.end <= name_item.start), default=name_item.start)
+            before = max([before, *(span.end for span in spans if span.end <= name_item.end)])
+            spans.append(Span(start=before, end=name_item.end))
     return spans
 
 

@@ -359,7 +359,7 @@ def _moved_code(text: bytes, piece: Piece, changed: Sequence[Span]) -> str:
     """Return the text of a piece with its changes."""
     parts, at = [], piece.begin
     for span in sorted(
-        (span for span in changed if piece.begin <= span.start < piece.until), key=lambda one: one.start
+        (span for span in changed if piece.begin <= span.start < piece.until), key=lambda change: change.start
     ):
         parts += [text[at : span.start], span.new.encode()]
         at = span.end

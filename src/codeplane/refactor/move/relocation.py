@@ -35,7 +35,7 @@ class Relocation:
         """Whether imports use a folder without `__init__` as a package, and do not start inside it."""
         cached = self._packages.get(folder)
         if cached is None:
-            cached = self._packages[folder] = any(self._is_named(folder, one) for one in self._files_naming(folder))
+            cached = self._packages[folder] = any(self._is_named(folder, path) for path in self._files_naming(folder))
         return cached
 
     def _files_naming(self, folder: str) -> list[str]:

@@ -71,7 +71,7 @@ def _aliased_names(
 
 def _mapped_names(mapped: Mapped, source: str, module: str, form: Form) -> Iterator[str]:
     """Yield names by the patterns of a tsconfig, the present one first, then by its base."""
-    patterns = sorted(mapped.paths.items(), key=lambda one: (not _matches(one[0], source), -len(one[0])))
+    patterns = sorted(mapped.paths.items(), key=lambda item: (not _matches(item[0], source), -len(item[0])))
     for tail in _tails(module, form):
         for pattern, targets in patterns:
             for target in targets:
@@ -112,7 +112,7 @@ def _tails(module: str, form: Form) -> Iterator[str]:
     ways: dict[Form, str] = {"whole": module, "bare": stem, "swapped": stem + _SWAPPED.get(ending, ending)}
     if is_index:
         ways["folder"] = posixpath.dirname(module)
-    order = (form, *(one for one in _FORMS if one != form))
+    order = (form, *(way for way in _FORMS if way != form))
     if is_index and form == "bare":
         order = ("folder", *(way for way in order if way != "folder"))
     yield from (ways[way] for way in order if way in ways)

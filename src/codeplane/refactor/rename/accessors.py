@@ -29,7 +29,11 @@ def accessor_edits(context: RenameContext) -> Iterator[Edit]:
         if is_accessor:
             found = [at for at in places if text[at - 1 : at] == sign.encode() and not facts.in_text(at)]
         else:
-            found = [one.name_at for one in facts.definitions if one.kind == "accessor" and one.name == plain]
+            found = [
+                accessor.name_at
+                for accessor in facts.definitions
+                if accessor.kind == "accessor" and accessor.name == plain
+            ]
         for at in found:
             end, why = at + len(plain.encode()), _VARIABLE if is_accessor else _ACCESSOR
             yield Edit(path=path, start=at, end=end, new=new, tier="ANCHORED", role="REFERENCE", why=why)

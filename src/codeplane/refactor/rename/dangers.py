@@ -112,7 +112,7 @@ def _both(context: RenameContext) -> Iterator[Danger]:
     facts, text = subject.facts, context.world.text(subject.bound.file)
     rows = facts.rows(0, subject.name)
     keywords = {_SAID.search(text, max(0, at - 40), at) for at in (facts.bind_at(row) for row in rows)}
-    words = {one[1] for one in keywords if one is not None}
+    words = {match[1] for match in keywords if match is not None}
     if words & {b"interface", b"type"} and words & {b"const", b"let", b"var", b"function"}:
         what = f"{subject.name} is a type and a value; both are renamed"
         yield Danger(kind="type_and_value", what=what, path=subject.bound.file, offset=subject.at)
@@ -191,35 +191,35 @@ def _is_pub(context: RenameContext) -> bool:
     subject, path, files = context.subject, context.subject.bound.file, context.world.snapshot.files
     is_program = subject.language.contract.is_program
     if is_program is not None and is_program(
-        path, files, lambda one: context.world.text(one) if one in files else None
+        path, files, lambda file: context.world.text(file) if file in files else None
     ):
         return False
-    one, text = subject.definition, context.world.text(path)
-    while one is not None and (one.kind == "enum_member" or _is_of_trait(context, one)):
-        one = subject.facts.definitions[one.container] if one.container >= 0 else None
-    head = text[one.start : one.name_at].split() if one is not None else [b"pub"]
+    definition, text = subject.definition, context.world.text(path)
+    while definition is not None and (definition.kind == "enum_member" or _is_of_trait(context, definition)):
+        definition = subject.facts.definitions[definition.container] if definition.container >= 0 else None
+    head = text[definition.start : definition.name_at].split() if definition is not None else [b"pub"]
     return b"pub" in head
 
 
-def _is_of_trait(context: RenameContext, one: Definition) -> bool:
-    owner = context.subject.facts.definitions[one.container] if one.container >= 0 else None
+def _is_of_trait(context: RenameContext, definition: Definition) -> bool:
+    owner = context.subject.facts.definitions[definition.container] if definition.container >= 0 else None
     return owner is not None and owner.kind == "trait"
 
 
 def _is_public_by_modifier(context: RenameContext) -> bool:
     """Whether what stands before a definition, or its absence, lets others use it."""
-    subject, one = context.subject, context.subject.definition
-    if one is None:
+    subject, definition = context.subject, context.subject.definition
+    if definition is None:
         return True
     words = {
         word.decode("ascii", "replace")
-        for word in context.world.text(subject.bound.file)[one.start : one.name_at].split()
+        for word in context.world.text(subject.bound.file)[definition.start : definition.name_at].split()
     }
     if words & {"public", "protected"}:
         return True
     if words & {"private", "internal"}:
         return False
-    owner = subject.facts.definitions[one.container].kind if one.container >= 0 else ""
+    owner = subject.facts.definitions[definition.container].kind if definition.container >= 0 else ""
     contract = subject.language.contract
     return owner in ("annotation", "interface") or (contract.member if owner else contract.top) == "public"
 
@@ -279,10 +279,12 @@ def _parameters(context: RenameContext) -> Iterator[Danger]:
         return
     owner = Bound(function.file, subject.facts.definitions[of].scope, subject.facts.definitions[of].name)
     others = [member for member in related_members(context, owner, function.name) if member != function]
-    for one in others[:_MOST]:
-        facts = context.world.facts(one.file)
-        index = facts.definitions_by_binding.get((one.scope, one.name), [-1])[0] if facts is not None else -1
+    for relative in others[:_MOST]:
+        facts = context.world.facts(relative.file)
+        index = facts.definitions_by_binding.get((relative.scope, relative.name), [-1])[0] if facts is not None else -1
         body = facts.body_of.get(index, -1) if facts is not None else -1
         if facts is not None and body >= 0 and facts.rows_by_binding.get((body, subject.name)):
             what = f"{function.name} is overridden or overrides: its parameter {subject.name} is not renamed here"
-            yield Danger(kind="overriding_parameter", what=what, path=one.file, offset=facts.definitions[index].name_at)
+            yield Danger(
+                kind="overriding_parameter", what=what, path=relative.file, offset=facts.definitions[index].name_at
+            )

@@ -45,35 +45,35 @@ def sharing_members(context: RenameContext) -> list[Bound]:
 
 def foreign_bases(context: RenameContext) -> Iterator[Danger]:
     """Yield a danger for a member that overrides one of a type outside the repository."""
-    one, known = context.subject.definition, context.relatives
-    if one is None or not (_applies(context) or (known is not None and known.outside)):
+    definition, known = context.subject.definition, context.relatives
+    if definition is None or not (_applies(context) or (known is not None and known.outside)):
         return
     text = context.world.text(context.subject.bound.file)
     danger = ""
     if known is not None and known.outside:
-        danger = f"{one.name} belongs to {known.outside}, which is not here"
+        danger = f"{definition.name} belongs to {known.outside}, which is not here"
     elif (
         known is None
         and context.subject.language.bare_members
-        and _OVERRIDES.search(text, one.start, _head_end(text, one))
+        and _OVERRIDES.search(text, definition.start, _head_end(text, definition))
         and not any(True for _ in _relatives(context))
     ):
-        danger = f"{one.name} overrides a member of a type that is not here"
+        danger = f"{definition.name} overrides a member of a type that is not here"
     elif known is None and (asking := _unmarked_base(context)):
-        danger = f"{one.name} may belong to {asking}, which is not here"
+        danger = f"{definition.name} may belong to {asking}, which is not here"
     if danger:
-        yield Danger(kind="outside_base", what=danger, path=context.subject.bound.file, offset=one.name_at)
+        yield Danger(kind="outside_base", what=danger, path=context.subject.bound.file, offset=definition.name_at)
 
 
 def _unmarked_base(context: RenameContext) -> str:
     """Return a base that is not here and may ask for the subject, where members that implement others do not say so."""
-    subject, one = context.subject, context.subject.definition
-    if one is None or not subject.language.classes.unmarked_overrides or one.kind not in _SHARED:
+    subject, definition = context.subject, context.subject.definition
+    if definition is None or not subject.language.classes.unmarked_overrides or definition.kind not in _SHARED:
         return ""
-    head = context.world.text(subject.bound.file)[one.start : one.name_at].split()
+    head = context.world.text(subject.bound.file)[definition.start : definition.name_at].split()
     if {b"private", b"fileprivate", b"static"} & set(head):
         return ""
-    owner = _owner_name(one)
+    owner = _owner_name(definition)
     for name in sorted(_closure(context, {owner}, up=True) - {owner}):
         if name[:1].isupper() and not context.store.named(name, limit=1):
             return name
@@ -82,8 +82,10 @@ def _unmarked_base(context: RenameContext) -> str:
 
 def _applies(context: RenameContext) -> bool:
     """Whether the subject is a member in a language whose bases are not resolved."""
-    subject, one = context.subject, context.subject.definition
-    owned = subject.sort == "member" or (subject.sort == "top" and one is not None and one.kind == "method")
+    subject, definition = context.subject, context.subject.definition
+    owned = subject.sort == "member" or (
+        subject.sort == "top" and definition is not None and definition.kind == "method"
+    )
     return owned and not subject.language.names.follows_imports
 
 
@@ -153,7 +155,7 @@ def _base_words(text: bytes, definition: Definition) -> set[str]:
 def _extension_words(text: bytes, name: str) -> set[str]:
     """Return what extensions of a type say that it implements."""
     found = re.finditer(rb"\bextension\s+%s\s*:([^{]*)\{" % re.escape(name.encode()), text)
-    return {word[0].decode("utf-8", "replace") for one in found for word in _WORD.finditer(one[1])}
+    return {word[0].decode("utf-8", "replace") for match in found for word in _WORD.finditer(match[1])}
 
 
 def _extended_types(text: bytes, name: str) -> set[str]:
@@ -161,9 +163,9 @@ def _extended_types(text: bytes, name: str) -> set[str]:
     found = re.finditer(rb"\bextension\s+([\w.]+)\s*:([^{]*)\{", text)
     wanted = name.encode()
     return {
-        one[1].decode("utf-8", "replace").rpartition(".")[2]
-        for one in found
-        if any(word[0] == wanted for word in _WORD.finditer(one[2]))
+        match[1].decode("utf-8", "replace").rpartition(".")[2]
+        for match in found
+        if any(word[0] == wanted for word in _WORD.finditer(match[2]))
     }
 
 
@@ -172,7 +174,7 @@ def _mixed_in(text: bytes, definition: Definition, words: tuple[str, ...]) -> se
     if not words or definition.kind not in ("class", "enum", "module", "trait"):
         return set()
     pattern = re.compile(rb"^\s*(?:%s)\b[ (]+([A-Z\\][\w\\:, ]*)" % "|".join(words).encode(), re.MULTILINE)
-    listed = (one[1] for one in pattern.finditer(text, definition.start, definition.end))
+    listed = (match[1] for match in pattern.finditer(text, definition.start, definition.end))
     return {word[0].decode("utf-8", "replace") for some in listed for word in _WORD.finditer(some)}
 
 

@@ -54,7 +54,9 @@ class Spelling:
             for export in facts.exports
             if export.at == offset and not LANGUAGES[facts.language].names.lists_exports
         ]
-        if given and any(one.name == self._name and one.local not in (self._name, *_NAMELESS) for one in given):
+        if given and any(
+            export.name == self._name and export.local not in (self._name, *_NAMELESS) for export in given
+        ):
             return False
         text = self._world.text(path)
         steps = receiver(text, offset, facts.in_text)

@@ -130,7 +130,7 @@ def _of_all(
     context: RenameContext, spelling: Spelling, bounds: Sequence[Bound], path: str, facts: Facts
 ) -> tuple[Tier | None, str]:
     given = context.resolver.export(path, context.name)
-    if not any(one in bounds for one in given):
+    if not any(entity in bounds for entity in given):
         return None, ""
     if not spelling.gives(path):
         return None, ""
@@ -202,7 +202,11 @@ def _spelled_out(context: RenameContext, bounds: Sequence[Bound], path: str, tex
             found += context.resolver.export(module, names[0])
             for name in names[1:]:
                 owners = [entity for entity in found if isinstance(entity, Bound)]
-                found = [one for owner in owners if (one := context.resolver.member(owner, name)[0]) is not None]
+                found = [
+                    named_member
+                    for owner in owners
+                    if (named_member := context.resolver.member(owner, name)[0]) is not None
+                ]
             if any(entity in bounds for entity in found):
                 return True
     return False

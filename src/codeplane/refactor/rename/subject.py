@@ -173,8 +173,10 @@ def _refuse(world: World, resolver: Resolver, subject: Subject) -> None:
         raise NotRefactorable(f"{title} itself looks for {name}", hint="only names that code of yours uses can change")
     if name in rules.called_by_language and subject.sort == "top":
         raise NotRefactorable(f"{title} itself calls {name}", hint="only names that code of yours uses can change")
-    one = subject.definition
-    if one is not None and is_operator(subject.language, world.text(subject.bound.file), one):
+    subject_definition = subject.definition
+    if subject_definition is not None and is_operator(
+        subject.language, world.text(subject.bound.file), subject_definition
+    ):
         raise NotRefactorable(f"{title} itself calls {name} for an operator", hint="rename the class instead")
     if rules.symbols and name.endswith("="):
         raise NotRefactorable(f"assignments call {name}", hint="rename it and the assignments by text")
@@ -189,10 +191,14 @@ def _refuse(world: World, resolver: Resolver, subject: Subject) -> None:
                 )
 
 
-def is_operator(language: Language, text: bytes, one: Definition) -> bool:
+def is_operator(language: Language, text: bytes, definition: Definition) -> bool:
     """Whether a function is marked as one that an operator calls."""
     word = language.names.operator_word.encode()
-    return bool(word) and one.kind in ("function", "method") and word in text[one.start : one.name_at].split()
+    return (
+        bool(word)
+        and definition.kind in ("function", "method")
+        and word in text[definition.start : definition.name_at].split()
+    )
 
 
 def _holder(facts: Facts, bound: Bound) -> Bound | None:

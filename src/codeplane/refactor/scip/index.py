@@ -97,8 +97,8 @@ def _document(message: scip_pb2.Document) -> Document:
 
 
 def _occurrences(message: scip_pb2.Document) -> Iterator[Occurrence]:
-    for one in message.occurrences:
-        place, symbol = tuple(one.range), one.symbol
+    for occurrence in message.occurrences:
+        place, symbol = tuple(occurrence.range), occurrence.symbol
         if len(place) not in (3, 4) or not symbol:
             continue
         line, column, end_line, end_column = place if len(place) == 4 else (*place[:2], place[0], place[2])
@@ -110,7 +110,7 @@ def _occurrences(message: scip_pb2.Document) -> Iterator[Occurrence]:
             end_line=end_line,
             end_column=end_column,
             symbol=symbol,
-            roles=one.symbol_roles,
+            roles=occurrence.symbol_roles,
         )
 
 

@@ -146,8 +146,8 @@ class ScipOperations:
         name = canonical(request.path, root=self._root)
         file = inside(self._root, name)
         rules = IgnoreRules.of(self._root, self._secrets)
-        for one in (name, file.relative_to(self._root).as_posix()):
-            if (denied := rules.refusal(one, display=shown(name))) is not None:
+        for path in (name, file.relative_to(self._root).as_posix()):
+            if (denied := rules.refusal(path, display=shown(name))) is not None:
                 raise denied
         found = file.lstat()
         if not stat.S_ISREG(found.st_mode):

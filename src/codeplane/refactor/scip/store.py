@@ -96,10 +96,14 @@ class ScipStore:
             if not self._exists():
                 return 0
             connection = self._database().connection
-            names = [one for (one,) in connection.execute("SELECT name FROM imports") if name in (None, one)]
+            names = [
+                index_name
+                for (index_name,) in connection.execute("SELECT name FROM imports")
+                if name in (None, index_name)
+            ]
             connection.execute("BEGIN IMMEDIATE")
-            for one in names:
-                self._forget(one)
+            for index_name in names:
+                self._forget(index_name)
             connection.execute("COMMIT")
             self._held.clear()
             return len(names)

@@ -125,23 +125,23 @@ def _locate_in(
     found: list[SymbolSpan] = []
     named = right = 0
     locals_: dict[str, bytes] = {}
-    for one in document.occurrences:
-        start = _offset(lines, starts, one.line, one.column, encoding)
-        end = _offset(lines, starts, one.end_line, one.end_column, encoding)
+    for occurrence in document.occurrences:
+        start = _offset(lines, starts, occurrence.line, occurrence.column, encoding)
+        end = _offset(lines, starts, occurrence.end_line, occurrence.end_column, encoding)
         if start is None or end is None or end < start:
             return None
         if start == end:
             continue
-        text, name = raw[start:end], name_of(one.symbol)
-        if is_local(one.symbol):
-            if locals_.setdefault(one.symbol, text) != text and one.is_definition:
+        text, name = raw[start:end], name_of(occurrence.symbol)
+        if is_local(occurrence.symbol):
+            if locals_.setdefault(occurrence.symbol, text) != text and occurrence.is_definition:
                 return None
         elif name is not None:
             spells = text.strip(b"'\"`#") == name.encode()
-            if (one.is_definition and not spells) or not _is_whole_word(raw, start, end):
+            if (occurrence.is_definition and not spells) or not _is_whole_word(raw, start, end):
                 return None
             named, right = named + 1, right + (spells or _is_aliased(raw, text, name.encode()))
-        found.append(_symbol_span(document, one, start, end))
+        found.append(_symbol_span(document, occurrence, start, end))
     return tuple(found) if named - right <= max(_MAY_DIFFER, named * (1 - _SPELLED)) else None
 
 

@@ -155,7 +155,7 @@ class StructuralOperations:
             return await read_consistently(
                 self._knowledge,
                 lambda snapshot: _collect_hits(snapshot, pattern, keep, stopped.is_set),
-                lambda one: one.paths,
+                lambda hits: hits.paths,
                 facts=False,
             )
         finally:

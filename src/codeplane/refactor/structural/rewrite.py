@@ -65,14 +65,14 @@ class Rewrite:
 
 
 def _refuse_unknown(found: re.Match[str], pattern: StructuralPattern) -> None:
-    one, many = found["one"], found["many"]
+    single, many = found["one"], found["many"]
     known = ", ".join([*(f"${name}" for name in pattern.ones), *(f"$$${name}" for name in pattern.lists)])
     hint = f"the pattern captures {known}" if known else "the pattern captures nothing"
-    if one and one in pattern.lists:
-        raise InvalidArgument(f"${one} stands for several pieces: write $$${one}", hint=hint)
+    if single and single in pattern.lists:
+        raise InvalidArgument(f"${single} stands for several pieces: write $$${single}", hint=hint)
     if many and many in pattern.ones:
         raise InvalidArgument(f"$$${many} stands for one piece: write ${many}", hint=hint)
-    if (one and one not in pattern.ones) or (not one and many not in pattern.lists):
+    if (single and single not in pattern.ones) or (not single and many not in pattern.lists):
         raise InvalidArgument(f"the rewrite has {found[0]}, which the pattern does not capture", hint=hint)
 
 
@@ -102,7 +102,11 @@ def _copy_captured(text: str, captured: Captured, first: int, end: int, indent: 
 
 
 def _verbatim(node: "SgNode") -> list[tuple[int, int]]:
-    return [extent(one) for one in nodes(node) if _VERBATIM.search(one.kind()) and "\n" in one.text()]
+    return [
+        extent(descendant)
+        for descendant in nodes(node)
+        if _VERBATIM.search(descendant.kind()) and "\n" in descendant.text()
+    ]
 
 
 def _indent_at(text: str, at: int) -> str:

@@ -149,10 +149,10 @@ def _in_file(
 def _captures(node: "SgNode", pattern: StructuralPattern) -> dict[str, Captured]:
     found = {}
     for name in pattern.ones:
-        one = node.get_match(name)
-        if one is not None:
-            start, end = extent(one)
-            found[name] = Captured(start=start, end=end, nodes=(one,))
+        capture = node.get_match(name)
+        if capture is not None:
+            start, end = extent(capture)
+            found[name] = Captured(start=start, end=end, nodes=(capture,))
     for name in pattern.lists:
         several = node.get_multiple_matches(name)
         start = extent(several[0])[0] if several else 0
