@@ -71,7 +71,10 @@ class CallAuthority:
         return decision
 
     async def _decide(self, call: Call, assessment: Assessment) -> Decision:
-        decision = replace(await self._decide_by_policy(call, assessment), policy_id=self._policy.version)
+        decision = await self._decide_by_policy(call, assessment)
+        if decision.verdict is not Verdict.ALLOW or call.caller.origin is not None:
+            # It is recorded.
+            decision = replace(decision, policy_id=self._policy.version)
         # Last, and no rules: no policy or setting can lift them.
         decision = hold_job_to_proposals(decision, call.actor, assessment)
         if (mark := self._untrusted.mark_of_call(call)) is not None:

@@ -141,7 +141,7 @@ class UntrustedMarks:
     def mark_of_call(self, call: Call) -> Mark | None:
         """The mark that covers a call: its caller's own, that of the session, work or thread it is made in, that of
         whom it acts for, or that of any agent."""
-        if is_person(call.actor):
+        if not self._marks or is_person(call.actor):
             return None
         delegator = _delegator(call)
         theirs = [identity_of(delegator)] if delegator is not None else []
