@@ -130,7 +130,7 @@ class ScipOperations:
     async def status(self, call: Call, request: ScipStatusRequest) -> ScipStatus:
         """The imported SCIP indexes, and for how many files each still holds."""
         fresh = await self._knowledge.fresh()
-        snapshot = await fresh.snapshot(strict=False)
+        snapshot = await fresh.snapshot(strict=True)
         return await asyncio.to_thread(self._status, snapshot)
 
     @operation("scip.drop", risk=Risk.WRITE, capability="execute_tools")
