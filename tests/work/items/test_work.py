@@ -262,6 +262,22 @@ async def test_a_resumed_write_writes_what_was_meant_and_not_what_was_shown(tmp_
     assert (tmp_path / "a.txt").read_text() == content
 
 
+async def test_pages_list_every_item_once_though_the_clock_stands_still(tmp_path: Path) -> None:
+    async with plane(tmp_path, operations=[FixtureOps()], clock=ManualClock()) as opened:
+        work_ids = [await started(opened, WRITE) for _ in range(5)]
+        listed: list[str] = []
+        cursor: JsonObject = {}
+        while True:
+            page = result(await opened.conveyor.call("work.list", {"limit": 2, **cursor}, OWNER))
+            rows, pagination = page["results"], page["pagination"]
+            assert isinstance(rows, list) and isinstance(pagination, dict)
+            listed += [str(row["work_id"]) for row in rows if isinstance(row, dict)]
+            if pagination["next_cursor"] is None:
+                break
+            cursor = {"cursor": pagination["next_cursor"]}
+        assert listed == work_ids[::-1]
+
+
 async def test_too_much_work_is_refused(tmp_path: Path) -> None:
     async with plane(tmp_path, "work.max_queued=2", operations=[FixtureOps()]) as opened:
         await started(opened, WRITE)

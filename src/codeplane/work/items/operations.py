@@ -121,14 +121,15 @@ class WorkOperations:
         asked: JsonObject = request.model_dump(mode="json", exclude={"cursor", "limit"})
         name = f"work.list:{call.task.session_id if call.task else ''}:{digest(canonical(asked))}"
         if request.cursor:
-            conditions.append("created_ns < ?")
-            values.append(int(str(self._cursors.open(request.cursor, scope=name)["before"])))
+            # By the order of the log: clocks jump.
+            conditions.append("position < (SELECT position FROM work_items WHERE work_id = ?)")
+            values.append(str(self._cursors.open(request.cursor, scope=name)["before"]))
         items = await self._engine.store.select(
             f"{' AND '.join(conditions)} ORDER BY position DESC LIMIT ?", (*values, request.limit + 1)
         )
         page, following = items[: request.limit], None
         if len(items) > request.limit:
-            following = self._cursors.issue(scope=name, state={"before": page[-1].created_ns})
+            following = self._cursors.issue(scope=name, state={"before": page[-1].work_id})
         return WorkPage(results=tuple(map(WorkView.of, page)), pagination=Pagination(next_cursor=following))
 
     @operation("work.show", risk=Risk.READ)
