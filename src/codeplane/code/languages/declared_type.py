@@ -1,8 +1,10 @@
-"""A type as Java and C# declare it."""
+"""A type as Java, Kotlin and C# declare it."""
+
+from collections.abc import Sequence
 
 from msgspec import Struct
 
-from codeplane.code.entity import Bound, Entity
+from codeplane.code.entity import Bound, Entity, Outside
 
 
 class Type(Struct, frozen=True):
@@ -24,3 +26,16 @@ def substitute(of: Type | None, given: dict[Bound, Type | None]) -> Type | None:
         value = given[of.of]
         return Type(value.of, value.args, value.dims + of.dims) if value is not None else None
     return Type(of.of, tuple(substitute(argument, given) for argument in of.args), of.dims)
+
+
+def is_foreign(of: Type | None) -> bool:
+    """Whether a type is known, and nothing of the repository is in it."""
+    return of is not None and isinstance(of.of, Outside) and all(is_foreign(argument) for argument in of.args)
+
+
+def common_type(types: Sequence[Type | None]) -> Type | None:
+    """Return the type that some types are, without arguments in which they differ."""
+    first = types[0] if types else None
+    if first is None or any(type_ is None or type_.of != first.of for type_ in types):
+        return None
+    return first if all(type_ == first for type_ in types) else Type(first.of)

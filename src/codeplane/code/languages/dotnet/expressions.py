@@ -1,7 +1,7 @@
 """The types of C#'s expressions and variables, as far as declarations say them."""
 
 from codeplane.code.entity import Bound, Entity, Outside
-from codeplane.code.languages.declared_type import Type, substitute
+from codeplane.code.languages.declared_type import Type, is_foreign, substitute
 from codeplane.code.languages.depth_limit import DepthLimit
 from codeplane.code.languages.dotnet.classes import CSharpClasses, Node, text
 from codeplane.code.languages.dotnet.library import function_parameter, item, passes_items, result
@@ -79,7 +79,7 @@ class CSharpExpressions(CSharpLookup):
                     return kinds[0]
                 if operator in ("==", "!=", "<", ">", "<=", ">=", "&&", "||"):
                     return _BOOLEAN
-                return Type(Outside("a result of operators")) if all(_is_foreign(type_) for type_ in kinds) else None
+                return Type(Outside("a result of operators")) if all(is_foreign(type_) for type_ in kinds) else None
         return None
 
     def this(self, of: Bound) -> Type:
@@ -213,7 +213,7 @@ class CSharpExpressions(CSharpLookup):
     def _from_outside(self, found: Found, name: str) -> Type | None:
         owner = found.owner
         if owner is None or owner.dims:
-            return Type(Outside("a member of an array")) if owner is not None and _is_foreign(owner) else None
+            return Type(Outside("a member of an array")) if owner is not None and is_foreign(owner) else None
         given = result(simple_name(owner), name, len(owner.args))
         if given is not None:
             return (
@@ -221,7 +221,7 @@ class CSharpExpressions(CSharpLookup):
                 if not given[0]
                 else Type(Outside(given[0]), tuple(owner.args[at] for at in given[1]))
             )
-        return Type(Outside(f"a member of {simple_name(owner)}")) if _is_foreign(owner) else None
+        return Type(Outside(f"a member of {simple_name(owner)}")) if is_foreign(owner) else None
 
     def called(self, path: str, node: Node) -> Found | None:
         """Return the method that a call means; None if the receiver is not known."""
@@ -248,7 +248,7 @@ class CSharpExpressions(CSharpLookup):
             of = self._from_outside(found, member_name(last.child_by_field_name("name") or last))
             values = [self.of(path, argument) for argument in values_of(node.child_by_field_name("arguments"))]
             known = of is not None and isinstance(of.of, Outside) and of.of.source.startswith("a member")
-            return of if not known or all(_is_foreign(value) for value in values) else None
+            return of if not known or all(is_foreign(value) for value in values) else None
         results = []
         arguments = node.child_by_field_name("arguments")
         for bound in found.bounds:
@@ -386,8 +386,3 @@ def member_name(node: Node | None) -> str:
     if node is not None and node.type == "generic_name":
         return text(node.named_children[0])
     return text(node)
-
-
-def _is_foreign(of: Type | None) -> bool:
-    """Whether a type is known, and nothing of the repository is in it."""
-    return of is not None and isinstance(of.of, Outside) and all(_is_foreign(argument) for argument in of.args)

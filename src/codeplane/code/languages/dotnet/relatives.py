@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 
 from codeplane.code.entity import Bound, Outside
+from codeplane.code.languages.class_family import class_family
 from codeplane.code.languages.declared_type import Type
 from codeplane.code.languages.dotnet.classes import TYPES, CSharpClasses, Node, text
 from codeplane.code.languages.dotnet.library import BY_PATTERN, OBJECT_MEMBERS, QUERY, is_interface, may_have
 from codeplane.code.languages.member_resolver import CodeView, Relatives
 from codeplane.code.model import Definition
 
-_MAX_CLASSES = 3_000
 _ATTRIBUTE = "Attribute"
 
 
@@ -33,7 +33,17 @@ class CSharpRelatives:
         if facts.scopes[member.scope].kind != "class":
             return Relatives()
         owner = self._classes.of_scope(member.file, facts, member.scope)
-        family = self._family(owner, member.name) if self._is_shared(member.file, mine) else [owner]
+        family = (
+            class_family(
+                owner,
+                ancestors=self._classes.ancestors,
+                below=self.below,
+                has_member=lambda of: self._has(of, member.name),
+                parts=self._classes.parts,
+            )
+            if self._is_shared(member.file, mine)
+            else [owner]
+        )
         bounds = [bound for of in family for bound, _ in self._classes.declared(of, member.name)]
         return Relatives(
             members=tuple(bound for bound in dict.fromkeys(bounds) if bound != member),
@@ -45,21 +55,6 @@ class CSharpRelatives:
         short = name.removesuffix(_ATTRIBUTE)
         used = short not in ("", name) and any(path.endswith((".cs", ".csx")) for path in self._view.holding(short))
         return f"attributes that are written {short}" if used else ""
-
-    def _family(self, first: Bound, name: str) -> list[Bound]:
-        found: dict[Bound, Bound] = {}
-        waiting = [first]
-        while waiting and len(found) < _MAX_CLASSES:
-            of = waiting.pop()
-            key = self._classes.parts(of)[0]
-            if key in found:
-                continue
-            found[key] = of
-            for above in self._classes.ancestors(Type(of))[1:]:
-                if isinstance(above.of, Bound) and self._has(above.of, name):
-                    waiting.append(above.of)
-            waiting += self.below(of)
-        return list(found.values())
 
     def below(self, of: Bound) -> list[Bound]:
         """Return the types that name a type as what they build on."""

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from codeplane.code.entity import Bound, Outside
+from codeplane.code.languages.class_family import class_family
 from codeplane.code.languages.declared_type import Type
 from codeplane.code.languages.jvm.java_classes import TYPES, JavaClasses, is_of_object, may_have
 from codeplane.code.languages.jvm.java_library import SERIALIZATION
@@ -11,7 +12,6 @@ from codeplane.code.languages.jvm.java_types import JavaTypes
 from codeplane.code.languages.member_resolver import CodeView, Relatives
 from codeplane.code.model import Definition, Facts
 
-_MAX_CLASSES = 3_000
 _MAX_MODIFIERS = 500
 
 
@@ -38,7 +38,12 @@ class JavaRelatives:
         if not mine and self._view.definitions(member) and component is None:
             return Relatives(outside=self._generated(member))
         owner = self._classes.of_scope(member.file, facts, (component or member).scope)
-        family = self._family(owner, member.name)
+        family = class_family(
+            owner,
+            ancestors=self._classes.ancestors,
+            below=self.below,
+            has_member=lambda of: self._has(of, member.name),
+        )
         bounds = [Bound(of.file, self._classes.body(of), member.name) for of in family if self._has(of, member.name)]
         bounds += [parameter for of in bounds if (parameter := self._parameter(of)) is not None]
         return Relatives(
@@ -97,21 +102,6 @@ class JavaRelatives:
         if name == "main" and any(self._types.parameter_types(path, method) in _MAIN for method in methods):
             return "the command that starts a program"
         return ""
-
-    def _family(self, first: Bound, name: str) -> list[Bound]:
-        """Return the classes that share a method: all that have it, and those through which they come together."""
-        found: dict[Bound, None] = {}
-        waiting = [first]
-        while waiting and len(found) < _MAX_CLASSES:
-            of = waiting.pop()
-            if of in found:
-                continue
-            found[of] = None
-            for above in self._classes.ancestors(Type(of))[1:]:
-                if isinstance(above.of, Bound) and above.of not in found and self._has(above.of, name):
-                    waiting.append(above.of)
-            waiting += (below for below in self.below(of) if below not in found)
-        return list(found)
 
     def below(self, of: Bound) -> list[Bound]:
         """Return the classes that name a class as what they extend or implement."""

@@ -1,7 +1,7 @@
 """The types of Java's expressions, as far as declarations say them."""
 
 from codeplane.code.entity import Bound, Entity, Outside
-from codeplane.code.languages.declared_type import Type, substitute
+from codeplane.code.languages.declared_type import Type, is_foreign, substitute
 from codeplane.code.languages.depth_limit import DepthLimit
 from codeplane.code.languages.jvm.java_classes import JavaClasses, Node, is_file_class, text
 from codeplane.code.languages.jvm.java_library import result
@@ -237,7 +237,7 @@ class JavaTypes(JavaVariables):
             return Type(Outside(given[0]), tuple(owner.args[at] for at in given[1]))
         # From types of the library alone its methods make nothing of the repository.
         values = [self.of(path, argument) for argument in values_of(arguments)]
-        foreign = _is_foreign(owner) and all(_is_foreign(value) for value in values)
+        foreign = is_foreign(owner) and all(is_foreign(value) for value in values)
         return Type(Outside(f"a result of {name}")) if foreign else None
 
     def _result(self, path: str, bound: Bound, method: Definition, arguments: Node | None) -> Type | None:
@@ -274,11 +274,6 @@ class JavaTypes(JavaVariables):
                 if inner in variables and value.type == "class_literal" and value.named_children:
                     found[variables[inner]] = self._classes.read(path, value.named_children[0])
         return found
-
-
-def _is_foreign(of: Type | None) -> bool:
-    """Whether a type is known, and nothing of the repository is in it."""
-    return of is not None and isinstance(of.of, Outside) and all(_is_foreign(argument) for argument in of.args)
 
 
 def _is_type_like(node: Node) -> bool:

@@ -11,7 +11,8 @@ from codeplane.code.languages.jvm.java_classes import Node, text
 from codeplane.code.languages.jvm.java_lookup import Found
 from codeplane.code.languages.jvm.kotlin_classes import KotlinClasses, child_of, children_of
 from codeplane.code.languages.jvm.kotlin_relatives import KotlinRelatives
-from codeplane.code.languages.jvm.kotlin_types import NAMES, KotlinTypes, call_of_lambda, callee_name, split
+from codeplane.code.languages.jvm.kotlin_syntax import NAMES, call_of_lambda, callee_name, split
+from codeplane.code.languages.jvm.kotlin_types import KotlinTypes
 from codeplane.code.languages.member_resolver import CodeView, MemberResolver, Relatives
 from codeplane.code.model import Facts, Import
 

@@ -1,14 +1,13 @@
 """The declarations of Kotlin that keep one name: what overrides or implements each other, and those for platforms."""
 
 from codeplane.code.entity import Bound, Outside
+from codeplane.code.languages.class_family import class_family
 from codeplane.code.languages.declared_type import Type
 from codeplane.code.languages.jvm.java_processors import modifiers
 from codeplane.code.languages.jvm.kotlin_classes import KotlinClasses, is_kotlin
 from codeplane.code.languages.jvm.kotlin_lookup import KotlinLookup
 from codeplane.code.languages.member_resolver import CodeView, Relatives
 from codeplane.code.model import Definition
-
-_MAX_CLASSES = 3_000
 
 
 class KotlinRelatives:
@@ -33,7 +32,13 @@ class KotlinRelatives:
         ):
             return Relatives()
         owner = self._classes.of_scope(member.file, facts, member.scope)
-        family = self._family(owner, member.name)
+        family = class_family(
+            owner,
+            ancestors=self._classes.ancestors,
+            below=self.below,
+            has_member=lambda of: self._has(of, member.name),
+            parts=self._classes.parts,
+        )
         bounds = [Bound(of.file, self._classes.body(of), member.name) for of in family if self._has(of, member.name)]
         return Relatives(
             members=tuple(bound for bound in dict.fromkeys(bounds) if bound != member),
@@ -49,22 +54,6 @@ class KotlinRelatives:
         if not self._classes.is_for_platforms(member):
             return ()
         return tuple(bound for bound in found if bound != member and self._classes.is_for_platforms(bound))
-
-    def _family(self, first: Bound, name: str) -> list[Bound]:
-        """Return the classes that share a member: all that have it, and those through which they come together."""
-        found: dict[Bound, None] = {}
-        waiting = [first]
-        while waiting and len(found) < _MAX_CLASSES:
-            of = waiting.pop()
-            if of in found:
-                continue
-            found[of] = None
-            waiting += (part for part in self._classes.parts(of) if part not in found)
-            for above in self._classes.ancestors(Type(of))[1:]:
-                if isinstance(above.of, Bound) and above.of not in found and self._has(above.of, name):
-                    waiting.append(above.of)
-            waiting += (below for below in self.below(of) if below not in found)
-        return list(found)
 
     def below(self, of: Bound) -> list[Bound]:
         """Return the classes that name a class, or another name of it, as what they extend or implement."""
