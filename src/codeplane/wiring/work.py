@@ -11,6 +11,7 @@ from codeplane.wiring.part import House, Part, PlaneWiring, Sweep
 from codeplane.wiring.trust import TrustWiring
 from codeplane.work.items.engine import WorkEngine
 from codeplane.work.items.operations import WorkOperations
+from codeplane.work.items.step_list import StepList
 from codeplane.work.items.table import WorkTable
 from codeplane.work.operations import SessionOperations
 from codeplane.work.replay import ReplayOperations
@@ -46,14 +47,14 @@ class WorkWiring(PlaneWiring):
             max_bytes=config.work.payload_bytes,
         )
         self.engine = WorkEngine(
+            kinds=(StepList(payloads=self._payloads, clock=foundation.clock),),
             log=foundation.log,
-            payloads=self._payloads,
             clock=foundation.clock,
             config=config.work,
             node=_NODE,
             instance=new_id("engine"),
             is_live=trust.identity.identities.is_live,
-            withdraw=lambda work_id, reason: trust.approvals.end_for(work_id, reason=reason),
+            withdraw=lambda actor_id, reason: trust.approvals.end_for(actor_id, reason=reason),
             disconnect=self.sessions.disconnect,
             on_crash=lambda error: logger.error("work could not go on", exc_info=error),
         )
@@ -89,7 +90,7 @@ class WorkWiring(PlaneWiring):
 
     def start_engine(self, conveyor: Conveyor) -> None:
         """Run work items from now on; only a server does, since an embedded run would cut them off."""
-        self.engine.start(conveyor.call)
+        self.engine.start(conveyor)
 
     async def _state(self, call: Call) -> JsonObject:
         return await self.engine.state()

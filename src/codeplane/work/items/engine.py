@@ -1,43 +1,38 @@
-"""Runs work items: leases them, makes their calls one after the other, and resumes them where they were left."""
+"""Runs work items: leases them, has their kinds run them, and resumes them where they were left."""
 
 import asyncio
-import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
-from codeplane.kernel.actor import Actor, Caller
+from codeplane.kernel.actor import Actor
 from codeplane.kernel.call_record import ACTION_EXECUTED, ACTION_INTERRUPTED, action_stream
 from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.config import WorkConfig
-from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import (
-    ApprovalPending,
     CodePlaneError,
+    Internal,
     Overloaded,
-    ResultGone,
     SequenceConflict,
     ShuttingDown,
     WorkEnded,
 )
 from codeplane.kernel.event import Event
 from codeplane.kernel.event_log import EventQuery
-from codeplane.kernel.json import JsonObject, JsonValue
-from codeplane.kernel.ports import Ledger, Payloads
+from codeplane.kernel.json import JsonObject
+from codeplane.kernel.ports import Ledger
 from codeplane.work.items.item import WaitReason, WorkItem, WorkState
+from codeplane.work.items.kind import Door, Transition, WorkKind, WorkRun
 from codeplane.work.items.store import WorkStore
-from codeplane.work.items.table import CANCELLED, COMPLETED, FAILED, LEASED, RESUMED, WAITING
+from codeplane.work.items.table import CANCELLED, FAILED, LEASED, RESUMED
 
-SURFACE = "work"
 _ACTION_REJECTED = "action.rejected"
 # After one of these, an action's call has an answer.
 _ANSWERED = (ACTION_EXECUTED, ACTION_INTERRUPTED, _ACTION_REJECTED)
 _MAX_CONFLICTS = 20
 # How long a running call may take when the engine stops, before it is cut off.
 _STOP_SEC = 5.0
-
-Door = Callable[[str, Mapping[str, JsonValue], Caller], Awaitable[Outcome]]
 
 
 class WorkEngine:
@@ -46,8 +41,8 @@ class WorkEngine:
     def __init__(
         self,
         *,
+        kinds: Sequence[WorkKind],
         log: Ledger,
-        payloads: Payloads,
         clock: Clock,
         config: WorkConfig,
         node: str,
@@ -59,7 +54,7 @@ class WorkEngine:
     ) -> None:
         """`node` stays the same over restarts, `instance` does not; `withdraw` ends an actor's open questions."""
         self._log = log
-        self._payloads = payloads
+        self._kinds = {kind.name: kind for kind in kinds}
         self._clock = clock
         self._config = config
         self._node = node
@@ -124,14 +119,14 @@ class WorkEngine:
         if unfinished >= self._config.max_queued:
             raise Overloaded(f"{unfinished} work items have not ended", hint="wait until some have, or: work_cancel")
 
-    async def cancel(self, work_id: str, *, by: str, reason: str) -> WorkItem:
+    async def cancel(self, work_id: str, *, by: str, reason: str, error: str | None = None) -> WorkItem:
         """Cancel an item and those that it started, at any moment; WorkEnded when it has ended."""
-        item = await self._end(work_id, CANCELLED, {"message": reason}, by=by)
+        item = await self._end(work_id, CANCELLED, {"message": reason, "error": error}, by=by)
         running = self._running.get(item.work_id)
         if running is not None:
             running.cancel()
             await asyncio.wait({running})
-        await self._withdraw(item.work_id, reason or "the work was cancelled")
+        await self._withdraw(self._kind(item).actor(item).actor_id, reason or "the work was cancelled")
         for child in await self.store.children(item.work_id):
             if not child.has_ended:
                 with suppress(WorkEnded):
@@ -147,7 +142,8 @@ class WorkEngine:
             if item.waits_for is not WaitReason.BUDGET:
                 return item
             try:
-                await self.store.move(item, RESUMED, {"max_steps": max_steps, "max_seconds": max_seconds}, by=by)
+                raised: JsonObject = {"max_steps": max_steps, "max_seconds": max_seconds}
+                await self._record(item, Transition(kind=RESUMED, payload=raised), by=by)
             except SequenceConflict:
                 continue
             self._due.set()
@@ -173,7 +169,7 @@ class WorkEngine:
             if item.has_ended:
                 raise WorkEnded(f"{item.work_id} is {item.state.value}")
             try:
-                await self.store.move(item, kind, dict(payload), by=by)
+                await self._record(item, Transition(kind=kind, payload=payload), by=by)
             except SequenceConflict:
                 # It went on meanwhile: look again.
                 continue
@@ -202,7 +198,7 @@ class WorkEngine:
     async def _is_due(self, item: WorkItem) -> bool:
         """Whether the item can go on: it is queued, its question is answered, or its holder let it go."""
         if item.state is WorkState.QUEUED:
-            return True
+            return await self._kind(item).may_start(item)
         if item.state is WorkState.WAITING:
             return item.action_id is not None and await self._is_answered(item.action_id)
         if item.holder == self._holder:
@@ -235,42 +231,35 @@ class WorkEngine:
             self._on_crash(error)
 
     async def _drive(self, item: WorkItem) -> None:
-        """Lease an item and make its calls until it ends, waits or the engine stops."""
+        """Lease an item and run it until it ends, waits or the engine stops."""
         try:
             item = await self._lease(item, attempt=item.attempt + 1)
-            steps = await self._steps(item)
-            for number in range(item.steps_done, len(steps)):
-                if self._stopping:
-                    return
-                if (waiting := self._used_up(item)) is not None:
-                    await self._move(item, WAITING, waiting)
-                    return
-                started_ns = self._clock.monotonic_ns()
-                outcome = await self._call(item, number, steps[number])
-                if isinstance(outcome.error, ShuttingDown):
-                    return
-                if isinstance(outcome.error, ApprovalPending):
-                    action_id = str(outcome.error.details["action_id"])
-                    await self._move(item, WAITING, {"waits_for": WaitReason.APPROVAL.value, "action_id": action_id})
-                    # It may have been answered before that was recorded.
-                    self._due.set()
-                    return
-                if outcome.error is not None:
-                    await self._move(item, FAILED, _failure(number, outcome.error))
-                    return
-                if self._clock.now_ns() >= item.lease_until_ns:
-                    # Renewed by the sweep, or another engine's by now.
-                    item = await self._own(item.work_id)
-                else:
-                    # As the table has it, which need not be asked.
-                    used_us = item.used_us + (self._clock.monotonic_ns() - started_ns) // 1000
-                    item = replace(item, steps_done=number + 1, used_us=used_us)
-            await self._move(item, COMPLETED, {})
+            transition = await self._kind(item).run(item, self._run(item))
+            if transition is not None:
+                await self._move(item, transition)
+                # A question may have been answered before that was recorded.
+                self._due.set()
         except (SequenceConflict, WorkEnded, ShuttingDown):
             # It was cancelled, another engine took it, or this one stops: what happens to it now is theirs.
             return
         except CodePlaneError as error:
-            await self._move(item, FAILED, {"error": error.name, "message": error.message})
+            failure: JsonObject = {"error": error.name, "message": error.message, "retryable": error.retryable}
+            await self._move(item, Transition(kind=FAILED, payload=failure))
+
+    def _run(self, item: WorkItem) -> WorkRun:
+        assert self._door is not None
+        return WorkRun(
+            door=self._door,
+            node=self._node,
+            is_stopping=lambda: self._stopping,
+            refresh=partial(self._own, item.work_id),
+        )
+
+    def _kind(self, item: WorkItem) -> WorkKind:
+        try:
+            return self._kinds[item.kind]
+        except KeyError as error:
+            raise Internal(f"{item.work_id} is of kind {item.kind!r}, which is not known here") from error
 
     async def _own(self, work_id: str) -> WorkItem:
         """The item as it is now; WorkEnded when it is no longer this engine's."""
@@ -279,39 +268,23 @@ class WorkEngine:
             raise WorkEnded(f"{work_id} is {item.state.value}, held by {item.holder}")
         return item
 
-    async def _move(self, item: WorkItem, kind: str, payload: JsonObject) -> None:
+    async def _move(self, item: WorkItem, transition: Transition) -> None:
         """Append a transition of an item that this engine holds; its lease may have been renewed meanwhile."""
         for _ in range(_MAX_CONFLICTS):
             with suppress(SequenceConflict):
-                await self.store.move(await self._own(item.work_id), kind, dict(payload))
+                await self._record(await self._own(item.work_id), transition)
                 return
         raise Overloaded(f"{item.work_id} changes too often")
 
-    async def _steps(self, item: WorkItem) -> list[JsonObject]:
-        data = await self._payloads.get(item.work_id, item.payload_hash)
-        if data is None:
-            raise ResultGone(f"the steps of {item.work_id} are no longer stored")
-        steps: list[JsonObject] = json.loads(data)
-        return steps
-
-    async def _call(self, item: WorkItem, number: int, step: JsonObject) -> Outcome:
-        """Make one call through the door, under a key that makes it run once whoever repeats it."""
-        assert self._door is not None
-        arguments = step["arguments"]
-        assert isinstance(arguments, dict)
-        caller = Caller(
-            surface=SURFACE,
-            connection_id=item.work_id,
-            actor=item.actor,
-            origin=item.origin(number, self._node),
-            wait_sec=0,
-        )
-        keyed: JsonObject = {**arguments, "idempotency_key": f"{item.work_id}/{number}"}
-        return await self._door(str(step["operation"]), keyed, caller)
+    async def _record(self, item: WorkItem, transition: Transition, *, by: str = "system") -> None:
+        payload = dict(transition.payload)
+        copies = self._kind(item).copies(item, transition)
+        await self.store.move(item, transition.kind, payload, by=by, copies=copies)
 
     async def _lease(self, item: WorkItem, *, attempt: int) -> WorkItem:
         until_ns = self._clock.now_ns() + int(self._config.lease_sec * SECOND_NS)
-        await self.store.move(item, LEASED, {"holder": self._holder, "until_ns": until_ns, "attempt": attempt})
+        lease: JsonObject = {"holder": self._holder, "until_ns": until_ns, "attempt": attempt}
+        await self._record(item, Transition(kind=LEASED, payload=lease))
         return replace(
             await self.store.get(item.work_id), holder=self._holder, lease_until_ns=until_ns, attempt=attempt
         )
@@ -322,17 +295,3 @@ class WorkEngine:
         return (
             item if left_ns * 2 > self._config.lease_sec * SECOND_NS else await self._lease(item, attempt=item.attempt)
         )
-
-    def _used_up(self, item: WorkItem) -> JsonObject | None:
-        """What the item waits for when it has used up its limits."""
-        if item.steps_done >= item.limits.max_steps:
-            message = f"{item.steps_done} of {item.limits.max_steps} steps are used up"
-        elif item.used_us >= item.limits.max_seconds * 1_000_000:
-            message = f"{item.used_us / 1_000_000:.0f} of {item.limits.max_seconds:.0f} seconds are used up"
-        else:
-            return None
-        return {"waits_for": WaitReason.BUDGET.value, "message": message}
-
-
-def _failure(number: int, error: CodePlaneError) -> JsonObject:
-    return {"error": error.name, "message": f"step {number + 1}: {error.message}", "step": number}

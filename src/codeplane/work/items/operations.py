@@ -35,9 +35,9 @@ from codeplane.work.items.models import (
     WorkStep,
     WorkView,
 )
+from codeplane.work.items.step_list import StepList
 from codeplane.work.items.store import new_work_id
 
-KIND = "steps"
 _OWN_FAMILY = "work."
 
 
@@ -81,7 +81,7 @@ class WorkOperations:
         payload_hash = await self._payloads.put(work_id, canonical(steps))
         item = await self._engine.store.create(
             work_id=work_id,
-            kind=KIND,
+            kind=StepList.name,
             title=self._redactor.text(request.title),
             parent_id=origin.work_id if origin is not None else None,
             on_behalf_of=_delegator(call),

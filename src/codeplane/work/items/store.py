@@ -36,8 +36,12 @@ class WorkStore:
         work_id: str,
         created_by: Actor,
         correlation: Correlation,
+        copies: Sequence[Draft] = (),
     ) -> WorkItem:
-        """Record a new item; it is queued when that is durable."""
+        """Record a new item, and beside it what other streams say of it; it is queued when that is durable.
+
+        SequenceConflict when there is an item of that id already.
+        """
         payload: JsonObject = {
             "kind": kind,
             "title": title,
@@ -52,7 +56,7 @@ class WorkStore:
         draft = Draft(
             stream=work_stream(work_id), type=CREATED, payload=payload, actor=str(created_by), correlation=correlation
         )
-        await self._log.append([draft], expect={draft.stream: 0})
+        await self._log.append([draft, *copies], expect={draft.stream: 0})
         return await self.get(work_id)
 
     async def get(self, work_id: str) -> WorkItem:
@@ -78,9 +82,11 @@ class WorkStore:
             for row in await self._log.select(f"SELECT {COLUMNS} FROM work_items WHERE {where}", values)
         ]
 
-    async def move(self, item: WorkItem, kind: str, payload: JsonObject, *, by: str = "system") -> None:
-        """Append a transition; SequenceConflict when something happened to the item since it was read."""
-        if "message" in payload:
+    async def move(
+        self, item: WorkItem, kind: str, payload: JsonObject, *, by: str = "system", copies: Sequence[Draft] = ()
+    ) -> None:
+        """Append a transition with its copies; SequenceConflict when something happened to the item meanwhile."""
+        if payload.get("message") is not None:
             payload["message"] = str(payload["message"])[:_MAX_MESSAGE]
         draft = Draft(
             stream=item.stream,
@@ -89,7 +95,7 @@ class WorkStore:
             actor=by,
             correlation=Correlation(work_id=item.work_id),
         )
-        await self._log.append([draft], expect={item.stream: item.sequence})
+        await self._log.append([draft, *copies], expect={item.stream: item.sequence})
 
 
 def new_work_id() -> str:
