@@ -12,7 +12,16 @@ UNPARSED_USE = "unparsed_use"
 UNSEARCHED = "unsearched"
 # Kinds of dangers that may break a program though every edit is right: the plan must be seen before it is applied.
 GRAVE = frozenset(
-    {"import_cycle", "outside_base", "overriding_parameter", "shadows_stdlib", "side_effect", UNPARSED_USE, UNSEARCHED}
+    {
+        "import_cycle",
+        "outside_base",
+        "overriding_parameter",
+        "shadows_stdlib",
+        "side_effect",
+        "structural_protocol",
+        UNPARSED_USE,
+        UNSEARCHED,
+    }
 )
 
 

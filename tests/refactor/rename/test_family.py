@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+import pytest
+
+from codeplane.refactor.draft import GRAVE
 from tests.interaction.requirements import requirement
 from tests.refactor.rename.rename_repository import kinds, repo
 
@@ -114,7 +117,7 @@ def test_what_implements_a_protocol_without_naming_it_is_of_its_family(tmp_path:
         "e.py": "class Engine:\n    def sides(self, x): ...\n    def other(self): ...\n",
         "u.py": "from e import Engine\nfrom p import Reversal\ndef run(r: Reversal): r.sides(1)\nrun(Engine())\n",
         "shape.py": "class Shape:\n    def sides(self, x): ...\n",
-        "apart.py": "class Apart:\n    def sides(self, other_name): ...\n    def other(self): ...\n",
+        "apart.py": "class Apart:\n    def sides(self): ...\n    def other(self): ...\n",
     }
     for symbol in ("Reversal.sides", "Engine.sides"):
         with repo(tmp_path / symbol, files) as found:
@@ -124,3 +127,105 @@ def test_what_implements_a_protocol_without_naming_it_is_of_its_family(tmp_path:
             assert "def edges(self, x)" in after["e.py"] and "def edges(self, x)" in after["p.py"]
             assert "r.edges(1)" in after["u.py"]
             assert "shape.py" not in found.applied(alone.edits)
+
+
+_PROTOCOL = "from typing import Protocol\n"
+_STRUCTURAL = {
+    "inherits another member": (
+        "class Base:\n    def other(self): ...\nclass Engine(Base):\n    def sides(self, x): ...\n",
+        "Engine.sides",
+    ),
+    "is inherited by what has the others": (
+        "class Engine:\n    def sides(self, x): ...\nclass Heir(Engine):\n    def other(self): ...\n",
+        "Engine.sides",
+    ),
+    "names its parameter otherwise": (
+        "class Engine:\n    def sides(self, number): ...\n    def other(self): ...\n",
+        "Engine.sides",
+    ),
+    "takes more than it has to": (
+        "class Engine:\n    def sides(self, x, y=1, *, z=2): ...\n    def other(self): ...\n",
+        "Engine.sides",
+    ),
+    "takes anything": (
+        "class Engine:\n    def sides(self, *args, **named): ...\n    def other(self): ...\n",
+        "Engine.sides",
+    ),
+}
+
+
+@requirement("REF-05")
+@pytest.mark.parametrize("case", _STRUCTURAL)
+def test_a_protocol_is_of_the_family_of_a_class_that(case: str, tmp_path: Path) -> None:
+    text, symbol = _STRUCTURAL[case]
+    files = {
+        "p.py": f"{_PROTOCOL}class Reversal(Protocol):\n    def sides(self, x): ...\n    def other(self): ...\n",
+        "e.py": text,
+        "u.py": "from p import Reversal\ndef run(r: Reversal): r.sides(1)\n",
+    }
+    for renamed in ("Reversal.sides", symbol):
+        with repo(tmp_path / renamed, files) as found:
+            family, _ = found.plan(renamed, "edges").candidates
+            after = found.applied(family.edits)
+        assert sorted(after) == ["e.py", "p.py", "u.py"], renamed
+        assert after["e.py"].count("def edges(") == after["p.py"].count("def edges(") == 1
+
+
+@requirement("REF-05")
+def test_fields_and_properties_belong_to_the_protocol_that_asks_for_them(tmp_path: Path) -> None:
+    files = {
+        "p.py": (
+            f"{_PROTOCOL}class Model(Protocol):\n    name: str\n"
+            "    @property\n    def size(self) -> int: ...\n    def embed(self, text): ...\n"
+        ),
+        "m.py": (
+            "class Static:\n    def __init__(self):\n        self.name = 'static'\n        self.size = 2\n"
+            "    def embed(self, text): ...\n"
+        ),
+        "u.py": "from p import Model\ndef run(m: Model): print(m.size)\n",
+    }
+    for renamed in ("Model.size", "Static.size"):
+        with repo(tmp_path / renamed, files) as found:
+            family, _ = found.plan(renamed, "width").candidates
+            after = found.applied(family.edits)
+        assert "self.width = 2" in after["m.py"] and "def width(" in after["p.py"] and "m.width" in after["u.py"]
+
+
+@requirement("REF-05")
+def test_what_another_protocol_adds_is_asked_for_as_well(tmp_path: Path) -> None:
+    files = {
+        "p.py": (
+            f"{_PROTOCOL}class Small(Protocol):\n    def other(self): ...\n"
+            "class Large(Small, Protocol):\n    def sides(self, x): ...\n"
+        ),
+        "e.py": "class Engine:\n    def sides(self, x): ...\n",
+    }
+    with repo(tmp_path, files) as found:
+        assert found.plan("Engine.sides", "edges").candidates == ()
+
+
+@requirement("REF-05")
+@pytest.mark.parametrize("text", ["def sides(self): ...", "def sides(self, x, y): ...", "sides = 1"])
+def test_a_class_whose_member_cannot_be_used_as_the_protocol_asks_is_apart(text: str, tmp_path: Path) -> None:
+    files = {
+        "p.py": f"{_PROTOCOL}class Reversal(Protocol):\n    def sides(self, x): ...\n",
+        "e.py": f"class Engine:\n    {text}\n",
+    }
+    with repo(tmp_path, files) as found:
+        draft = found.plan("Engine.sides", "edges")
+    assert draft.candidates == () and "structural_protocol" not in kinds(draft)
+
+
+@requirement("REF-05")
+def test_a_protocol_of_one_field_is_named_before_a_class_that_has_it_is_changed(tmp_path: Path) -> None:
+    files = {
+        "p.py": f"{_PROTOCOL}class Placed(Protocol):\n    path: str\n",
+        "e.py": "class Hit:\n    path: str\nclass Other:\n    path: str\n",
+    }
+    for renamed, count, other in (("Hit.path", 1, "p.py"), ("Placed.path", 2, "e.py")):
+        with repo(tmp_path / renamed, files) as found:
+            draft = found.plan(renamed, "file")
+        assert draft.candidates == ()
+        (danger,) = [danger for danger in draft.dangers if danger.kind == "structural_protocol"]
+        assert (danger.count, danger.path) == (count, other)
+        assert "structural_protocol" in GRAVE

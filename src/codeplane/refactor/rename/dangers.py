@@ -40,6 +40,7 @@ def dangers_of(context: RenameContext, family: Family, edits: Sequence[Edit]) ->
     yield from _public(context)
     yield from _private(context)
     yield from _outside(context, family)
+    yield from _protocols(context, family)
     yield from foreign_bases(context)
     yield from _decorator_dangers(context)
     yield from _parameters(context)
@@ -245,6 +246,22 @@ def _outside(context: RenameContext, family: Family) -> Iterator[Danger]:
         if facts is not None and definition is not None:
             what = f"{owner.name} builds on a class that is not here: if that one has {context.name}, this overrides it"
             yield Danger(kind="outside_base", what=what, path=owner.file, offset=definition.name_at)
+
+
+def _protocols(context: RenameContext, family: Family) -> Iterator[Danger]:
+    """Yield a danger for a protocol of one field: whether a class with that field is used as one is not known."""
+    if not family.unproven:
+        return
+    protocol, of = family.unproven[0]
+    other = protocol if of in family.owners else of
+    definition = next((definition for _, definition in context.resolver.definitions(other)), None)
+    yield Danger(
+        kind="structural_protocol",
+        what=f"{of.name} has the {context.name} that {protocol.name} asks for: {other.name} keeps the old name",
+        path=other.file,
+        offset=definition.name_at if definition is not None else None,
+        count=len(family.unproven),
+    )
 
 
 def _decorator_dangers(context: RenameContext) -> Iterator[Danger]:

@@ -8,23 +8,27 @@ from codeplane.code.entity import Bound, Side
 from codeplane.code.languages.member_side import side_of
 from codeplane.code.languages.registry import LANGUAGES
 from codeplane.refactor.rename.new_name import is_mangled
-from codeplane.refactor.rename.protocols import structural_relative
+from codeplane.refactor.rename.protocols import Protocols
 from codeplane.refactor.rename.rename_context import RenameContext
+from codeplane.refactor.rename.subclasses import subclasses
 
 _MAX_DEFINERS = 2_000
 _MAX_JOINED = 40
-_MAX_HEIRS = 2_000
 _IMPLEMENTS = re.compile(rb"\bimplements\b")
 _NAME = re.compile(rb"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*(?:\s*\.\s*[A-Za-z_$\x80-\xff][\w$\x80-\xff]*)*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
-    """The members that override each other, the subject first; `outside`: classes with bases that cannot be read."""
+    """The members that override each other, the subject first; `outside`: classes with bases that cannot be read.
+
+    `unproven`: protocols of one field and classes that have it, one of each pair in the family.
+    """
 
     members: tuple[Bound, ...]
     owners: tuple[Bound, ...]
     outside: tuple[Bound, ...]
+    unproven: tuple[tuple[Bound, Bound], ...] = ()
 
 
 def family_of(context: RenameContext) -> Family:
@@ -39,6 +43,7 @@ def family_of(context: RenameContext) -> Family:
         # A class that is defined twice has a member in each definition.
         definers.setdefault(owner, []).append(bound)
     lines = {owner: _bases(context, owner) for owner in definers}
+    protocols = Protocols(context)
     found = [subject.owner]
     waiting = [owner for owner in definers if owner != subject.owner]
     grown = True
@@ -53,13 +58,18 @@ def family_of(context: RenameContext) -> Family:
             found.append(joined)
             waiting.remove(joined)
             grown = True
-        if not grown and (other := structural_relative(context, found, waiting)):
+        if not grown and (other := protocols.relative(found, waiting)):
             found.append(other)
             waiting.remove(other)
             grown = True
     outside = [owner for owner in found if not context.resolver.line_of(owner)[1]]
     members = dict.fromkeys(bound for owner in found for bound in definers[owner])
-    return Family(members=tuple(members), owners=tuple(found), outside=tuple(outside))
+    return Family(
+        members=tuple(members),
+        owners=tuple(found),
+        outside=tuple(outside),
+        unproven=tuple(protocols.unproven(found, waiting)),
+    )
 
 
 def related_members(context: RenameContext, of: Bound, name: str) -> list[Bound]:
@@ -134,25 +144,8 @@ def _mixin_sibling(context: RenameContext, found: list[Bound], waiting: list[Bou
             context.cut.append(f"{len(waiting)} other classes with that member were not looked at as mixins")
         return None
     for other in waiting:
-        for heir in _subclasses(context, other):
+        for heir in subclasses(context, other):
             line = context.resolver.line_of(heir)[0]
             if any(base in line for base in found) and other in line:
                 return other
     return None
-
-
-def _subclasses(context: RenameContext, of: Bound) -> Iterator[Bound]:
-    """Yield the classes that have a class among their bases."""
-    seen = 0
-    name = of.name.encode()
-    for path, facts in context.files(of.name):
-        text = context.world.text(path)
-        for definition in facts.definitions:
-            if definition.bases is None or definition.kind != "class" or text.find(name, *definition.bases) < 0:
-                continue
-            seen += 1
-            if seen > _MAX_HEIRS or context.late("subclasses were looked for"):
-                return
-            heir = Bound(path, definition.scope, definition.name)
-            if of in context.resolver.line_of(heir)[0]:
-                yield heir
