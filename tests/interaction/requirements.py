@@ -162,6 +162,11 @@ REQUIREMENTS = (
     Requirement(id="LOG-13", source="design §9", promise="nothing acknowledged is lost to kill -9"),
     Requirement(id="LOG-14", source="002 §23.6", promise="pages of events show the log as it was at the first"),
     Requirement(
+        id="LOG-18",
+        source="design §13",
+        promise="caches are fed by applied events, in order and before the append returns, whoever appended",
+    ),
+    Requirement(
         id="TASK-01",
         source="002 §12.2, §23.3",
         promise="a connection has an implicit session with a task; create, close, configure, join",

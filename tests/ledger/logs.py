@@ -14,7 +14,7 @@ from codeplane.kernel.event import Draft, Event
 from codeplane.kernel.json import JsonObject
 from codeplane.ledger.log import SqliteLog
 from codeplane.ledger.projection import RETENTION_APPLIED, Projection, Tables
-from codeplane.ledger.writer import WriteTransaction
+from codeplane.ledger.transaction import WriteTransaction
 
 
 class Counts:

@@ -12,7 +12,7 @@ from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Result
 from codeplane.ledger.models import EventItem, EventPage, RebuildResult, RetainResult, VerifyResult
-from codeplane.ledger.writer import WriteTransaction
+from codeplane.ledger.transaction import WriteTransaction
 from codeplane.wiring.app import Plane
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, FixtureOps, ManualClock, events, plane

@@ -1,5 +1,6 @@
 """Forgetting: by class, never past a snapshot, never with a hole, and as a fact of its own."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -7,15 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codeplane.kernel.config import RetentionConfig
+from codeplane.kernel.event import Draft
 from codeplane.kernel.event_log import EventQuery
+from codeplane.kernel.json import JsonObject
 from codeplane.ledger import retention as module
 from codeplane.ledger.log import SqliteLog
 from codeplane.ledger.projection import RETENTION_APPLIED, differences
 from codeplane.ledger.retention import CLASSES, Retention
-from codeplane.ledger.writer import WriteTransaction
+from codeplane.ledger.transaction import WriteTransaction
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import ManualClock
-from tests.ledger.logs import Counts, n, opened, rows
+from tests.ledger.logs import Counts, Hold, n, opened, rows
 
 DAY = 86_400.0
 
@@ -123,6 +126,44 @@ async def test_a_clock_that_jumps_back_drops_nothing_and_leaves_no_holes(tmp_pat
 
 
 @requirement("LOG-07")
+async def test_a_node_that_took_no_snapshot_takes_one_before_it_drops(tmp_path: Path) -> None:
+    async with opened(tmp_path / "l.db") as log:
+        await log.append([n("task/1", 2), n("audit", 3), n("audit", 4)])
+        # As another node decided it, and later events share the commit with it.
+        payload: JsonObject = {"streams": [["audit", 3]], "idempotency_before_ns": 0, "audit_before_ns": 0}
+        async with Hold(log):
+            appends = [
+                asyncio.ensure_future(log.append([Draft(stream="system", type=RETENTION_APPLIED, payload=payload)])),
+                asyncio.ensure_future(log.append([n("audit", 5)])),
+            ]
+            await asyncio.sleep(0)
+        await asyncio.gather(*appends)
+        assert (await firsts(log))["audit"] == (3, 3)
+        live = await rows(log)
+        assert live == [("audit", 1, 5, b"audit"), ("task/1", 1, 2, b"task/1")]
+        await log.command(_rebuild)
+        assert await rows(log) == live
+        # Applied again, as a second delivery would, it changes nothing.
+        await log.append([Draft(stream="system", type=RETENTION_APPLIED, payload={**payload, "streams": []})])
+        assert (await firsts(log))["audit"] == (3, 3)
+
+
+async def test_an_empty_stream_that_goes_on_meanwhile_keeps_its_number(tmp_path: Path) -> None:
+    clock = ManualClock()
+    async with opened(tmp_path / "l.db", clock=clock) as log:
+        retention = Retention(log=log, config=RetentionConfig(), clock=clock)
+        await log.append([n("task/1"), n("task/2")])
+        clock.advance(20 * DAY)
+        await retention.apply()
+        clock.advance(100 * DAY)
+        plan = await retention.plan(await retention.snapshot(), clock.now_ns())
+        assert plan.forgotten == ("task/1", "task/2")
+        await log.append([n("task/2")])
+        await log.append([Draft(stream="system", type=RETENTION_APPLIED, payload=plan.payload)])
+        assert {name: state for name, state in (await firsts(log)).items() if name != "system"} == {"task/2": (2, 2)}
+
+
+@requirement("LOG-07")
 async def test_nothing_is_dropped_past_a_snapshot(tmp_path: Path) -> None:
     clock = ManualClock()
     async with opened(tmp_path / "l.db", clock=clock) as log:
@@ -132,7 +173,9 @@ async def test_nothing_is_dropped_past_a_snapshot(tmp_path: Path) -> None:
         await log.append([n("task/1"), n("task/2"), n("audit")])
         clock.advance(100 * DAY)
         now = clock.now_ns()
-        assert await log.command(lambda writing: retention._drop(writing, safe, now)) == (1, 2)
+        plan = await retention.plan(safe, now)
+        assert (plan.parts, plan.events) == ({"audit": (3, 1)}, 2)
+        await log.append([Draft(stream="system", type=RETENTION_APPLIED, payload=plan.payload)])
         assert await firsts(log) == {"task/1": (1, 2), "task/2": (1, 1), "audit": (3, 3), "system": (1, 1)}
 
 

@@ -15,7 +15,7 @@ from codeplane.kernel.json import JsonObject
 from codeplane.ledger.models import VerifyResult
 from codeplane.ledger.projection import rebuild
 from codeplane.ledger.rows import Cell
-from codeplane.ledger.writer import WriteTransaction
+from codeplane.ledger.transaction import WriteTransaction
 from codeplane.wiring.app import Plane, tables
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, FixtureOps, ManualClock, events, plane, run

@@ -1,6 +1,6 @@
 """The log that all planes write to, and what is asked of it."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -89,4 +89,11 @@ class EventLog(Protocol):
 
     def follow(self, query: EventQuery, *, heartbeat_sec: float = 15.0) -> AsyncIterator[Event | Heartbeat | Gap]:
         """Events of the whole log that fit, after a position, and then as they happen."""
+        ...
+
+    def listen(self, types: Collection[str], handler: Callable[[Event], None]) -> None:
+        """Call a handler on this loop with every event of these types that is applied from now on, in order.
+
+        It is called before the append that made the event returns; it must not block or raise.
+        """
         ...

@@ -1,39 +1,33 @@
 """The event log in SQLite, with its projections."""
 
 import sqlite3
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import cast
 
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.config import LedgerConfig
-from codeplane.kernel.errors import (
-    CodePlaneError,
-    InvalidArgument,
-    MalformedRequest,
-    Overloaded,
-    ShuttingDown,
-    StreamGap,
-    TooLarge,
-)
+from codeplane.kernel.errors import CodePlaneError, Overloaded, StreamGap
 from codeplane.kernel.event import Appended, Draft, Event, Gap, Heartbeat
 from codeplane.kernel.event_log import EventQuery, EventScope
 from codeplane.kernel.ids import digest
-from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.redaction import Redactor
 from codeplane.kernel.trace import span
 from codeplane.ledger import blobs
 from codeplane.ledger.database import DatabaseFile, ReaderPool, last_position, open_writer, translate
+from codeplane.ledger.encoding import DraftEncoder
 from codeplane.ledger.event_queries import LogPage, hidden_streams, read_log, read_stream
+from codeplane.ledger.listeners import Handler, Listeners
+from codeplane.ledger.order import LocalOrder
 from codeplane.ledger.projection import Projection, Projector
-from codeplane.ledger.recent_events import Committed, RecentEvents, is_plain, matches
+from codeplane.ledger.recent_events import Committed, RecentEvents
 from codeplane.ledger.rows import Cell
+from codeplane.ledger.subscriptions import Subscriptions
+from codeplane.ledger.transaction import WriteTransaction
 from codeplane.ledger.watchers import Watchers
-from codeplane.ledger.writer import Append, Command, Job, Reply, Writer, WriteTransaction
-
-_WATCH_PAGE = 500
+from codeplane.ledger.writer import Command, Reply, Writer
 
 
 @dataclass(slots=True)
@@ -61,7 +55,7 @@ class SqliteLog:
         redactor: Redactor | None = None,
     ) -> None:
         self.path = path
-        self._redactor = redactor or Redactor()
+        self._encoder = DraftEncoder(redactor=redactor or Redactor(), max_payload_bytes=config.max_payload_bytes)
         self.projector = Projector(projections)
         self.counters = LogCounters()
         self._config = config
@@ -69,7 +63,7 @@ class SqliteLog:
         self._on_commit = on_commit
         self._on_lost = on_lost
         self._watchers = Watchers()
-        self._is_closed = False
+        self._listeners = Listeners()
         connection = open_writer(path)
         try:
             self.rebuilt = self.projector.catch_up(connection)
@@ -91,14 +85,19 @@ class SqliteLog:
             projector=self.projector,
             clock=clock,
             batch_events=config.batch_events,
+            on_applied=self._listeners.deliver,
             on_commit=self._committed,
             on_lost=self._append_lost,
+        )
+        self._order = LocalOrder(self._writer)
+        self._subscriptions = Subscriptions(
+            readers=self.readers, recent=self._recent, watchers=self._watchers, position=lambda: self._writer.position
         )
 
     @property
     def waiting(self) -> int:
         """Events in the queue."""
-        return self._writer.waiting
+        return self._order.waiting
 
     @property
     def position(self) -> int:
@@ -107,33 +106,36 @@ class SqliteLog:
 
     def close(self) -> None:
         """Write what is queued and close the files; watchers end with ShuttingDown."""
-        self._is_closed = True
+        self._subscriptions.close()
         self.readers.close()
-        self._watchers.wake()
         # Last, so that SQLite checkpoints everything into one file.
         self._writer.close()
 
     async def append(self, drafts: Sequence[Draft], *, expect: Mapping[str, int] | None = None) -> Appended:
         """Append all or none and return when durable."""
-        if self._writer.waiting >= self._config.queue_events:
-            raise Overloaded(f"{self._writer.waiting} events wait to be written")
+        if self._order.waiting >= self._config.queue_events:
+            raise Overloaded(f"{self._order.waiting} events wait to be written")
         with span("sqlite.append", events=len(drafts)):
-            return cast(Appended, await self._submit(self._encoded(drafts, expect)))
+            append = self._encoder.encode(drafts, expect)
+            append.reply = Reply()
+            self._order.submit(append)
+            # Not shielded: a cancelled caller cancels this future, but not the write.
+            return cast(Appended, await append.reply.future)
 
     def append_soon(self, drafts: Sequence[Draft]) -> bool:
         """Append without waiting; False when the queue is half full and the caller has to wait with `append`."""
-        if self._writer.waiting * 2 >= self._config.queue_events:
+        if self._order.waiting * 2 >= self._config.queue_events:
             return False
-        self._writer.submit(self._encoded(drafts, None))
+        self._order.submit(self._encoder.encode(drafts, None))
         return True
 
     async def command(self, run: Callable[[WriteTransaction], object]) -> object:
         """Run a function in the writer thread, in the order of the queue."""
-        return await self._submit(Command(run=run))
+        return await self._writer.run(run)
 
     async def flush(self) -> None:
         """Return when everything queued so far is durable."""
-        await self.command(lambda writing: writing.position)
+        await self._order.flush()
 
     async def read(self, *, stream: str, after: int = 0, limit: int = 1000) -> list[Event]:
         """Events of one stream after a sequence, oldest first."""
@@ -165,77 +167,24 @@ class SqliteLog:
         """Rows of the projections' tables."""
         return await self.readers.run(lambda connection: connection.execute(statement, parameters).fetchall())
 
-    async def watch(
+    def watch(
         self, *, streams: Mapping[str, int], heartbeat_sec: float = 15.0
     ) -> AsyncGenerator[Event | Heartbeat | Gap, None]:
         """Events of the streams after the given sequences, and then as they happen."""
-        if not streams or len(streams) > 100:
-            raise InvalidArgument("watch between 1 and 100 streams")
-        after, due = dict(streams), False
-        # Up to here everything was read; nothing at first.
-        position: int | None = None
-        with self._watchers.joined(heartbeat_sec, lambda event: event.stream in after) as timer:
-            while True:
-                sent = False
-                recent = None if position is None else self._recent.after(position)
-                events = None if recent is None else _next_of_streams(recent, after)
-                if recent and events is not None:
-                    position = recent[-1].position
-                    for event in events:
-                        yield event
-                        after[event.stream], sent = event.sequence, True
-                elif events is None:
-                    position = self.position
-                    for stream in after:
-                        while True:
-                            page = await self.readers.run(partial(_stream_page, stream=stream, after=after[stream]))
-                            if isinstance(page, Gap):
-                                yield page
-                                return
-                            for event in page:
-                                yield event
-                                after[stream], sent = event.sequence, True
-                            if len(page) < _WATCH_PAGE:
-                                break
-                if due and not sent:
-                    yield Heartbeat(position=self.position)
-                due = await timer.beat(spoke=sent)
-                self._check_open()
+        return self._subscriptions.watch(streams=streams, heartbeat_sec=heartbeat_sec)
 
-    async def follow(
+    def follow(
         self, query: EventQuery, *, heartbeat_sec: float = 15.0
     ) -> AsyncGenerator[Event | Heartbeat | Gap, None]:
         """Events of the whole log that match, after a position, and then as they happen."""
-        query, due, plain = replace(query, limit=_WATCH_PAGE, newest=False), False, is_plain(query)
-        # The first look is at the disk, where it shows whether something is gone.
-        is_first = True
-        wants = partial(matches, query) if plain else lambda event: True
-        with self._watchers.joined(heartbeat_sec, wants) as timer:
-            while True:
-                sent = False
-                recent = self._recent.after(query.after) if plain and not is_first else None
-                if recent:
-                    for event in filter(wants, recent):
-                        yield event
-                        sent = True
-                    query = replace(query, after=recent[-1].position)
-                while recent is None:
-                    page = await self.readers.run(partial(read_log, query=query))
-                    if not page.dropped <= query.after <= page.last:
-                        yield Gap(stream="*", requested_after=query.after, first_available=page.dropped + 1)
-                        return
-                    for event in page.events:
-                        yield event
-                        sent = True
-                    full = len(page.events) == _WATCH_PAGE
-                    query = replace(query, after=page.events[-1].position if full else max(query.after, page.last))
-                    if not full:
-                        break
-                is_first = False
-                if due and not sent:
-                    yield Heartbeat(position=query.after)
-                due = await timer.beat(spoke=sent)
-                self._check_open()
+        return self._subscriptions.follow(query, heartbeat_sec=heartbeat_sec)
+
+    def listen(self, types: Collection[str], handler: Handler) -> None:
+        """Call the handler on this loop with every applied event of these types, in the order of the log.
+
+        It has been called before the append that made the event returns.
+        """
+        self._listeners.add(types, handler)
 
     def put(self, data: bytes) -> str:
         """Store bytes by their hash, before anything that is appended afterwards."""
@@ -248,31 +197,6 @@ class SqliteLog:
     async def get(self, digest: str) -> bytes | None:
         """The bytes of that hash, or None."""
         return await self.readers.run(lambda connection: blobs.load(connection, digest))
-
-    def _encoded(self, drafts: Sequence[Draft], expect: Mapping[str, int] | None) -> Append:
-        try:
-            payloads = [dumps(draft.payload) for draft in drafts]
-            if not all(map(self._redactor.is_clean, payloads)):
-                # Before the write, because the tables are made from the payloads too.
-                drafts = [replace(draft, payload=self._without_secrets(draft.payload)) for draft in drafts]
-                payloads = [dumps(draft.payload) for draft in drafts]
-        except (TypeError, ValueError, RecursionError) as error:
-            raise MalformedRequest("an event's payload cannot be written as JSON") from error
-        largest = max((_size(payload) for payload in payloads), default=0)
-        if largest > self._config.max_payload_bytes:
-            raise TooLarge(f"an event's payload has {largest} bytes", details={"limit": self._config.max_payload_bytes})
-        return Append(drafts=drafts, payloads=payloads, expect=expect)
-
-    def _without_secrets(self, payload: JsonObject) -> JsonObject:
-        redacted = self._redactor.json(payload)
-        assert isinstance(redacted, dict)
-        return redacted
-
-    async def _submit(self, job: Job) -> object:
-        job.reply = Reply()
-        self._writer.submit(job)
-        # Not shielded: a cancelled caller cancels this future, but not the write.
-        return await job.reply.future
 
     def _append_lost(self, error: CodePlaneError) -> None:
         self.counters.lost += 1
@@ -290,30 +214,3 @@ class SqliteLog:
             if committed:
                 self._recent.add(committed)
                 self._watchers.wake([item.event for item in committed])
-
-    def _check_open(self) -> None:
-        """End a watcher of a log that was closed meanwhile."""
-        if self._is_closed:
-            raise ShuttingDown("the ledger is closed")
-
-
-def _next_of_streams(recent: Sequence[Event], after: Mapping[str, int]) -> list[Event] | None:
-    """The events that come next in the streams; None when one of them is missing between."""
-    heads, events = dict(after), list[Event]()
-    for event in recent:
-        head = heads.get(event.stream)
-        if head is None or event.sequence <= head:
-            continue
-        if event.sequence != head + 1:
-            return None
-        heads[event.stream] = event.sequence
-        events.append(event)
-    return events
-
-
-def _stream_page(connection: sqlite3.Connection, *, stream: str, after: int) -> list[Event] | Gap:
-    return read_stream(connection, stream, after, _WATCH_PAGE)
-
-
-def _size(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode())

@@ -36,7 +36,7 @@ from codeplane.ledger.models import (
 )
 from codeplane.ledger.projection import differences, rebuild
 from codeplane.ledger.retention import CLASSES, Retention
-from codeplane.ledger.writer import WriteTransaction
+from codeplane.ledger.transaction import WriteTransaction
 
 _EXPORT_PAGE = 2000
 _MAX_NAMED = 5

@@ -6,7 +6,7 @@ from typing import Protocol
 from codeplane.kernel.errors import TooLarge
 from codeplane.kernel.ids import digest
 from codeplane.ledger.log import SqliteLog
-from codeplane.ledger.writer import WriteTransaction
+from codeplane.ledger.transaction import WriteTransaction
 
 
 class Seal(Protocol):

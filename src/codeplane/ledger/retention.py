@@ -1,20 +1,25 @@
-"""Retention: drops old events by class of stream, never past a snapshot, and records it as an event."""
+"""Retention: decides which events are old, by class of stream and never past a snapshot; its event deletes them."""
 
 import sqlite3
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.config import RetentionConfig
 from codeplane.kernel.event import Draft
-from codeplane.kernel.json import JsonObject, dumps
+from codeplane.kernel.json import JsonObject
 from codeplane.ledger import snapshots
 from codeplane.ledger.log import SqliteLog
 from codeplane.ledger.projection import RETENTION_APPLIED
-from codeplane.ledger.writer import WriteTransaction
+from codeplane.ledger.stream_deletion import capture
+from codeplane.ledger.transaction import WriteTransaction
 
 _DAY_NS = 86_400 * SECOND_NS
 _YOUNG_NS = 3600 * SECOND_NS
 _BATCH_STREAMS = 500
+
+# By stream: the first sequence that stays, and the one that was first before.
+Parts: TypeAlias = dict[str, tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +53,32 @@ CLASSES = (
 _LAST = "(SELECT position FROM events e WHERE e.stream = s.stream AND e.sequence = s.head)"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetentionPlan:
+    """What one event drops: beginnings of streams, and empty streams."""
+
+    parts: Parts
+    forgotten: tuple[str, ...]
+    idempotency_before_ns: int
+    audit_before_ns: int
+
+    @property
+    def events(self) -> int:
+        """How many events go."""
+        return sum(first - before for first, before in self.parts.values())
+
+    @property
+    def payload(self) -> JsonObject:
+        """The plan as its event has it."""
+        forgotten: JsonObject = {"forgotten": list(self.forgotten)} if self.forgotten else {}
+        return {
+            "streams": [[stream, first] for stream, (first, _) in self.parts.items()],
+            "idempotency_before_ns": self.idempotency_before_ns,
+            "audit_before_ns": self.audit_before_ns,
+            **forgotten,
+        }
+
+
 class Retention:
     """Takes snapshots and drops events older than the settings allow."""
 
@@ -74,97 +105,85 @@ class Retention:
         """Drop what has outlived its class; returns the counts."""
         safe = await self.snapshot()
         now = self._clock.now_ns()
-        await self._log.command(lambda writing: self._forget_empty(writing, now))
         streams = events = 0
         while True:
             # A batch at a time, so that appends do not wait for all of it.
-            batch = await self._log.command(lambda writing: self._drop(writing, safe, now))
-            assert isinstance(batch, tuple)
-            streams, events = streams + batch[0], events + batch[1]
-            if batch[0] < _BATCH_STREAMS:
+            plan = await self.plan(safe, now)
+            await self._log.append([Draft(stream="system", type=RETENTION_APPLIED, payload=plan.payload)])
+            streams, events = streams + len(plan.parts), events + plan.events
+            if len(plan.parts) < _BATCH_STREAMS and len(plan.forgotten) < _BATCH_STREAMS:
                 return {"streams": streams, "events": events}
 
-    def _capture(self, connection: sqlite3.Connection) -> list[tuple[str, int, int, bytes]]:
-        taken = []
-        for projection in self._log.projector.projections:
-            (position,) = connection.execute(
-                "SELECT position FROM projections WHERE name = ?", (projection.name,)
-            ).fetchone()
-            data = snapshots.capture(connection, projection.tables)
-            taken.append((projection.name, projection.version, position, data))
-        return taken
+    async def plan(self, safe: int, now: int) -> RetentionPlan:
+        """What a batch drops at that time, of what a snapshot at position `safe` holds."""
+        await self._log.flush()
+        return await self._log.readers.run(lambda connection: self._plan(connection, safe, now))
 
-    def _drop(self, writing: WriteTransaction, safe: int, now: int) -> tuple[int, int]:
-        """Drop a batch of streams or parts of them, and record it; returns the counts of streams and events."""
-        connection = writing.connection
-        dropped: dict[str, int] = {}
+    def _capture(self, connection: sqlite3.Connection) -> list[tuple[str, int, int, bytes]]:
+        return [
+            (projection.name, projection.version, *capture(connection, projection))
+            for projection in self._log.projector.projections
+        ]
+
+    def _plan(self, connection: sqlite3.Connection, safe: int, now: int) -> RetentionPlan:
+        found: Parts = {}
         for kind in CLASSES:
             cutoff = now - self._age_ns(kind.setting)
             finder = _whole_streams if kind.whole else _old_parts
-            dropped |= finder(connection, kind.prefix, cutoff, safe)
-        dropped |= _surplus(connection, "task/", self._config.tasks_max, now - _YOUNG_NS, safe)
-        dropped = dict(list(dropped.items())[:_BATCH_STREAMS])
-        events = 0
-        for stream, first in dropped.items():
-            connection.execute(
-                """UPDATE log_state SET dropped_position = max(dropped_position, coalesce(
-                   (SELECT max(position) FROM events WHERE stream = ? AND sequence < ?), 0))""",
-                (stream, first),
-            )
-            cursor = connection.execute("DELETE FROM events WHERE stream = ? AND sequence < ?", (stream, first))
-            events += cursor.rowcount
-            connection.execute("UPDATE streams SET first = ? WHERE stream = ?", (first, stream))
-        payload: JsonObject = {
-            "streams": [list(item) for item in dropped.items()],
-            "idempotency_before_ns": now - self._age_ns("idempotency_days"),
-            "audit_before_ns": now - self._age_ns("audit_days"),
-        }
-        writing.append([Draft(stream="system", type=RETENTION_APPLIED, payload=payload)], [dumps(payload)])
-        return len(dropped), events
+            found |= finder(connection, kind.prefix, cutoff, safe)
+        found |= _surplus(connection, "task/", self._config.tasks_max, now - _YOUNG_NS, safe)
+        # What goes now is empty only afterwards, and its numbers are needed for some time.
+        return RetentionPlan(
+            parts=dict(list(found.items())[:_BATCH_STREAMS]),
+            forgotten=_long_empty(connection, now - max(self._age_ns(kind.setting) for kind in CLASSES)),
+            idempotency_before_ns=now - self._age_ns("idempotency_days"),
+            audit_before_ns=now - self._age_ns("audit_days"),
+        )
 
     def _age_ns(self, setting: str) -> int:
         return int(getattr(self._config, setting) * _DAY_NS)
 
-    def _forget_empty(self, writing: WriteTransaction, now: int) -> None:
-        """Delete streams that were emptied long ago; until then their sequence is kept."""
-        cutoff = now - max(self._age_ns(kind.setting) for kind in CLASSES)
-        for kind in CLASSES:
-            if kind.whole:
-                rows = writing.connection.execute(
-                    """DELETE FROM streams WHERE stream >= ?1 AND stream < ?1 || char(1114111)
-                       AND first > head AND last_at_ns < ?2 RETURNING stream""",
-                    (kind.prefix, cutoff),
-                ).fetchall()
-                for (stream,) in rows:
-                    writing.heads.pop(stream, None)
+
+def _long_empty(connection: sqlite3.Connection, cutoff: int) -> tuple[str, ...]:
+    """Streams that were emptied long ago; until then their sequence is kept."""
+    streams: list[str] = []
+    for kind in CLASSES:
+        if kind.whole:
+            rows = connection.execute(
+                """SELECT stream FROM streams WHERE stream >= ?1 AND stream < ?1 || char(1114111)
+                   AND first > head AND last_at_ns < ?2 LIMIT ?3""",
+                (kind.prefix, cutoff, _BATCH_STREAMS),
+            )
+            streams += (str(stream) for (stream,) in rows)
+    return tuple(streams[:_BATCH_STREAMS])
 
 
-def _whole_streams(connection: sqlite3.Connection, prefix: str, cutoff: int, safe: int) -> dict[str, int]:
+def _whole_streams(connection: sqlite3.Connection, prefix: str, cutoff: int, safe: int) -> Parts:
     rows = connection.execute(
-        f"""SELECT stream, head FROM streams s
+        f"""SELECT stream, head, first FROM streams s
             WHERE stream >= ?1 AND stream < ?1 || char(1114111) AND last_at_ns < ?2 AND first <= head
             AND {_LAST} <= ?3 LIMIT ?4""",
         (prefix, cutoff, safe, _BATCH_STREAMS),
     )
-    return {stream: head + 1 for stream, head in rows}
+    return {stream: (head + 1, first) for stream, head, first in rows}
 
 
-def _surplus(connection: sqlite3.Connection, prefix: str, most: int, young: int, safe: int) -> dict[str, int]:
+def _surplus(connection: sqlite3.Connection, prefix: str, most: int, young: int, safe: int) -> Parts:
     """All but the newest streams, by position, so that a clock jump makes nothing old."""
     rows = connection.execute(
-        f"""SELECT stream, head FROM (
-                SELECT stream, head, last_at_ns, {_LAST} AS last FROM streams s
+        f"""SELECT stream, head, first FROM (
+                SELECT stream, head, first, last_at_ns, {_LAST} AS last FROM streams s
                 WHERE stream >= ?1 AND stream < ?1 || char(1114111) AND first <= head
                 ORDER BY last DESC LIMIT -1 OFFSET ?2)
             WHERE last_at_ns < ?3 AND last <= ?4 LIMIT ?5""",
         (prefix, most, young, safe, _BATCH_STREAMS),
     )
-    return {stream: head + 1 for stream, head in rows}
+    return {stream: (head + 1, first) for stream, head, first in rows}
 
 
-def _old_parts(connection: sqlite3.Connection, prefix: str, cutoff: int, safe: int) -> dict[str, int]:
+def _old_parts(connection: sqlite3.Connection, prefix: str, cutoff: int, safe: int) -> Parts:
     """The start of each stream up to the first event young enough, so that its sequence has no holes."""
-    parts: dict[str, int] = {}
+    parts: Parts = {}
     for stream, head, first in connection.execute(
         "SELECT stream, head, first FROM streams WHERE stream >= ?1 AND stream < ?1 || char(1114111)", (prefix,)
     ).fetchall():
@@ -174,5 +193,5 @@ def _old_parts(connection: sqlite3.Connection, prefix: str, cutoff: int, safe: i
         ).fetchone()
         keep = head + 1 if keep is None else keep
         if keep > first:
-            parts[stream] = keep
+            parts[stream] = (keep, first)
     return parts

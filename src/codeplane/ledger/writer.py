@@ -6,18 +6,17 @@ import queue
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.errors import CodePlaneError, Internal, SequenceConflict, ShuttingDown, StorageFailed
-from codeplane.kernel.event import Appended, Draft, Event
-from codeplane.kernel.ids import uuid7
+from codeplane.kernel.event import Draft
 from codeplane.ledger.database import DatabaseFile, translate
 from codeplane.ledger.projection import Projector
 from codeplane.ledger.recent_events import Committed
-from codeplane.ledger.rows import INSERT, Row, to_event, to_row
+from codeplane.ledger.transaction import WriteTransaction
 
 LINGER_SEC = 0.02
 _MAX_CACHED_HEADS = 20_000
@@ -43,7 +42,7 @@ class Append:
 class Command:
     """Any other write, in the order of the queue."""
 
-    run: "Callable[[WriteTransaction], object]"
+    run: Callable[[WriteTransaction], object]
     reply: "Reply | None" = None
     weight: int = 1
 
@@ -68,63 +67,6 @@ class Reply:
             self.future.set_result(value)
 
 
-@dataclass(slots=True, kw_only=True)
-class WriteTransaction:
-    """The open transaction, which assigns sequences and positions."""
-
-    connection: sqlite3.Connection
-    heads: dict[str, int]
-    position: int
-    clock: Clock
-    rows: list[Row] = field(default_factory=list)
-    events: list[Event] = field(default_factory=list)
-    committed: list[Committed] = field(default_factory=list)
-    # The head, the time and the first writer of each stream that was appended to.
-    touched: dict[str, tuple[int, int, str]] = field(default_factory=dict)
-
-    def head(self, stream: str) -> int:
-        """The stream's last sequence."""
-        head = self.heads.get(stream)
-        if head is None:
-            row = self.connection.execute("SELECT head FROM streams WHERE stream = ?", (stream,)).fetchone()
-            head = self.heads[stream] = int(row[0]) if row else 0
-        return head
-
-    def append(self, drafts: Sequence[Draft], payloads: Sequence[str]) -> Appended:
-        """Append the drafts to their streams."""
-        sequences: list[int] = []
-        for draft, payload in zip(drafts, payloads, strict=True):
-            at_ns = self.clock.now_ns()
-            self.position += 1
-            sequence = self.heads[draft.stream] = self.head(draft.stream) + 1
-            event = to_event(
-                draft, event_id=draft.event_id or uuid7(), sequence=sequence, position=self.position, at_ns=at_ns
-            )
-            self.rows.append(to_row(event, payload))
-            self.events.append(event)
-            begun_by = self.touched[draft.stream][2] if draft.stream in self.touched else draft.actor
-            self.touched[draft.stream] = (sequence, at_ns, begun_by)
-            sequences.append(sequence)
-        return Appended(last_position=self.position, sequences=tuple(sequences))
-
-    def flush(self, projector: Projector) -> None:
-        """Write the appended events, and apply the projections."""
-        if not self.rows:
-            return
-        self.connection.executemany(INSERT, self.rows)
-        self.connection.executemany(
-            """INSERT INTO streams(stream, head, first, last_at_ns, owner) VALUES (?1, ?2, 1, ?3, ?4)
-               ON CONFLICT(stream) DO UPDATE SET head = ?2, last_at_ns = ?3""",
-            [(stream, *state) for stream, state in self.touched.items()],
-        )
-        self.connection.execute("UPDATE log_state SET last_position = ?", (self.position,))
-        projector.apply(self.connection, self.events)
-        self.committed += (
-            Committed(event, len(str(row[-1]))) for event, row in zip(self.events, self.rows, strict=True)
-        )
-        self.rows, self.events, self.touched = [], [], {}
-
-
 class Writer:
     """Owns the writing connection; all writes go through its queue."""
 
@@ -138,6 +80,7 @@ class Writer:
         projector: Projector,
         clock: Clock,
         batch_events: int,
+        on_applied: Callable[[Sequence[Committed]], None],
         on_commit: Callable[[Sequence[Committed], int], None],
         on_lost: Callable[[CodePlaneError], None],
     ) -> None:
@@ -147,6 +90,7 @@ class Writer:
         self._projector = projector
         self._clock = clock
         self._batch_events = batch_events
+        self._on_applied = on_applied
         self._on_commit = on_commit
         self._on_lost = on_lost
         self._queue: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
@@ -179,6 +123,12 @@ class Writer:
             self._queue.put(job)
         if self._lingering and job.reply is not None:
             self._awaited.set()
+
+    async def run(self, run: Callable[[WriteTransaction], object]) -> object:
+        """Run a function in the writer's thread, in the order of the queue; returns when its write is durable."""
+        reply = Reply()
+        self.submit(Command(run=run, reply=reply))
+        return await reply.future
 
     def close(self) -> None:
         """Write what is queued, then end."""
@@ -253,6 +203,8 @@ class Writer:
             outcomes = [failed]
         with self._lock:
             self._waiting -= sum(job.weight for job in batch)
+        # First, so that caches have taken in an event when its append returns.
+        self._on_applied(committed)
         self._acknowledge(zip(batch, outcomes, strict=True))
         if failed is None:
             self._on_commit(committed, self._clock.monotonic_ns() - started)
@@ -264,14 +216,18 @@ class Writer:
         if len(self._heads) > _MAX_CACHED_HEADS:
             self._heads.clear()
         writing = WriteTransaction(
-            connection=self._connection, heads=self._heads, position=self.position, clock=self._clock
+            connection=self._connection,
+            projector=self._projector,
+            heads=self._heads,
+            position=self.position,
+            clock=self._clock,
         )
         outcomes: list[object] = []
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             for job in batch:
                 outcomes.append(self._perform(job, writing))
-            writing.flush(self._projector)
+            writing.flush()
             self._connection.execute("COMMIT")
         except BaseException:
             self._heads.clear()
@@ -283,9 +239,9 @@ class Writer:
 
     def _perform(self, job: Job, writing: WriteTransaction) -> object:
         if isinstance(job, Command):
-            writing.flush(self._projector)
+            writing.flush()
             outcome = job.run(writing)
-            writing.flush(self._projector)
+            writing.flush()
             return outcome
         for stream, expected in (job.expect or {}).items():
             head = writing.head(stream)
