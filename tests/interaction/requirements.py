@@ -1146,6 +1146,11 @@ REQUIREMENTS = (
         source="003 §8.10",
         promise="the typed client gives envelopes, pages and streams, raises our errors, and imports nothing slow",
     ),
+    Requirement(
+        id="RPC-08",
+        source="003 §6, design §10",
+        promise="typed streams over Connect, gRPC-Web and gRPC: the same items and errors; a slow reader is bounded",
+    ),
     Requirement(id="CMP-10", source="002 §23.7", promise="impact is bounded by work and says where it stopped"),
     Requirement(
         id="CMP-11",

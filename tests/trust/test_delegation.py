@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from codeplane._gen import events_pb2
 from codeplane.kernel.actor import Actor, ActorKind, Caller, Origin
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.event_log import EventQuery
@@ -183,7 +184,7 @@ async def test_a_question_carries_the_rules_version_and_why_it_was_asked(tmp_pat
         (decided,) = await events(opened, "policy.decided")
         assert created.payload["justification"] == "to see it run"
         assert decided.payload["policy_id"] and decided.payload["code"] == "requires_approval"
-        shown_as = event_message(created.to_wire()).proposed_action_created
+        shown_as = event_message(events_pb2.Event, created.to_wire()).proposed_action_created
         assert shown_as.justification == "to see it run"
-        message = event_message(decided.to_wire()).policy_decision_made
+        message = event_message(events_pb2.Event, decided.to_wire()).policy_decision_made
         assert (message.policy_id, message.reason) == (decided.payload["policy_id"], "requires_approval")

@@ -125,3 +125,11 @@ class Gap:
     stream: str
     requested_after: int
     first_available: int
+
+    def to_json(self) -> JsonObject:
+        """The gap as streams send it."""
+        return {
+            "stream": self.stream,
+            "requested_after": self.requested_after,
+            "first_available": self.first_available,
+        }

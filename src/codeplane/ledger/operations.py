@@ -11,7 +11,7 @@ from codeplane.kernel.call import Call
 from codeplane.kernel.counted import counted
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import CapabilityDenied, StreamGap
-from codeplane.kernel.event import Event, Gap, Heartbeat
+from codeplane.kernel.event import Event, Heartbeat
 from codeplane.kernel.event_log import EventScope
 from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonObject, JsonValue, canonical
@@ -119,8 +119,8 @@ class LedgerOperations:
                     reader.reached(item.position)
                 else:
                     reader.gap()
-                    yield EventItem(stream_gap=_gap(item))
-                    raise StreamGap(f"events after {item.requested_after} are gone", details=_gap(item))
+                    yield EventItem(stream_gap=item.to_json())
+                    raise StreamGap(f"events after {item.requested_after} are gone", details=item.to_json())
 
     @operation("ledger.export", risk=Risk.WRITE, budget=Budget.MUTATION, capability="execute_tools", timeout_sec=600)
     async def export(self, call: Call, request: EventFilter) -> ExportResult:
@@ -214,14 +214,6 @@ def _wire(events: list[Event]) -> tuple[JsonObject, ...]:
     return tuple(event.to_wire() for event in events)
 
 
-def _gap(gap: Gap) -> JsonObject:
-    return {
-        "stream": gap.stream,
-        "requested_after": gap.requested_after,
-        "first_available": gap.first_available,
-    }
-
-
 class FollowOperations:
     """Reading on where one left off."""
 
@@ -251,8 +243,8 @@ class FollowOperations:
                     yield EventItem(heartbeat=item.position)
                 else:
                     reader.gap()
-                    yield EventItem(stream_gap=_gap(item))
-                    raise StreamGap(f"events after {item.requested_after} are gone", details=_gap(item))
+                    yield EventItem(stream_gap=item.to_json())
+                    raise StreamGap(f"events after {item.requested_after} are gone", details=item.to_json())
 
     async def _check(self, streams: Sequence[str], scope: EventScope) -> None:
         """Raise CapabilityDenied when the caller may not read one of the streams."""

@@ -61,6 +61,7 @@ class SurfaceOperations:
         self._released: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self._ended: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self._how: dict[str, str] = {}
+        self._made: defaultdict[str, int] = defaultdict(int)
 
     @operation("fixture.wait", risk=Risk.READ)
     async def wait(self, call: Call, request: Named) -> Sentence:
@@ -145,3 +146,15 @@ class SurfaceOperations:
         """Count, as a stream."""
         for number in range(3):
             yield Tick(number=number)
+
+    @operation("fixture.flood", risk=Risk.READ)
+    async def flood(self, call: Call, request: Named) -> AsyncIterator[Sentence]:
+        """Yield a thousand items of 64 KB, as fast as they are taken."""
+        for number in range(1000):
+            self._made[request.name] = number
+            yield Sentence(said="x" * 65_536)
+
+    @operation("fixture.flooded", risk=Risk.READ)
+    async def flooded(self, call: Call, request: Named) -> Tick:
+        """Say how many items a flood has made."""
+        return Tick(number=self._made[request.name])

@@ -8,10 +8,12 @@ from hypothesis import strategies as st
 from codeplane._gen import approvals_pb2, events_pb2, system_pb2, types_pb2
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.surfaces.services.events import event_message, gap_message
-from codeplane.surfaces.services.messages import fill_message, from_struct, message_arguments, to_struct
+from codeplane.surfaces.services.messages import fill_message, message_arguments
 from codeplane.surfaces.services.operation_response import OperationResponse
 from codeplane.surfaces.services.services import SERVICES
+from codeplane.surfaces.services.structs import from_struct, to_struct
 from codeplane.surfaces.services.typed_methods import METHODS
+from codeplane.surfaces.services.typed_streams import STREAMS
 from codeplane.trust.audit.table import AUDITED
 from tests.interaction.requirements import requirement
 
@@ -26,6 +28,10 @@ ANY_JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=8,
 )
+
+
+def as_message(wire: JsonObject) -> events_pb2.Event:
+    return event_message(events_pb2.Event, wire)
 
 
 class TestFilled:
@@ -92,7 +98,7 @@ class TestNumbers:
 
 class TestEvents:
     def test_an_action_that_is_proposed(self) -> None:
-        event = event_message(
+        event = as_message(
             {
                 "type": "action.created",
                 "sequence": 1,
@@ -107,7 +113,7 @@ class TestEvents:
                     "body": "main → origin/main",
                     "expires_ns": 5_000_000_000,
                 },
-            }
+            },
         )
         made = event.proposed_action_created
         assert (made.tool, made.risk_class, made.identity) == (
@@ -119,7 +125,7 @@ class TestEvents:
         assert made.preview["text"] == "main → origin/main" and event.data["operation"] == "git.push"
 
     def test_what_became_of_it(self) -> None:
-        event = event_message({"type": "action.rejected", "payload": {"action_id": "act_1", "reason": "expired"}})
+        event = as_message({"type": "action.rejected", "payload": {"action_id": "act_1", "reason": "expired"}})
         changed = event.proposed_action_status_changed
         assert (changed.status, changed.reason) == (types_pb2.REJECTED, "expired")
 
@@ -131,15 +137,15 @@ class TestEvents:
             "offset_bytes": 7,
             "utf8": True,
         }
-        delta = event_message({"type": "shell.output", "payload": payload}).tool_execution_output_delta
+        delta = as_message({"type": "shell.output", "payload": payload}).tool_execution_output_delta
         assert (delta.stream, delta.chunk, delta.offset_bytes) == (types_pb2.STDERR, "größer\n".encode(), 7)
 
     def test_any_other_is_told_as_it_is(self) -> None:
-        event = event_message({"type": "call.finished", "payload": {"status": "ok"}})
+        event = as_message({"type": "call.finished", "payload": {"status": "ok"}})
         assert event.WhichOneof("payload") is None and event.data["status"] == "ok"
 
     def test_a_gap(self) -> None:
-        gap = gap_message({"stream": "s", "requested_after": 3, "first_available": 9}).stream_gap
+        gap = gap_message(events_pb2.Event, {"stream": "s", "requested_after": 3, "first_available": 9}).stream_gap
         assert (gap.requested_from_sequence, gap.next_available_sequence) == (3, 9)
         assert isinstance(gap, events_pb2.StreamGap)
 
@@ -148,8 +154,9 @@ class TestTable:
     @requirement("RPC-06")
     def test_every_method_of_every_service_is_there(self) -> None:
         ours = {f"{found.service}/{found.method}" for found in METHODS}
+        ours |= {f"{found.service}/{found.method}" for found in STREAMS}
         all_ = {f"{service.name}/{method.name}" for service in SERVICES for method in service.methods}
-        assert all_ - ours == {"OperationService/Call", "OperationService/Stream", "EventsService/Watch"}
+        assert all_ - ours == {"OperationService/Call", "OperationService/Stream"}
         assert ours <= all_
 
     def test_a_page_is_asked_for_and_found_in_the_operations_words(self) -> None:
@@ -177,20 +184,20 @@ class TestMessagesOfEvents:
     def test_what_becomes_of_an_action_is_a_change_of_its_status(self) -> None:
         def changed(kind: str, outcome: str) -> events_pb2.ProposedActionStatusChanged:
             wire: JsonObject = {"type": kind, "payload": {"action_id": "act_1", "outcome": outcome}}
-            return event_message(wire).proposed_action_status_changed
+            return as_message(wire).proposed_action_status_changed
 
         done, cut_off = changed("action.executed", "ok"), changed("action.interrupted", "OUTCOME_UNKNOWN")
         assert (done.status, done.outcome, done.outcome_unknown) == (types_pb2.EXECUTED, "ok", False)
         assert (cut_off.status, cut_off.outcome_unknown) == (types_pb2.APPROVED, True)
 
     def test_a_reminder_is_a_notification_under_the_id_it_is_listed_by(self) -> None:
-        event = event_message({"type": "action.expiring", "event_id": "e1", "payload": {"action_id": "act_1"}})
+        event = as_message({"type": "action.expiring", "event_id": "e1", "payload": {"action_id": "act_1"}})
         queued = event.notification_queued
         assert (queued.notification_id, queued.type) == ("note_e1", "NOTIFICATION_APPROVAL_EXPIRING_SOON")
 
     def test_all_that_is_audited_has_a_message(self) -> None:
         for kind in sorted(AUDITED - {"call.finished", "call.replayed", "action.expired"}):
-            event = event_message({"type": kind, "event_id": "e1", "payload": {}})
+            event = as_message({"type": kind, "event_id": "e1", "payload": {}})
             assert event.WhichOneof("payload") is not None, kind
             if event.HasField("audit_event_recorded"):
                 assert (event.audit_event_recorded.entry_id, event.audit_event_recorded.event_type) == ("e1", kind)

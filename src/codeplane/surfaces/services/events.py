@@ -1,13 +1,15 @@
 """Log events as proto messages."""
 
 from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 from google.protobuf.message import Message
 
 from codeplane._gen import events_pb2
 from codeplane.kernel.json import JsonObject, JsonValue
-from codeplane.surfaces.services.messages import fill_message, to_struct
+from codeplane.surfaces.services.messages import fill_message
 
+E = TypeVar("E", bound=Message)
 Make = Callable[[str, JsonObject], Message]
 
 _STATUS = {
@@ -27,38 +29,41 @@ _QUEUED = {
 }
 
 
-def event_message(wire: JsonObject) -> events_pb2.Event:
-    """Return a log event as a message, with its typed message where there is one."""
-    event = fill_message(events_pb2.Event, {name: value for name, value in wire.items() if name != "payload"})
-    payload = wire.get("payload")
+def event_message(kind: type[E], wire: JsonObject) -> E:
+    """Return a log event as a message of a kind that has the fields of `Event` or some of them.
+
+    An event that has a message of its own is also in the kind's oneof, if that has a member for it.
+    """
+    payload, type_ = wire.get("payload"), str(wire.get("type"))
+    values: JsonObject = {name: value for name, value in wire.items() if name != "payload"}
+    if type_ in _QUEUED:
+        values["notification_queued"] = {"notification_id": f"note_{wire.get('event_id')}", "type": _QUEUED[type_]}
+    elif type_.startswith(_AUDITED) or type_ in _AUDITED_TOO:
+        values["audit_event_recorded"] = {"entry_id": wire.get("event_id"), "event_type": type_}
     if isinstance(payload, dict):
-        event.data.CopyFrom(to_struct(payload))
-        known = _PAYLOADS.get(event.type)
-        if known is not None:
-            name, make = known
-            getattr(event, name).CopyFrom(make(event.type, payload))
-    if event.type in _QUEUED:
-        event.notification_queued.notification_id = f"note_{event.event_id}"
-        event.notification_queued.type = _QUEUED[event.type]
-    elif event.type.startswith(_AUDITED) or event.type in _AUDITED_TOO:
-        event.audit_event_recorded.entry_id = event.event_id
-        event.audit_event_recorded.event_type = event.type
+        values["data"] = payload
+    event = fill_message(kind, values)
+    members = kind.DESCRIPTOR.fields_by_name
+    if isinstance(payload, dict):
+        name, make = _PAYLOADS.get(type_, ("", None))
+        if make is not None and name in members:
+            getattr(event, name).CopyFrom(make(type_, payload))
     return event
 
 
-def heartbeat_message(*, latest: int, position: int = 0) -> events_pb2.Event:
+def heartbeat_message(kind: type[E], *, latest: int, position: int = 0) -> E:
     """Return a heartbeat."""
-    return events_pb2.Event(heartbeat=events_pb2.Heartbeat(latest_sequence=latest, position=position))
+    return fill_message(kind, {"heartbeat": {"latest_sequence": latest, "position": position}})
 
 
-def gap_message(gap: Mapping[str, JsonValue]) -> events_pb2.Event:
+def gap_message(kind: type[E], gap: Mapping[str, JsonValue]) -> E:
     """Return the gap that ends a watch."""
     gap_fields: JsonObject = {
         "requested_from_sequence": gap.get("requested_after"),
         "next_available_sequence": gap.get("first_available"),
         "stream": gap.get("stream"),
     }
-    return events_pb2.Event(stream_gap=fill_message(events_pb2.StreamGap, gap_fields))
+    return fill_message(kind, {"stream_gap": gap_fields})
 
 
 def _created(kind: str, payload: JsonObject) -> Message:
@@ -95,6 +100,15 @@ def _decided(kind: str, payload: JsonObject) -> Message:
     )
 
 
+def _output(kind: str, payload: JsonObject) -> Message:
+    delta = fill_message(
+        events_pb2.ToolExecutionOutputDelta, {name: value for name, value in payload.items() if name != "chunk"}
+    )
+    # The log has text; the message has the bytes that were written.
+    delta.chunk = str(payload.get("chunk") or "").encode("utf-8", "backslashreplace")
+    return delta
+
+
 def _rename_fields(message: type[Message]) -> Make:
     """Rename the fields of a payload to the message's."""
     return lambda kind, payload: fill_message(message, payload)
@@ -106,6 +120,6 @@ _PAYLOADS: Mapping[str, tuple[str, Make]] = {
     "idempotency.conflict": ("idempotency_conflict", _conflict),
     "policy.decided": ("policy_decision_made", _decided),
     "shell.started": ("tool_execution_started", _rename_fields(events_pb2.ToolExecutionStarted)),
-    "shell.output": ("tool_execution_output_delta", _rename_fields(events_pb2.ToolExecutionOutputDelta)),
+    "shell.output": ("tool_execution_output_delta", _output),
     "shell.finished": ("tool_execution_finished", _rename_fields(events_pb2.ToolExecutionFinished)),
 }

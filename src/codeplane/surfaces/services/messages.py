@@ -1,19 +1,26 @@
-"""Conversion between proto messages and JSON, by field name."""
+"""Conversion between proto messages and JSON, by field name.
 
-from collections.abc import Iterable, Mapping, Sequence
+Bytes are base64 in JSON, as in protobuf's own JSON form; keys of maps are text.
+"""
+
+import math
+from base64 import b64decode, b64encode
+from binascii import Error as Base64Error
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from datetime import UTC, datetime
 from typing import TypeVar, cast
 
 from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
-from google.protobuf.json_format import ParseDict
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
-from google.protobuf.struct_pb2 import Struct, Value
+from google.protobuf.struct_pb2 import Struct
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from codeplane.kernel.clock import rfc3339
+from codeplane.kernel.errors import InvalidArgument
 from codeplane.kernel.json import JsonObject, JsonValue
-from codeplane.surfaces.services.protobuf_json import MAX_EXACT, escape_surrogates, to_protobuf_json
+from codeplane.surfaces.services.protobuf_json import escape_surrogates
+from codeplane.surfaces.services.structs import from_struct, to_struct
 
 M = TypeVar("M", bound=Message)
 
@@ -23,10 +30,13 @@ _WHOLE = {
     FieldDescriptor.CPPTYPE_UINT32: range(2**32),
     FieldDescriptor.CPPTYPE_UINT64: range(2**64),
 }
+_FRACTIONS = (FieldDescriptor.CPPTYPE_DOUBLE, FieldDescriptor.CPPTYPE_FLOAT)
+_MAX_FLOAT = 3.4028234663852886e38
+_FLAGS = {"true": True, "false": False}
 
 
 def message_arguments(message: Message) -> JsonObject:
-    """Return the fields that are set, by their proto names."""
+    """Return the fields that are set, by their proto names; InvalidArgument for what JSON cannot hold."""
     return {field.name: _argument(field, value) for field, value in message.ListFields()}
 
 
@@ -43,33 +53,11 @@ def fill_message(kind: type[M], values: Mapping[str, JsonValue]) -> M:
     return message
 
 
-def to_struct(value: Mapping[str, JsonValue]) -> Struct:
-    """Convert a JSON object to a Struct; numbers that a double would round become strings."""
-    return ParseDict(cast(JsonObject, to_protobuf_json(value)), Struct())
-
-
-def from_struct(message: Struct) -> JsonObject:
-    """Convert a Struct to a JSON object, with integral numbers as integers."""
-    return {name: _plain(value) for name, value in message.fields.items()}
-
-
-def _plain(value: Value) -> JsonValue:
-    kind = value.WhichOneof("kind")
-    if kind == "number_value":
-        number = value.number_value
-        return int(number) if number.is_integer() and abs(number) <= MAX_EXACT else number
-    if kind == "struct_value":
-        return from_struct(value.struct_value)
-    if kind == "list_value":
-        return [_plain(inner) for inner in value.list_value.values]
-    if kind == "string_value":
-        return value.string_value
-    return value.bool_value if kind == "bool_value" else None
-
-
 def _argument(field: FieldDescriptor, value: object) -> JsonValue:
-    if field.message_type is not None and field.message_type.GetOptions().map_entry:
-        return dict(cast(Mapping[str, JsonValue], value))
+    if (entry := _map_entry(field)) is not None:
+        inner = entry.fields_by_name["value"]
+        items = cast(Mapping[object, object], value).items()
+        return {_key_text(key): _one_argument(inner, item) for key, item in items}
     if field.is_repeated:
         return [_one_argument(field, item) for item in cast(Iterable[object], value)]
     return _one_argument(field, value)
@@ -82,13 +70,33 @@ def _one_argument(field: FieldDescriptor, value: object) -> JsonValue:
         return from_struct(value)
     if isinstance(value, Message):
         return message_arguments(value)
+    if isinstance(value, bytes):
+        return b64encode(value).decode()
     if field.enum_type is not None:
         known = field.enum_type.values_by_number.get(cast(int, value))
         return known.name if known is not None else cast(int, value)
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise InvalidArgument(f"{field.name} is {value}", hint="send a finite number")
+        # A float widened to a double has digits that nobody sent.
+        return float(f"{value:.9g}") if field.cpp_type == FieldDescriptor.CPPTYPE_FLOAT else value
     return cast(JsonValue, value)
 
 
+def _key_text(key: object) -> str:
+    return str(key).lower() if isinstance(key, bool) else str(key)
+
+
+def _map_entry(field: FieldDescriptor) -> Descriptor | None:
+    """The message of a map's entries; None for other fields."""
+    kind = field.message_type
+    return kind if kind is not None and kind.GetOptions().map_entry else None
+
+
 def _set(message: Message, field: FieldDescriptor, value: JsonValue) -> None:
+    if (entry := _map_entry(field)) is not None:
+        _fill_map(getattr(message, field.name), entry, value)
+        return
     if field.is_repeated:
         target = getattr(message, field.name)
         for item in value if isinstance(value, Sequence) and not isinstance(value, str) else ():
@@ -103,6 +111,30 @@ def _set(message: Message, field: FieldDescriptor, value: JsonValue) -> None:
         setattr(message, field.name, converted)
 
 
+def _fill_map(target: MutableMapping[object, object], entry: Descriptor, value: JsonValue) -> None:
+    key_field, value_field = entry.fields_by_name["key"], entry.fields_by_name["value"]
+    for name, item in value.items() if isinstance(value, Mapping) else ():
+        key, converted = _map_key(key_field, name), _convert(value_field, item)
+        if key is None or converted is None:
+            continue
+        if isinstance(converted, Message):
+            # Messages in maps are made by looking them up.
+            cast(Message, target[key]).CopyFrom(converted)
+        else:
+            target[key] = converted
+
+
+def _map_key(field: FieldDescriptor, name: str) -> object:
+    if field.cpp_type in _WHOLE:
+        try:
+            return _convert(field, int(name))
+        except ValueError:
+            return None
+    if field.cpp_type == FieldDescriptor.CPPTYPE_BOOL:
+        return _FLAGS.get(name)
+    return escape_surrogates(name)
+
+
 def _convert(field: FieldDescriptor, value: JsonValue) -> object:
     """Convert a value to the field's type, or return None."""
     if field.message_type is not None:
@@ -113,11 +145,32 @@ def _convert(field: FieldDescriptor, value: JsonValue) -> object:
         return value if isinstance(value, bool) else None
     if field.cpp_type in _WHOLE:
         return value if isinstance(value, int) and type(value) is int and value in _WHOLE[field.cpp_type] else None
+    if field.cpp_type in _FRACTIONS:
+        return _fraction(field, value)
     if field.type == FieldDescriptor.TYPE_BYTES:
-        return escape_surrogates(value).encode() if isinstance(value, str) else None
+        return _bytes(value)
     if isinstance(value, Sequence) and not isinstance(value, str):
         return escape_surrogates("; ".join(map(str, value)))
     return escape_surrogates(str(value))
+
+
+def _fraction(field: FieldDescriptor, value: JsonValue) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    if field.cpp_type == FieldDescriptor.CPPTYPE_FLOAT and abs(number) > _MAX_FLOAT:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _bytes(value: JsonValue) -> bytes | None:
+    try:
+        return b64decode(value, validate=True) if isinstance(value, str) else None
+    except (Base64Error, ValueError):
+        return None
 
 
 def _enum(kind: EnumDescriptor, name: str) -> int | None:

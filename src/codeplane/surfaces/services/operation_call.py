@@ -8,7 +8,7 @@ from typing import NoReturn
 from codeplane._gen.operations_pb2 import CallRequest, StreamRequest
 from codeplane.kernel.errors import MalformedRequest
 from codeplane.kernel.json import JsonObject, JsonValue, canonical
-from codeplane.surfaces.services.messages import from_struct
+from codeplane.surfaces.services.structs import from_struct
 
 _LONGEST_ID = 200
 _TEXTS = ("operation", "arguments_json", "idempotency_key", "session_id", "connection_id")

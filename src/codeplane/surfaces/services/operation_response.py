@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from codeplane._gen.operations_pb2 import CallResponse, StreamResponse
 from codeplane.kernel.json import JsonObject, dumps
-from codeplane.surfaces.services.messages import to_struct
+from codeplane.surfaces.services.structs import to_struct
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

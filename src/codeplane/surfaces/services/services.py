@@ -1,34 +1,36 @@
 """All services, as a table of methods for the protocols."""
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from google.protobuf.descriptor import FileDescriptor, ServiceDescriptor
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
-from codeplane._gen import approvals_pb2, auth_pb2, devices_pb2, events_pb2, operations_pb2, system_pb2
+from codeplane._gen import approvals_pb2, auth_pb2, devices_pb2, events_pb2, operations_pb2, system_pb2, work_pb2
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.envelope import Outcome
-from codeplane.kernel.errors import CodePlaneError, OperationDisabled, StreamGap, UnknownOperation
+from codeplane.kernel.errors import CodePlaneError, OperationDisabled, UnknownOperation
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Result
 from codeplane.surfaces.services.call_failure import CallFailed
 from codeplane.surfaces.services.call_stream import CallStream
 from codeplane.surfaces.services.caller import Headers
 from codeplane.surfaces.services.codec import DecodedRequest, EncodableResponse
-from codeplane.surfaces.services.events import event_message, gap_message, heartbeat_message
 from codeplane.surfaces.services.operation_call import OperationCall
 from codeplane.surfaces.services.operation_response import OperationResponse
+from codeplane.surfaces.services.stream_mapping import StreamMethod
 from codeplane.surfaces.services.typed_methods import METHODS, TypedMethod
-from codeplane.surfaces.services.watch import Watch
+from codeplane.surfaces.services.typed_streams import STREAMS
 
 # A refusal is there at once; a watch in which nothing happens must not keep its reader waiting for a first word.
 _REFUSAL_SEC = 0.1
+_SHORTEST_SEC = 0.001
 _WITHOUT_TOKEN = "pairing.bind"
 
 FILES: tuple[FileDescriptor, ...] = (
@@ -38,6 +40,7 @@ FILES: tuple[FileDescriptor, ...] = (
     events_pb2.DESCRIPTOR,
     operations_pb2.DESCRIPTOR,
     system_pb2.DESCRIPTOR,
+    work_pb2.DESCRIPTOR,
 )
 SERVICES: tuple[ServiceDescriptor, ...] = tuple(service for file in FILES for service in file.services_by_name.values())
 
@@ -73,7 +76,7 @@ class Services:
         handlers: dict[str, Handler] = {
             "OperationService/Call": self._call,
             "OperationService/Stream": self._stream,
-            "EventsService/Watch": self._watch,
+            **{f"{typed.service}/{typed.method}": self._stream_handler(typed) for typed in STREAMS},
             **{f"{typed.service}/{typed.method}": self._typed_handler(typed) for typed in METHODS},
         }
         self.methods: Mapping[str, Method] = {
@@ -117,36 +120,40 @@ class Services:
                         exact=wanted.exact,
                     )
 
-    async def _watch(self, asked: DecodedRequest, headers: Headers) -> AsyncGenerator[EncodableResponse, None]:
-        watch = Watch(cast(events_pb2.WatchRequest, asked))
-        caller = _caller(headers)
-        async with aclosing(self._open_stream(watch.operation, watch.arguments, caller, self._stopping)) as items:
-            if await items.is_quiet(_REFUSAL_SEC):
-                yield heartbeat_message(latest=watch.latest)
-            async for item in items:
-                if isinstance(item, Outcome):
-                    if not isinstance(item.error, StreamGap):
-                        _meta_or_raise(item)
-                    # The gap was sent as a message, and ends the stream.
-                    return
-                wire = item.model_dump(mode="json", exclude_none=True)
-                if (event := wire.get("event")) is not None:
-                    message = event_message(event)
-                    watch.note_event(message)
-                    yield message
-                elif (gap := wire.get("stream_gap")) is not None:
-                    yield gap_message(gap)
-                else:
-                    position = int(wire.get("heartbeat") or 0)
-                    watch.note_heartbeat(position)
-                    yield heartbeat_message(latest=watch.latest, position=position)
-
     def _typed_handler(self, typed: TypedMethod) -> Handler:
         async def handle(asked: DecodedRequest, headers: Headers) -> AsyncGenerator[EncodableResponse, None]:
             arguments = typed.arguments(cast(Message, asked))
             outcome = await self._conveyor.call(typed.operation, arguments, _caller(headers))
             _meta_or_raise(outcome)
             yield typed.answer(outcome.result_json)
+
+        return handle
+
+    def _stream_handler(self, typed: StreamMethod) -> Handler:
+        async def handle(asked: DecodedRequest, headers: Headers) -> AsyncGenerator[EncodableResponse, None]:
+            request, caller = cast(Message, asked), _caller(headers)
+            answered: JsonObject = {}
+            if typed.first is not None:
+                began = asyncio.get_running_loop().time()
+                outcome = await self._conveyor.call(typed.first.operation, typed.first.arguments(request), caller)
+                _meta_or_raise(outcome)
+                answered = json.loads(outcome.result_json)
+                caller = _with_time_left(caller, asyncio.get_running_loop().time() - began)
+            opened = typed.open(request, answered)
+            stream = self._open_stream(opened.operation, opened.arguments, caller, self._stopping)
+            async with aclosing(stream) as items:
+                opening = opened.items.opening()
+                if opening is not None and await items.is_quiet(_REFUSAL_SEC):
+                    yield opening
+                async for item in items:
+                    if isinstance(item, Outcome):
+                        if item.error is None or not opened.items.is_end(item.error):
+                            _meta_or_raise(item)
+                        return
+                    value = item.model_dump(mode="json", exclude_none=True)
+                    yield opened.items.message(value)
+                    if opened.items.is_last(value):
+                        return
 
         return handle
 
@@ -164,7 +171,8 @@ class Services:
 
 
 def _operation(name: str) -> str:
-    typed = {f"{method.service}/{method.method}": method.operation for method in METHODS}
+    rows: tuple[TypedMethod | StreamMethod, ...] = (*METHODS, *STREAMS)
+    typed = {f"{row.service}/{row.method}": row.operation for row in rows}
     return typed.get(name, _WITHOUT_TOKEN if name == "OperationService/Call" else "")
 
 
@@ -188,6 +196,13 @@ def _caller(headers: Headers, wanted: OperationCall | None = None) -> Caller:
         return headers.caller(wanted.connection_id if wanted is not None else None)
     except CodePlaneError as error:
         raise CallFailed(error) from error
+
+
+def _with_time_left(caller: Caller, used_sec: float) -> Caller:
+    """Return the caller of a second call within the time of both."""
+    if caller.timeout_sec is None:
+        return caller
+    return replace(caller, timeout_sec=max(caller.timeout_sec - used_sec, _SHORTEST_SEC))
 
 
 def _meta_or_raise(outcome: Outcome) -> JsonObject:

@@ -7,9 +7,15 @@ from types import MappingProxyType
 
 from google.protobuf.message import Message
 
-from codeplane._gen import approvals_pb2, auth_pb2, devices_pb2, system_pb2
-from codeplane.kernel.json import JsonObject, JsonValue
-from codeplane.surfaces.services.messages import fill_message, message_arguments
+from codeplane._gen import approvals_pb2, auth_pb2, devices_pb2, system_pb2, work_pb2
+from codeplane.kernel.json import JsonObject
+from codeplane.surfaces.services.field_mapping import (
+    Words,
+    request_arguments,
+    with_taken,
+    words_without_prefix,
+)
+from codeplane.surfaces.services.messages import fill_message
 
 _PAGED = MappingProxyType({"page_size": "limit", "page_token": "cursor"})
 _PAGES = MappingProxyType({"next_page_token": "pagination.next_cursor"})
@@ -24,8 +30,10 @@ class TypedMethod:
     operation: str
     request: type[Message]
     response: type[Message]
-    # A request's field → the operation's argument, where they differ; ! before it turns it around.
+    # A request's field → the operation's argument, where they differ; ! before it negates it.
     sends: Mapping[str, str] = field(default_factory=dict)
+    # A request's field → the operation's words for the values of its enum, where they differ.
+    words: Mapping[str, Words] = field(default_factory=dict)
     # The answer's field → a path in the result, where they differ; `.` is the whole result.
     takes: Mapping[str, str] = field(default_factory=dict)
     # The same for each of the answer's items.
@@ -33,35 +41,21 @@ class TypedMethod:
 
     def arguments(self, message: Message) -> JsonObject:
         """Return the operation's arguments."""
-        given: JsonObject = {}
-        for name, value in message_arguments(message).items():
-            sent = self.sends.get(name, name)
-            given[sent.removeprefix("!")] = not value if sent.startswith("!") else value
-        return given
+        return request_arguments(message, self.sends, self.words)
 
     def answer(self, result_json: str) -> Message:
         """Return the result as the method's message."""
         result: JsonObject = json.loads(result_json) or {}
-        values = _with_taken(result, self.takes)
+        values = with_taken(result, self.takes)
         if self.items and isinstance(listed := values.get("items"), list):
-            values["items"] = [_with_taken(item, self.items) if isinstance(item, dict) else item for item in listed]
+            values["items"] = [with_taken(item, self.items) if isinstance(item, dict) else item for item in listed]
         if self.items and isinstance(item := values.get("item"), dict):
-            values["item"] = _with_taken(item, self.items)
+            values["item"] = with_taken(item, self.items)
         return fill_message(self.response, values)
 
 
-def _with_taken(result: JsonObject, takes: Mapping[str, str]) -> JsonObject:
-    return {**result, **{name: _value_at(result, path) for name, path in takes.items()}}
-
-
-def _value_at(result: JsonObject, path: str) -> JsonValue:
-    value: JsonValue = result
-    for part in filter(None, path.split(".")):
-        value = value.get(part) if isinstance(value, Mapping) else None
-    return value
-
-
 _APPROVAL = MappingProxyType({"rejection_reason": "reason"})
+_WORK_STATES = words_without_prefix(work_pb2.WorkState.DESCRIPTOR, "WORK_")
 
 METHODS = (
     TypedMethod(
@@ -167,5 +161,47 @@ METHODS = (
         response=system_pb2.MarkNotificationsReadResponse,
         sends={"notification_ids": "ids"},
         takes={"marked": "read"},
+    ),
+    TypedMethod(
+        service="WorkService",
+        method="StartWork",
+        operation="work.start",
+        request=work_pb2.StartWorkRequest,
+        response=work_pb2.StartWorkResponse,
+        takes={"item": "."},
+    ),
+    TypedMethod(
+        service="WorkService",
+        method="ListWork",
+        operation="work.list",
+        request=work_pb2.ListWorkRequest,
+        response=work_pb2.ListWorkResponse,
+        sends=_PAGED,
+        words={"state": _WORK_STATES},
+        takes={**_PAGES, "items": "results"},
+    ),
+    TypedMethod(
+        service="WorkService",
+        method="GetWork",
+        operation="work.show",
+        request=work_pb2.GetWorkRequest,
+        response=work_pb2.GetWorkResponse,
+        takes={"item": "."},
+    ),
+    TypedMethod(
+        service="WorkService",
+        method="CancelWork",
+        operation="work.cancel",
+        request=work_pb2.CancelWorkRequest,
+        response=work_pb2.CancelWorkResponse,
+        takes={"item": "."},
+    ),
+    TypedMethod(
+        service="WorkService",
+        method="ResumeWork",
+        operation="work.resume",
+        request=work_pb2.ResumeWorkRequest,
+        response=work_pb2.ResumeWorkResponse,
+        takes={"item": "."},
     ),
 )

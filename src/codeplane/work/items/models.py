@@ -150,7 +150,8 @@ class WorkPage(Result):
 
 
 class WorkEvent(Result):
-    """One event of a work item, or a sign of life."""
+    """One event of a work item, a heartbeat, or the gap that ends the stream."""
 
     event: JsonObject | None = None
     heartbeat: int | None = None
+    stream_gap: JsonObject | None = None

@@ -172,7 +172,9 @@ class WorkOperations:
                 elif isinstance(event, Heartbeat):
                     yield WorkEvent(heartbeat=event.position)
                 else:
-                    raise StreamGap(f"events of {item.work_id} after {request.after} are gone")
+                    gap = event.to_json()
+                    yield WorkEvent(stream_gap=gap)
+                    raise StreamGap(f"events of {item.work_id} after {request.after} are gone", details=gap)
 
     async def _visible(self, call: Call, work_id: str) -> WorkItem:
         """An item that the caller may see; WorkNotFound for those of others."""

@@ -1,0 +1,55 @@
+"""The typed methods that answer with a stream of messages."""
+
+from google.protobuf.message import Message
+
+from codeplane._gen import events_pb2, work_pb2
+from codeplane.kernel.json import JsonObject
+from codeplane.surfaces.services.event_items import EventItems, heartbeat_sec
+from codeplane.surfaces.services.stream_mapping import FirstCall, StreamMethod, TypedStream
+from codeplane.surfaces.services.watch import Watch
+
+_ENDS_WORK = frozenset({"work.completed", "work.failed", "work.cancelled"})
+
+
+def _heartbeat(request: Message) -> JsonObject:
+    """The operation counts in seconds what requests have as `heartbeat_ms`."""
+    assert isinstance(request, (work_pb2.WatchWorkRequest, work_pb2.RunWorkRequest))
+    return {"heartbeat_sec": heartbeat_sec(request.heartbeat_ms)}
+
+
+def _work_events(request: Message, answered: JsonObject) -> EventItems[events_pb2.Event]:
+    assert isinstance(request, work_pb2.WatchWorkRequest)
+    return EventItems(events_pb2.Event, after=request.from_sequence)
+
+
+def _run_events(request: Message, answered: JsonObject) -> EventItems[events_pb2.Event]:
+    assert isinstance(request, work_pb2.RunWorkRequest)
+    return EventItems(
+        events_pb2.Event, after=request.from_sequence, until=lambda event: event.get("type") in _ENDS_WORK
+    )
+
+
+STREAMS: tuple[StreamMethod, ...] = (
+    Watch(),
+    TypedStream(
+        service="WorkService",
+        method="WatchWork",
+        operation="work.watch",
+        sends={"from_sequence": "after", "heartbeat_ms": ""},
+        converts=_heartbeat,
+        items=_work_events,
+    ),
+    TypedStream(
+        service="WorkService",
+        method="RunWork",
+        first=FirstCall(
+            operation="work.start",
+            sends={"from_sequence": "", "heartbeat_ms": ""},
+            passes={"work_id": "work_id"},
+        ),
+        operation="work.watch",
+        sends={"from_sequence": "after"},
+        converts=_heartbeat,
+        items=_run_events,
+    ),
+)
