@@ -24,6 +24,7 @@ from codeplane.edit.index_moves import IndexMove, moves_from_json
 from codeplane.git.safety.known_links import KnownLinks
 from codeplane.git.write.git_snapshot import GitSnapshot
 from codeplane.git.write.pending_mutations import CallNote, PendingMutations, StartedMutation
+from codeplane.git.write.pending_reversals import PendingReversals, StartedReversal
 from codeplane.git.write.reversible_change import ReversibleChange, Side
 from codeplane.git.write.stopped_operation import OperationStart
 from codeplane.git.write.submodule_addition import SubmoduleAddition
@@ -250,6 +251,19 @@ def test_pending_git_mutation(tmp_path: Path) -> None:
     note = tmp_path / "pending-ended" / "call_1"
     assert note.read_text() == '{"what":"merge","mutation_id":"mut_1","done":true}'
     assert pending.notes() == {"call_1": CallNote(what="merge", mutation_id="mut_1", done=True)}
+    pending.note("call_1", what="undo", mutation_id="mut_1", done=False, reason="half")
+    assert note.read_text() == '{"what":"undo","mutation_id":"mut_1","done":false,"reason":"half"}'
+    assert pending.notes()["call_1"].reason == "half"
+
+
+def test_reversals_under_way(tmp_path: Path) -> None:
+    pending = PendingReversals(tmp_path)
+    started = StartedReversal(mutation_id="mut_1", verb="undo", call_id="call_1")
+    pending.begin(started)
+    assert (tmp_path / "mut_1").read_text() == '{"mutation_id":"mut_1","verb":"undo","call_id":"call_1"}'
+    assert pending.all() == [started]
+    pending.end("mut_1")
+    assert pending.is_empty
 
 
 def test_submodules_that_are_updated() -> None:

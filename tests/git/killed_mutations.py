@@ -74,6 +74,10 @@ async def checkout(desk: Desk) -> Changed:
     return await Checkout(desk.writer).checkout(call(), CheckoutRequest(ref="topic"))
 
 
+async def create(desk: Desk) -> Changed:
+    return await Checkout(desk.writer).checkout(call(), CheckoutRequest(ref="new", create=True, start="topic"))
+
+
 async def merge(desk: Desk) -> Changed:
     return await Merges(desk.writer).merge(call(), MergeRequest(ref="topic", message="x"))
 
@@ -102,6 +106,7 @@ async def rebase(desk: Desk) -> Changed:
 KINDS: dict[str, tuple[Work, list[list[str]]]] = {
     "commit": (commit, [["add", "notes"], ["commit", "-m", "x", "--only", "a.txt", "notes"]]),
     "checkout": (checkout, [["checkout", "topic"]]),
+    "create": (create, [["checkout", "-b", "new", "topic"]]),
     "merge": (merge, [["merge", "-m", "x", "topic"]]),
     "stop": (stop, [["merge", "-m", "x", "against"]]),
     "reset": (reset, [["reset", "--hard", "HEAD~2"]]),
@@ -138,6 +143,12 @@ class Scene:
         place = self._folder / str(next(self._numbers)) / "repository"
         place.parent.mkdir()
         return Stopped(copied(self._origin, place), step=step)
+
+    def mutated(self) -> Stopped:
+        """A copy in which the work is done."""
+        desk = self.copy()
+        run(self._work(desk))
+        return desk
 
     def killed(self, at: int) -> Stopped:
         """A copy in which the work was killed before a step, as the next run finds it."""

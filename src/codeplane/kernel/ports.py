@@ -246,11 +246,15 @@ class StreamObserver(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """What became of the change of a call whose end was not recorded; or it is still being made."""
+    """What became of the change of a call whose end was not recorded; or it is still being made.
+
+    `reason` says what is half done, and how to finish it.
+    """
 
     state: Literal["done", "not_done", "unknown", "running"]
     mutation_id: str | None = None
     paths: tuple[str, ...] = ()
+    reason: str = ""
 
 
 class RepoState(Protocol):

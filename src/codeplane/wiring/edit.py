@@ -2,11 +2,12 @@
 
 import asyncio
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from codeplane.adapters.bubblewrap import Bubblewrap
 from codeplane.adapters.file_lock import lock_holder
@@ -37,6 +38,7 @@ from codeplane.git.write.mutation_recovery import MutationRecovery
 from codeplane.git.write.operations import GitWrites
 from codeplane.git.write.pending_mutations import PendingMutations
 from codeplane.git.write.reversal import GitReversal
+from codeplane.git.write.reversal_recovery import ReversalRecovery
 from codeplane.git.write.writer import Writer
 from codeplane.index.contexts.operations import ContextOperations
 from codeplane.index.files.include import IncludeRules
@@ -57,6 +59,7 @@ from codeplane.wiring.foundation import Foundation
 from codeplane.wiring.refactor import refactor_operations
 
 _TESTS = "tests"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,9 +194,12 @@ def build_edits(
     unfinished = None
     if not pending.is_empty:
         unfinished = _unfinished(foundation, writer)
-        recovered += _log_recovered(foundation, _recovered(unfinished))
+        recovered += _log_recovered(foundation, _run_apart(unfinished.recover()))
+    git_reversal = GitReversal(writer)
+    if not pending.reversals.is_empty:
+        _run_apart(_reversal_recovery(foundation, writer, git_reversal).recover())
     writes = GitWrites.over(writer, lock_holder)
-    reversals: dict[str, Reversal] = {"files": engine, "git": GitReversal(writer)}
+    reversals: dict[str, Reversal] = {"files": engine, "git": git_reversal}
     tests = TestOperations(root=root, suite=suite, cursors=foundation.cursors)
     scip = ScipStore(home / "scip.db")
     return Edits(
@@ -258,10 +264,25 @@ def _unfinished(foundation: Foundation, writer: Writer) -> MutationRecovery:
     )
 
 
-def _recovered(unfinished: MutationRecovery) -> list[RecoveredMutation]:
+def _reversal_recovery(foundation: Foundation, writer: Writer, reversal: GitReversal) -> ReversalRecovery:
+    logger = foundation.logs.logger("git")
+    return ReversalRecovery(
+        writer.undo_parts,
+        reversal,
+        lambda started, outcome, reason: logger.warning(
+            "an undo or redo was under way when the last run ended",
+            verb=started.verb,
+            mutation_id=started.mutation_id,
+            outcome=outcome,
+            reason=reason,
+        ),
+    )
+
+
+def _run_apart(work: Coroutine[None, None, T]) -> T:
     # In a thread: this is called while an event loop runs, and waits as for the files above.
     with ThreadPoolExecutor(max_workers=1) as thread:
-        return thread.submit(asyncio.run, unfinished.recover()).result()
+        return thread.submit(asyncio.run, work).result()
 
 
 def _log_recovered(foundation: Foundation, recovered: Sequence[RecoveredMutation]) -> tuple[RecoveredMutation, ...]:

@@ -70,7 +70,8 @@ def _end_payload(intent: JsonObject, ending: Ending) -> JsonObject:
     if ending.state == "done":
         payload |= {"executed": True, "status": "ok", **recovered_payload(ending.mutation_id, cut_off=_CUT_OFF)}
         return payload | ({"changed_paths": list(ending.paths)} if ending.paths else {})
-    error: CodePlaneError = OutcomeUnknown("the server ended while this call ran")
+    reason = f"; {ending.reason}" if ending.reason else ""
+    error: CodePlaneError = OutcomeUnknown(f"the server ended while this call ran{reason}")
     if ending.state == "not_done":
         error = Interrupted("the server ended while this call ran, and nothing of it was done")
     return payload | {

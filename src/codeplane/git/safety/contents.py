@@ -5,9 +5,11 @@ The contents of secrets files are stored apart, where no sandbox sees them.
 
 import asyncio
 import os
+import re
 import stat
 import tempfile
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -26,6 +28,8 @@ Entry = str | None
 MAX_BLOB = 48 * 1024 * 1024
 _MAX_HASHED = 64 * 1024 * 1024
 _LINK = "120000"
+# The names of files while they are written.
+_PART = re.compile(r"\.codeplane-part_[0-9a-f]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,6 +185,14 @@ class Contents:
             batch.append((path, mode, oid))
             room -= sizes[oid]
         await self._write(batch)
+
+    def remove_parts(self, paths: Iterable[str]) -> None:
+        """Remove files that a killed `restore` was still writing beside these."""
+        for folder in {(self._git.root / path).parent for path in paths}:
+            with suppress(OSError):
+                for name in os.listdir(folder):  # noqa: PTH208
+                    if _PART.fullmatch(name):
+                        (folder / name).unlink(missing_ok=True)
 
     async def _contents(self, wanted: list[str]) -> dict[str, bytes]:
         apart = await asyncio.to_thread(self._secrets.contents, wanted) if self._secrets is not None else {}

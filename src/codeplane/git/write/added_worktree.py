@@ -59,6 +59,10 @@ class AddedWorktree:
             return f"another commit or branch is checked out in {name}"
         return f"there are changes in {name}" if changed else ""
 
+    def exists(self, git: Git) -> bool:
+        """Whether git knows it, or something is at its place."""
+        return self.path in worktree_paths(git) or self.path.exists()
+
     async def remove(self, git: Git) -> None:
         """Remove it."""
         await git.run("worktree", "remove", "--", str(self.path))

@@ -65,7 +65,7 @@ class CallEndings:
                 return self._ending_of_change(record) if record.what.startswith(last) else UNKNOWN
         if (note := self._notes.get(call_id)) is not None:
             done = note.done and note.what.startswith(last)
-            return Ending(state="done", mutation_id=note.mutation_id) if done else UNKNOWN
+            return Ending(state="done" if done else "unknown", mutation_id=note.mutation_id, reason=note.reason)
         query = EventQuery(stream=STREAM, call_id=call_id, types=(APPLIED, UNDONE, REDONE), limit=1)
         for event in await self._log.query(query):
             return Ending(state="done", mutation_id=str(event.payload["mutation_id"]))

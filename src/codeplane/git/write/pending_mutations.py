@@ -14,6 +14,7 @@ from typing import cast
 from codeplane.git.read.state import State
 from codeplane.git.safety.contents import Entry
 from codeplane.git.write.git_snapshot import GitSnapshot
+from codeplane.git.write.pending_reversals import PendingReversals
 from codeplane.kernel.errors import GitBusy
 from codeplane.kernel.json import JsonObject
 from codeplane.processes.open_files import commands_holding
@@ -48,11 +49,12 @@ class StartedMutation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallNote:
-    """The outcome of one call's change; not `done` when it has only started or failed."""
+    """The outcome of one call's change; not `done` when it has only started or failed, `reason` says why."""
 
     what: str
     mutation_id: str | None
     done: bool
+    reason: str = ""
 
 
 class PendingMutations:
@@ -68,6 +70,7 @@ class PendingMutations:
         self._running: dict[str, int] = {}
         # Mutations of the last run that git still works on.
         self.left: dict[str, StartedMutation] = {}
+        self.reversals = PendingReversals(folder.with_name(f"{folder.name}-reversals"), step=step)
 
     def begin(self, started: StartedMutation) -> None:
         """Record the start of a mutation."""
@@ -133,11 +136,12 @@ class PendingMutations:
         finally:
             os.close(descriptor)
 
-    def note(self, call_id: str, *, what: str, mutation_id: str | None, done: bool) -> None:
+    def note(self, call_id: str, *, what: str, mutation_id: str | None, done: bool, reason: str = "") -> None:
         """Note the outcome of a call's change for a while, for a later run whose log lacks it."""
+        raw = {"what": what, "mutation_id": mutation_id, "done": done, **({"reason": reason} if reason else {})}
         with suppress(OSError):
             self._notes.mkdir(parents=True, exist_ok=True)
-            _write(self._notes / call_id, {"what": what, "mutation_id": mutation_id, "done": done})
+            _write(self._notes / call_id, raw)
             for old in sorted(os.listdir(self._notes))[:-_MAX_NOTES]:  # noqa: PTH208
                 (self._notes / old).unlink(missing_ok=True)
 
@@ -149,7 +153,10 @@ class PendingMutations:
                 with suppress(OSError, ValueError, KeyError, TypeError):
                     raw = json.loads((self._notes / name).read_bytes())
                     notes[name] = CallNote(
-                        what=str(raw["what"]), mutation_id=raw["mutation_id"], done=bool(raw["done"])
+                        what=str(raw["what"]),
+                        mutation_id=raw["mutation_id"],
+                        done=bool(raw["done"]),
+                        reason=str(raw.get("reason", "")),
                     )
         return notes
 

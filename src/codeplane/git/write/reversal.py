@@ -2,18 +2,23 @@
 
 import asyncio
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from codeplane.edit.delta import Delta
 from codeplane.edit.history.file_versions import MAX_SIDE
-from codeplane.edit.history.mutation_record import FileVersions, MutationRecord
+from codeplane.edit.history.mutation_record import FileVersions, MutationRecord, State
+from codeplane.git.safety.command import INHERITED_DESCRIPTORS
+from codeplane.git.safety.contents import Entry
 from codeplane.git.safety.recovery_refs import PREFIX
 from codeplane.git.write.added_worktree import AddedWorktree
 from codeplane.git.write.file_changes import file_deltas
 from codeplane.git.write.git_delta import MAX_REFS
 from codeplane.git.write.git_snapshot import GitSnapshot, take_snapshot
+from codeplane.git.write.mutation import run_to_end
 from codeplane.git.write.mutation_title import describe_moves
+from codeplane.git.write.pending_reversals import StartedReversal, Verb
 from codeplane.git.write.reversible_change import ReversibleChange, Side, entries_at
 from codeplane.git.write.worktree_places import BESIDE
 from codeplane.git.write.writer import Writer
@@ -27,6 +32,44 @@ _FILE, _PROGRAM = 0o644, 0o755
 _LINK = "120000"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Crossing:
+    """The way from one side of a mutation to the other."""
+
+    record: MutationRecord
+    verb: Verb
+    change: ReversibleChange
+    start: Side
+    goal: Side
+    added: AddedWorktree | None
+
+    @classmethod
+    def of(cls, record: MutationRecord, verb: Verb) -> "_Crossing":
+        change = _read_change(record)
+        start, goal = (change.after, change.before) if verb == "undo" else (change.before, change.after)
+        added = AddedWorktree.of(record)
+        return cls(record=record, verb=verb, change=change, start=start, goal=goal, added=added)
+
+    @property
+    def marker(self) -> str:
+        """The ref that exists from before the first change until after the last."""
+        return f"{PREFIX}{self.record.mutation_id}/{self.verb}-begun"
+
+    @property
+    def state(self) -> State:
+        """The state of the mutation on the other side."""
+        return "undone" if self.verb == "undo" else "applied"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """What is found before a crossing: changes that forbid it, the files, and whether the added work tree exists."""
+
+    changes: tuple[str, ...]
+    files: Mapping[str, Entry]
+    is_worktree_there: bool
+
+
 class GitReversal:
     """Move head, refs, index and files to the other side of a mutation, and nothing else."""
 
@@ -36,8 +79,7 @@ class GitReversal:
 
     async def undo(self, call: Call, record: MutationRecord) -> Delta:
         """Restore everything as it was before."""
-        change = _read_change(record)
-        return await self._cross(call, record, change, change.after, change.before, "undo")
+        return await self._cross(call, _Crossing.of(record, "undo"))
 
     async def redo(self, call: Call, record: MutationRecord) -> Delta:
         """Do it again after an undo."""
@@ -48,7 +90,7 @@ class GitReversal:
                 f"{what} stopped in the middle of a {change.after.state}, which cannot be had again",
                 hint=f"call git_{what} anew",
             )
-        return await self._cross(call, record, change, change.before, change.after, "redo")
+        return await self._cross(call, _Crossing.of(record, "redo"))
 
     async def file_versions(self, record: MutationRecord, paths: Sequence[str]) -> list[FileVersions]:
         """Read some of its files before and after it, from git's objects."""
@@ -79,47 +121,50 @@ class GitReversal:
         lines = _describe_worktree(AddedWorktree.of(record), "undo" if record.state == "applied" else "redo")
         return (*_describe_sides(start, goal, change), *lines)
 
-    async def _cross(
-        self, call: Call, record: MutationRecord, change: ReversibleChange, start: Side, goal: Side, verb: str
-    ) -> Delta:
-        writer = self._writer
+    async def complete(self, record: MutationRecord, verb: Verb) -> bool:
+        """Finish an undo or redo that the last run began; return whether it had changed anything.
+
+        Raises CannotUndo, changing nothing, when something is on neither side by now.
+        """
+        crossing = _Crossing.of(record, verb)
+        now = await take_snapshot(self._git)
+        if crossing.marker not in now.recoveries:
+            return False
+        await asyncio.to_thread(self._writer.contents.remove_parts, crossing.goal.files)
+        found = await self._look(crossing, now)
+        if found.changes:
+            raise CannotUndo("; ".join(found.changes))
+        await self._move(crossing, now, found)
+        await self._forget_marker(crossing)
+        return True
+
+    async def _cross(self, call: Call, crossing: "_Crossing") -> Delta:
+        writer, record, verb, goal = self._writer, crossing.record, crossing.verb, crossing.goal
         for path in goal.files:
             call.may_write(path)
         async with writer.locks.hold_all():
-            writer.undo_parts.pending.refuse_while_running()
+            pending, added = writer.undo_parts.pending, crossing.added
+            pending.refuse_while_running()
             now = await take_snapshot(self._git)
-            files = await writer.contents.capture(start.files, write=False)
-            marker = f"{PREFIX}{record.mutation_id}/{verb}-begun"
-            # After a crash or a lock in the way, each part may be on either side.
-            allowed = (start, goal) if marker in now.recoveries else (start,)
-            changes = _describe_changes(now, allowed, change, files)
-            added = AddedWorktree.of(record)
-            if added is not None and (changed := await added.describe_changes(self._git, there=verb == "undo")):
-                changes.append(changed)
-            if changes:
-                raise CannotUndo(f"{verb} of {record.what}: {'; '.join(changes)}; nothing was changed")
-            call.change_begins()
-            await self._note(call, record, verb, done=False)
-            old = await writer.contents.tree(start.files)
-            commits, tags = await self._objects(start)
-            await writer.recovery.keep(record.mutation_id, name=verb, what=verb, files=old, commits=commits, tags=tags)
-            await self._git.run("update-ref", marker, f"{PREFIX}{record.mutation_id}/{verb}")
-            differences = await writer.contents.changes(start.files, goal.files)
-            await writer.contents.restore({path: entry for path, entry in goal.files.items() if entry != files[path]})
-            if added is not None and verb == "undo":
-                await added.remove(self._git)
-            await self._quit(now, goal)
-            await self._restore_index(change, goal)
-            await self._restore_refs(now, goal, f"codeplane: {verb} of {record.what}")
-            await self._restore_stashes(now, goal)
-            await self._restore_settings(change.branches, goal)
+            found = await self._look(crossing, now)
+            if found.changes:
+                raise CannotUndo(f"{verb} of {record.what}: {'; '.join(found.changes)}; nothing was changed")
             if added is not None and verb == "redo":
                 await writer.permission.admit_tree(call, added.head, prefix=_prefix(self._git.root, added.path))
-                await added.add(self._git)
-            await self._git.run("update-index", "-q", "--refresh", check=False)
-            await self._git.run("update-ref", "-d", marker)
-            call.change_ended(done=True, mutation_id=record.mutation_id)
-            await self._note(call, record, verb, done=True)
+            started = StartedReversal(mutation_id=record.mutation_id, verb=verb, call_id=call.call_id)
+            token = INHERITED_DESCRIPTORS.set(())
+            try:
+                await run_to_end(self._begin(started))
+                INHERITED_DESCRIPTORS.set(pending.reversals.inherited_descriptors(record.mutation_id))
+                call.change_begins()
+                await self._keep(crossing)
+                differences = await writer.contents.changes(crossing.start.files, goal.files)
+                await self._move(crossing, now, found)
+                await self._forget_marker(crossing)
+                call.change_ended(done=True, mutation_id=record.mutation_id)
+            finally:
+                INHERITED_DESCRIPTORS.reset(token)
+                await run_to_end(self._end(started, done=call.change == "done"))
             deltas = await file_deltas(writer.contents, differences)
         return Delta(
             mutation_id=record.mutation_id,
@@ -130,12 +175,65 @@ class GitReversal:
             head_before=now.head,
             head=goal.head,
             branch=shown(goal.symbolic.removeprefix("refs/heads/")) if goal.symbolic else None,
-            refs=(*_describe_result(now, change, goal), *_describe_worktree(added, verb)),
+            refs=(*_describe_result(now, crossing.change, goal), *_describe_worktree(added, verb)),
         )
 
-    async def _note(self, call: Call, record: MutationRecord, verb: str, *, done: bool) -> None:
+    async def _keep(self, crossing: "_Crossing") -> None:
+        """Keep the side that is left, and mark that the crossing has begun."""
+        writer, start, verb = self._writer, crossing.start, crossing.verb
+        old = await writer.contents.tree(start.files)
+        commits, tags = await self._objects(start)
+        ref = await writer.recovery.keep(
+            crossing.record.mutation_id, name=verb, what=verb, files=old, commits=commits, tags=tags
+        )
+        await self._git.run("update-ref", crossing.marker, ref)
+
+    async def _look(self, crossing: "_Crossing", now: GitSnapshot) -> "_Found":
+        """Find what has changed since; when it was begun before, each part may be on either side."""
+        is_between, added = crossing.marker in now.recoveries, crossing.added
+        files = await self._writer.contents.capture(crossing.start.files, write=False)
+        allowed = (crossing.start, crossing.goal) if is_between else (crossing.start,)
+        changes = _describe_changes(now, allowed, crossing.change, files)
+        is_there = False
+        if added is not None:
+            is_there = await asyncio.to_thread(added.exists, self._git) if is_between else crossing.verb == "undo"
+            if changed := await added.describe_changes(self._git, there=is_there):
+                changes.append(changed)
+        return _Found(changes=tuple(changes), files=files, is_worktree_there=is_there)
+
+    async def _move(self, crossing: "_Crossing", now: GitSnapshot, found: "_Found") -> None:
+        """Move everything that is not there yet to the other side."""
+        writer, goal, added = self._writer, crossing.goal, crossing.added
+        await writer.contents.restore({path: entry for path, entry in goal.files.items() if entry != found.files[path]})
+        writer.undo_parts.pending.reversals.step("files restored")
+        if added is not None and crossing.verb == "undo" and found.is_worktree_there:
+            await added.remove(self._git)
+        await self._quit(now, goal)
+        await self._restore_index(crossing.change, goal)
+        await self._restore_refs(now, goal, f"codeplane: {crossing.verb} of {crossing.record.what}")
+        await self._restore_stashes(now, goal)
+        await self._restore_settings(crossing.change.branches, goal)
+        if added is not None and crossing.verb == "redo" and not found.is_worktree_there:
+            await added.add(self._git)
+        await self._git.run("update-index", "-q", "--refresh", check=False)
+
+    async def _forget_marker(self, crossing: "_Crossing") -> None:
+        """Record the new state, and after that drop the mark of the crossing."""
+        mutations = self._writer.undo_parts.mutations
+        await asyncio.to_thread(mutations.mark, crossing.record.mutation_id, crossing.state)
+        await self._git.run("update-ref", "-d", crossing.marker)
+
+    async def _begin(self, started: StartedReversal) -> None:
+        try:
+            await asyncio.to_thread(self._writer.undo_parts.pending.reversals.begin, started)
+        except OSError as error:
+            raise CannotUndo(f"its start cannot be recorded: {error.strerror}; nothing was changed") from error
+
+    async def _end(self, started: StartedReversal, *, done: bool) -> None:
         pending = self._writer.undo_parts.pending
-        await asyncio.to_thread(pending.note, call.call_id, what=verb, mutation_id=record.mutation_id, done=done)
+        verb, mutation_id = started.verb, started.mutation_id
+        await asyncio.to_thread(pending.note, started.call_id, what=verb, mutation_id=mutation_id, done=done)
+        await asyncio.to_thread(pending.reversals.end, mutation_id)
 
     async def _objects(self, side: Side) -> tuple[list[str], list[str]]:
         """Return the commits and annotated tags that only this side may reach."""
@@ -274,26 +372,45 @@ def _read_change(record: MutationRecord) -> ReversibleChange:
 
 
 def _describe_changes(
-    now: GitSnapshot, sides: tuple[Side, ...], change: ReversibleChange, files: dict[str, str | None]
+    now: GitSnapshot, sides: tuple[Side, ...], change: ReversibleChange, files: Mapping[str, Entry]
 ) -> list[str]:
-    """Describe what equals none of the sides, in words."""
-    changes = []
+    """Describe what equals none of the sides, in words; between two sides, each part may be on either."""
+    changes, is_between = [], len(sides) > 1
     if now.state not in {side.state for side in sides}:
         changes.append(f"a {now.state} is under way" if now.state != "none" else f"the {sides[0].state} has ended")
+    # Between the sides HEAD may name a branch that is deleted already or not created yet.
+    moves_with_branch = is_between and now.symbolic in sides[0].refs
     if now.symbolic not in {side.symbolic for side in sides}:
         changes.append(f"HEAD is on {shown(now.branch) if now.branch else 'no branch'} now")
-    elif now.head not in {side.head for side in sides}:
+    elif now.head not in {side.head for side in sides} and not moves_with_branch:
         changes.append(f"HEAD moved to {(now.head or 'nothing')[:9]}")
     for ref in sides[0].refs:
-        if now.refs.get(ref) not in {side.refs[ref] for side in sides} and ref != now.symbolic:
+        if now.refs.get(ref) not in {side.refs[ref] for side in sides} and (moves_with_branch or ref != now.symbolic):
             changes.append(f"{shown(ref)} moved")
     # Stashes are restored one by one, so after a crash any of them may be missing.
-    if len(sides) == 1 and sides[0].stashes is not None and now.stashes != sides[0].stashes:
+    if not is_between and sides[0].stashes is not None and now.stashes != sides[0].stashes:
         changes.append("the stashes changed")
-    if entries_at(now, change.index_paths) not in {side.index for side in sides}:
+    if _is_index_elsewhere(entries_at(now, change.index_paths), [side.index for side in sides]):
         changes.append("the index changed")
     edited = sorted(shown(path) for path, entry in files.items() if entry not in {side.files[path] for side in sides})
     if edited:
         more = f" and {len(edited) - _NAMED} more" if len(edited) > _NAMED else ""
         changes.append(f"changed since: {', '.join(edited[:_NAMED])}{more}")
     return changes
+
+
+def _is_index_elsewhere(now: tuple[str, ...], sides: Sequence[tuple[str, ...]]) -> bool:
+    """Whether the index is on no side; between two sides, entries of each path may be on either, or removed."""
+    if now in sides:
+        return False
+    allowed = [_by_path(side) for side in sides]
+    return len(sides) == 1 or any(
+        lines not in [side.get(path) for side in allowed] for path, lines in _by_path(now).items()
+    )
+
+
+def _by_path(lines: Iterable[str]) -> dict[str, list[str]]:
+    by_path: dict[str, list[str]] = {}
+    for line in lines:
+        by_path.setdefault(line.partition("\t")[2], []).append(line)
+    return by_path

@@ -54,7 +54,7 @@ def unfinished(workspace: Workspace, facts: ServerFacts | None) -> Check:
     """Check for changes that were interrupted; the next start recovers them if it can."""
     # What the running server started is not left over from the last run.
     before = _written(workspace.server) if facts is not None else None
-    folders = (workspace.home / "journal", workspace.home / "git")
+    folders = (workspace.home / "journal", workspace.home / "git", workspace.home / "git-reversals")
     left = [place for folder in folders for place in _entries(folder, before)]
     if not left:
         return ok("unfinished", "no change is half made")
