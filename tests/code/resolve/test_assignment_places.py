@@ -38,6 +38,8 @@ PIECES = (
         ("x.name: int", True),
         ("x.name, y = z", True),
         ("for x.name in z:", True),
+        ("for y, x.name in z:", True),
+        ("[x.name for y in z for x.name in y]", True),
         ("with a as x.name:", True),
         ("++x.name", True),
         ("x.name == 1", False),
@@ -47,12 +49,15 @@ PIECES = (
         ("x.name(1).other = 2", False),
         ("x.name.other, y = z", False),
         ("for y in x.name.all():", False),
+        ("[y for y in (x.name.all(z) for z in w)]", False),
+        ("[y for y in x.name.all() if y in z]", False),
+        ("any(x.name.all(y) for y in z if y in x)", False),
         ("has = x.name(1)", False),
         ("format(x.name.other)", False),
     ],
 )
 def test_which_members_are_assigned(text: str, given: bool) -> None:
-    assert list(members_given(text.encode(), "name")) == ([text.index(".name") + 1] if given else [])
+    assert list(members_given(text.encode(), "name")) == ([text.rindex(".name") + 1] if given else [])
 
 
 def test_only_a_call_of_setattr_itself_that_names_the_member_sets_it() -> None:
