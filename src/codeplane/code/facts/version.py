@@ -15,11 +15,11 @@ def tables_version() -> int:
     parts = [str(FORMAT)]
     for language in LANGUAGES.values():
         read = (language.classes.static_members, language.classes.members_by_kind)
-        parts += [_plain(language), str(read), query_of(language)]
+        parts += [_describe_language(language), str(read), query_of(language)]
     return int(sha256("\0".join(parts).encode()).hexdigest()[:7], 16)
 
 
-def _plain(language: Language) -> str:
+def _describe_language(language: Language) -> str:
     values = ((field.name, getattr(language, field.name)) for field in fields(language))
     return repr(
         [(name, _sort_keys(value)) for name, value in values if isinstance(value, str | bool | tuple | frozenset)]

@@ -82,7 +82,7 @@ class MemberResolver(ABC):
         """Return what an import brings; None if the general rules for imports decide."""
         return None
 
-    def visible_from(self, path: str, at: int, length: int) -> int:
+    def visibility_start(self, path: str, at: int, length: int) -> int:
         """Return where the name that is bound at a place begins to be known in its scope."""
         return 0
 

@@ -124,7 +124,7 @@ class Resolver(StatementValues):
 
     def _visible_from(self, path: str, facts: Facts, at: int, name: str) -> int:
         typed = self._members_of(facts)
-        return typed.visible_from(path, at, len(name.encode())) if typed is not None else 0
+        return typed.visibility_start(path, at, len(name.encode())) if typed is not None else 0
 
     def _members_of(self, facts: Facts) -> MemberResolver | None:
         group = LANGUAGES[facts.language].group

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from codeplane.code.entity import Bound
 from codeplane.code.languages.expression import receiver
-from codeplane.code.languages.javascript.config import joined
+from codeplane.code.languages.javascript.config import join_path
 from codeplane.code.languages.javascript.modules import JavaScriptModules
 from codeplane.code.languages.registry import languages
 from codeplane.code.model import REASONS, Facts
@@ -189,7 +189,7 @@ class _Symbol:
         if not is_relative(source):
             return source
         # Styles, images and files that do not exist are also imported by their paths.
-        path = joined(posixpath.dirname(self.bound.file), source)
+        path = join_path(posixpath.dirname(self.bound.file), source)
         found = posixpath.relpath(path or ".", posixpath.dirname(self.to_path) or ".")
         return found if found.startswith(".") else f"./{found}"
 

@@ -4,7 +4,7 @@ import posixpath
 from collections.abc import Iterator
 from typing import Literal
 
-from codeplane.code.languages.javascript.config import Mapped, joined
+from codeplane.code.languages.javascript.config import Mapped, join_path
 from codeplane.refactor.move.relocation import Relocation
 
 Form = Literal["whole", "swapped", "bare", "folder"]
@@ -23,7 +23,7 @@ def rewrite_specifier(relocation: Relocation, source: str, importer: str, module
     new_importer, new_module = relocation.path(importer), relocation.path(module)
     folder, new_folder = posixpath.dirname(importer), posixpath.dirname(new_importer)
     if is_relative(source):
-        form = _form(joined(folder, source), module)
+        form = _form(join_path(folder, source), module)
         found = _relative_paths(new_folder, new_module, form)
     else:
         form = _form_by_ending(source, module)
@@ -61,7 +61,7 @@ def _aliased_names(
 ) -> Iterator[str]:
     """Yield names by tsconfig or package, then relative paths if no name of the tsconfig fits any more."""
     folder = posixpath.dirname(importer)
-    mapped = relocation.javascript.mapped(folder)
+    mapped = relocation.javascript.path_mapping(folder)
     if mapped is not None:
         yield from _mapped_names(mapped, source, new_module, form)
     yield from _by_package(source, module, new_module, form)
@@ -76,7 +76,7 @@ def _mapped_names(mapped: Mapped, source: str, module: str, form: Form) -> Itera
         for pattern, targets in patterns:
             for target in targets:
                 start, star, end = target.partition("*")
-                begin = joined(mapped.root, start) if start else mapped.root
+                begin = join_path(mapped.root, start) if start else mapped.root
                 if not star or begin is None:
                     continue
                 begin = f"{begin}/" if begin and (not start or start.endswith("/")) else begin

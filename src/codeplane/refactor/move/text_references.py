@@ -5,7 +5,7 @@ import posixpath
 import re
 from collections.abc import Iterator, Mapping
 
-from codeplane.code.languages.javascript.config import joined
+from codeplane.code.languages.javascript.config import join_path
 from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore
@@ -106,7 +106,7 @@ def package_entries(world: World, moved: Mapping[str, str]) -> Iterator[Danger]:
             continue
         text = world.text(path)
         for match in re.finditer(rb'"(\.{0,2}/?[\w@./-]{2,300})"', text):
-            target = joined(posixpath.dirname(path), match[1].decode("utf-8", "replace"))
+            target = join_path(posixpath.dirname(path), match[1].decode("utf-8", "replace"))
             found = target and (target in moved or posixpath.splitext(target)[0] in stems)
             if found and "/" in match[1].decode("utf-8", "replace"):
                 what = f"{path} names {json.loads(match[0])}, which moves"

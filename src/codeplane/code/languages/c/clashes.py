@@ -34,7 +34,7 @@ class Clashes:
     def at(self, path: str, meant: Sequence[Bound], new: str) -> Bound | None:
         """Return what a new name means already where one of these symbols is named, or what the linker takes for it."""
         mine = [declaration for bound in meant if (declaration := self._declaration(bound)) is not None]
-        for declaration in self._visible(path, new):
+        for declaration in self._visible_declarations(path, new):
             # A macro replaces the name wherever it stands.
             if declaration.kind == "macro" or any(own.space == declaration.space for own in mine):
                 return declaration.bound
@@ -44,7 +44,7 @@ class Clashes:
                     return declaration.bound
         return self._outside_name(path, new) if mine else None
 
-    def _visible(self, path: str, new: str) -> tuple[Declaration, ...]:
+    def _visible_declarations(self, path: str, new: str) -> tuple[Declaration, ...]:
         """Return what a file sees under a name, or those that include it do."""
         key = (path, new)
         if key not in self._seen:

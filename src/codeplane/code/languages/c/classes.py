@@ -206,12 +206,12 @@ class Classes:
             waiting += new
         found, waiting = set(above), list(above)
         while waiting and len(found) < 10 * _MAX_BASES:
-            new = [subclass for subclass in self._derived(waiting.pop()) if subclass not in found]
+            new = [subclass for subclass in self._derived_bodies(waiting.pop()) if subclass not in found]
             found.update(new)
             waiting += new
         return frozenset(found), outside
 
-    def _derived(self, body: Body) -> Iterator[Body]:
+    def _derived_bodies(self, body: Body) -> Iterator[Body]:
         of = self.name_of(body)
         for path in self._view.holding(of.name) if of is not None else ():
             facts = self._view.facts(path)

@@ -48,7 +48,7 @@ class Declarations:
     def visible(self, path: str, name: str) -> list[Declaration]:
         """Return the declarations of a name that a file has or includes."""
         found = self.named(name)
-        reached = self._reached(path) if found else frozenset()
+        reached = self._reachable_files(path) if found else frozenset()
         return [declaration for declaration in found if declaration.bound.file in reached]
 
     def macros_over(self, path: str, bound: Bound) -> tuple[Bound, ...]:
@@ -75,10 +75,10 @@ class Declarations:
         """Return the declarations that are one symbol with one, itself first."""
         groups = self._groups.get(bound.name)
         if groups is None:
-            groups = self._groups[bound.name] = self._grouped(bound.name)
+            groups = self._groups[bound.name] = self._group_by_includer(bound.name)
         return tuple(dict.fromkeys((bound, *groups.get(bound, ()))))
 
-    def linked(self, bounds: Iterable[Bound]) -> tuple[Bound, ...]:
+    def linker_twins(self, bounds: Iterable[Bound]) -> tuple[Bound, ...]:
         """Return the declarations elsewhere that the linker may join with these: one side has no definition."""
         mine = [declaration for bound in bounds for declaration in self.named(bound.name) if declaration.bound == bound]
         own = {declaration.bound for declaration in mine}
@@ -95,13 +95,13 @@ class Declarations:
                 found.append(declaration.bound)
         return tuple(found)
 
-    def _grouped(self, name: str) -> dict[Bound, tuple[Bound, ...]]:
+    def _group_by_includer(self, name: str) -> dict[Bound, tuple[Bound, ...]]:
         found = self.named(name)
         groups = {declaration.bound: {declaration.bound} for declaration in found}
         if len(found) > 1:
             files = {declaration.bound.file for declaration in found}
             for path in self._view.holding(name):
-                seen = self._reached(path) & files
+                seen = self._reachable_files(path) & files
                 if not seen:
                     continue
                 first: dict[str, Bound] = {}
@@ -110,7 +110,7 @@ class Declarations:
                         _join(groups, first.setdefault(declaration.space, declaration.bound), declaration.bound)
         return {bound: tuple(group) for bound, group in groups.items()}
 
-    def _reached(self, path: str) -> frozenset[str]:
+    def _reachable_files(self, path: str) -> frozenset[str]:
         includes = self.includes(path)
         return includes.reached(path)[0] if includes is not None else frozenset({path})
 

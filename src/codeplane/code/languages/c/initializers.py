@@ -2,7 +2,7 @@
 
 import tree_sitter
 
-from codeplane.code.languages.c.types import Names, Type, Types, described
+from codeplane.code.languages.c.types import Names, Type, Types, read_type_descriptor
 
 Node = tree_sitter.Node
 
@@ -23,10 +23,10 @@ class Initializers:
         for sibling in before:
             if sibling == designator:
                 break
-            of = self._designated(of, sibling)
+            of = self._designator_type(of, sibling)
         return of
 
-    def _designated(self, of: Type | None, designator: Node) -> Type | None:
+    def _designator_type(self, of: Type | None, designator: Node) -> Type | None:
         if of is None:
             return None
         if designator.type == "subscript_designator":
@@ -43,7 +43,7 @@ class Initializers:
             case "init_declarator":
                 return _of_declarator(path, around)
             case "compound_literal_expression":
-                return described(path, around.child_by_field_name("type")) if around is not None else None
+                return read_type_descriptor(path, around.child_by_field_name("type")) if around is not None else None
             case "initializer_list":
                 outer = self._value_type(path, around) if around is not None else None
                 # A list without a name in a struct is for a field by its position.
@@ -52,7 +52,7 @@ class Initializers:
                 list_around = around.parent if around is not None else None
                 of = self._value_type(path, list_around) if list_around is not None else None
                 for designator in around.children_by_field_name("designator") if around is not None else ():
-                    of = self._designated(of, designator)
+                    of = self._designator_type(of, designator)
                 return of
         return None
 

@@ -74,7 +74,7 @@ class Members:
         if not bodies and self._is_foreign(read):
             return OF_OUTSIDE
         found = self.of_bodies(bodies, name)
-        return found if not in_error(access) or not found.entities else doubted(found)
+        return found if not in_error(access) or not found.entities else as_uncertain(found)
 
     def of_bodies(self, bodies: tuple[Body, ...], name: str) -> Meaning:
         """Return what a name means that is read from a class."""
@@ -147,6 +147,6 @@ class Members:
         return b"<" not in (of.node.text or b"")
 
 
-def doubted(found: Meaning) -> Meaning:
+def as_uncertain(found: Meaning) -> Meaning:
     """Return a meaning that is not certain."""
     return Meaning(entities=found.entities, certain=False, how=found.how, own=found.own)

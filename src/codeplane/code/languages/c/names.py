@@ -11,11 +11,11 @@ from codeplane.code.languages.c.classes import Classes
 from codeplane.code.languages.c.declarations import TYPES, Declaration, Declarations
 from codeplane.code.languages.c.initializers import Initializers
 from codeplane.code.languages.c.macros import Macros
-from codeplane.code.languages.c.members import OF_OUTSIDE, UNKNOWN_MEMBER, Members, doubted
+from codeplane.code.languages.c.members import OF_OUTSIDE, UNKNOWN_MEMBER, Members, as_uncertain
 from codeplane.code.languages.c.namespaces import Namespaces
 from codeplane.code.languages.c.places import in_error, names_constructor, qualifiers_of
 from codeplane.code.languages.c.relatives import CRelatives
-from codeplane.code.languages.c.types import Type, Types, described
+from codeplane.code.languages.c.types import Type, Types, read_type_descriptor
 from codeplane.code.languages.member_resolver import CodeView, MemberResolver, Relatives
 from codeplane.code.model import REASONS, Facts
 
@@ -82,12 +82,12 @@ class CNames(MemberResolver):
             found = self._members.of_bodies(self._classes.of_type(of), name) if of is not None else UNKNOWN_MEMBER
             return found if found.entities else Meaning(entities=(), certain=False, how="label")
         if parent.type == "offsetof_expression" and node.type == "field_identifier":
-            of = described(path, parent.child_by_field_name("type"))
+            of = read_type_descriptor(path, parent.child_by_field_name("type"))
             return self._members.of_bodies(self._classes.of_type(of), name) if of is not None else UNKNOWN_MEMBER
         if parent.type == "field_initializer":
             initialized = self._lookup(path, facts, offset, name, certain=not in_error(node))
             return initialized if initialized is not None and initialized.entities else UNKNOWN_MEMBER
-        declared = self._declared_here(path, facts, offset, name)
+        declared = self._declaration_meaning(path, facts, offset, name)
         if declared is not None:
             return declared
         if (
@@ -99,10 +99,10 @@ class CNames(MemberResolver):
             return self._of_bounds(self.bounds(path, owner)) if owner is not None else _UNKNOWN
         qualifiers = qualifiers_of(node)
         if qualifiers is not None:
-            return self._qualified(path, facts, node, qualifiers, name)
+            return self._resolve_qualified_name(path, facts, node, qualifiers, name)
         return self._lookup(path, facts, offset, name, certain=not in_error(node))
 
-    def _declared_here(self, path: str, facts: Facts, offset: int, name: str) -> Meaning | None:
+    def _declaration_meaning(self, path: str, facts: Facts, offset: int, name: str) -> Meaning | None:
         """Return the symbol of which this is a declaration: a member of a class, or a top-level name."""
         for index in facts.named(name):
             definition = facts.definitions[index]
@@ -201,9 +201,11 @@ class CNames(MemberResolver):
 
     # Places.
 
-    def _qualified(self, path: str, facts: Facts, node: Node, qualifiers: list[Node], name: str) -> Meaning:
+    def _resolve_qualified_name(
+        self, path: str, facts: Facts, node: Node, qualifiers: list[Node], name: str
+    ) -> Meaning:
         if not qualifiers:
-            return self._in_space(path, "", name) or self._unseen(path, facts, node.start_byte, name)
+            return self._in_space(path, "", name) or self._undeclared_meaning(path, facts, node.start_byte, name)
         last = qualifiers[-1]
         if last.type in ("template_type", "dependent_type"):
             last = last.child_by_field_name("name") or last
@@ -250,7 +252,7 @@ class CNames(MemberResolver):
         while scope >= 0:
             around = facts.scopes[scope]
             rows = facts.rows(scope, name)
-            if rows and (brought := self._brought(path, facts, rows)) is not None:
+            if rows and (brought := self._resolve_using(path, facts, rows)) is not None:
                 return brought
             if around.kind in _LOCAL and rows:
                 first = min(facts.bind_at(row) for row in rows)
@@ -274,15 +276,15 @@ class CNames(MemberResolver):
                     return Meaning(entities=found, certain=certain, how="name")
                 for space in self._spaces_of(path, facts, scope, names) if not is_before else ():
                     if (found_there := self._in_space(path, space, name)) is not None:
-                        return found_there if certain else doubted(found_there)
+                        return found_there if certain else as_uncertain(found_there)
             elif around.kind == "enum" and rows:
                 return Meaning(entities=(Bound(path, scope, name),), certain=certain, how="name")
             elif around.kind == "namespace" or scope == 0:
-                for namespace in self._namespaces.searched(facts, scope):
+                for namespace in self._namespaces.search_order(facts, scope):
                     if (found_there := self._in_space(path, namespace, name)) is not None:
-                        return found_there if certain else doubted(found_there)
+                        return found_there if certain else as_uncertain(found_there)
             scope = around.parent
-        return self._unseen(path, facts, offset, name)
+        return self._undeclared_meaning(path, facts, offset, name)
 
     def _spaces_of(self, path: str, facts: Facts, scope: int, classes: Sequence[Bound]) -> list[str]:
         """Return the namespaces that a function sees which is defined outside of its class or namespace."""
@@ -304,7 +306,7 @@ class CNames(MemberResolver):
         entities = (*found, *(outer.entities if outer is not None else ()))
         return Meaning(entities=tuple(dict.fromkeys(entities)), certain=False, how="member")
 
-    def _brought(self, path: str, facts: Facts, rows: Sequence[int]) -> Meaning | None:
+    def _resolve_using(self, path: str, facts: Facts, rows: Sequence[int]) -> Meaning | None:
         """Return what `using a::name` brings."""
         for row in rows:
             if facts.bind_reason(row) == _IMPORT:
@@ -312,7 +314,7 @@ class CNames(MemberResolver):
                 node = self._view.node(path, import_.imported_at, import_.imported_at + 1)
                 qualifiers = qualifiers_of(node) if node is not None else None
                 if node is not None and qualifiers:
-                    return self._qualified(path, facts, node, qualifiers, import_.imported)
+                    return self._resolve_qualified_name(path, facts, node, qualifiers, import_.imported)
         return None
 
     def _in_space(self, path: str, space: str, name: str) -> Meaning | None:
@@ -345,10 +347,10 @@ class CNames(MemberResolver):
         if not bounds:
             return _UNKNOWN
         # Where the linker may join another file's declaration, that is proposed.
-        own = bounds[0] if how == "name" and self._declarations.linked(bounds) else None
+        own = bounds[0] if how == "name" and self._declarations.linker_twins(bounds) else None
         return Meaning(entities=bounds, certain=True, how=how, own=own)
 
-    def _unseen(self, path: str, facts: Facts, offset: int, name: str) -> Meaning:
+    def _undeclared_meaning(self, path: str, facts: Facts, offset: int, name: str) -> Meaning:
         """Return what a name may mean of which a file sees no declaration."""
         if not self._declarations.named(name) and not self._declarations.is_whole(name):
             return _UNKNOWN

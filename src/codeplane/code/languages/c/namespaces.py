@@ -27,7 +27,7 @@ class Namespaces:
                 return f"{space}.{parts}".strip(".")
         return None
 
-    def searched(self, facts: Facts, scope: int) -> list[str]:
+    def search_order(self, facts: Facts, scope: int) -> list[str]:
         """Return the namespaces in which a name is looked for in the scope of one, or of a file: itself first."""
         space = self._declarations.space_of(facts, scope) or ""
         opened = [

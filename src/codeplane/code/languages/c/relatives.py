@@ -37,7 +37,7 @@ class CRelatives:
                 else []
             )
             members = tuple(bound for bound in dict.fromkeys((*group, *more)) if bound != member)
-            possible = tuple(bound for bound in self._declarations.linked(group) if bound != member)
+            possible = tuple(bound for bound in self._declarations.linker_twins(group) if bound != member)
             return Relatives(members=members, possible=possible, outside=self._guard(group))
         if facts.scopes[member.scope].kind != "class" or not mine:
             return Relatives()

@@ -80,7 +80,7 @@ _NOT_BLANK = re.compile(rb"[^\s]")
 def blank_macros(text: bytes) -> bytes:
     """Return the text without macros that say how something is linked, called or locked."""
     if b"__cplusplus" in text:
-        text = _LINKAGE.sub(_blanked, text)
+        text = _LINKAGE.sub(_blank_match, text)
     for pattern, beginning in _PATTERNS:
         text = _replace(pattern, _fast(beginning), text)
     return text
@@ -93,7 +93,7 @@ def _replace(pattern: re.Pattern[bytes], beginning: re.Pattern[bytes], text: byt
     for candidate in beginning.finditer(text):
         start = candidate.start()
         if start >= done and (match := pattern.match(text, start)) is not None:
-            parts += (text[done:start], _blanked(match))
+            parts += (text[done:start], _blank_match(match))
             done = match.end()
     return b"".join((*parts, text[done:])) if parts else text
 
@@ -107,5 +107,5 @@ def _fast(pattern: bytes) -> re.Pattern[bytes]:
     return compiled
 
 
-def _blanked(match: re.Match[bytes]) -> bytes:
+def _blank_match(match: re.Match[bytes]) -> bytes:
     return match[1] + _NOT_BLANK.sub(b" ", match[2])

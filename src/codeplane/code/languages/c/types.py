@@ -86,12 +86,12 @@ class Types:
                 if found is None or sign is None:
                     return None
                 if sign.type == "*":
-                    return self._dereferenced(found)
+                    return self._pointee(found)
                 return found.pointing(1)
             case "subscript_expression":
                 return self.element(self.of(path, node.child_by_field_name("argument")))
             case "cast_expression" | "compound_literal_expression":
-                return described(path, node.child_by_field_name("type"))
+                return read_type_descriptor(path, node.child_by_field_name("type"))
             case "new_expression":
                 written = node.child_by_field_name("type")
                 return Type(path, written, 1) if written is not None else None
@@ -132,9 +132,9 @@ class Types:
         if function.type == "template_function":
             name, given = function.child_by_field_name("name"), function.child_by_field_name("arguments")
             if name is not None and given is not None and (_text(name) in _CASTS or _text(name).startswith("make_")):
-                made = described(path, given.named_child(0))
+                made = read_type_descriptor(path, given.named_child(0))
                 return made if made is None or _text(name) in _CASTS else None
-        if function.type == "qualified_identifier" and (made := self._made(path, function)) is not None:
+        if function.type == "qualified_identifier" and (made := self._smart_pointer_type(path, function)) is not None:
             return made
         if function.type == "field_expression":
             of, field = self.of(path, function.child_by_field_name("argument")), function.child_by_field_name("field")
@@ -150,7 +150,7 @@ class Types:
             return Type(path, function)
         return self._of_names(bounds)
 
-    def _made(self, path: str, function: Node) -> Type | None:
+    def _smart_pointer_type(self, path: str, function: Node) -> Type | None:
         """Return what `std::make_unique<T>(…)` makes, as the pointer to it."""
         name = function.child_by_field_name("name")
         if name is None or name.type != "template_function":
@@ -158,7 +158,7 @@ class Types:
         called, given = name.child_by_field_name("name"), name.child_by_field_name("arguments")
         if called is None or given is None or _text(called) not in ("make_unique", "make_shared"):
             return None
-        made = described(path, given.named_child(0))
+        made = read_type_descriptor(path, given.named_child(0))
         return made.pointing(1) if made is not None else None
 
     def _of_library(self, of: Type, name: str, arrow: bool) -> Type | None:
@@ -166,23 +166,25 @@ class Types:
         if arrow or not given:
             return None
         if template in _POINTERS and name in ("get", "release"):
-            return _pointed(of.path, given[0], 1)
+            return _read_pointers(of.path, given[0], 1)
         if template in _POINTERS and name == "value":
-            return described(of.path, given[0])
+            return read_type_descriptor(of.path, given[0])
         if name in _ELEMENTS and (template in _LISTS or template in _MAPS):
             return self.element(of)
         return None
 
-    def _dereferenced(self, of: Type) -> Type | None:
+    def _pointee(self, of: Type) -> Type | None:
         if of.pointers == 0:
             template, given = arguments(of)
-            return described(of.path, given[0]) if template in _POINTERS and given else None
+            return read_type_descriptor(of.path, given[0]) if template in _POINTERS and given else None
         return of.pointing(-1)
 
     def pointee(self, of: Type) -> Type:
         """Return what `->` reads from: the thing behind a library's pointer."""
         template, given = arguments(of)
-        inner = described(of.path, given[0]) if of.pointers == 0 and template in _POINTERS and given else None
+        inner = (
+            read_type_descriptor(of.path, given[0]) if of.pointers == 0 and template in _POINTERS and given else None
+        )
         return inner or of
 
     def element(self, of: Type | None) -> Type | None:
@@ -193,9 +195,9 @@ class Types:
             return of.pointing(-1)
         template, given = arguments(of)
         if template in _LISTS and given:
-            return described(of.path, given[0])
+            return read_type_descriptor(of.path, given[0])
         if template in _MAPS and len(given) > 1:
-            return described(of.path, given[1])
+            return read_type_descriptor(of.path, given[1])
         # A typedef may hide an array or pointer; a class of the repository has an operator of its own.
         return of if of.node.type == "type_identifier" else None
 
@@ -227,7 +229,7 @@ class Types:
                 pointers, called = 0, True
                 trailing = next((child for child in around.children if child.type == "trailing_return_type"), None)
                 if trailing is not None:
-                    return described(path, trailing.named_child(0))
+                    return read_type_descriptor(path, trailing.named_child(0))
             elif around.type == "init_declarator":
                 value = around.child_by_field_name("value")
             around = around.parent
@@ -243,14 +245,14 @@ class Types:
             # `auto*` and `auto` are given the same pointer.
             return found
         if written.type == "type_descriptor":
-            return described(path, written)
+            return read_type_descriptor(path, written)
         if written.type == "macro_type_specifier":
-            inner = described(path, written.child_by_field_name("type"))
+            inner = read_type_descriptor(path, written.child_by_field_name("type"))
             return inner.pointing(pointers) if inner is not None else None
         return Type(path, written, pointers)
 
 
-def described(path: str, node: Node | None) -> Type | None:
+def read_type_descriptor(path: str, node: Node | None) -> Type | None:
     """Return the type that a type descriptor, with its pointers, writes."""
     if node is None:
         return None
@@ -264,8 +266,8 @@ def described(path: str, node: Node | None) -> Type | None:
     return Type(path, written, pointers) if written is not None else None
 
 
-def _pointed(path: str, node: Node, more: int) -> Type | None:
-    found = described(path, node)
+def _read_pointers(path: str, node: Node, more: int) -> Type | None:
+    found = read_type_descriptor(path, node)
     return found.pointing(more) if found is not None else None
 
 

@@ -170,7 +170,7 @@ class CSharpClasses:
                 return here
         aliased = [import_ for import_ in facts.imports if import_.alias == name]
         if aliased:
-            return self.qualified(aliased[0].source) or (Outside(aliased[0].source),)
+            return self.resolve_full_name(aliased[0].source) or (Outside(aliased[0].source),)
         brought: list[Bound] = []
         for using in [*facts.imports, *self._global_usings()]:
             if using.kind == "csharp_using":
@@ -178,7 +178,7 @@ class CSharpClasses:
                     # A using inside of a namespace may leave out its first parts.
                     brought += self.tops(f"{outer}.{using.source}".strip("."), name, arity)
             elif using.kind == "csharp_using_static":
-                brought += (part for of in self.qualified(using.source)[:1] for part in self.nested(of, name))
+                brought += (part for of in self.resolve_full_name(using.source)[:1] for part in self.nested(of, name))
         unique = dict.fromkeys(brought)
         kinds = {self.parts(bound) for bound in unique}
         return (tuple(unique) if len(kinds) == 1 else ()) if unique else None
@@ -193,14 +193,14 @@ class CSharpClasses:
                         self._global.append(import_)
         return self._global
 
-    def qualified(self, name: str) -> tuple[Bound, ...]:
+    def resolve_full_name(self, name: str) -> tuple[Bound, ...]:
         """Return the parts of the type that a dotted name from the global namespace means."""
         name = "".join(name.split()).removeprefix("global::").partition("<")[0]
         before, _, last = name.rpartition(".")
         found = self.tops(before, last, -1)
         if found or not before:
             return found
-        outer = self.qualified(before)
+        outer = self.resolve_full_name(before)
         return self.nested(outer[0], last) if outer else ()
 
     def is_parameter(self, path: str, at: int, name: str) -> bool:

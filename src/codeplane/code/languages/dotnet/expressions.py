@@ -45,7 +45,7 @@ class CSharpExpressions(CSharpLookup):
             case "parenthesized_expression" | "checked_expression" | "postfix_unary_expression" | "argument":
                 return self.of(path, node.named_children[-1]) if node.named_children else None
             case "identifier":
-                found = self.bare(path, node.start_byte, text(node))
+                found = self.resolve_bare_name(path, node.start_byte, text(node))
                 return self.of_found(found) if found is not None and found.certain else None
             case "this":
                 around = self._classes.enclosing(path, node.start_byte)
@@ -71,7 +71,7 @@ class CSharpExpressions(CSharpLookup):
             case "conditional_expression":
                 return self._of_choice(path, node)
             case "await_expression":
-                return self._awaited(self.of(path, node.named_children[-1]))
+                return self._await_result(self.of(path, node.named_children[-1]))
             case "binary_expression":
                 operator = text(node.child_by_field_name("operator"))
                 kinds = [self.of(path, node.child_by_field_name(side)) for side in ("left", "right")]
@@ -95,7 +95,7 @@ class CSharpExpressions(CSharpLookup):
         types = [self.of(path, branch) for branch in kinds if branch is not None and branch.type != "null_literal"]
         return types[0] if types and all(type_ == types[0] for type_ in types) else None
 
-    def _awaited(self, of: Type | None) -> Type | None:
+    def _await_result(self, of: Type | None) -> Type | None:
         if simple_name(of) in ("Task", "ValueTask") and of is not None:
             return of.args[0] if of.args else Type(Outside("void"))
         return None
@@ -140,7 +140,7 @@ class CSharpExpressions(CSharpLookup):
         if node.type in ("predefined_type", "generic_name", "alias_qualified_name", "qualified_name"):
             return self._classes.read(path, node)
         if node.type == "identifier":
-            found = self.bare(path, node.start_byte, text(node))
+            found = self.resolve_bare_name(path, node.start_byte, text(node))
             if found is not None:
                 return self.of_found(found) if found.certain else None
             named = self.type_name(path, node)
@@ -154,7 +154,7 @@ class CSharpExpressions(CSharpLookup):
     def type_name(self, path: str, node: Node) -> tuple[Entity, ...]:
         """Return the type that a plain or dotted name of an expression means; empty if it is a value."""
         if node.type == "identifier":
-            if self.bare(path, node.start_byte, text(node)) is not None:
+            if self.resolve_bare_name(path, node.start_byte, text(node)) is not None:
                 return ()
             found = self._classes.named(path, node.start_byte, text(node))
             return found if found and (isinstance(found[0], Bound) or text(node)[:1].isupper()) else ()
@@ -167,12 +167,12 @@ class CSharpExpressions(CSharpLookup):
             first = inner
         if first.type not in ("identifier", "alias_qualified_name", "generic_name", "predefined_type"):
             return ()
-        if first.type == "identifier" and self.bare(path, first.start_byte, text(first)) is not None:
+        if first.type == "identifier" and self.resolve_bare_name(path, first.start_byte, text(first)) is not None:
             return ()
         found = self._classes.written(path, node)
         return found
 
-    def accessed(self, path: str, node: Node, arguments: Node | None = None) -> Found | None:
+    def resolve_access(self, path: str, node: Node, arguments: Node | None = None) -> Found | None:
         """Return the member that an access means; None if its receiver is not known."""
         name = member_name(node.child_by_field_name("name"))
         before = self.receiver_node(node)
@@ -203,7 +203,7 @@ class CSharpExpressions(CSharpLookup):
         return self._member_type(path, node)
 
     def _member_type(self, path: str, node: Node) -> Type | None:
-        found = self.accessed(path, node)
+        found = self.resolve_access(path, node)
         if found is None:
             return None
         if found.bounds:
@@ -229,11 +229,11 @@ class CSharpExpressions(CSharpLookup):
         if function is None:
             return None
         if function.type in ("identifier", "generic_name"):
-            return self.bare(path, function.start_byte, member_name(function), arguments)
+            return self.resolve_bare_name(path, function.start_byte, member_name(function), arguments)
         if function.type == "conditional_access_expression":
             function = function.named_children[-1]
         if function.type in ("member_access_expression", "member_binding_expression"):
-            return self.accessed(path, function, arguments)
+            return self.resolve_access(path, function, arguments)
         return None
 
     def _of_call(self, path: str, node: Node) -> Type | None:
@@ -256,7 +256,7 @@ class CSharpExpressions(CSharpLookup):
                 if definition.kind not in ("method", "function"):
                     return None
                 if arguments is None or self._takes(bound.file, definition, arguments):
-                    results.append(self._seen_from(found.owner, self._result(bound.file, definition)))
+                    results.append(self._as_member_of(found.owner, self._result(bound.file, definition)))
         return results[0] if results and all(type_ == results[0] for type_ in results) else None
 
     def _result(self, path: str, method: Definition) -> Type | None:
@@ -276,10 +276,10 @@ class CSharpExpressions(CSharpLookup):
 
     def of_found(self, found: Found) -> Type | None:
         """Return the type of a variable or member that was found."""
-        kinds = [self._seen_from(found.owner, self.declared(bound)) for bound in found.bounds]
+        kinds = [self._as_member_of(found.owner, self.declared(bound)) for bound in found.bounds]
         return kinds[0] if kinds and all(type_ == kinds[0] for type_ in kinds) else None
 
-    def _seen_from(self, owner: Type | None, of: Type | None) -> Type | None:
+    def _as_member_of(self, owner: Type | None, of: Type | None) -> Type | None:
         return substitute(of, self._classes.given(owner)) if owner is not None else of
 
     def declared(self, bound: Bound) -> Type | None:
@@ -342,7 +342,7 @@ class CSharpExpressions(CSharpLookup):
         if function is None or around is None:
             return None
         if around.type == "variable_declarator" and around.parent is not None:
-            return self._given_to(self._classes.read(path, around.parent.child_by_field_name("type")), at)
+            return self._delegate_parameter(self._classes.read(path, around.parent.child_by_field_name("type")), at)
         listed = around.parent if around.type == "argument" else None
         call = listed.parent if listed is not None else None
         if listed is None or call is None or call.type != "invocation_expression":
@@ -364,11 +364,11 @@ class CSharpExpressions(CSharpLookup):
                 taken = self._parameters(bound.file, method) if method.kind in ("method", "function") else []
                 if position < len(taken):
                     written = self._classes.read(bound.file, taken[position].child_by_field_name("type"))
-                    kinds.append(self._seen_from(found.owner if found is not None else None, written))
-        given = [self._given_to(type_, at) for type_ in kinds]
+                    kinds.append(self._as_member_of(found.owner if found is not None else None, written))
+        given = [self._delegate_parameter(type_, at) for type_ in kinds]
         return given[0] if given and all(type_ == given[0] for type_ in given) else None
 
-    def _given_to(self, of: Type | None, at: int) -> Type | None:
+    def _delegate_parameter(self, of: Type | None, at: int) -> Type | None:
         """Return what a delegate passes as a parameter."""
         if of is None or of.dims or not isinstance(of.of, Outside):
             return None

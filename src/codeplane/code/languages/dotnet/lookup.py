@@ -35,7 +35,7 @@ class CSharpLookup(ABC):
     def of(self, path: str, node: Node | None) -> Type | None:
         """Return the type of an expression."""
 
-    def bare(self, path: str, offset: int, name: str, arguments: Node | None = None) -> Found | None:
+    def resolve_bare_name(self, path: str, offset: int, name: str, arguments: Node | None = None) -> Found | None:
         """Return the variable, function or member that a bare name means; None if there is none."""
         facts = self._view.facts(path)
         scope, certain = facts.scope_at(offset) if facts is not None else 0, True
@@ -67,7 +67,7 @@ class CSharpLookup(ABC):
         for import_ in facts.imports:
             if import_.kind != "csharp_using_static":
                 continue
-            owners = self._classes.qualified(import_.source)
+            owners = self._classes.resolve_full_name(import_.source)
             unknown = unknown if owners else import_.source
             found = self._classes.declared(owners[0], name) if owners else []
             if found:

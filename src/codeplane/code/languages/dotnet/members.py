@@ -47,10 +47,10 @@ class CSharpMembers(MemberResolver):
             return None
         is_name = parent.child_by_field_name("name") == node
         if parent.type in CLASS_NODES and is_name:
-            return _meant(self._classes.parts(Bound(path, facts.scope_at(parent.start_byte), name)), "type")
+            return _meaning_of(self._classes.parts(Bound(path, facts.scope_at(parent.start_byte), name)), "type")
         if parent.type in ("constructor_declaration", "destructor_declaration"):
             around = self._classes.enclosing(path, offset)
-            return _meant(self._classes.parts(around[0]) if around else (), "type")
+            return _meaning_of(self._classes.parts(around[0]) if around else (), "type")
         if parent.type in _DECLARED and is_name:
             return self._of_definition(path, facts, offset, name)
         if parent.type == "variable_declarator" and is_name:
@@ -65,7 +65,7 @@ class CSharpMembers(MemberResolver):
         alias = next((import_ for import_ in facts.imports if import_.alias == name), None)
         if found is None or alias is None or found.how == "member":
             return found
-        meant = self._classes.qualified(alias.source) or (Outside(alias.source),)
+        meant = self._classes.resolve_full_name(alias.source) or (Outside(alias.source),)
         if found.entities not in (meant, (Outside(name),), ()):
             # Something nearer has the name.
             return found
@@ -87,8 +87,8 @@ class CSharpMembers(MemberResolver):
         if around.type in ("qualified_name", "alias_qualified_name"):
             return self._of_qualified(path, whole, around)
         if around.type == "using_directive":
-            found = self._classes.qualified(text(whole)) if around.child_by_field_name("name") != node else ()
-            return _meant(found or (Outside(text(node)),), "type", how="import")
+            found = self._classes.resolve_full_name(text(whole)) if around.child_by_field_name("name") != node else ()
+            return _meaning_of(found or (Outside(text(node)),), "type", how="import")
         if around.type in _ACCESS and around.child_by_field_name("name") == whole:
             return self._of_access(path, around)
         if around.type == "subpattern" and around.named_children[0] == whole:
@@ -101,12 +101,12 @@ class CSharpMembers(MemberResolver):
         if around.type == "anonymous_object_creation_expression" and self._names_value(around, whole):
             return Meaning(entities=(Outside("a type without a name"),), certain=True, how="member")
         if self._is_type(around, whole):
-            return _meant(self._classes.written(path, whole), "type")
+            return _meaning_of(self._classes.written(path, whole), "type")
         if around.type == "invocation_expression" and around.child_by_field_name("function") == whole:
             if text(node) == "nameof":
                 return None
             return self._of_bare(path, node, self._types.called(path, around), around.child_by_field_name("arguments"))
-        return self._of_bare(path, node, self._types.bare(path, node.start_byte, text(node)), None)
+        return self._of_bare(path, node, self._types.resolve_bare_name(path, node.start_byte, text(node)), None)
 
     def other_at(self, path: str, offset: int, name: str, new: str) -> Bound | None:
         """Return what a new name would mean already at the place of a name without a receiver."""
@@ -122,7 +122,7 @@ class CSharpMembers(MemberResolver):
         if now.side == "type":
             found = self._classes.named(path, offset, new)
             return next((entity for entity in found if isinstance(entity, Bound)), None)
-        seen = self._types.bare(path, offset, new)
+        seen = self._types.resolve_bare_name(path, offset, new)
         other = seen.bounds[0] if seen is not None and seen.bounds else None
         return other if other is not None and self._is_local(other) else None
 
@@ -132,7 +132,7 @@ class CSharpMembers(MemberResolver):
 
     def imported(self, path: str, facts: Facts, one: Import) -> tuple[Entity, ...]:
         """Return what an import brings: a using of a namespace brings no name of its own."""
-        return self._classes.qualified(one.source) if one.alias else ()
+        return self._classes.resolve_full_name(one.source) if one.alias else ()
 
     def top_level(self, path: str, facts: Facts, name: str) -> tuple[Entity, ...]:
         """Return what a name that a file does not bind means by its namespaces and usings."""
@@ -142,7 +142,7 @@ class CSharpMembers(MemberResolver):
         """Return what a declared name means: itself; local variables are left to the rules of scopes."""
         for definition in facts.definitions:
             if definition.name_at == offset:
-                return _meant((Bound(path, definition.scope, definition.name),), "field")
+                return _meaning_of((Bound(path, definition.scope, definition.name),), "field")
         return None
 
     def _of_label(self, path: str, argument: Node, name: str) -> Meaning:
@@ -165,7 +165,7 @@ class CSharpMembers(MemberResolver):
         found = self._classes.named(path, node.start_byte, name)
         if not isinstance(found[0] if found else None, Bound):
             found = self._classes.named(path, node.start_byte, f"{name}Attribute")
-        return _meant(found, "type")
+        return _meaning_of(found, "type")
 
     def _of_qualified(self, path: str, node: Node, around: Node) -> Meaning:
         outer = around
@@ -173,15 +173,15 @@ class CSharpMembers(MemberResolver):
             outer = outer.parent
         holder = outer.parent
         if holder is not None and holder.type in ("namespace_declaration", "file_scoped_namespace_declaration"):
-            return _meant((Outside("a namespace"),), "type")
+            return _meaning_of((Outside("a namespace"),), "type")
         is_last = around.child_by_field_name("name") == node
         if holder is not None and holder.type == "using_directive":
-            found: Sequence[Entity] = self._classes.qualified(text(around if is_last else node))
-            return _meant(found or (Outside(text(around)),), "type", how="member")
+            found: Sequence[Entity] = self._classes.resolve_full_name(text(around if is_last else node))
+            return _meaning_of(found or (Outside(text(around)),), "type", how="member")
         if not is_last:
             found = self._classes.written(path, node)
-            return _meant(found if found and isinstance(found[0], Bound) else (Outside("a namespace"),), "type")
-        return _meant(self._classes.written(path, around), "type", how="member")
+            return _meaning_of(found if found and isinstance(found[0], Bound) else (Outside("a namespace"),), "type")
+        return _meaning_of(self._classes.written(path, around), "type", how="member")
 
     def _of_access(self, path: str, access: Node) -> Meaning:
         around = access.parent
@@ -190,23 +190,23 @@ class CSharpMembers(MemberResolver):
         call = around if around is not None and around.type == "invocation_expression" else None
         arguments = call.child_by_field_name("arguments") if call is not None else None
         inside = call is not None and arguments is not None and access.end_byte <= arguments.start_byte
-        found = self._types.accessed(path, access, arguments if inside else None)
+        found = self._types.resolve_access(path, access, arguments if inside else None)
         if found is None or (not found.bounds and not found.certain):
             named = self._types.type_name(path, access) if access.type == "member_access_expression" else ()
             if named and isinstance(named[0], Bound):
-                return _meant(named, "type", how="member")
+                return _meaning_of(named, "type", how="member")
         if (
             found is None
             and access.type == "member_access_expression"
             and (before := access.child_by_field_name("expression")) is not None
             and self._is_namespace(path, before)
         ):
-            return _meant(self._types.type_name(path, access) or (Outside(text(access)),), "type", how="member")
+            return _meaning_of(self._types.type_name(path, access) or (Outside(text(access)),), "type", how="member")
         if found is not None and found.bounds == () and isinstance(found.owner and found.owner.of, Bound):
             assert found.owner is not None and isinstance(found.owner.of, Bound)
             nested = self._classes.nested(found.owner.of, text(access.child_by_field_name("name")).partition("<")[0])
             if nested:
-                return _meant(nested, "type", how="member")
+                return _meaning_of(nested, "type", how="member")
         return self._of_found(found, "member")
 
     def _is_namespace(self, path: str, node: Node) -> bool:
@@ -257,13 +257,13 @@ class CSharpMembers(MemberResolver):
             return Meaning(entities=(Outside("the value of a setter"),), certain=True, how="name")
         named = self._classes.named(path, node.start_byte, name, 0)
         if named and isinstance(named[0], Bound):
-            return _meant(named, "type")
+            return _meaning_of(named, "type")
         if node.parent is not None and node.parent.type == "generic_name":
-            return _meant(self._classes.written(path, node.parent), "type")
+            return _meaning_of(self._classes.written(path, node.parent), "type")
         parent = node.parent
         first = parent is not None and parent.type == "member_access_expression" and not arguments
         if first and name[:1].isupper():
-            return _meant((Outside(name),), "type")
+            return _meaning_of((Outside(name),), "type")
         return Meaning(entities=(), certain=False, how="name")
 
     def _is_local(self, bound: Bound) -> bool:
@@ -287,5 +287,5 @@ class CSharpMembers(MemberResolver):
         return Meaning(entities=found.bounds, certain=found.certain, how=how, side="field")
 
 
-def _meant(entities: Sequence[Entity], side: Side, *, how: str = "name") -> Meaning:
+def _meaning_of(entities: Sequence[Entity], side: Side, *, how: str = "name") -> Meaning:
     return Meaning(entities=tuple(entities), certain=bool(entities), how=how, side=side)

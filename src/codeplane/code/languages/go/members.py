@@ -47,9 +47,9 @@ class GoMembers(MemberResolver):
             found = self._of_literal(path, keyed, name)
             if found is not None:
                 return found
-        return self._plain(path, node, name) if node.type in _NAMES else None
+        return self._resolve_plain_name(path, node, name) if node.type in _NAMES else None
 
-    def _plain(self, path: str, node: tree_sitter.Node, name: str) -> Meaning:
+    def _resolve_plain_name(self, path: str, node: tree_sitter.Node, name: str) -> Meaning:
         meant = self._view.plain(path, node.start_byte, name)
         if meant.entities or meant.own is not None:
             return meant
@@ -111,7 +111,7 @@ class GoMembers(MemberResolver):
         packages = self._types.packages(definition.file)
         return packages is None or packages.may_reach(path, definition.file, definition.name)
 
-    def visible_from(self, path: str, at: int, length: int) -> int:
+    def visibility_start(self, path: str, at: int, length: int) -> int:
         """Return where the name that is bound at a place begins to be known in its scope."""
         node = self._view.node(path, at, at + length)
         around = node.parent if node is not None else None

@@ -69,9 +69,12 @@ class MethodSets:
         for bound, of in owners:
             for twin in self._own_twins(of, bound):
                 sure.setdefault(bound, set()).add(twin)
-        members = _reachable(member, sure)
+        members = _reachable_bounds(member, sure)
         possible = {relative for of in (member, *members) for relative in maybe.get(of, ())} - {member, *members}
-        possible |= {relative for of in tuple(possible) for relative in _reachable(of, sure)} - {member, *members}
+        possible |= {relative for of in tuple(possible) for relative in _reachable_bounds(of, sure)} - {
+            member,
+            *members,
+        }
         asked = [of for of in types if self._has_one(of, member.name, {member, *members})]
         return Relatives(
             members=tuple(sorted(members, key=_order)),
@@ -246,7 +249,7 @@ class MethodSets:
         return ""
 
 
-def _reachable(first: Bound, edges: dict[Bound, set[Bound]]) -> set[Bound]:
+def _reachable_bounds(first: Bound, edges: dict[Bound, set[Bound]]) -> set[Bound]:
     found, waiting = {first}, [first]
     while waiting:
         more = edges.get(waiting.pop(), set()) - found

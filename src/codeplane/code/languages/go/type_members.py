@@ -73,7 +73,7 @@ class TypeMembers:
                 if mark in seen:
                     continue
                 seen.add(mark)
-                own = self._own(head, entity, under, name)
+                own = self._own_member(head, entity, under, name)
                 found += [own] if own is not None else []
                 deeper += [inner for _, inner in self.embedded(under)] if under is not None else []
                 unread = unread or under is None
@@ -96,7 +96,7 @@ class TypeMembers:
         plain = head is not None and not self._types.arguments(head)
         return Member((foreign[0],), Type(of.path, of.node, outside=foreign[0].source) if plain else None)
 
-    def _own(self, head: Type, entity: Entity | None, under: Type | None, name: str) -> Member | None:
+    def _own_member(self, head: Type, entity: Entity | None, under: Type | None, name: str) -> Member | None:
         """Return what a type itself has under a name."""
         found: list[Member] = []
         for twin in self._types.twins(entity) if isinstance(entity, Bound) else ():

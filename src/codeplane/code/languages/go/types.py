@@ -279,19 +279,23 @@ class GoTypes:
             return listed[position] if position < len(listed) else None
         return under.at(under.node.child_by_field_name("key"))
 
-    def same(self, of: Type | None, other: Type | None, depth: int = 0) -> bool | None:
+    def are_identical(self, of: Type | None, other: Type | None, depth: int = 0) -> bool | None:
         """Whether two types are identical; None if that is not known."""
         if of is None or other is None or depth > MAX_DEPTH:
             return None
         if of.items or other.items:
-            return self.same(self.element(of), self.element(other), depth + 1) if of.items == other.items else False
+            return (
+                self.are_identical(self.element(of), self.element(other), depth + 1)
+                if of.items == other.items
+                else False
+            )
         if (of.node.type == "pointer_type") != (other.node.type == "pointer_type"):
             return None if self._is_open(of) or self._is_open(other) else False
         first, second = self.canonical(of), self.canonical(other)
         if first is None or second is None or first.outside or second.outside:
             return None
         if first.node.type in _NAMED or second.node.type in _NAMED:
-            return self._same_named(first, second, depth)
+            return self._are_identical_named_types(first, second, depth)
         if first.node.type != second.node.type:
             return False
         if first.node.type == "function_type":
@@ -299,7 +303,9 @@ class GoTypes:
         if first.node.type in ("struct_type", "interface_type"):
             return True if text_of(first.node).split() == text_of(second.node).split() else None
         pairs = [
-            self.same(first.at(first.node.child_by_field_name(part)), second.at(second.node.child_by_field_name(part)))
+            self.are_identical(
+                first.at(first.node.child_by_field_name(part)), second.at(second.node.child_by_field_name(part))
+            )
             for part in ("key", "value", "element")
             if first.node.child_by_field_name(part) is not None
         ]
@@ -309,14 +315,14 @@ class GoTypes:
         head = self.head(of)
         return head is None or (head.node.type in _NAMED and self.canonical(of) != head)
 
-    def _same_named(self, of: Type, other: Type, depth: int) -> bool | None:
+    def _are_identical_named_types(self, of: Type, other: Type, depth: int) -> bool | None:
         first, second = self._key(of), self._key(other)
         if first is None or second is None:
             return None
         if first != second:
             return False
         pairs = zip(self.arguments(of), self.arguments(other), strict=False)
-        return all_of([self.same(left, right, depth + 1) for left, right in pairs])
+        return all_of([self.are_identical(left, right, depth + 1) for left, right in pairs])
 
     def _key(self, of: Type) -> tuple[Entity, str] | None:
         """Return the key that identifies a named type."""
@@ -334,7 +340,11 @@ class GoTypes:
         """Whether two functions take and give the same types."""
         return all_of(
             [
-                None if left is None and right is None else self.same(left, right, depth) if left and right else False
+                None
+                if left is None and right is None
+                else self.are_identical(left, right, depth)
+                if left and right
+                else False
                 for listed in (parameters, results)
                 for left, right in _pairs(listed(of), listed(other))
             ]

@@ -48,7 +48,7 @@ class Configs:
             folder = place.rpartition("/")[0]
             written = options.get("baseUrl")
             if base is None and isinstance(written, str):
-                base = joined(folder, written)
+                base = join_path(folder, written)
             mapping = options.get("paths")
             if paths is None and isinstance(mapping, dict):
                 home = folder
@@ -72,7 +72,7 @@ class Configs:
         folder = path.rpartition("/")[0]
         extends = config.get("extends")
         for base in reversed(extends if isinstance(extends, list) else [extends]):
-            target = joined(folder, base) if isinstance(base, str) and base.startswith(".") else None
+            target = join_path(folder, base) if isinstance(base, str) and base.startswith(".") else None
             for candidate in (target, f"{target}.json", f"{target}/tsconfig.json"):
                 if target is not None and candidate in self._files:
                     yield from self._options(str(candidate), depth - 1)
@@ -134,7 +134,7 @@ def leaves(value: object, middle: str) -> Iterator[str]:
             yield from leaves(item, middle)
 
 
-def joined(folder: str | None, path: str) -> str | None:
+def join_path(folder: str | None, path: str) -> str | None:
     """A path from a folder, or None when it leaves the repository."""
     found = posixpath.normpath(posixpath.join(folder or "", path))
     if found == ".":

@@ -3,7 +3,7 @@
 import posixpath
 from collections.abc import Iterable, Mapping
 
-from codeplane.code.languages.javascript.config import Configs, Mapped, dependencies, imports, joined, targets
+from codeplane.code.languages.javascript.config import Configs, Mapped, dependencies, imports, join_path, targets
 from codeplane.code.languages.javascript.package_entries import MADE, package_entries, source_places, stem_of
 from codeplane.code.languages.modules import Modules, Read
 
@@ -73,7 +73,7 @@ class JavaScriptModules(Modules):
         head = _head(source)
         return source.startswith("node:") or head in _BUILT_IN or head in self._taken
 
-    def mapped(self, folder: str) -> Mapped | None:
+    def path_mapping(self, folder: str) -> Mapped | None:
         """What the nearest tsconfig renames for the files of a folder."""
         return self._find_mapping(folder)
 
@@ -97,7 +97,7 @@ class JavaScriptModules(Modules):
 
     def _find(self, source: str, folder: str) -> tuple[str, ...]:
         if source.startswith(("./", "../")) or source in (".", ".."):
-            found = self._file(joined(folder, source))
+            found = self._file(join_path(folder, source))
             return (found,) if found else ()
         if source.startswith("#"):
             found = self._by_own_name(source, folder)
@@ -139,10 +139,10 @@ class JavaScriptModules(Modules):
             else:
                 continue
             for target in written:
-                found = self._file(joined(mapped.root, target.replace("*", middle)))
+                found = self._file(join_path(mapped.root, target.replace("*", middle)))
                 if found:
                     return found
-        return self._file(joined(mapped.base, source)) if mapped.base is not None else None
+        return self._file(join_path(mapped.base, source)) if mapped.base is not None else None
 
     def _find_mapping(self, folder: str) -> Mapped | None:
         if folder not in self._mapped:
@@ -167,21 +167,21 @@ class JavaScriptModules(Modules):
             if found:
                 return found
         for inner in _SOURCES:
-            found = self._file(joined(joined(folder, inner), rest or "index"))
+            found = self._file(join_path(join_path(folder, inner), rest or "index"))
             if found:
                 return found
         return None
 
     def _source_of(self, folder: str, target: str) -> str | None:
         """A file that a package gives, or the source it is made of."""
-        path = joined(folder, target)
+        path = join_path(folder, target)
         if path is None or path.endswith(".json"):
             return None
         if path in self._files:
             return self._file(path)
         inner = path[len(folder) :].strip("/")
         for place in source_places(inner) if inner.split("/")[0] in MADE else ():
-            found = self._file(joined(folder, place)) or self._file(joined(folder, stem_of(place)))
+            found = self._file(join_path(folder, place)) or self._file(join_path(folder, stem_of(place)))
             if found:
                 return found
         return None
@@ -190,7 +190,7 @@ class JavaScriptModules(Modules):
         while True:
             package = self._configs.at(f"{folder}/package.json" if folder else "package.json")
             if package is not None:
-                found = (self._file(joined(folder, target)) for target in imports(package, source))
+                found = (self._file(join_path(folder, target)) for target in imports(package, source))
                 return next((file for file in found if file), None)
             if not folder:
                 return None

@@ -20,7 +20,7 @@ def class_of_this(facts: Facts, text: bytes, offset: int) -> int:
         if scope.kind == "class":
             return at
         if scope.kind == "function" and around is not None and around.kind != "class":
-            if _own(facts, text, scope):
+            if _has_own_this(facts, text, scope):
                 return -1
         elif scope.kind == "object":
             return -1
@@ -64,7 +64,7 @@ def in_static(facts: Facts, text: bytes, offset: int, of: int) -> bool:
     return any(is_static(text, definition) for definition in around)
 
 
-def _own(facts: Facts, text: bytes, scope: Scope) -> bool:
+def _has_own_this(facts: Facts, text: bytes, scope: Scope) -> bool:
     """Whether a function has its own `this`: all but arrows do."""
     if _FUNCTION.match(text, scope.start):
         return True

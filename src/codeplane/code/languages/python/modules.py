@@ -66,7 +66,7 @@ class PythonModules(Modules):
                 return candidate.lstrip("/")
         return path if path in self._folders else None
 
-    def guessed(self, source: str, importer: str) -> bool:
+    def is_found_by_name_alone(self, source: str, importer: str) -> bool:
         """Whether a module is found only because nothing else here has its name: others may have it, too."""
         if source.startswith(".") or not source:
             return False
@@ -89,7 +89,7 @@ class PythonModules(Modules):
 
     def is_guess(self, source: str, importer: str) -> bool:
         """Whether an import may mean another module: there are several, or it was found by its name alone."""
-        return self.guessed(source, importer) or len(self.find(source, importer)) > 1
+        return self.is_found_by_name_alone(source, importer) or len(self.find(source, importer)) > 1
 
     def outside_package(self, source: str, importer: str) -> str:
         """The first part of a dotted name; empty for the standard library and for modules of this repository."""
