@@ -1151,6 +1151,16 @@ REQUIREMENTS = (
         source="003 §6, design §10",
         promise="typed streams over Connect, gRPC-Web and gRPC: the same items and errors; a slow reader is bounded",
     ),
+    Requirement(
+        id="RPC-09",
+        source="design §4",
+        promise="streams of calls over gRPC, answered as they are ready or at the end, bounded, each through the door",
+    ),
+    Requirement(
+        id="RPC-10",
+        source="design §12, 003 §7",
+        promise="messages of several proto packages with maps, numbers, bytes, enums and nested messages, both ways",
+    ),
     Requirement(id="CMP-10", source="002 §23.7", promise="impact is bounded by work and says where it stopped"),
     Requirement(
         id="CMP-11",

@@ -1,7 +1,9 @@
+from codeplane._gen import error_pb2 as _error_pb2
 from google.protobuf import struct_pb2 as _struct_pb2
+from google.protobuf.internal import containers as _containers
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
-from collections.abc import Mapping as _Mapping
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
 from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
@@ -69,3 +71,43 @@ class StreamResponse(_message.Message):
     text: str
     item_json: str
     def __init__(self, item: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., meta: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., text: _Optional[str] = ..., item_json: _Optional[str] = ...) -> None: ...
+
+class ExchangeRequest(_message.Message):
+    __slots__ = ("id", "call", "cancel")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    CALL_FIELD_NUMBER: _ClassVar[int]
+    CANCEL_FIELD_NUMBER: _ClassVar[int]
+    id: int
+    call: CallRequest
+    cancel: bool
+    def __init__(self, id: _Optional[int] = ..., call: _Optional[_Union[CallRequest, _Mapping]] = ..., cancel: _Optional[bool] = ...) -> None: ...
+
+class ExchangeResponse(_message.Message):
+    __slots__ = ("id", "response", "error")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    RESPONSE_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    id: int
+    response: CallResponse
+    error: _error_pb2.Error
+    def __init__(self, id: _Optional[int] = ..., response: _Optional[_Union[CallResponse, _Mapping]] = ..., error: _Optional[_Union[_error_pb2.Error, _Mapping]] = ...) -> None: ...
+
+class CallAllRequest(_message.Message):
+    __slots__ = ("call",)
+    CALL_FIELD_NUMBER: _ClassVar[int]
+    call: CallRequest
+    def __init__(self, call: _Optional[_Union[CallRequest, _Mapping]] = ...) -> None: ...
+
+class CallAllResponse(_message.Message):
+    __slots__ = ("answers",)
+    ANSWERS_FIELD_NUMBER: _ClassVar[int]
+    answers: _containers.RepeatedCompositeFieldContainer[CallAnswer]
+    def __init__(self, answers: _Optional[_Iterable[_Union[CallAnswer, _Mapping]]] = ...) -> None: ...
+
+class CallAnswer(_message.Message):
+    __slots__ = ("response", "error")
+    RESPONSE_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    response: CallResponse
+    error: _error_pb2.Error
+    def __init__(self, response: _Optional[_Union[CallResponse, _Mapping]] = ..., error: _Optional[_Union[_error_pb2.Error, _Mapping]] = ...) -> None: ...

@@ -21,10 +21,11 @@ def test_generating_again_gives_the_same_files(tmp_path: Path) -> None:
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    written = module.generate(tmp_path)
-    assert {path.name for path in written} == {path.name for path in GENERATED.iterdir() if path.is_file()}
+    written = {path.relative_to(tmp_path) for path in module.generate(tmp_path)}
+    there = {path.relative_to(GENERATED) for path in GENERATED.rglob("*.py*") if "__pycache__" not in path.parts}
+    assert written == there
     for path in written:
-        assert path.read_text() == (GENERATED / path.name).read_text(), "run `make protos`"
+        assert (tmp_path / path).read_text() == (GENERATED / path).read_text(), "run `make protos`"
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check[0])

@@ -72,7 +72,8 @@ def open_response(
     """An answer that is read while it comes."""
     connection = HTTPConnection(server.host, server.port, timeout=30)
     sent = {**({"content-type": kind} if kind else {}), **(owner(server) if headers is None else headers)}
-    connection.request("POST", f"/codeplane.v1.{method}", body=body, headers=sent)
+    path = method if method.startswith("codeplane.") else f"codeplane.v1.{method}"
+    connection.request("POST", f"/{path}", body=body, headers=sent)
     response = connection.getresponse()
     try:
         yield response

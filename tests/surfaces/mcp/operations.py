@@ -59,6 +59,7 @@ class SurfaceOperations:
 
     def __init__(self) -> None:
         self._released: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
+        self._waiting: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self._ended: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self._how: dict[str, str] = {}
         self._made: defaultdict[str, int] = defaultdict(int)
@@ -67,6 +68,7 @@ class SurfaceOperations:
     async def wait(self, call: Call, request: Named) -> Sentence:
         """Report that it waits, and answer when it is released."""
         self._how[request.name] = "waiting"
+        self._waiting[request.name].set()
         try:
             await call.progress(0, 1, "waiting")
             await self._released[request.name].wait()
@@ -83,6 +85,12 @@ class SurfaceOperations:
         """Release a wait."""
         self._released[request.name].set()
         return Sentence(said="released")
+
+    @operation("fixture.started", risk=Risk.READ)
+    async def started(self, call: Call, request: Named) -> Sentence:
+        """Answer when a wait has started."""
+        await self._waiting[request.name].wait()
+        return Sentence(said="started")
 
     @operation("fixture.ended", risk=Risk.READ)
     async def ended(self, call: Call, request: Named) -> Sentence:

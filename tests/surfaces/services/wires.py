@@ -76,7 +76,7 @@ def _decoded(value: str) -> Error:
 @contextmanager
 def _grpc(server: Server, path: str, request: Message, kind: type[M], timeout_sec: float) -> Iterator[Stream[M]]:
     with channel(server) as found:
-        run = found.unary_stream(f"/codeplane.v1.{path}", type(request).SerializeToString, kind.FromString)
+        run = found.unary_stream(f"/{path}", type(request).SerializeToString, kind.FromString)
         call = run(request, metadata=owner(server), timeout=timeout_sec)
 
         def read() -> Iterator[M]:
@@ -100,9 +100,17 @@ _CONTENT_TYPES = {
 
 @contextmanager
 def opened(
-    wire: str, server: Server, path: str, request: Message, kind: type[M], *, headers: Mapping[str, str] | None = None
+    wire: str,
+    server: Server,
+    path: str,
+    request: Message,
+    kind: type[M],
+    *,
+    headers: Mapping[str, str] | None = None,
+    package: str = "codeplane.v1",
 ) -> Iterator[Stream[M]]:
     """A stream by the owner, over one of the wires."""
+    path = f"{package}.{path}"
     if wire == "grpc":
         with _grpc(server, path, request, kind, 60) as stream:
             yield stream

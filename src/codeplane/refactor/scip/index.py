@@ -7,7 +7,7 @@ from urllib.parse import unquote, urlsplit
 
 from google.protobuf.message import DecodeError
 
-from codeplane._gen import scip_pb2
+from codeplane._gen.scip import scip_pb2
 from codeplane.kernel.errors import ScipRefused
 
 Encoding = Literal["utf-8", "utf-16", "utf-32"]

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         EndpointUnary[DecodedRequest, EncodableResponse] | EndpointServerStream[DecodedRequest, EncodableResponse]
     )
 
-PREFIX = "/codeplane.v1."
+PREFIX = "/codeplane."
 Context = RequestContext[DecodedRequest, EncodableResponse]
 # A pairing code and a name, from a client without a token.
 _MOST_WITHOUT_TOKEN = 16 * 1024
@@ -41,7 +41,7 @@ _refusal: ContextVar[CallFailed | None] = ContextVar("refusal", default=None)
 
 
 class ConnectSurface:
-    """Every service of the protos at `/codeplane.v1.…`, in JSON and binary, as Connect and as gRPC-Web."""
+    """Every service of the protos at `/PACKAGE.SERVICE/METHOD`, in JSON and binary, as Connect and as gRPC-Web."""
 
     def __init__(self, conveyor: Conveyor, *, stopping: asyncio.Event, max_message_bytes: int) -> None:
         self._services = Services(conveyor, stopping=stopping)
@@ -54,6 +54,12 @@ class ConnectSurface:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
+        if scope["path"] in self._services.conversations:
+            error = UnknownOperation(
+                f"{scope['path']} takes a stream of requests", hint="call it over gRPC: cpl status"
+            )
+            await plain_answer(error, status=404)(scope, receive, send)
+            return
         method = self._methods.get(scope["path"])
         refused = _unsupported_request(scope, method)
         if method is None or refused is not None:
@@ -118,7 +124,7 @@ def _unsupported_request(scope: Scope, method: Method | None) -> Response | None
 
 
 def _not_found(scope: Scope) -> Response:
-    return plain_answer(UnknownOperation(f"nothing is at {scope['path']}", hint="see proto/codeplane/v1"), status=404)
+    return plain_answer(UnknownOperation(f"nothing is at {scope['path']}", hint="see proto/codeplane"), status=404)
 
 
 class _RefusalInterceptor:

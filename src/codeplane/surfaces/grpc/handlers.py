@@ -1,6 +1,6 @@
 """gRPC handlers for the table of methods."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import aclosing
 from typing import Protocol, TypeAlias, TypeVar, cast
 
@@ -10,8 +10,8 @@ from codeplane.kernel.errors import CodePlaneError, Internal
 from codeplane.surfaces.grpc.errors import grpc_status
 from codeplane.surfaces.services.call_failure import CallFailed
 from codeplane.surfaces.services.caller import Headers, bearer
-from codeplane.surfaces.services.codec import from_binary, to_binary
-from codeplane.surfaces.services.services import Method
+from codeplane.surfaces.services.codec import DecodedRequest, EncodableResponse, from_binary, to_binary
+from codeplane.surfaces.services.services import ClientStreamMethod, Method, Services
 
 Request = TypeVar("Request")
 Response = TypeVar("Response")
@@ -35,13 +35,19 @@ class CallActivity(Protocol):
 class Handlers(grpc.GenericRpcHandler):
     """Finds the handler of a path."""
 
-    def __init__(self, methods: Mapping[str, Method], busy: CallActivity | None = None) -> None:
-        self._methods = methods
+    def __init__(self, services: Services, busy: CallActivity | None = None) -> None:
+        self._services = services
         self._busy = busy
 
     def service(self, handler_call_details: grpc.HandlerCallDetails) -> "Found[bytes, bytes]":
         """Return the handler of a path; None leaves it to the next one."""
-        method = self._methods.get(handler_call_details.method)
+        conversation = self._services.conversations.get(handler_call_details.method)
+        if conversation is not None:
+            streaming = _ClientStreamHandler(conversation, self._services, self._busy)
+            if conversation.streams:
+                return grpc.stream_stream_rpc_method_handler(streaming.answers)
+            return grpc.stream_unary_rpc_method_handler(streaming.answer)
+        method = self._services.methods.get(handler_call_details.method)
         if method is None:
             return None
         if method.streams:
@@ -104,21 +110,66 @@ class _StreamHandler:
                 yield answer
 
 
+class _ClientStreamHandler:
+    """A method that takes a stream of requests."""
+
+    def __init__(self, method: ClientStreamMethod, services: Services, busy: CallActivity | None) -> None:
+        self._method = method
+        self._services = services
+        self._busy = busy
+
+    async def answers(self, asked: AsyncIterator[bytes], context: Context) -> AsyncGenerator[bytes, None]:
+        async with aclosing(self._converse(asked, context)) as conversation:
+            async for answer in _encoded(self._method.path, self._busy, conversation, context):
+                yield answer
+
+    async def answer(self, asked: AsyncIterator[bytes], context: Context) -> bytes:
+        async with aclosing(self.answers(asked, context)) as answers:
+            async for answer in answers:
+                return answer
+        return b""
+
+    async def _converse(self, asked: AsyncIterator[bytes], context: Context) -> AsyncGenerator[EncodableResponse, None]:
+        headers = _headers(context)
+        if (refused := await self._services.refusal(self._method, headers)) is not None:
+            raise refused
+        async with aclosing(self._method.converse(self._decoded(asked), headers)) as answers:
+            async for answer in answers:
+                yield answer
+
+    async def _decoded(self, asked: AsyncIterator[bytes]) -> AsyncIterator[DecodedRequest]:
+        async for request in asked:
+            yield from_binary(request, self._method.request)
+
+
 async def _answers(
     method: Method, busy: CallActivity | None, asked: bytes, context: Context
 ) -> AsyncGenerator[bytes, None]:
+    async with aclosing(_handle(method, asked, context)) as answers:
+        async for answer in _encoded(method.path, busy, answers, context):
+            yield answer
+
+
+async def _handle(method: Method, asked: bytes, context: Context) -> AsyncGenerator[EncodableResponse, None]:
+    async with aclosing(method.handle(from_binary(asked, method.request), _headers(context))) as answers:
+        async for answer in answers:
+            yield answer
+
+
+async def _encoded(
+    path: str, busy: CallActivity | None, answers: AsyncIterator[EncodableResponse], context: Context
+) -> AsyncGenerator[bytes, None]:
+    """Encode answers; a failure ends the call with our error as its status."""
     if busy is not None:
         busy.begin()
     try:
-        decoded = from_binary(asked, method.request)
-        async with aclosing(method.handle(decoded, _headers(context))) as answers:
-            async for answer in answers:
-                yield to_binary(answer)
+        async for answer in answers:
+            yield to_binary(answer)
         return
     except CallFailed as failed:
         refusal = failed
     except Exception as error:
-        refusal = CallFailed(Internal(f"{method.path} failed: {type(error).__name__}"))
+        refusal = CallFailed(Internal(f"{path} failed: {type(error).__name__}"))
         refusal.__cause__ = error
     finally:
         if busy is not None:

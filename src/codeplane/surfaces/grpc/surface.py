@@ -100,7 +100,7 @@ class GrpcSurface:
                 ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
             ],
         )
-        server.add_generic_rpc_handlers((Handlers(self._services.methods, self._busy),))
+        server.add_generic_rpc_handlers((Handlers(self._services, self._busy),))
         names = [service.full_name for service in SERVICES]
         alive = health.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(alive, server)

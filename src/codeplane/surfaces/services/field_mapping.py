@@ -10,6 +10,8 @@ from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.surfaces.services.call_failure import CallFailed
 from codeplane.surfaces.services.messages import message_arguments
 
+# Where methods are unless a row names another package.
+PACKAGE = "codeplane.v1"
 # The value of an enum → the operation's word for it.
 Words = Mapping[str, str]
 
@@ -36,9 +38,10 @@ def request_arguments(
     return arguments
 
 
-def words_without_prefix(enum: EnumDescriptor, prefix: str) -> Words:
+def words_without_prefix(enum: EnumDescriptor, prefix: str, *, lower: bool = False) -> Words:
     """Return the words for an enum whose values repeat its name: RUNNING for WORK_RUNNING."""
-    return {value.name: value.name.removeprefix(prefix) for value in enum.values if value.number}
+    words = {value.name: value.name.removeprefix(prefix) for value in enum.values if value.number}
+    return {name: word.lower() for name, word in words.items()} if lower else words
 
 
 def with_taken(result: JsonObject, takes: Mapping[str, str]) -> JsonObject:

@@ -8,6 +8,7 @@ from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
 from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from datetime import UTC, datetime
+from struct import Struct as Packed
 from typing import TypeVar, cast
 
 from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
@@ -31,6 +32,7 @@ _WHOLE = {
     FieldDescriptor.CPPTYPE_UINT64: range(2**64),
 }
 _FRACTIONS = (FieldDescriptor.CPPTYPE_DOUBLE, FieldDescriptor.CPPTYPE_FLOAT)
+_FLOAT = Packed("f")
 _MAX_FLOAT = 3.4028234663852886e38
 _FLAGS = {"true": True, "false": False}
 
@@ -78,9 +80,14 @@ def _one_argument(field: FieldDescriptor, value: object) -> JsonValue:
     if isinstance(value, float):
         if not math.isfinite(value):
             raise InvalidArgument(f"{field.name} is {value}", hint="send a finite number")
-        # A float widened to a double has digits that nobody sent.
-        return float(f"{value:.9g}") if field.cpp_type == FieldDescriptor.CPPTYPE_FLOAT else value
+        return _shortest(value) if field.cpp_type == FieldDescriptor.CPPTYPE_FLOAT else value
     return cast(JsonValue, value)
+
+
+def _shortest(value: float) -> float:
+    """Return the shortest number that is the same float; widened to a double it has digits that were never sent."""
+    shorter = (float(f"{value:.{digits}g}") for digits in range(6, 9))
+    return next((number for number in shorter if _FLOAT.unpack(_FLOAT.pack(number))[0] == value), value)
 
 
 def _key_text(key: object) -> str:

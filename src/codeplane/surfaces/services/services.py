@@ -12,6 +12,7 @@ from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
 from codeplane._gen import approvals_pb2, auth_pb2, devices_pb2, events_pb2, operations_pb2, system_pb2, work_pb2
+from codeplane._gen.search import search_pb2
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.envelope import Outcome
@@ -22,6 +23,8 @@ from codeplane.surfaces.services.call_failure import CallFailed
 from codeplane.surfaces.services.call_stream import CallStream
 from codeplane.surfaces.services.caller import Headers
 from codeplane.surfaces.services.codec import DecodedRequest, EncodableResponse
+from codeplane.surfaces.services.exchange import Exchange, Requests
+from codeplane.surfaces.services.field_mapping import PACKAGE
 from codeplane.surfaces.services.operation_call import OperationCall
 from codeplane.surfaces.services.operation_response import OperationResponse
 from codeplane.surfaces.services.stream_mapping import StreamMethod
@@ -31,6 +34,7 @@ from codeplane.surfaces.services.typed_streams import STREAMS
 # A refusal is there at once; a watch in which nothing happens must not keep its reader waiting for a first word.
 _REFUSAL_SEC = 0.1
 _SHORTEST_SEC = 0.001
+_CALL = f"/{PACKAGE}.OperationService/Call"
 _WITHOUT_TOKEN = "pairing.bind"
 
 FILES: tuple[FileDescriptor, ...] = (
@@ -39,12 +43,14 @@ FILES: tuple[FileDescriptor, ...] = (
     devices_pb2.DESCRIPTOR,
     events_pb2.DESCRIPTOR,
     operations_pb2.DESCRIPTOR,
+    search_pb2.DESCRIPTOR,
     system_pb2.DESCRIPTOR,
     work_pb2.DESCRIPTOR,
 )
 SERVICES: tuple[ServiceDescriptor, ...] = tuple(service for file in FILES for service in file.services_by_name.values())
 
 Handler = Callable[[DecodedRequest, Headers], AsyncGenerator[EncodableResponse, None]]
+Conversation = Callable[[Requests, Headers], AsyncGenerator[EncodableResponse, None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +72,24 @@ class Method:
         return f"/{self.service}/{self.name}"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientStreamMethod:
+    """A method that takes a stream of requests, which only gRPC carries; one that does not stream answers once."""
+
+    service: str
+    name: str
+    request: type[Message]
+    streams: bool
+    converse: Conversation
+    # It needs a token before anything is read.
+    operation: str = ""
+
+    @property
+    def path(self) -> str:
+        """The path of the method."""
+        return f"/{self.service}/{self.name}"
+
+
 class Services:
     """The methods of all services: translate and call the conveyor."""
 
@@ -73,17 +97,25 @@ class Services:
         """Endless streams end when `stopping` is set."""
         self._conveyor = conveyor
         self._stopping = stopping
+        exchange = Exchange(self._answer, stopping=stopping)
         handlers: dict[str, Handler] = {
-            "OperationService/Call": self._call,
-            "OperationService/Stream": self._stream,
-            **{f"{typed.service}/{typed.method}": self._stream_handler(typed) for typed in STREAMS},
-            **{f"{typed.service}/{typed.method}": self._typed_handler(typed) for typed in METHODS},
+            _CALL: self._call,
+            f"/{PACKAGE}.OperationService/Stream": self._stream,
+            **{_path(typed): self._stream_handler(typed) for typed in STREAMS},
+            **{_path(typed): self._typed_handler(typed) for typed in METHODS},
+        }
+        conversations: dict[str, Conversation] = {
+            f"/{PACKAGE}.OperationService/Exchange": exchange.exchange,
+            f"/{PACKAGE}.OperationService/CallAll": exchange.call_all,
         }
         self.methods: Mapping[str, Method] = {
             method.path: method for service in SERVICES for method in _methods(service, handlers)
         }
+        self.conversations: Mapping[str, ClientStreamMethod] = {
+            method.path: method for service in SERVICES for method in _client_streams(service, conversations)
+        }
 
-    async def refusal(self, method: Method, headers: Headers) -> CallFailed | None:
+    async def refusal(self, method: "Method | ClientStreamMethod", headers: Headers) -> CallFailed | None:
         """Return why a caller is refused by its headers alone, or None."""
         try:
             outcome = await self._conveyor.refusal(headers.surface, headers.caller(), method.operation)
@@ -94,11 +126,13 @@ class Services:
         return CallFailed(outcome.error, outcome.meta.to_wire())
 
     async def _call(self, asked: DecodedRequest, headers: Headers) -> AsyncGenerator[EncodableResponse, None]:
-        wanted = cast(OperationCall, asked)
+        yield await self._answer(cast(OperationCall, asked), headers)
+
+    async def _answer(self, wanted: OperationCall, headers: Headers) -> OperationResponse:
         outcome = await self._conveyor.call(wanted.operation, wanted.arguments, _caller(headers, wanted))
         meta = _meta_or_raise(outcome)
         text = outcome.result.text() if wanted.with_text and outcome.result is not None else None
-        yield OperationResponse(
+        return OperationResponse(
             streamed=False, result_json=outcome.result_json, meta=meta, text=text, exact=wanted.exact
         )
 
@@ -170,10 +204,15 @@ class Services:
             return False
 
 
-def _operation(name: str) -> str:
-    rows: tuple[TypedMethod | StreamMethod, ...] = (*METHODS, *STREAMS)
-    typed = {f"{row.service}/{row.method}": row.operation for row in rows}
-    return typed.get(name, _WITHOUT_TOKEN if name == "OperationService/Call" else "")
+def _path(row: TypedMethod | StreamMethod) -> str:
+    return f"/{row.package}.{row.service}/{row.method}"
+
+
+_OPERATIONS = (
+    {_CALL: _WITHOUT_TOKEN}
+    | {_path(row): row.operation for row in METHODS}
+    | {_path(row): row.operation for row in STREAMS}
+)
 
 
 def _methods(service: ServiceDescriptor, handlers: Mapping[str, Handler]) -> list[Method]:
@@ -184,10 +223,25 @@ def _methods(service: ServiceDescriptor, handlers: Mapping[str, Handler]) -> lis
             request=GetMessageClass(method.input_type),
             response=GetMessageClass(method.output_type),
             streams=method.server_streaming,
-            handle=handlers[f"{service.name}/{method.name}"],
-            operation=_operation(f"{service.name}/{method.name}"),
+            handle=handlers[f"/{service.full_name}/{method.name}"],
+            operation=_OPERATIONS.get(f"/{service.full_name}/{method.name}", ""),
         )
         for method in service.methods
+        if not method.client_streaming
+    ]
+
+
+def _client_streams(service: ServiceDescriptor, conversations: Mapping[str, Conversation]) -> list[ClientStreamMethod]:
+    return [
+        ClientStreamMethod(
+            service=service.full_name,
+            name=method.name,
+            request=GetMessageClass(method.input_type),
+            streams=method.server_streaming,
+            converse=conversations[f"/{service.full_name}/{method.name}"],
+        )
+        for method in service.methods
+        if method.client_streaming
     ]
 
 

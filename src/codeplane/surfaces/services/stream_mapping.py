@@ -8,7 +8,8 @@ from google.protobuf.message import Message
 
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.json import JsonObject
-from codeplane.surfaces.services.field_mapping import Words, request_arguments, value_at
+from codeplane.surfaces.services.field_mapping import PACKAGE, Words, request_arguments, value_at, with_taken
+from codeplane.surfaces.services.messages import fill_message
 
 
 class ItemMessages(Protocol):
@@ -60,6 +61,9 @@ class StreamMethod(Protocol):
     """A row of the table of streams."""
 
     @property
+    def package(self) -> str: ...
+
+    @property
     def service(self) -> str: ...
 
     @property
@@ -84,6 +88,7 @@ class TypedStream:
     call passes on.
     """
 
+    package: str = PACKAGE
     service: str
     method: str
     operation: str
@@ -107,3 +112,27 @@ class TypedStream:
         if self.converts is not None:
             arguments |= self.converts(request)
         return OpenedStream(operation=self.operation, arguments=arguments, items=self.items(request, answered))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MappedItems:
+    """Makes a message of each item by its names; `takes`: a field → a path in the item, where they differ."""
+
+    kind: type[Message]
+    takes: Mapping[str, str] = field(default_factory=dict)
+
+    def opening(self) -> Message | None:
+        """Return None: the first item is the first message."""
+        return None
+
+    def message(self, item: JsonObject) -> Message:
+        """Return the message of one item."""
+        return fill_message(self.kind, with_taken(item, self.takes))
+
+    def is_last(self, item: JsonObject) -> bool:
+        """Return False: the operation ends the stream."""
+        return False
+
+    def is_end(self, error: CodePlaneError) -> bool:
+        """Return False: every error is sent."""
+        return False

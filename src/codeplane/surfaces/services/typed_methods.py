@@ -8,14 +8,17 @@ from types import MappingProxyType
 from google.protobuf.message import Message
 
 from codeplane._gen import approvals_pb2, auth_pb2, devices_pb2, system_pb2, work_pb2
+from codeplane._gen.search import search_pb2
 from codeplane.kernel.json import JsonObject
 from codeplane.surfaces.services.field_mapping import (
+    PACKAGE,
     Words,
     request_arguments,
     with_taken,
     words_without_prefix,
 )
 from codeplane.surfaces.services.messages import fill_message
+from codeplane.surfaces.services.search_fields import PAGE_FIELDS, SEARCH_PACKAGE, SEARCH_WORDS
 
 _PAGED = MappingProxyType({"page_size": "limit", "page_token": "cursor"})
 _PAGES = MappingProxyType({"next_page_token": "pagination.next_cursor"})
@@ -25,6 +28,7 @@ _PAGES = MappingProxyType({"next_page_token": "pagination.next_cursor"})
 class TypedMethod:
     """A typed method and its operation."""
 
+    package: str = PACKAGE
     service: str
     method: str
     operation: str
@@ -203,5 +207,16 @@ METHODS = (
         request=work_pb2.ResumeWorkRequest,
         response=work_pb2.ResumeWorkResponse,
         takes={"item": "."},
+    ),
+    TypedMethod(
+        package=SEARCH_PACKAGE,
+        service="SearchService",
+        method="Search",
+        operation="search",
+        request=search_pb2.SearchRequest,
+        response=search_pb2.SearchResponse,
+        sends=_PAGED,
+        words=SEARCH_WORDS,
+        takes=PAGE_FIELDS,
     ),
 )

@@ -3,9 +3,11 @@
 from google.protobuf.message import Message
 
 from codeplane._gen import events_pb2, work_pb2
+from codeplane._gen.search import search_pb2
 from codeplane.kernel.json import JsonObject
 from codeplane.surfaces.services.event_items import EventItems, heartbeat_sec
-from codeplane.surfaces.services.stream_mapping import FirstCall, StreamMethod, TypedStream
+from codeplane.surfaces.services.search_fields import PAGE_FIELDS, SEARCH_PACKAGE, SEARCH_WORDS
+from codeplane.surfaces.services.stream_mapping import FirstCall, MappedItems, StreamMethod, TypedStream
 from codeplane.surfaces.services.watch import Watch
 
 _ENDS_WORK = frozenset({"work.completed", "work.failed", "work.cancelled"})
@@ -27,6 +29,10 @@ def _run_events(request: Message, answered: JsonObject) -> EventItems[events_pb2
     return EventItems(
         events_pb2.Event, after=request.from_sequence, until=lambda event: event.get("type") in _ENDS_WORK
     )
+
+
+def _pages(request: Message, answered: JsonObject) -> MappedItems:
+    return MappedItems(kind=search_pb2.SearchResponse, takes=PAGE_FIELDS)
 
 
 STREAMS: tuple[StreamMethod, ...] = (
@@ -51,5 +57,14 @@ STREAMS: tuple[StreamMethod, ...] = (
         sends={"from_sequence": "after"},
         converts=_heartbeat,
         items=_run_events,
+    ),
+    TypedStream(
+        package=SEARCH_PACKAGE,
+        service="SearchService",
+        method="StreamSearch",
+        operation="search.stream",
+        sends={"page_size": "limit"},
+        words=SEARCH_WORDS,
+        items=_pages,
     ),
 )

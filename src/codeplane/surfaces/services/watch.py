@@ -7,12 +7,14 @@ from codeplane.kernel.errors import InvalidArgument
 from codeplane.kernel.json import JsonObject
 from codeplane.surfaces.services.call_failure import CallFailed
 from codeplane.surfaces.services.event_items import Counts, EventItems, heartbeat_sec
+from codeplane.surfaces.services.field_mapping import PACKAGE
 from codeplane.surfaces.services.stream_mapping import FirstCall, OpenedStream
 
 
 class Watch:
     """The row of `EventsService.Watch`, whose request says which of two operations is meant."""
 
+    package = PACKAGE
     service = "EventsService"
     method = "Watch"
     operation = "ledger.watch"
