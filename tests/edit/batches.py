@@ -62,7 +62,7 @@ def kept(mutation_id: str = MUTATION, paths: tuple[str, ...] = ()) -> MutationRe
         session_id=None,
         state="applied",
         paths=paths,
-        details={},
+        details={"actor": "agent:test"},
     )
 
 

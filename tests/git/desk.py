@@ -107,6 +107,7 @@ def call() -> Call:
         idempotency_key=None,
         log=cast(EventLog, None),
         check_path=lambda call, path: refuse_protected(path),
+        find_scope=lambda call: None,
     )
 
 

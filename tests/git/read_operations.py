@@ -49,6 +49,7 @@ class Reads:
             idempotency_key=None,
             log=cast(EventLog, None),
             check_path=lambda call, path: None,
+            find_scope=lambda call: None,
             warnings=self.warnings,
         )
         answer = operation.handler(call, operation.request.model_validate(arguments))

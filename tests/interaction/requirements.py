@@ -86,6 +86,11 @@ REQUIREMENTS = (
     ),
     Requirement(id="TRUST-02", source="design §4", promise="a call's own risk decides, not its operation's"),
     Requirement(
+        id="LOG-52",
+        source="design §10",
+        promise="an agent sees tasks, sessions and mutations of its own and of its work; people see all of them",
+    ),
+    Requirement(
         id="LOG-50",
         source="003 §4.4, design §10",
         promise="an agent reads what it did and began; what others did by a grant; people read everything",

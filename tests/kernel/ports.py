@@ -7,6 +7,7 @@ from typing import cast
 from codeplane.kernel.call import Call
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.errors import PolicyDenied
+from codeplane.kernel.event_log import EventScope
 from codeplane.kernel.operation import Assessment, Preview, Result
 from codeplane.kernel.ports import Decision, Question, Verdict
 from codeplane.kernel.stages.ports import StagePorts
@@ -61,6 +62,9 @@ class Asking:
     def may_write(self, call: Call, path: str) -> None:
         return None
 
+    def event_scope(self, call: Call) -> EventScope | None:
+        return None
+
     async def replays(self, call: Call, result: Result) -> None:
         return None
 
@@ -93,6 +97,9 @@ class Broken:
 
     def may_write(self, call: Call, path: str) -> None:
         cast(Callable[[], None], self.decide)()
+
+    def event_scope(self, call: Call) -> EventScope | None:
+        return None
 
     async def replays(self, call: Call, result: Result) -> None:
         return None

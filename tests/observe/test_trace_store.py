@@ -60,6 +60,7 @@ class Asked:
             idempotency_key=None,
             log=cast(EventLog, None),
             check_path=lambda call, path: None,
+            find_scope=lambda call: None,
             warnings=[],
         )
 

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from codeplane.kernel.actor import Actor, Caller, Progress
 from codeplane.kernel.errors import CodePlaneError, ResultGone
 from codeplane.kernel.event import Correlation, Draft
-from codeplane.kernel.event_log import EventLog
+from codeplane.kernel.event_log import EventLog, EventScope
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Assessment, OperationMark, Preview, Request, Result, Risk
 from codeplane.kernel.redaction import MARK
@@ -139,6 +139,7 @@ class Call:
     idempotency_key: str | None
     log: EventLog
     check_path: "Callable[[Call, str], None]"
+    find_scope: "Callable[[Call], EventScope | None]"
     request: Request | None = None
     # What was decided about, by the rules and perhaps by a person.
     judged: Assessment | None = None
@@ -189,6 +190,10 @@ class Call:
     def may_write(self, path: str) -> None:
         """Ask before writing a path that was learnt of only while planning; raises when it is refused."""
         self.check_path(self, path)
+
+    def event_scope(self) -> EventScope | None:
+        """The part of the log that the caller may read, and of what is made of it; None is all of it."""
+        return self.find_scope(self)
 
     def warn(self, text: str) -> None:
         """Say something beside the answer, in `meta.warnings`."""

@@ -28,7 +28,8 @@ PUBLIC_STREAMS = ("index",)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventScope:
-    """The part of the log that one actor may read: what it wrote, the streams that it began, and public ones."""
+    """The part of the log that one actor may read: what it and its work wrote, the streams that these began, and
+    public ones."""
 
     actor: str
 
@@ -79,6 +80,10 @@ class EventLog(Protocol):
 
     async def query(self, query: EventQuery) -> list[Event]:
         """Events of the whole log that fit, in the order of their positions."""
+        ...
+
+    async def own_actors(self, actors: Collection[str], scope: EventScope) -> frozenset[str]:
+        """Those of the actors whose doings the reader may see: itself, and the work that it started."""
         ...
 
     def watch(

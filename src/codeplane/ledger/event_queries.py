@@ -12,6 +12,7 @@ from codeplane.kernel.call_record import task_stream
 from codeplane.kernel.event import Event, Gap
 from codeplane.kernel.event_log import PUBLIC_STREAMS, EventQuery, EventScope
 from codeplane.ledger.database import last_position
+from codeplane.ledger.own_actors import own_actor_condition
 from codeplane.ledger.rows import COLUMNS, Cell, Row, from_row
 
 # Up to so many positions are scanned instead of using an index: followers of the log are near its end.
@@ -83,17 +84,19 @@ def find_events(connection: sqlite3.Connection, query: EventQuery, last: int) ->
 
 def _with_scope(where: _Where, scope: EventScope) -> _Where:
     """Add the condition that an event is the reader's own, of a stream that it began, or public."""
-    began = "EXISTS (SELECT 1 FROM streams s WHERE s.stream = events.stream AND s.owner = ?)"
+    own, values = own_actor_condition("events.actor", scope)
+    began, more = own_actor_condition("s.owner", scope)
     marks = ", ".join("?" * len(PUBLIC_STREAMS))
-    return where.also(f"(actor = ? OR stream IN ({marks}) OR {began})", scope.actor, *PUBLIC_STREAMS, scope.actor)
+    term = f"""({own} OR events.stream IN ({marks})
+        OR EXISTS (SELECT 1 FROM streams s WHERE s.stream = events.stream AND {began}))"""
+    return where.also(term, *values, *PUBLIC_STREAMS, *more)
 
 
 def hidden_streams(connection: sqlite3.Connection, streams: Sequence[str], scope: EventScope) -> list[str]:
     """The streams among these that a reader may not follow: those that it did not begin and that are not public."""
     marks = ", ".join("?" * len(streams))
-    owned = connection.execute(
-        f"SELECT stream FROM streams WHERE owner = ? AND stream IN ({marks})", (scope.actor, *streams)
-    )
+    own, values = own_actor_condition("owner", scope)
+    owned = connection.execute(f"SELECT stream FROM streams WHERE stream IN ({marks}) AND {own}", (*streams, *values))
     visible = {*PUBLIC_STREAMS, *(str(stream) for (stream,) in owned)}
     return [stream for stream in streams if stream not in visible]
 

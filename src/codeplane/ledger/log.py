@@ -21,6 +21,7 @@ from codeplane.ledger.encoding import DraftEncoder
 from codeplane.ledger.event_queries import LogPage, hidden_streams, read_log, read_stream
 from codeplane.ledger.listeners import Handler, Listeners
 from codeplane.ledger.order import LocalOrder
+from codeplane.ledger.own_actors import own_actors
 from codeplane.ledger.projection import Projection, Projector
 from codeplane.ledger.recent_events import Committed, RecentEvents
 from codeplane.ledger.rows import Cell
@@ -158,6 +159,10 @@ class SqliteLog:
     async def hidden_streams(self, streams: Sequence[str], scope: EventScope) -> list[str]:
         """The streams among these that a reader may not follow."""
         return await self.readers.run(partial(hidden_streams, streams=streams, scope=scope))
+
+    async def own_actors(self, actors: Collection[str], scope: EventScope) -> frozenset[str]:
+        """Those of the actors whose doings the reader may see: itself, and the work that it started."""
+        return await self.readers.run(partial(own_actors, actors=actors, scope=scope))
 
     async def end(self) -> int:
         """The last position that can be read."""

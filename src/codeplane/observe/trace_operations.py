@@ -1,5 +1,6 @@
 """The trace operations: `trace.list` and `trace.show`."""
 
+from collections.abc import Iterable
 from typing import Literal
 
 from pydantic import Field
@@ -70,11 +71,13 @@ class TraceOperations:
 
     @operation("trace.list", risk=Risk.READ)
     async def list(self, call: Call, request: TraceListRequest) -> TraceList:
-        """The last calls or the slowest ones, by operation, outcome, task, span and duration; agents see their own.
-        Kept in memory only."""
-        if not call.actor.is_person:
-            request = request.model_copy(update={"actor": str(call.actor)})
+        """The last calls or the slowest ones, by operation, outcome, task, span and duration; agents see their own and
+        their work's. Kept in memory only."""
         traces = self._traces.all()
+        if (own := await _visible_actors(call, [trace for _, trace in traces])) is not None:
+            traces = [(number, trace) for number, trace in traces if trace.facts.get("actor") in own]
+            if request.actor not in own:
+                request = request.model_copy(update={"actor": None})
         ranked = sorted(
             ((_rank(request, number, trace), trace) for number, trace in traces if _fits(request, trace)),
             key=lambda ranked_trace: ranked_trace[0],
@@ -98,10 +101,9 @@ class TraceOperations:
     @operation("trace.show", risk=Risk.READ)
     async def show(self, call: Call, request: TraceShowRequest) -> TraceShow:
         """One call's spans as a tree: when each began after the call, how long it took, and what it did."""
-        own = None if call.actor.is_person else str(call.actor)
-        traces = [
-            trace for trace in self._traces.find(request.call_id) if own is None or trace.facts.get("actor") == own
-        ]
+        found = self._traces.find(request.call_id)
+        own = await _visible_actors(call, found)
+        traces = [trace for trace in found if own is None or trace.facts.get("actor") in own]
         if not traces:
             raise NotFound(
                 f"no trace of {request.call_id!r} is kept",
@@ -110,6 +112,14 @@ class TraceOperations:
         # Answers may hold content that other actors may not read.
         answered = call.actor.kind is ActorKind.OWNER
         return TraceShow(traces=tuple(view(trace, self._redactor, answered=answered) for trace in traces))
+
+
+async def _visible_actors(call: Call, traces: Iterable[Trace]) -> frozenset[str] | None:
+    """Whose traces among these the caller may see; None when all."""
+    scope = call.event_scope()
+    if scope is None:
+        return None
+    return await call.log.own_actors({str(trace.facts.get("actor")) for trace in traces}, scope)
 
 
 def _rank(request: TraceListRequest, number: int, trace: Trace) -> tuple[int, int]:

@@ -102,6 +102,7 @@ class SessionResult(Result):
     action: Literal["status", "new", "close", "configure"]
     session_id: str
     task: TaskView
+    only: str | None = Field(None, description="whose calls are shown, where not those of all")
 
     def text(self) -> str:
         task, used, limits = self.task, self.task.counters, self.task.limits
@@ -115,6 +116,8 @@ class SessionResult(Result):
         lines += [
             f"{entry.timestamp[11:19]} {entry.op_type} {'ok' if entry.success else 'failed'}" for entry in task.timeline
         ]
+        if self.only:
+            lines.append(f"[the session is somebody else's: only calls of {self.only} are shown]")
         return "\n".join(lines)
 
 
@@ -145,10 +148,12 @@ class TaskList(Result):
 
     results: tuple[TaskRow, ...]
     pagination: Pagination
+    only: str | None = Field(None, description="whose tasks are listed, where not those of all")
 
     def text(self) -> str:
         lines = [
             f"{row.task_id} {row.state} {row.opened_at[:19]} calls {row.calls}, {row.failures} failed {row.description}"
             for row in self.results
         ]
-        return ("\n".join(lines) or "no tasks") + self.pagination.line()
+        own = f"\n[only tasks of {self.only} and of its work]" if self.only else ""
+        return ("\n".join(lines) or "no tasks") + own + self.pagination.line()

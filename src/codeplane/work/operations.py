@@ -12,6 +12,7 @@ from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Assessment, Preview, Risk, assesses, operation, previews
 from codeplane.kernel.page import Pagination
 from codeplane.kernel.ports import Ledger
+from codeplane.ledger.own_actors import own_actor_condition
 from codeplane.ledger.rows import Cell
 from codeplane.work.limits import describe_limits, raised_limits
 from codeplane.work.models import (
@@ -56,14 +57,14 @@ class SessionOperations:
     @operation("session.info", risk=Risk.READ)
     async def info(self, call: Call, request: SessionRequest) -> SessionResult:
         """This session's task: state, limits, counters, fingerprints and latest calls."""
-        return await self._view("status", self._session_of(call))
+        return await self._view("status", self._session_of(call), call)
 
     @operation("session.create", risk=Risk.WRITE)
     async def create(self, call: Call, request: CreateRequest) -> SessionResult:
         """Start a new session with its own task for this connection; a person decides on limits above the settings'."""
         limits = self._limits(request)
         session = self._sessions.open(call.caller, call.actor, description=request.description, limits=limits)
-        return await self._view("new", session)
+        return await self._view("new", session, call)
 
     @assesses("session.create")
     def assess_create(self, call: Call | None, request: CreateRequest) -> Assessment:
@@ -85,7 +86,7 @@ class SessionOperations:
         """Add to this task's limits, which a person decides, or take from them; with more, a used up task goes on."""
         session = self._controlled_session(call)
         self._sessions.configure(session, request.limits_delta.applied(session.task.limits))
-        return await self._view("configure", session)
+        return await self._view("configure", session, call)
 
     @assesses("session.configure")
     def assess_configure(self, call: Call | None, request: ConfigureRequest) -> Assessment:
@@ -108,49 +109,65 @@ class SessionOperations:
         """End this session and its task as success, failed or abandoned; the next call opens a new one."""
         session = self._controlled_session(call)
         self._sessions.close(session, _ENDINGS[request.reason], reason=request.reason)
-        return await self._view("close", session)
+        return await self._view("close", session, call)
 
     @operation("task.list", risk=Risk.READ)
     async def tasks(self, call: Call, request: TaskListRequest) -> TaskList:
-        """Tasks of this repository, newest first."""
+        """Tasks of this repository, newest first; agents see their own and their work's."""
         scope = f"task.list:{call.task.session_id if call.task else ''}:{request.state}"
+        visible, reader = "1", tuple[Cell, ...]()
+        if (seen := call.event_scope()) is not None:
+            visible, reader = own_actor_condition("s.actor", seen)
         before = 2**62
         if request.cursor:
             before = int(str(self._cursors.open(request.cursor, scope=scope)["before"]))
         rows = await self._log.select(
-            """SELECT task_id, session_id, state, description, opened_at, closed_at, calls, failures,
-                mutation_count, test_run_count, reason, position FROM tasks WHERE position < ?1
-                AND (?2 IS NULL OR state = ?2) ORDER BY position DESC LIMIT ?3""",
-            (before, request.state, request.limit + 1),
+            f"""SELECT t.task_id, t.session_id, t.state, t.description, t.opened_at, t.closed_at, t.calls, t.failures,
+                t.mutation_count, t.test_run_count, t.reason, t.position
+                FROM tasks t LEFT JOIN sessions s ON s.session_id = t.session_id
+                WHERE t.position < ? AND t.state = coalesce(?, t.state) AND {visible}
+                ORDER BY t.position DESC LIMIT ?""",
+            (before, request.state, *reader, request.limit + 1),
         )
         page = rows[: request.limit]
         following = None
         if len(rows) > request.limit:
             following = self._cursors.issue(scope=scope, state={"before": int(str(page[-1][-1]))})
-        return TaskList(results=tuple(map(_row, page)), pagination=Pagination(next_cursor=following))
+        return TaskList(
+            results=tuple(map(_row, page)),
+            pagination=Pagination(next_cursor=following),
+            only=None if seen is None else seen.actor,
+        )
 
     def _limits(self, request: CreateRequest) -> TaskLimits:
         wanted = {name: value for name, value in request.limits.model_dump().items() if value is not None}
         return TaskLimits(**{**self._sessions.default_limits.model_dump(), **wanted})
 
     def _controlled_session(self, call: Call) -> Session:
-        """The call's session, if the caller may end or configure it: a person's session only people may."""
+        """The call's session, if the caller may end or configure it: people any, others their own."""
         session = self._session_of(call)
-        if session.actor_kind in _PEOPLE and call.actor.kind not in _PEOPLE:
+        if call.actor.kind not in _PEOPLE and session.actor != str(call.actor):
+            whose = "a person's" if session.actor_kind in _PEOPLE else "another agent's"
             raise PolicyDenied(
-                f"session {session.session_id} is a person's", hint="work in it, and let the person end it"
+                f"session {session.session_id} is {whose}", hint="work in it, and let those who opened it end it"
             )
         return session
 
     def _session_of(self, call: Call) -> Session:
         return self._sessions.of(_task_of(call))
 
-    async def _view(self, action: Literal["status", "new", "close", "configure"], session: Session) -> SessionResult:
-        task = session.task
+    async def _view(
+        self, action: Literal["status", "new", "close", "configure"], session: Session, call: Call
+    ) -> SessionResult:
+        """The session; of somebody else's, what counts for the caller: the limits, and its own calls."""
+        task, scope = session.task, call.event_scope()
+        if scope is not None and session.actor in await self._log.own_actors((session.actor,), scope):
+            scope = None
+        visible, reader = ("1", tuple[Cell, ...]()) if scope is None else own_actor_condition("actor", scope)
         rows = await self._log.select(
-            """SELECT timestamp, op_type, success, coalesce(mutation_fingerprint, failure_fingerprint)
-               FROM operations WHERE task_id = ? AND status != 'running' ORDER BY op_id DESC LIMIT ?""",
-            (task.task_id, _TIMELINE),
+            f"""SELECT timestamp, op_type, success, coalesce(mutation_fingerprint, failure_fingerprint)
+               FROM operations WHERE task_id = ? AND status != 'running' AND {visible} ORDER BY op_id DESC LIMIT ?""",
+            (task.task_id, *reader, _TIMELINE),
         )
         return SessionResult(
             action=action,
@@ -158,7 +175,7 @@ class SessionOperations:
             task=TaskView(
                 task_id=task.task_id,
                 state=task.state.value,
-                description=task.description,
+                description=task.description if scope is None else "",
                 limits=task.limits,
                 counters=Counters(
                     mutations=task.mutations,
@@ -166,9 +183,9 @@ class SessionOperations:
                     elapsed_sec=(self._clock.monotonic_ns() - task.opened_ns) // SECOND_NS,
                 ),
                 fingerprints=Fingerprints(
-                    last_mutation=task.last_mutation,
-                    last_failure=task.last_failure,
-                    repeated_failure_count=task.repeated_failures,
+                    last_mutation=task.last_mutation if scope is None else None,
+                    last_failure=task.last_failure if scope is None else None,
+                    repeated_failure_count=task.repeated_failures if scope is None else 0,
                 ),
                 timeline=tuple(
                     TimelineEntry(
@@ -180,6 +197,7 @@ class SessionOperations:
                     for at_ns, kind, success, mark in reversed(rows)
                 ),
             ),
+            only=None if scope is None else scope.actor,
         )
 
     def state(self, call: Call) -> JsonObject:

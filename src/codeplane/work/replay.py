@@ -12,7 +12,7 @@ from codeplane.kernel.call_record import CALL_FINISHED
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import InvalidArgument, NotFound
 from codeplane.kernel.event import Event
-from codeplane.kernel.event_log import EventLog, EventQuery
+from codeplane.kernel.event_log import EventLog, EventQuery, EventScope
 from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
 from codeplane.kernel.operation import Request, Result, Risk, operation
@@ -83,10 +83,10 @@ class ReplayOperations:
 
     @operation("session.replay", risk=Risk.READ, timeout_sec=600)
     async def replay(self, call: Call, request: ReplayRequest) -> ReplayResult:
-        """Ask the reads of a recorded session again and tell which answers differ now."""
+        """Ask the reads of a recorded session again and tell which answers differ now; agents replay their own."""
         if not request.in_session and not request.task_id:
             raise InvalidArgument("say which session or task", hint="task.list names them")
-        recorded = await self._recorded(request)
+        recorded = await self._recorded(request, call.event_scope())
         if not recorded:
             raise NotFound("nothing is recorded of that session or task", hint="task.list names what there is")
         reads = [event for event in recorded if self._is_read(event, request.operations)]
@@ -108,7 +108,7 @@ class ReplayOperations:
             against=f"the present state, at {(head or 'no commit')[:9]}",
         )
 
-    async def _recorded(self, request: ReplayRequest) -> list[Event]:
+    async def _recorded(self, request: ReplayRequest, scope: EventScope | None) -> list[Event]:
         # Reads are recorded without making their caller wait.
         await self._log.flush()
         events: list[Event] = []
@@ -121,6 +121,7 @@ class ReplayOperations:
                     types=(CALL_FINISHED,),
                     task_id=request.task_id,
                     session_id=request.in_session,
+                    scope=scope,
                 )
             )
             events += page

@@ -69,6 +69,7 @@ def asked(
                 idempotency_key=None,
                 log=cast(EventLog, None),
                 check_path=lambda call, path: None,
+                find_scope=lambda call: None,
             )
             answer = operation.handler(call, operation.request.model_validate(arguments))
             return await cast("asyncio.Future[Result]", answer)

@@ -62,6 +62,7 @@ class Rig:
             idempotency_key=None,
             log=self.log,
             check_path=lambda actor, path: None,
+            find_scope=lambda call: None,
             action_id=action_id,
         )
         answer = await operation.handler(call, operation.request.model_validate(arguments))  # type: ignore[misc]  # no stream

@@ -85,6 +85,7 @@ def test_a_calls_context() -> None:
         idempotency_key=None,
         log=None,  # type: ignore[arg-type]  # nothing is written here
         check_path=lambda actor, path: None,
+        find_scope=lambda call: None,
     )
     found = CallContext.of(call, mode="always", allow=(), untrusted=True, grant={"approval_mode": "trust"})
     assert (found.surface, found.client, found.task_id, found.session_id) == ("mcp", "editor", "", "")

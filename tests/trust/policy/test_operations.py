@@ -60,6 +60,7 @@ def asked(
                 idempotency_key=None,
                 log=None,  # type: ignore[arg-type]  # nothing is written here
                 check_path=lambda actor, path: None,
+                find_scope=lambda call: None,
             ),
         )
 

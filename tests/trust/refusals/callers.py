@@ -30,6 +30,7 @@ def _holder(name: str) -> Who:
 
 _ISSUED = [
     "reader",
+    "spawner",
     "writer",
     "tooler",
     "sheller",
@@ -121,7 +122,7 @@ WHO: Mapping[str, Who] = {
 }
 # Ways that share all but their outermost layer with another one: some rows, and each caller with each error once.
 SAMPLED = frozenset({"connect-binary", "grpc-web", "grpc", "mcp-http-legacy"})
-STREAMS = frozenset({"witness.ticks"})
+STREAMS = frozenset({"witness.ticks", "work.watch", "ledger.follow"})
 STREAMING = frozenset({"connect-json", "grpc", "embedded"})
 # Refused before there is a call, so that the ledger has none.
 BEFORE_THE_DOOR = frozenset(

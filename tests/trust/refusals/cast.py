@@ -63,6 +63,7 @@ EIGHT = (
 )
 TOKENS: Mapping[str, JsonObject] = {
     "reader": {"capabilities": ["read_files"]},
+    "spawner": {"capabilities": ["read_files", "spawn_agents"]},
     "writer": {"capabilities": ["read_files", "write_files"]},
     "tooler": {"capabilities": ["read_files", "write_files", "execute_tools"]},
     "sheller": {"capabilities": ["read_files", "execute_shell"]},

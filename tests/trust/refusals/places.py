@@ -52,7 +52,7 @@ class Place:
 
     def ask(self, way: str, ask: Ask, *, fresh: bool) -> Answer:
         """Make the call of a row; `fresh`: what it uses up is made for it."""
-        shown = self._shown(ask.who)
+        shown = self.credential(ask.who)
         arguments = self._filled(dict(ask.arguments), fresh=fresh)
         assert isinstance(arguments, dict)
         return self.ways[way].call(shown, ask.operation, arguments)
@@ -97,7 +97,14 @@ class Place:
         for way in self.ways.values():
             way.close()
 
-    def _shown(self, name: str) -> Credential:
+    def fill(self, arguments: JsonObject) -> JsonObject:
+        """The arguments with what `$` stands for, all of it new."""
+        filled = self._filled(dict(arguments), fresh=True)
+        assert isinstance(filled, dict)
+        return filled
+
+    def credential(self, name: str) -> Credential:
+        """What a caller shows here."""
         found = WHO[name]
         token = ""
         if found.token is not None:
@@ -236,6 +243,27 @@ def _session(place: Place, **limits: JsonValue) -> str:
     return str(place.done("session.create", "whole", limits=dict(limits)).session_id)
 
 
+def _work(place: Place) -> str:
+    """Work of the owner's that waits for a person."""
+    steps: JsonValue = [{"operation": "witness.send", "arguments": {"name": "work"}}]
+    work_id = str(place.owner("work.start", steps=steps).work_id)
+    until(lambda: place.owner("work.show", work_id=work_id).state == "WAITING")
+    return work_id
+
+
+def _mutation(place: Place) -> str:
+    """A file that the owner wrote."""
+    edit: JsonValue = {"path": f"docs/{new_id('one')}.txt", "content": "x\n"}
+    return str(place.owner("write_files", edits=[edit]).delta["mutation_id"])
+
+
+def _read_session(place: Place) -> SimpleNamespace:
+    """A session of the owner's in which something was read."""
+    made = place.owner("session.create")
+    place.owner("read_files", session_id=made.session_id, paths=["README.md"])
+    return made
+
+
 def _agent(place: Place) -> str:
     name = new_id("a").replace("_", "-")
     place.owner("agent.token", agent=name)
@@ -275,12 +303,18 @@ _MAKING: Mapping[str, Callable[[Place], str]] = {
     "device_id": lambda place: str(_paired(place).device_id),
     "new_device": lambda place: str(_paired(place).token),
     "session": lambda place: _session(place),
+    "closed_session": lambda place: _session(place),
+    "owner_session": lambda place: str(_read_session(place).session_id),
+    "owner_task": lambda place: str(_read_session(place).task["task_id"]),
+    "owner_mutation": _mutation,
+    "work": _work,
     "spent_session": lambda place: _session(place, max_mutations=0),
     "agent": _agent,
     "grant": _grant,
     "client": _answering,
 }
-_USED_UP = frozenset({"action", "new_device", "task_action", "answer", "code", "device_id", "agent", "grant", "client"})
+_USED_UP = frozenset({"action", "new_device", "task_action", "answer", "code", "device_id", "agent", "grant", "client"}
+                     | {"closed_session", "owner_mutation", "work"})  # fmt: skip
 
 
 def _digest(root: Path) -> str:

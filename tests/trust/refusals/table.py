@@ -120,6 +120,7 @@ PEOPLES: tuple[tuple[str, JsonObject, str], ...] = (
     ("agent.rotate_keys", {}, "owner"),
     ("capability.grant", {"agent": "tester", "capabilities": ["p2p_mesh"]}, "owner"),
     ("notification.list", {}, "device"),
+    ("work.resume", {"work_id": "$work"}, "device"),
     ("notification.read", {"all": True}, "owner"),
 )
 
@@ -538,6 +539,45 @@ def _untrusted() -> Iterable[Row]:
             yield _row("untrusted", who, operation, "APPROVAL_PENDING", arguments, twin=passes, world="untrusted")
 
 
+def _others() -> Iterable[Row]:
+    """What others did, for those to whom nobody has shown it."""
+    seen: tuple[tuple[str, JsonObject, str], ...] = (
+        ("task.show", {"task": "$owner_task"}, "NOT_FOUND"),
+        ("session.replay", {"in_session": "$owner_session"}, "NOT_FOUND"),
+        ("mutation.show", {"mutation_id": "$owner_mutation"}, "NOT_FOUND"),
+        ("work.show", {"work_id": "$work"}, "WORK_NOT_FOUND"),
+        ("work.cancel", {"work_id": "$work"}, "WORK_NOT_FOUND"),
+    )
+    for who in ("agent", "reader", "writer", "session", "spawner"):
+        for operation, arguments, error in seen:
+            yield _row("of others", who, operation, error, arguments, by="whole")
+        watched: JsonObject = {"work_id": "$work"}
+        yield _row("of others", who, "work.watch", "WORK_NOT_FOUND", watched, twin=_ticks("whole"))
+        followed: JsonObject = {"streams": {"policy": 0}}
+        yield _row("of others", who, "ledger.follow", "CAPABILITY_DENIED", followed, twin=_ticks("whole"))
+    for who in ("agent", "writer", "session"):
+        for operation in ("undo", "redo"):
+            named: JsonObject = {"mutation_id": "$owner_mutation"}
+            passes = Ask(who="whole", operation="undo", arguments=named)
+            yield _row("of others", who, operation, "CANNOT_UNDO", named, twin=passes)
+        for operation, more in (("session.close", {}), ("session.configure", {"limits_delta": {"add_mutations": -1}})):
+            given: JsonObject = {"session_id": "$closed_session", **more}
+            yield _row("of others", who, operation, "POLICY_DENIED", given, by="whole")
+    for who in ("agent", "writer"):
+        shared: JsonObject = {"capabilities": ["context_sharing"]}
+        low: JsonObject = {"capabilities": ["streaming_tasks"], "approval_mode": "trust"}
+        if who == "agent":
+            passes = Ask(who=who, operation="capability.request", arguments=low)
+            yield _row("of others", who, "capability.request", "APPROVAL_PENDING", shared, twin=passes)
+        steps: JsonObject = {"steps": [{"operation": "witness.read"}]}
+        yield _row("capability", who, "work.start", "CAPABILITY_DENIED", steps, by="spawner")
+    yield _row("asks", "careful", "work.start", "APPROVAL_PENDING", steps, by="spawner")
+
+
+def _ticks(who: str) -> Ask:
+    return Ask(who=who, operation="witness.ticks")
+
+
 def _learnt_late() -> Iterable[Row]:
     closed = "POLICY_DENIED"
     for who in ("owner", "agent"):
@@ -584,6 +624,7 @@ ROWS: tuple[Row, ...] = tuple(
         _pairing,
         _addresses,
         _untrusted,
+        _others,
         _learnt_late,
     )
     for row in part()

@@ -10,6 +10,7 @@ from tests.interaction.requirements import requirement
 from tests.trust.refusals.callers import BEFORE_THE_DOOR, SAMPLED, STREAMING, STREAMS, WHO
 from tests.trust.refusals.places import Place, statuses
 from tests.trust.refusals.table import ROWS, Ask, Row
+from tests.trust.refusals.work import WORK_ROWS, refused_work
 
 pytestmark = requirement("TRUST-35")
 
@@ -61,6 +62,13 @@ def test_the_table_is_refused_everywhere_and_its_twins_pass(places: Places) -> N
             wrong += found
     print(f"{len(_twins())} twins, {passed.total()} calls: {dict(sorted(passed.items()))}")
     assert not wrong, "\n".join([f"{len(wrong)} wrong:", *wrong])
+    worked: Counter[str] = Counter()
+    with ThreadPoolExecutor(len(everywhere)) as pool:
+        for found in pool.map(lambda place: list(refused_work(place, worked)), everywhere):
+            wrong += found
+    print(f"{len(WORK_ROWS)} kinds of work and their twins, {worked.total()} items: {dict(sorted(worked.items()))}")
+    assert not wrong, "\n".join([f"{len(wrong)} wrong:", *wrong])
+    assert worked.keys() == {way for place in everywhere for way in place.ways} - {"mcp-stdio"}
     assert count.keys() == passed.keys() == {way for place in everywhere for way in place.ways}
 
 

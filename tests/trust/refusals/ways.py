@@ -353,9 +353,12 @@ class Embedded:
     async def _opened(self, root: Path, overrides: Sequence[str]) -> Plane:
         workspace = Workspace(root=root.resolve())
         loaded = load_workspace_config(workspace, [*overrides, "logging.outputs=[]"], {})
-        return await self._stack.enter_async_context(
+        plane = await self._stack.enter_async_context(
             running_here(workspace, loaded=loaded, operations=[WitnessOperations()])
         )
+        # As a server does.
+        plane.work.start_engine(plane.conveyor)
+        return plane
 
     def call(self, shown: Credential, operation: str, arguments: JsonObject) -> Answer:
         caller = Caller(surface=shown.surface, client=shown.client, token=shown.token)

@@ -12,6 +12,7 @@ from codeplane.edit.delta import Delta
 from codeplane.edit.history.mutation_record import MutationRecord, MutationStats, Reversal, State
 from codeplane.edit.history.mutation_store import MutationStore
 from codeplane.edit.undo.preview import MUTATION, UndoPreview
+from codeplane.edit.undo.visibility import require_visible, visible_mutations
 from codeplane.edit.write_files import summary
 from codeplane.index.files.paths import shown, written
 from codeplane.kernel.actor import ActorKind
@@ -151,22 +152,22 @@ class UndoOperations:
     @previews("undo")
     async def preview_undo(self, call: Call, request: UndoRequest) -> Preview:
         """The diff of what would be taken back."""
-        return await self._preview.preview(await asyncio.to_thread(self._choose, call, request.mutation_id, "applied"))
+        return await self._preview.preview(await self._choose_visible(call, request.mutation_id, "applied"))
 
     @previews("redo")
     async def preview_redo(self, call: Call, request: UndoRequest) -> Preview:
         """The diff of what would be done again."""
-        return await self._preview.preview(await asyncio.to_thread(self._choose, call, request.mutation_id, "undone"))
+        return await self._preview.preview(await self._choose_visible(call, request.mutation_id, "undone"))
 
     @operation("mutation.list", risk=Risk.READ)
     async def list_mutations(self, call: Call, request: ListRequest) -> MutationList:
-        """Mutations that can be undone or done again, the newest first."""
+        """Mutations that can be undone or done again, the newest first; agents see their own and their work's."""
         session = call.task.session_id if call.task else ""
         scope = f"mutation.list:{session}:{request.all_sessions}"
         after = str(self._cursors.open(request.cursor, scope=scope)["after"]) if request.cursor else None
         records = [
             record
-            for record in await asyncio.to_thread(self._mutations.all)
+            for record in await visible_mutations(call, await asyncio.to_thread(self._mutations.all))
             if request.all_sessions or record.session_id == session
         ]
         rest = [record for record in records if after is None or record.mutation_id < after]
@@ -185,6 +186,8 @@ class UndoOperations:
         try:
             record = self._choose(call, request.mutation_id, wanted)
         except CodePlaneError:
+            record = None
+        if record is None:
             # The call itself says why there is none, to callers who may make it.
             return Assessment(risk=Risk.WRITE, whole=True)
         return Assessment(risk=Risk.WRITE, paths=tuple(map(written, record.paths)), whole=True)
@@ -192,7 +195,7 @@ class UndoOperations:
     async def _reverse(self, call: Call, request: UndoRequest, *, wanted: State) -> UndoResult:
         # An approval names the mutation.
         mutation_id = call.pins.get(MUTATION, request.mutation_id)
-        record = await asyncio.to_thread(self._choose, call, mutation_id, wanted)
+        record = await self._choose_visible(call, mutation_id, wanted)
         reversal = self._reversals.get(record.kind)
         if reversal is None:
             raise CannotUndo(f"mutations of kind {record.kind} cannot be undone here")
@@ -202,8 +205,9 @@ class UndoOperations:
         try:
             delta = await reverse(call, record)
         except CannotUndo as error:
-            if later := await asyncio.to_thread(self._later, record):
-                error.hint = f"undo the later one first: {', '.join(later)}; or look at what is there now and edit it"
+            later = await visible_mutations(call, await asyncio.to_thread(self._later, record))
+            if names := [other.mutation_id for other in later[:_LATER]]:
+                error.hint = f"undo the later one first: {', '.join(names)}; or look at what is there now and edit it"
             raise
         await asyncio.to_thread(self._mutations.mark, record.mutation_id, state)
         consequence = Consequence()
@@ -223,18 +227,42 @@ class UndoOperations:
             epoch=consequence.epoch,
         )
 
-    def _later(self, record: MutationRecord) -> list[str]:
+    def _later(self, record: MutationRecord) -> list[MutationRecord]:
         """Return later mutations of the same files, newest first."""
         paths = set(record.paths)
         return [
-            other.mutation_id
+            other
             for other in self._mutations.all()
             if other.mutation_id > record.mutation_id and other.state == "applied" and paths & set(other.paths)
-        ][:_LATER]
+        ]
 
-    def _choose(self, call: Call | None, mutation_id: str, wanted: State) -> MutationRecord:
-        """Choose the mutation to undo or redo; without a call, as for a person."""
+    async def _choose_visible(self, call: Call, mutation_id: str, wanted: State) -> MutationRecord:
+        """Choose the mutation to undo or redo among those that the caller may see."""
+        if mutation_id:
+            named = await asyncio.to_thread(self._mutations.find, mutation_id, CannotUndo)
+            await require_visible(call, named, CannotUndo, self._mutations.retention)
+        record = await asyncio.to_thread(self._choose, call, mutation_id, wanted)
+        if record is None:
+            raise await self._nothing_to_undo(call, wanted)
+        return record
+
+    async def _nothing_to_undo(self, call: Call, wanted: State) -> CannotUndo:
+        """The error for a session without such a mutation; it names the caller's newest elsewhere."""
         verb = "undo" if wanted == "applied" else "redo"
+        records = await visible_mutations(call, await asyncio.to_thread(self._mutations.all))
+        newest = next((record for record in records if record.state == wanted), None)
+        if newest is None:
+            return CannotUndo(
+                f"there is nothing to {verb}; mutations are kept for {self._mutations.retention}",
+                hint=f"nothing is left to {verb}: mutation_list shows what there was; git_status, how things are",
+            )
+        return CannotUndo(
+            f"this session has nothing to {verb}; the newest of others is {newest.mutation_id} ({newest.what})",
+            hint=f"send mutation_id: {newest.mutation_id} to {verb} that one",
+        )
+
+    def _choose(self, call: Call | None, mutation_id: str, wanted: State) -> MutationRecord | None:
+        """Choose the mutation to undo or redo, None when there is none; without a call, as for a person."""
         if mutation_id:
             named = self._mutations.find(mutation_id, CannotUndo)
             if named.state != wanted:
@@ -245,20 +273,9 @@ class UndoOperations:
         record = self._mutations.newest(state=wanted, session_id=session)
         if record is not None and wanted == "undone":
             self._refuse_stale(record, session)
-        if record is None:
-            newest = self._mutations.newest(state=wanted)
-            if newest is not None and (call is None or call.actor.kind is ActorKind.OWNER):
-                # A person may undo any mutation, also after their session has ended.
-                return newest
-            if newest is None:
-                raise CannotUndo(
-                    f"there is nothing to {verb}; mutations are kept for {self._mutations.retention}",
-                    hint=f"nothing is left to {verb}: mutation_list shows what there was; git_status, how things are",
-                )
-            raise CannotUndo(
-                f"this session has nothing to {verb}; the newest of others is {newest.mutation_id} ({newest.what})",
-                hint=f"send mutation_id: {newest.mutation_id} to {verb} that one",
-            )
+        if record is None and (call is None or call.actor.kind is ActorKind.OWNER):
+            # A person may undo any mutation, also after their session has ended.
+            return self._mutations.newest(state=wanted)
         return record
 
     def _refuse_stale(self, record: MutationRecord, session: str | None) -> None:

@@ -11,6 +11,7 @@ from codeplane.edit.history.mutation_record import FileVersions, MutationStats, 
 from codeplane.edit.history.mutation_store import MutationStore
 from codeplane.edit.line_diff import diff_lines, split_lines, unified_diff
 from codeplane.edit.text import Text
+from codeplane.edit.undo.visibility import require_visible
 from codeplane.git.read.hidden_paths import HiddenPaths
 from codeplane.index.files.paths import shown
 from codeplane.kernel.call import Call
@@ -88,8 +89,10 @@ class ShowOperations:
 
     @operation("mutation.show", risk=Risk.READ)
     async def show(self, call: Call, request: ShowRequest) -> MutationView:
-        """One mutation: what it did to each file, as a diff of before and after it, while that is kept."""
+        """One mutation: what it did to each file, as a diff of before and after it, while that is kept; agents see
+        their own."""
         record = await asyncio.to_thread(self._mutations.find, request.mutation_id, NotFound)
+        await require_visible(call, record, NotFound, self._mutations.retention)
         scope = f"mutation.show:{record.mutation_id}"
         start = int(str(self._cursors.open(request.cursor, scope=scope)["start"])) if request.cursor else 0
         paths = record.paths[start : start + request.limit]

@@ -56,6 +56,7 @@ class Identify:
                 idempotency_key=received.key,
                 log=self.log,
                 check_path=self.authority.may_write,
+                find_scope=self.authority.event_scope,
                 redact=partial(self.redaction.text, actor),
                 secrets_in=partial(self.redaction.secrets_in, actor),
                 secrets_margin=partial(self.redaction.margin, actor),

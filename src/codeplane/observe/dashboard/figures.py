@@ -11,6 +11,7 @@ from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.failure import is_failure
 from codeplane.kernel.operation import Request, Result, Risk, operation
 from codeplane.kernel.ports import ProjectionStore
+from codeplane.ledger.own_actors import own_actor_condition
 
 _MAX_CALLS = 2000
 _PARTS, _STEPS = 12, 60
@@ -19,12 +20,12 @@ _SHORTEST_NS = 60 * SECOND_NS
 # whose duration says nothing about the operation: the approved execution is a call of its own.
 _RECENT = """SELECT o.timestamp, o.op_type, o.status, o.duration_ms, o.failure_class FROM
              (SELECT timestamp, op_type, status, duration_ms, failure_class, session_id, repo_before_hash
-              FROM operations ORDER BY op_id DESC LIMIT ?1) o
+              FROM operations WHERE {visible} ORDER BY op_id DESC LIMIT ?) o
              LEFT JOIN sessions s ON s.session_id = o.session_id
-             WHERE o.timestamp >= ?2 AND o.status != 'running' AND o.op_type != 'dashboard.link'
+             WHERE o.timestamp >= ? AND o.status != 'running' AND o.op_type != 'dashboard.link'
              AND o.status != 'APPROVAL_PENDING'
              AND (o.repo_before_hash IS NOT NULL OR coalesce(s.surface, '') != 'web')"""
-_OLDEST = "SELECT timestamp FROM operations ORDER BY op_id DESC LIMIT 1 OFFSET ?"
+_OLDEST = "SELECT timestamp FROM operations WHERE {visible} ORDER BY op_id DESC LIMIT 1 OFFSET ?"
 
 
 class FiguresRequest(Request):
@@ -81,11 +82,14 @@ class FiguresOperations:
 
     @operation("call.figures", risk=Risk.READ)
     async def figures(self, call: Call, request: FiguresRequest) -> CallFigures:
-        """How many calls there were lately, how many failed, and how long each operation took; of the newest 2,000."""
+        """How many calls there were lately, how many failed, and how long each operation took; of the newest 2,000.
+        Agents see figures of their own calls."""
+        scope = call.event_scope()
+        visible, reader = ("1", ()) if scope is None else own_actor_condition("actor", scope)
         now = self._clock.now_ns()
         since = now - request.minutes * 60 * SECOND_NS
-        rows = await self._tables.select(_RECENT, (_MAX_CALLS, since))
-        longest_ago = await self._tables.select(_OLDEST, (_MAX_CALLS - 1,))
+        rows = await self._tables.select(_RECENT.format(visible=visible), (*reader, _MAX_CALLS, since))
+        longest_ago = await self._tables.select(_OLDEST.format(visible=visible), (*reader, _MAX_CALLS - 1))
         calls = cast(list[tuple[int, str, str, float, str | None]], rows)
         # From the first call on, or all calls of a new server would be in the last step.
         start = min(max(since, min((item[0] for item in calls), default=0)), now - _SHORTEST_NS)

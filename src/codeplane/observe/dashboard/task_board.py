@@ -17,6 +17,8 @@ from codeplane.kernel.failure import NOT_FAILED
 from codeplane.kernel.operation import Request, Result, Risk, operation
 from codeplane.kernel.page import PageRequest, Pagination
 from codeplane.kernel.ports import Ledger
+from codeplane.ledger.own_actors import own_actor_condition
+from codeplane.ledger.rows import Cell
 from codeplane.observe.dashboard.call_row import summarise_arguments
 
 # The failed rows of `operations`.
@@ -33,8 +35,6 @@ _STEPS = 300
 _MAX_SIGNALS = 3
 _MAX_SESSIONS = 5000
 _PENDING = frozenset({"APPROVAL_PENDING", "CANCELLED"})
-
-Cell = str | int | float | bytes | None
 
 
 class BoardRequest(PageRequest):
@@ -149,7 +149,7 @@ class ActorList(Result):
 
 
 class BoardOperations:
-    """Lists tasks and actors for people."""
+    """Lists tasks and actors."""
 
     def __init__(self, *, log: Ledger, clock: Clock, cursors: Cursors) -> None:
         self._log = log
@@ -158,8 +158,9 @@ class BoardOperations:
 
     @operation("task.board", risk=Risk.READ)
     async def board(self, call: Call, request: BoardRequest) -> Board:
-        """Tasks with their clients and what they used of their budgets, the newest first."""
+        """Tasks with their clients and what they used of their budgets, the newest first; agents see their own."""
         scope = f"task.board:{request.state}:{request.dashboard}"
+        visible, reader = _visible(call, "s.actor")
         before = 2**62
         if request.cursor:
             before = int(str(self._cursors.open(request.cursor, scope=scope)["before"]))
@@ -167,10 +168,10 @@ class BoardOperations:
             # The page first, so that failures are counted for its tasks only.
             f"""SELECT {_COLUMNS} FROM
                 (SELECT t.* FROM tasks t LEFT JOIN sessions s ON s.session_id = t.session_id
-                 WHERE t.position < ?1 AND (?2 IS NULL OR t.state = ?2) AND (?3 OR coalesce(s.surface, '') != 'web')
-                 ORDER BY t.position DESC LIMIT ?4) t
+                 WHERE t.position < ? AND t.state = coalesce(?, t.state) AND (? OR coalesce(s.surface, '') != 'web')
+                 AND {visible} ORDER BY t.position DESC LIMIT ?) t
                 LEFT JOIN sessions s ON s.session_id = t.session_id ORDER BY t.position DESC""",
-            (before, request.state, request.dashboard, request.limit + 1),
+            (before, request.state, request.dashboard, *reader, request.limit + 1),
         )
         page, following = rows[: request.limit], None
         if len(rows) > request.limit:
@@ -179,15 +180,17 @@ class BoardOperations:
 
     @operation("actor.list", risk=Risk.READ)
     async def actors(self, call: Call, request: ActorsRequest) -> ActorList:
-        """Everyone who opened a session lately, by which client and way, the latest first; not this dashboard."""
+        """Everyone who opened a session lately, by which client and way, the latest first; not this dashboard. Agents
+        see themselves and their work."""
+        visible, reader = _visible(call, "actor")
         scope = "actor.list"
         start = int(str(self._cursors.open(request.cursor, scope=scope)["start"])) if request.cursor else 0
         rows = await self._log.select(
-            """SELECT actor, group_concat(DISTINCT client), group_concat(DISTINCT surface), count(*),
+            f"""SELECT actor, group_concat(DISTINCT client), group_concat(DISTINCT surface), count(*),
                sum(closed_at IS NULL), min(opened_at), max(opened_at)
-               FROM (SELECT * FROM sessions ORDER BY rowid DESC LIMIT ?1) WHERE coalesce(surface, '') != 'web'
-               GROUP BY actor ORDER BY max(opened_at) DESC LIMIT ?2 OFFSET ?3""",
-            (_MAX_SESSIONS, request.limit + 1, start),
+               FROM (SELECT * FROM sessions ORDER BY rowid DESC LIMIT ?) WHERE coalesce(surface, '') != 'web'
+               AND {visible} GROUP BY actor ORDER BY max(opened_at) DESC LIMIT ? OFFSET ?""",
+            (_MAX_SESSIONS, *reader, request.limit + 1, start),
         )
         following = None
         if len(rows) > request.limit:
@@ -208,10 +211,12 @@ class BoardOperations:
 
     @operation("task.show", risk=Risk.READ)
     async def show(self, call: Call, request: TaskShowRequest) -> TaskStory:
-        """One task: its budget, its calls in order, and what repeats in them, in words."""
+        """One task: its budget, its calls in order, and what repeats in them, in words; agents see their own."""
+        visible, reader = _visible(call, "s.actor")
         rows = await self._log.select(
-            f"SELECT {_COLUMNS} FROM tasks t LEFT JOIN sessions s ON s.session_id = t.session_id WHERE t.task_id = ?",
-            (request.task,),
+            f"""SELECT {_COLUMNS} FROM tasks t LEFT JOIN sessions s ON s.session_id = t.session_id
+                WHERE t.task_id = ? AND {visible}""",
+            (request.task, *reader),
         )
         if not rows:
             raise NotFound(f"there is no task {request.task[:80]!r}, or not any more", hint="see: cpl call task.list")
@@ -267,6 +272,12 @@ class BoardOperations:
             client=_text(client),
             actor=_text(actor),
         )
+
+
+def _visible(call: Call, column: str) -> tuple[str, tuple[Cell, ...]]:
+    """An SQL condition that the caller may see what the actor in a column did, with its values."""
+    scope = call.event_scope()
+    return ("1", ()) if scope is None else own_actor_condition(column, scope)
 
 
 def _step(row: Sequence[Cell], summaries: Mapping[str, str]) -> Step:

@@ -19,6 +19,7 @@ from codeplane.kernel.operation import Preview, Risk, operation, previews
 from codeplane.kernel.page import Pagination
 from codeplane.kernel.ports import Ledger, Payloads, ScopeOf
 from codeplane.kernel.redaction import Redactor
+from codeplane.ledger.own_actors import own_actor_condition
 from codeplane.ledger.rows import Cell
 from codeplane.work.items.engine import WorkEngine
 from codeplane.work.items.item import WorkItem, WorkLimits
@@ -108,7 +109,7 @@ class WorkOperations:
 
     @operation("work.list", risk=Risk.READ)
     async def list(self, call: Call, request: ListRequest) -> WorkPage:
-        """Work items, the newest first; agents see their own."""
+        """Work items, the newest first; agents see their own and what these started."""
         conditions, values = ["1"], list[Cell]()
         for column, value in (("state", request.state), ("parent_id", request.parent_id)):
             if value is not None:
@@ -116,8 +117,9 @@ class WorkOperations:
                 values.append(value)
         scope = self._scope_of(call)
         if scope is not None:
-            conditions.append("(created_by = ? OR work_id = ?)")
-            values += [scope.actor, call.actor.actor_id]
+            own, reader = own_actor_condition("created_by", scope)
+            conditions.append(f"({own} OR work_id = ?)")
+            values += [*reader, call.actor.actor_id]
         asked: JsonObject = request.model_dump(mode="json", exclude={"cursor", "limit"})
         name = f"work.list:{call.task.session_id if call.task else ''}:{digest(canonical(asked))}"
         if request.cursor:
@@ -179,7 +181,7 @@ class WorkOperations:
     async def _visible(self, call: Call, work_id: str) -> WorkItem:
         """An item that the caller may see; WorkNotFound for those of others."""
         item, scope = await self._engine.store.get(work_id), self._scope_of(call)
-        if scope is None or item.created_by == scope.actor or item.actor == call.actor:
+        if scope is None or item.actor == call.actor or await self._log.own_actors((item.created_by,), scope):
             return item
         raise WorkNotFound(f"there is no work item {work_id!r}")
 
