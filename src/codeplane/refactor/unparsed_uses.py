@@ -81,7 +81,7 @@ def _pasted(world: World, draft: Draft) -> Iterator[Danger]:
         return
     edits = [edit for candidate in draft.candidates for edit in candidate.edits] or list(draft.edits)
     places = [(edit.path, edit.start) for edit in edits]
-    if (made := Resolver(world).pasted(places[0][0], draft.word, places)) is not None:
+    if (made := Resolver(world).pasting_macro(places[0][0], draft.word, places)) is not None:
         what = f"a macro joins {draft.word}, or a part of it, with something else (##)"
         yield Danger(kind=UNPARSED_USE, what=what, path=made[0], offset=made[1])
 

@@ -78,7 +78,7 @@ class MemberResolver(ABC):
         With `how="overload"` it is one of several entities, of which the types of arguments decide.
         """
 
-    def imported(self, path: str, facts: Facts, one: Import) -> tuple[Entity, ...] | None:
+    def resolve_import(self, path: str, facts: Facts, one: Import) -> tuple[Entity, ...] | None:
         """Return what an import brings; None if the general rules for imports decide."""
         return None
 
@@ -98,7 +98,7 @@ class MemberResolver(ABC):
         """Whether a file may use a definition, by the rules of who sees it."""
         return True
 
-    def pasted(self, name: str, places: Sequence[tuple[str, int]]) -> tuple[str, int] | None:
+    def pasting_macro(self, name: str, places: Sequence[tuple[str, int]]) -> tuple[str, int] | None:
         """Return where a macro makes a name from parts, or other names from one that is used at these places."""
         return None
 

@@ -82,7 +82,7 @@ class Resolver(StatementValues):
     def imported(self, path: str, facts: Facts, import_: Import) -> tuple[Entity, ...]:
         """Return what an import brings."""
         typed = self._members_of(facts)
-        found = typed.imported(path, facts, import_) if typed is not None else None
+        found = typed.resolve_import(path, facts, import_) if typed is not None else None
         return super().imported(path, facts, import_) if found is None else found
 
     def guesses(self, path: str, facts: Facts, import_: Import) -> bool:
@@ -110,11 +110,11 @@ class Resolver(StatementValues):
         typed = self._members_of(facts)
         return typed is None or typed.may_reach(path, definition)
 
-    def pasted(self, path: str, name: str, places: Sequence[tuple[str, int]]) -> tuple[str, int] | None:
+    def pasting_macro(self, path: str, name: str, places: Sequence[tuple[str, int]]) -> tuple[str, int] | None:
         """Return where a macro of the language of a file makes a name from parts, or other names from it."""
         facts = self._world.facts(path)
         typed = self._members_of(facts) if facts is not None else None
-        return typed.pasted(name, places) if typed is not None else None
+        return typed.pasting_macro(name, places) if typed is not None else None
 
     def other_at(self, path: str, offset: int, name: str, new: str) -> Bound | None:
         """Return what a new name would mean already at the place of a member's name, in languages with types."""

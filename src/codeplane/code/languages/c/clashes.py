@@ -39,7 +39,7 @@ class Clashes:
             if declaration.kind == "macro" or any(own.space == declaration.space for own in mine):
                 return declaration.bound
         for own in mine if any(own.external for own in mine) else ():
-            for declaration in self._declarations.named(new):
+            for declaration in self._declarations.find_all(new):
                 if declaration.external and declaration.defines and declaration.space == own.space:
                     return declaration.bound
         return self._outside_name(path, new) if mine else None
@@ -48,7 +48,7 @@ class Clashes:
         """Return what a file sees under a name, or those that include it do."""
         key = (path, new)
         if key not in self._seen:
-            found = (*self._declarations.visible(path, new), *self._declarations.among_includers(path, new))
+            found = (*self._declarations.find_visible(path, new), *self._declarations.among_includers(path, new))
             self._seen[key] = tuple(dict.fromkeys(found))
         return self._seen[key]
 
@@ -80,7 +80,7 @@ class Clashes:
 
     def _declaration(self, bound: Bound) -> Declaration | None:
         return next(
-            (declaration for declaration in self._declarations.named(bound.name) if declaration.bound == bound), None
+            (declaration for declaration in self._declarations.find_all(bound.name) if declaration.bound == bound), None
         )
 
 

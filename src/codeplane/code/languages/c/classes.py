@@ -33,7 +33,7 @@ class Names(Protocol):
     def is_outside(self, path: str, node: tree_sitter.Node) -> bool:
         """Whether a name certainly is of something that is not in the repository."""
 
-    def declared(self, bound: Bound) -> Type | None:
+    def declared_type(self, bound: Bound) -> Type | None:
         """Return what a type stands for."""
 
 
@@ -77,7 +77,7 @@ class Classes:
                 yield Body(bound.file, facts.body_of[index])
             elif definition.kind == "type" and self._depth < _MAX_DEPTH:
                 self._depth += 1
-                meant = self._names.declared(bound)
+                meant = self._names.declared_type(bound)
                 yield from self.of_type(meant) if meant is not None else ()
                 self._depth -= 1
 
@@ -94,7 +94,7 @@ class Classes:
         level, outside = list(bodies), True
         seen: set[Body] = set()
         while level and len(seen) < _MAX_BASES:
-            found = [bound for body in level for bound in self.own(body, name)]
+            found = [bound for body in level for bound in self.own_members(body, name)]
             if found:
                 return tuple(dict.fromkeys(found)), False
             seen.update(level)
@@ -106,7 +106,7 @@ class Classes:
             level = list(dict.fromkeys(deeper))
         return (), outside and bool(bodies)
 
-    def own(self, body: Body, name: str) -> list[Bound]:
+    def own_members(self, body: Body, name: str) -> list[Bound]:
         """Return a member that a body declares, with its definitions outside of the class."""
         facts = self._view.facts(body.path)
         if facts is None:

@@ -37,7 +37,7 @@ class Declarations:
         self._found: dict[str, tuple[tuple[Declaration, ...], bool]] = {}
         self._groups: dict[str, dict[Bound, tuple[Bound, ...]]] = {}
 
-    def named(self, name: str) -> tuple[Declaration, ...]:
+    def find_all(self, name: str) -> tuple[Declaration, ...]:
         """Return all declarations of a name."""
         return self._all(name)[0]
 
@@ -45,25 +45,27 @@ class Declarations:
         """Whether no declarations of a name were left out."""
         return self._all(name)[1]
 
-    def visible(self, path: str, name: str) -> list[Declaration]:
+    def find_visible(self, path: str, name: str) -> list[Declaration]:
         """Return the declarations of a name that a file has or includes."""
-        found = self.named(name)
+        found = self.find_all(name)
         reached = self._reachable_files(path) if found else frozenset()
         return [declaration for declaration in found if declaration.bound.file in reached]
 
     def macros_over(self, path: str, bound: Bound) -> tuple[Bound, ...]:
         """Return the macros that a file sees under the name of a declaration that is none of them."""
-        macros = [declaration.bound for declaration in self.visible(path, bound.name) if declaration.kind == "macro"]
+        macros = [
+            declaration.bound for declaration in self.find_visible(path, bound.name) if declaration.kind == "macro"
+        ]
         return tuple(macros) if macros and bound not in self.group(macros[0]) else ()
 
     def among_includers(self, path: str, name: str) -> list[Declaration]:
         """Return the declarations of a name that files which include this one have or include."""
-        found = self.named(name)
+        found = self.find_all(name)
         includes = self.includes(path) if found else None
         if includes is None:
             return []
         files = {declaration.bound.file for declaration in found}
-        reached = {file for includer in includes.includers(path) for file in includes.reached(includer)[0] & files}
+        reached = {file for includer in includes.includers(path) for file in includes.reachable_files(includer)[0] & files}
         return [declaration for declaration in found if declaration.bound.file in reached]
 
     def includes(self, path: str) -> Includes | None:
@@ -80,23 +82,25 @@ class Declarations:
 
     def linker_twins(self, bounds: Iterable[Bound]) -> tuple[Bound, ...]:
         """Return the declarations elsewhere that the linker may join with these: one side has no definition."""
-        mine = [declaration for bound in bounds for declaration in self.named(bound.name) if declaration.bound == bound]
+        mine = [
+            declaration for bound in bounds for declaration in self.find_all(bound.name) if declaration.bound == bound
+        ]
         own = {declaration.bound for declaration in mine}
         if not any(declaration.external for declaration in mine):
             return ()
         defined = any(declaration.defines and declaration.external for declaration in mine)
         found: list[Bound] = []
-        for declaration in self.named(mine[0].bound.name):
+        for declaration in self.find_all(mine[0].bound.name):
             if declaration.bound in own or not declaration.external or declaration.space != mine[0].space:
                 continue
             theirs = self.group(declaration.bound)
-            there = any(other.defines for other in self.named(declaration.bound.name) if other.bound in theirs)
+            there = any(other.defines for other in self.find_all(declaration.bound.name) if other.bound in theirs)
             if not (defined and there):
                 found.append(declaration.bound)
         return tuple(found)
 
     def _group_by_includer(self, name: str) -> dict[Bound, tuple[Bound, ...]]:
-        found = self.named(name)
+        found = self.find_all(name)
         groups = {declaration.bound: {declaration.bound} for declaration in found}
         if len(found) > 1:
             files = {declaration.bound.file for declaration in found}
@@ -112,7 +116,7 @@ class Declarations:
 
     def _reachable_files(self, path: str) -> frozenset[str]:
         includes = self.includes(path)
-        return includes.reached(path)[0] if includes is not None else frozenset({path})
+        return includes.reachable_files(path)[0] if includes is not None else frozenset({path})
 
     def _all(self, name: str) -> tuple[tuple[Declaration, ...], bool]:
         found = self._found.get(name)
@@ -170,7 +174,7 @@ class Declarations:
         return None
 
     def _is_namespace(self, space: str, last: str) -> bool:
-        declared = (declaration for declaration in self.named(last) if declaration.kind == "namespace")
+        declared = (declaration for declaration in self.find_all(last) if declaration.kind == "namespace")
         known = (
             f"{declaration.space}.{declaration.bound.name.replace('::', '.')}".strip(".") for declaration in declared
         )

@@ -45,7 +45,7 @@ class Includes(Modules):
         """Return the header as its package."""
         return source
 
-    def reached(self, path: str) -> tuple[frozenset[str], bool]:
+    def reachable_files(self, path: str) -> tuple[frozenset[str], bool]:
         """Return a file with all files that it includes, and whether none of them may be one that was not found."""
         found = self._reached.get(path)
         if found is None:

@@ -34,7 +34,7 @@ class Initializers:
         field = designator.named_child(0)
         name = (field.text or b"").decode("utf-8", "replace") if field is not None else ""
         bounds = self._names.member(of, name, False)
-        return next((found for bound in bounds if (found := self._types.declared(bound)) is not None), None)
+        return next((found for bound in bounds if (found := self._types.declared_type(bound)) is not None), None)
 
     def _value_type(self, path: str, values: Node) -> Type | None:
         """Return the type that a list of initial values is for."""

@@ -31,7 +31,7 @@ class Macros:
         before = _RECEIVER.search(self._view.text(path), max(0, offset - 120), offset)
         return self._of_parameter(path, facts, offset, before[1].decode(), 0) if before is not None else ()
 
-    def pasted(self, name: str, places: Sequence[tuple[str, int]]) -> tuple[str, int] | None:
+    def pasting_macro(self, name: str, places: Sequence[tuple[str, int]]) -> tuple[str, int] | None:
         """Return where `##` makes a name from parts, or other names from one that is used at these places."""
         for part, pattern in _parts(name):
             for path in self._view.holding(part):

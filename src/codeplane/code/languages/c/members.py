@@ -98,7 +98,7 @@ class Members:
         for bound in list(bounds):
             for body in self._classes.of_bound(bound):
                 if self._classes.name_of(body) in bounds:
-                    bounds.update(dict.fromkeys(self._classes.own(body, bound.name)))
+                    bounds.update(dict.fromkeys(self._classes.own_members(body, bound.name)))
         return tuple(bounds)
 
     def bodies_around(self, path: str, facts: Facts, scope: int) -> tuple[Body, ...]:
@@ -133,7 +133,7 @@ class Members:
     def _behind_operator(self, bodies: tuple[Body, ...]) -> tuple[Body, ...]:
         """Return what `->` of a class gives, if it has one."""
         own, _ = self._classes.find(bodies, "operator->")
-        given = next((found for bound in own if (found := self._types.declared(bound)) is not None), None)
+        given = next((found for bound in own if (found := self._types.declared_type(bound)) is not None), None)
         return bodies if not own else self._classes.of_type(given) if given is not None else ()
 
     def _is_foreign(self, of: Type) -> bool:

@@ -144,9 +144,9 @@ class CNames(MemberResolver):
         meant = [entity for entity in found.entities if isinstance(entity, Bound)] if found is not None else []
         return self._clashes.at(path, meant, new)
 
-    def pasted(self, name: str, places: Sequence[tuple[str, int]]) -> tuple[str, int] | None:
+    def pasting_macro(self, name: str, places: Sequence[tuple[str, int]]) -> tuple[str, int] | None:
         """Return where a macro makes a name from parts, or other names from one that is used at these places."""
-        return self._macros.pasted(name, places)
+        return self._macros.pasting_macro(name, places)
 
     # What types and classes ask.
 
@@ -183,9 +183,9 @@ class CNames(MemberResolver):
         found = self.meaning(path, facts, node.start_byte, _text(node)) if facts is not None else None
         return found is not None and any(isinstance(entity, Outside) for entity in found.entities)
 
-    def declared(self, bound: Bound) -> Type | None:
+    def declared_type(self, bound: Bound) -> Type | None:
         """Return what a type stands for."""
-        return self._types.declared(bound)
+        return self._types.declared_type(bound)
 
     def owner(self, path: str, offset: int) -> Type | None:
         """Return the type of `this` at a place, written where its class is."""
@@ -221,7 +221,7 @@ class CNames(MemberResolver):
                 enum for enum in enums if (there := self._view.facts(enum.file)) and there.defining(enum.scope, name)
             ]
             return self._of_bounds(tuple(Bound(enum.file, enum.scope, name) for enum in found_in), how="member")
-        space = self._namespaces.named(facts, qualifiers)
+        space = self._namespaces.resolve_namespace(facts, qualifiers)
         if space is not None:
             return self._in_space(path, space, name) or UNKNOWN_MEMBER
         first = qualifiers[0]
@@ -242,7 +242,7 @@ class CNames(MemberResolver):
         """Whether nothing in the repository declares the first name of a path."""
         name = _text(node)
         meant = self._view.plain(path, node.start_byte, name)
-        return meant.own is None and not self._declarations.named(name) and not self._view.named(name)[0]
+        return meant.own is None and not self._declarations.find_all(name) and not self._view.named(name)[0]
 
     def _lookup(self, path: str, facts: Facts, offset: int, name: str, *, certain: bool) -> Meaning | None:
         return self._around(path, facts, facts.scope_at(offset), offset, name, certain=certain)
@@ -319,7 +319,9 @@ class CNames(MemberResolver):
 
     def _in_space(self, path: str, space: str, name: str) -> Meaning | None:
         """Return what a namespace has under a name, as far as a file sees it."""
-        seen = [declaration for declaration in self._declarations.visible(path, name) if declaration.space == space]
+        seen = [
+            declaration for declaration in self._declarations.find_visible(path, name) if declaration.space == space
+        ]
         if not seen:
             seen = [
                 declaration
@@ -352,10 +354,10 @@ class CNames(MemberResolver):
 
     def _undeclared_meaning(self, path: str, facts: Facts, offset: int, name: str) -> Meaning:
         """Return what a name may mean of which a file sees no declaration."""
-        if not self._declarations.named(name) and not self._declarations.is_whole(name):
+        if not self._declarations.find_all(name) and not self._declarations.is_whole(name):
             return _UNKNOWN
         includes = self._declarations.includes(path)
-        if includes is None or not includes.reached(path)[1] or facts.errors:
+        if includes is None or not includes.reachable_files(path)[1] or facts.errors:
             return _UNKNOWN
         text = self._view.text(path)
         called = text[offset + len(name.encode()) :][:40].lstrip()[:1] == b"("
@@ -386,7 +388,7 @@ class CNames(MemberResolver):
         if found is None or found.entities:
             return found
         groups = {
-            frozenset(self._declarations.group(declaration.bound)) for declaration in self._declarations.named(name)
+            frozenset(self._declarations.group(declaration.bound)) for declaration in self._declarations.find_all(name)
         }
         if len(groups) == 1 and self._declarations.is_whole(name):
             return self._of_bounds(tuple(next(iter(groups))))

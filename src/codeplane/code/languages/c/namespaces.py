@@ -12,11 +12,11 @@ class Namespaces:
     def __init__(self, declarations: Declarations) -> None:
         self._declarations = declarations
 
-    def named(self, facts: Facts, qualifiers: list[tree_sitter.Node]) -> str | None:
+    def resolve_namespace(self, facts: Facts, qualifiers: list[tree_sitter.Node]) -> str | None:
         """Return the namespace that a path names, looked for from the inside out."""
         parts = ".".join((qualifier.text or b"").decode("utf-8", "replace") for qualifier in qualifiers)
         first, _, _ = parts.partition(".")
-        declared = self._declarations.named(first)
+        declared = self._declarations.find_all(first)
         known = {
             f"{declaration.space}.{first}".strip(".") for declaration in declared if declaration.kind == "namespace"
         }

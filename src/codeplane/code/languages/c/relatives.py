@@ -66,7 +66,7 @@ class CRelatives:
         for body in bodies:
             family, missing = self._classes.family(body)
             for relative in sorted(family, key=lambda relative: (relative.path, relative.scope)):
-                everything.update(dict.fromkeys(self._classes.own(relative, member.name)))
+                everything.update(dict.fromkeys(self._classes.own_members(relative, member.name)))
             if missing and kind in ("method", "function", "prototype") and self._may_override(body, member.name):
                 outside = missing
         members = tuple(entity for entity in everything if entity != member)

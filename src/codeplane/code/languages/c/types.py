@@ -116,7 +116,7 @@ class Types:
         for bound in bounds:
             if self._names.is_type(bound):
                 return None
-            found = found or self.declared(bound)
+            found = found or self.declared_type(bound)
         return found
 
     def _members(self, path: str, node: Node) -> tuple[Bound, ...]:
@@ -201,7 +201,7 @@ class Types:
         # A typedef may hide an array or pointer; a class of the repository has an operator of its own.
         return of if of.node.type == "type_identifier" else None
 
-    def declared(self, bound: Bound) -> Type | None:
+    def declared_type(self, bound: Bound) -> Type | None:
         """Return the type that a binding is declared with: of a function its result, of a type what it stands for."""
         if bound not in self._declared:
             self._declared[bound] = None

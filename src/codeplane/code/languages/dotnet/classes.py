@@ -87,7 +87,7 @@ class CSharpClasses:
             elif facts is not None and kind == "class":
                 outer = self.of_scope(of.file, facts, of.scope)
                 found = [
-                    Bound(bound.file, bound.scope, bound.name) for bound, _ in self.declared(outer, of.name, TYPES)
+                    Bound(bound.file, bound.scope, bound.name) for bound, _ in self.declarations(outer, of.name, TYPES)
                 ]
                 self._parts[of] = tuple(dict.fromkeys(found)) or (of,)
         return self._parts[of]
@@ -100,7 +100,7 @@ class CSharpClasses:
                 if facts is not None and definition.kind in TYPES and index in facts.body_of:
                     yield part.file, facts, facts.body_of[index]
 
-    def declared(self, of: Bound, name: str, kinds: frozenset[str] | None = None) -> list[tuple[Bound, Definition]]:
+    def declarations(self, of: Bound, name: str, kinds: frozenset[str] | None = None) -> list[tuple[Bound, Definition]]:
         """Return what the parts of a type declare under a name; without kinds, its members that are no types."""
         found = []
         for path, facts, body in self.bodies(of):
@@ -139,14 +139,14 @@ class CSharpClasses:
         """Return what kind of type it is."""
         return next((definition.kind for _, definition in self._view.definitions(of) if definition.kind in TYPES), "")
 
-    def nested(self, of: Bound, name: str) -> tuple[Bound, ...]:
+    def nested_type(self, of: Bound, name: str) -> tuple[Bound, ...]:
         """Return the type of a name inside a type or what it builds on."""
         for ancestor in self.ancestors(Type(of)):
-            if isinstance(ancestor.of, Bound) and (found := self.declared(ancestor.of, name, TYPES)):
+            if isinstance(ancestor.of, Bound) and (found := self.declarations(ancestor.of, name, TYPES)):
                 return tuple(dict.fromkeys(bound for bound, _ in found))
         return ()
 
-    def named(self, path: str, offset: int, name: str, arity: int = 0) -> tuple[Entity, ...]:
+    def resolve_type(self, path: str, offset: int, name: str, arity: int = 0) -> tuple[Entity, ...]:
         """Return what the name of a type means at a place: the parts of one type, or something from outside."""
         facts = self._view.facts(path)
         if facts is None:
@@ -156,7 +156,7 @@ class CSharpClasses:
             if any(self.is_parameter(path, facts.bind_at(row), name) for row in facts.rows(scope, name)):
                 return (Bound(path, scope, name),)
             if facts.scopes[scope].kind == "class" and (of := self.of_scope(path, facts, scope)).name:
-                found: tuple[Entity, ...] = self.nested(of, name)
+                found: tuple[Entity, ...] = self.nested_type(of, name)
                 if found:
                     return found
             scope = facts.scopes[scope].parent
@@ -178,7 +178,9 @@ class CSharpClasses:
                     # A using inside of a namespace may leave out its first parts.
                     brought += self.tops(f"{outer}.{using.source}".strip("."), name, arity)
             elif using.kind == "csharp_using_static":
-                brought += (part for of in self.resolve_full_name(using.source)[:1] for part in self.nested(of, name))
+                brought += (
+                    part for of in self.resolve_full_name(using.source)[:1] for part in self.nested_type(of, name)
+                )
         unique = dict.fromkeys(brought)
         kinds = {self.parts(bound) for bound in unique}
         return (tuple(unique) if len(kinds) == 1 else ()) if unique else None
@@ -201,7 +203,7 @@ class CSharpClasses:
         if found or not before:
             return found
         outer = self.resolve_full_name(before)
-        return self.nested(outer[0], last) if outer else ()
+        return self.nested_type(outer[0], last) if outer else ()
 
     def is_parameter(self, path: str, at: int, name: str) -> bool:
         """Whether the binding at a place is a type parameter."""
@@ -255,7 +257,7 @@ class CSharpClasses:
             return []
         if not self.is_class(of.of):
             return self.constraints(of.of)
-        given = self.given(of)
+        given = self.type_arguments(of)
         return [substitute(base, given) if base is not None else None for base in self.supers(of.of)]
 
     def constraints(self, parameter: Bound) -> list[Type | None]:
@@ -275,7 +277,7 @@ class CSharpClasses:
                 found += [self.read(parameter.file, constraint) for constraint in written if constraint is not None]
         return [*found, Type(Outside("Object"))]
 
-    def given(self, of: Type) -> dict[Bound, Type | None]:
+    def type_arguments(self, of: Type) -> dict[Bound, Type | None]:
         """Return what a type has for the type parameters of its class."""
         if not of.args or not isinstance(of.of, Bound):
             return {}
@@ -307,7 +309,7 @@ class CSharpClasses:
     def _read(self, path: str, node: Node, dims: int) -> Type | None:
         match node.type:
             case "identifier" | "generic_name" | "qualified_name" | "alias_qualified_name":
-                found = self.written(path, node)
+                found = self.resolve_type_node(path, node)
                 if not found or text(node) == "dynamic":
                     return None
                 return Type(found[0], tuple(self.read(path, argument) for argument in _arguments(node)), dims)
@@ -321,11 +323,11 @@ class CSharpClasses:
                 return None
         return None
 
-    def written(self, path: str, node: Node) -> tuple[Entity, ...]:
+    def resolve_type_node(self, path: str, node: Node) -> tuple[Entity, ...]:
         """Return the parts of the type that a plain, generic or dotted name means."""
         if node.type in ("identifier", "generic_name"):
             name = text(node if node.type == "identifier" else node.named_children[0])
-            return self.named(path, node.start_byte, name, len(_arguments(node)))
+            return self.resolve_type(path, node.start_byte, name, len(_arguments(node)))
         if node.type not in ("qualified_name", "member_access_expression"):
             last = text(node).rpartition("::")[2]
             return self.tops("", last, 0) or (Outside(text(node)),)
@@ -336,9 +338,9 @@ class CSharpClasses:
         last = text(name_node if name_node.type == "identifier" else name_node.named_children[0])
         before = node.child_by_field_name("qualifier") or node.child_by_field_name("expression")
         if before is not None and before.type in (*_NAMES, "generic_name"):
-            outer = self.written(path, before)
+            outer = self.resolve_type_node(path, before)
             if outer and isinstance(outer[0], Bound):
-                return self.nested(outer[0], last) or (Outside(dotted),)
+                return self.nested_type(outer[0], last) or (Outside(dotted),)
         prefix = dotted.rpartition(".")[0]
         for namespace in self.namespaces(path, node.start_byte):
             if found := self.tops(f"{namespace}.{prefix}".strip("."), last, len(_arguments(node))):

@@ -156,7 +156,7 @@ class CSharpExpressions(CSharpLookup):
         if node.type == "identifier":
             if self.resolve_bare_name(path, node.start_byte, text(node)) is not None:
                 return ()
-            found = self._classes.named(path, node.start_byte, text(node))
+            found = self._classes.resolve_type(path, node.start_byte, text(node))
             return found if found and (isinstance(found[0], Bound) or text(node)[:1].isupper()) else ()
         if node.type != "member_access_expression":
             return ()
@@ -169,7 +169,7 @@ class CSharpExpressions(CSharpLookup):
             return ()
         if first.type == "identifier" and self.resolve_bare_name(path, first.start_byte, text(first)) is not None:
             return ()
-        found = self._classes.written(path, node)
+        found = self._classes.resolve_type_node(path, node)
         return found
 
     def resolve_access(self, path: str, node: Node, arguments: Node | None = None) -> Found | None:
@@ -223,7 +223,7 @@ class CSharpExpressions(CSharpLookup):
             )
         return Type(Outside(f"a member of {simple_name(owner)}")) if is_foreign(owner) else None
 
-    def called(self, path: str, node: Node) -> Found | None:
+    def resolve_call(self, path: str, node: Node) -> Found | None:
         """Return the method that a call means; None if the receiver is not known."""
         function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
         if function is None:
@@ -237,7 +237,7 @@ class CSharpExpressions(CSharpLookup):
         return None
 
     def _of_call(self, path: str, node: Node) -> Type | None:
-        found = self.called(path, node)
+        found = self.resolve_call(path, node)
         function = node.child_by_field_name("function")
         if found is None or function is None:
             return None
@@ -276,13 +276,13 @@ class CSharpExpressions(CSharpLookup):
 
     def of_found(self, found: Found) -> Type | None:
         """Return the type of a variable or member that was found."""
-        kinds = [self._as_member_of(found.owner, self.declared(bound)) for bound in found.bounds]
+        kinds = [self._as_member_of(found.owner, self.declared_type(bound)) for bound in found.bounds]
         return kinds[0] if kinds and all(type_ == kinds[0] for type_ in kinds) else None
 
     def _as_member_of(self, owner: Type | None, of: Type | None) -> Type | None:
-        return substitute(of, self._classes.given(owner)) if owner is not None else of
+        return substitute(of, self._classes.type_arguments(owner)) if owner is not None else of
 
-    def declared(self, bound: Bound) -> Type | None:
+    def declared_type(self, bound: Bound) -> Type | None:
         """Return the type that a variable, field or property is declared with."""
         facts = self._view.facts(bound.file)
         places = [definition.name_at for _, definition in self._view.definitions(bound)]
@@ -356,7 +356,7 @@ class CSharpExpressions(CSharpLookup):
                     return ancestor.args[0]
             if owner is not None and owner.dims and passes_items("List", name, 1):
                 return Type(owner.of, owner.args, owner.dims - 1)
-        found = self.called(path, call)
+        found = self.resolve_call(path, call)
         position = values_of(listed).index(around)
         kinds = []
         for bound in found.bounds if found is not None else ():

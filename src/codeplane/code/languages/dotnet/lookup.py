@@ -69,7 +69,7 @@ class CSharpLookup(ABC):
                 continue
             owners = self._classes.resolve_full_name(import_.source)
             unknown = unknown if owners else import_.source
-            found = self._classes.declared(owners[0], name) if owners else []
+            found = self._classes.declarations(owners[0], name) if owners else []
             if found:
                 return Found(tuple(dict.fromkeys(bound for bound, _ in found)), True, Type(owners[0]))
         return Found((), False, None, unknown) if unknown else None
@@ -84,7 +84,7 @@ class CSharpLookup(ABC):
                 outside = outside or (ancestor.of.source if own else "")
             elif isinstance(ancestor.of, Bound) and self._classes.is_class(ancestor.of):
                 having += (
-                    (ancestor, bound, definition) for bound, definition in self._classes.declared(ancestor.of, name)
+                    (ancestor, bound, definition) for bound, definition in self._classes.declarations(ancestor.of, name)
                 )
         if not having:
             return Found((), False, None, outside if self._classes.is_whole(of) else "")

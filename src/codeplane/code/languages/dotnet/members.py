@@ -101,11 +101,13 @@ class CSharpMembers(MemberResolver):
         if around.type == "anonymous_object_creation_expression" and self._names_value(around, whole):
             return Meaning(entities=(Outside("a type without a name"),), certain=True, how="member")
         if self._is_type(around, whole):
-            return _meaning_of(self._classes.written(path, whole), "type")
+            return _meaning_of(self._classes.resolve_type_node(path, whole), "type")
         if around.type == "invocation_expression" and around.child_by_field_name("function") == whole:
             if text(node) == "nameof":
                 return None
-            return self._of_bare(path, node, self._types.called(path, around), around.child_by_field_name("arguments"))
+            return self._of_bare(
+                path, node, self._types.resolve_call(path, around), around.child_by_field_name("arguments")
+            )
         return self._of_bare(path, node, self._types.resolve_bare_name(path, node.start_byte, text(node)), None)
 
     def other_at(self, path: str, offset: int, name: str, new: str) -> Bound | None:
@@ -120,7 +122,7 @@ class CSharpMembers(MemberResolver):
         if parent.child_by_field_name("name") == node or parent.type == "qualified_name":
             return None
         if now.side == "type":
-            found = self._classes.named(path, offset, new)
+            found = self._classes.resolve_type(path, offset, new)
             return next((entity for entity in found if isinstance(entity, Bound)), None)
         seen = self._types.resolve_bare_name(path, offset, new)
         other = seen.bounds[0] if seen is not None and seen.bounds else None
@@ -130,13 +132,13 @@ class CSharpMembers(MemberResolver):
         """Return the members that are renamed with one."""
         return self._relatives.of(member)
 
-    def imported(self, path: str, facts: Facts, one: Import) -> tuple[Entity, ...]:
+    def resolve_import(self, path: str, facts: Facts, one: Import) -> tuple[Entity, ...]:
         """Return what an import brings: a using of a namespace brings no name of its own."""
         return self._classes.resolve_full_name(one.source) if one.alias else ()
 
     def top_level(self, path: str, facts: Facts, name: str) -> tuple[Entity, ...]:
         """Return what a name that a file does not bind means by its namespaces and usings."""
-        return tuple(entity for entity in self._classes.named(path, 0, name) if isinstance(entity, Bound))
+        return tuple(entity for entity in self._classes.resolve_type(path, 0, name) if isinstance(entity, Bound))
 
     def _of_definition(self, path: str, facts: Facts, offset: int, name: str) -> Meaning | None:
         """Return what a declared name means: itself; local variables are left to the rules of scopes."""
@@ -149,7 +151,9 @@ class CSharpMembers(MemberResolver):
         """Return the parameters that an argument may be named by."""
         listed = argument.parent
         call = listed.parent if listed is not None else None
-        found = self._types.called(path, call) if call is not None and call.type == "invocation_expression" else None
+        found = (
+            self._types.resolve_call(path, call) if call is not None and call.type == "invocation_expression" else None
+        )
         bounds = []
         for bound in found.bounds if found is not None else ():
             facts = self._view.facts(bound.file)
@@ -162,9 +166,9 @@ class CSharpMembers(MemberResolver):
 
     def _of_attribute(self, path: str, node: Node) -> Meaning:
         name = text(node)
-        found = self._classes.named(path, node.start_byte, name)
+        found = self._classes.resolve_type(path, node.start_byte, name)
         if not isinstance(found[0] if found else None, Bound):
-            found = self._classes.named(path, node.start_byte, f"{name}Attribute")
+            found = self._classes.resolve_type(path, node.start_byte, f"{name}Attribute")
         return _meaning_of(found, "type")
 
     def _of_qualified(self, path: str, node: Node, around: Node) -> Meaning:
@@ -179,9 +183,9 @@ class CSharpMembers(MemberResolver):
             found: Sequence[Entity] = self._classes.resolve_full_name(text(around if is_last else node))
             return _meaning_of(found or (Outside(text(around)),), "type", how="member")
         if not is_last:
-            found = self._classes.written(path, node)
+            found = self._classes.resolve_type_node(path, node)
             return _meaning_of(found if found and isinstance(found[0], Bound) else (Outside("a namespace"),), "type")
-        return _meaning_of(self._classes.written(path, around), "type", how="member")
+        return _meaning_of(self._classes.resolve_type_node(path, around), "type", how="member")
 
     def _of_access(self, path: str, access: Node) -> Meaning:
         around = access.parent
@@ -204,7 +208,9 @@ class CSharpMembers(MemberResolver):
             return _meaning_of(self._types.type_name(path, access) or (Outside(text(access)),), "type", how="member")
         if found is not None and found.bounds == () and isinstance(found.owner and found.owner.of, Bound):
             assert found.owner is not None and isinstance(found.owner.of, Bound)
-            nested = self._classes.nested(found.owner.of, text(access.child_by_field_name("name")).partition("<")[0])
+            nested = self._classes.nested_type(
+                found.owner.of, text(access.child_by_field_name("name")).partition("<")[0]
+            )
             if nested:
                 return _meaning_of(nested, "type", how="member")
         return self._of_found(found, "member")
@@ -255,11 +261,11 @@ class CSharpMembers(MemberResolver):
             return None if local else self._of_found(found, "name")
         if name == "value" and self._in_accessor(node):
             return Meaning(entities=(Outside("the value of a setter"),), certain=True, how="name")
-        named = self._classes.named(path, node.start_byte, name, 0)
+        named = self._classes.resolve_type(path, node.start_byte, name, 0)
         if named and isinstance(named[0], Bound):
             return _meaning_of(named, "type")
         if node.parent is not None and node.parent.type == "generic_name":
-            return _meaning_of(self._classes.written(path, node.parent), "type")
+            return _meaning_of(self._classes.resolve_type_node(path, node.parent), "type")
         parent = node.parent
         first = parent is not None and parent.type == "member_access_expression" and not arguments
         if first and name[:1].isupper():

@@ -44,7 +44,7 @@ class CSharpRelatives:
             if self._is_shared(member.file, mine)
             else [owner]
         )
-        bounds = [bound for of in family for bound, _ in self._classes.declared(of, member.name)]
+        bounds = [bound for of in family for bound, _ in self._classes.declarations(of, member.name)]
         return Relatives(
             members=tuple(bound for bound in dict.fromkeys(bounds) if bound != member),
             outside=self._outside(family, member.name),
@@ -80,7 +80,7 @@ class CSharpRelatives:
                     yield heir
 
     def _has(self, of: Bound, name: str) -> bool:
-        there = self._classes.declared(of, name)
+        there = self._classes.declarations(of, name)
         return any(self._is_shared(bound.file, [definition]) for bound, definition in there)
 
     def _is_shared(self, path: str, members: list[Definition]) -> bool:
@@ -101,7 +101,7 @@ class CSharpRelatives:
         if name in BY_PATTERN or (name in QUERY and self._view.holding("from")):
             return "the language, which looks for that name"
         for of in family:
-            mine = [(bound.file, definition) for bound, definition in self._classes.declared(of, name)]
+            mine = [(bound.file, definition) for bound, definition in self._classes.declarations(of, name)]
             if not mine:
                 continue
             above = self._classes.ancestors(Type(of))

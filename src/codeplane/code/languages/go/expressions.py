@@ -75,7 +75,7 @@ class Expressions:
             return None
         if self._types.is_type(found):
             return Type(path, node)
-        return self._narrow(found, node) if found.file == path else self.declared(found)
+        return self._narrow(found, node) if found.file == path else self.declared_type(found)
 
     def _narrow(self, bound: Bound, use: Node) -> Type | None:
         """Return the type of a variable at a place: in the case of a type switch it is what the case says."""
@@ -84,7 +84,7 @@ class Expressions:
         names = node.parent if node is not None else None
         switch = names.parent if names is not None and names.type == "expression_list" else None
         if switch is None or switch.type != "type_switch_statement":
-            return self.declared(bound)
+            return self.declared_type(bound)
         around: Node | None = use
         while around is not None and (around.parent is None or around.parent.id != switch.id):
             around = around.parent
@@ -112,7 +112,7 @@ class Expressions:
             first = found[0] if found else None
             if not isinstance(first, Bound):
                 return None
-            return Member(found, Type(path, node) if self._types.is_type(first) else self.declared(first))
+            return Member(found, Type(path, node) if self._types.is_type(first) else self.declared_type(first))
         return self._members.find(owner, text_of(field)) if owner is not None else None
 
     def operand(self, path: str, node: Node) -> Module | Outside | Type | None:
@@ -125,7 +125,7 @@ class Expressions:
                 return found
         return self.of(path, node)
 
-    def declared(self, bound: Bound) -> Type | None:
+    def declared_type(self, bound: Bound) -> Type | None:
         """Return the type that a variable or field is declared with; for a function its declaration."""
         if bound not in self._declared:
             self._declared[bound] = None
@@ -264,7 +264,7 @@ class Expressions:
 
     def _is_foreign(self, path: str, argument: Node) -> bool:
         """Whether an argument has a type from outside."""
-        return isinstance(self._types.named(self.of(path, argument)), Outside)
+        return isinstance(self._types.named_type(self.of(path, argument)), Outside)
 
     def _is_builtin_called(self, path: str, function: Node) -> bool:
         if function.type != "identifier":

@@ -48,7 +48,7 @@ class Handovers:
         found: dict[str, None] = {}
         for of in owners:
             packages = self._types.packages(of.path)
-            entity = self._types.named(of)
+            entity = self._types.named_type(of)
             beside = packages.beside(of.path) if packages is not None else [of.path]
             found |= dict.fromkeys(beside)
             for name in self._sources(entity) if isinstance(entity, Bound) else ():
@@ -175,7 +175,7 @@ class Handovers:
 
     def _foreign(self, of: Type | None) -> str:
         """Return the package of a type that is neither here nor in the standard library."""
-        entity = self._types.named(of)
+        entity = self._types.named_type(of)
         return entity.source if isinstance(entity, Outside) and is_foreign(entity.source) else ""
 
 

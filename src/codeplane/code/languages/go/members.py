@@ -63,7 +63,7 @@ class GoMembers(MemberResolver):
         under = self._types.underlying(of)
         if under is not None and under.node.type != "struct_type":
             return None
-        entity = self._types.named(of)
+        entity = self._types.named_type(of)
         if isinstance(entity, Outside):
             return Meaning(entities=(entity,), certain=True, how="member")
         found = self._members.find(of, name) if of is not None else None

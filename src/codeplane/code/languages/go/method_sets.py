@@ -131,7 +131,7 @@ class MethodSets:
     def _embedding_types(self, types: list[Type]) -> list[Type]:
         """Return the types that embed some types, and so have their methods."""
         found: dict[Bound, Type] = {}
-        waiting = [entity for entity in (self._types.named(of) for of in types) if isinstance(entity, Bound)]
+        waiting = [entity for entity in (self._types.named_type(of) for of in types) if isinstance(entity, Bound)]
         waiting += [interface for of in types if (interface := self._interface_name(of)) is not None]
         seen: set[Bound] = set()
         for _ in range(_MAX_EMBEDDING):
@@ -159,8 +159,8 @@ class MethodSets:
                     continue
                 bound = Bound(path, definition.scope, definition.name)
                 literal = self._types.literal(bound)
-                for _, inner in self._members.embedded(literal[0]) if literal is not None else ():
-                    if of.name in text_of(inner.node) and self._types.named(inner) == of:
+                for _, inner in self._members.embedded_types(literal[0]) if literal is not None else ():
+                    if of.name in text_of(inner.node) and self._types.named_type(inner) == of:
                         node = self._view.node(
                             path, definition.name_at, definition.name_at + len(definition.name.encode())
                         )
@@ -172,9 +172,9 @@ class MethodSets:
         methods = {text_of(name): found for name, node in fields(of) if (found := of.at(node)) is not None}
         foreign: list[Type] = []
         whole = depth < _MAX_EMBEDDING
-        for _, inner in self._members.embedded(of):
+        for _, inner in self._members.embedded_types(of):
             under = self._types.underlying(inner)
-            if isinstance(self._types.named(inner), Outside):
+            if isinstance(self._types.named_type(inner), Outside):
                 foreign.append(inner)
             elif under is None or under.node.type != "interface_type" or not whole:
                 whole = False
@@ -242,8 +242,10 @@ class MethodSets:
     def _overrides(self, of: Type, name: str) -> str:
         """Return the embedded type from outside that a method may hide the one of."""
         under = self._types.underlying(of)
-        for _, inner in self._members.embedded(under) if under is not None and under.node.type == "struct_type" else ():
-            foreign = isinstance(self._types.named(inner), Outside)
+        for _, inner in (
+            self._members.embedded_types(under) if under is not None and under.node.type == "struct_type" else ()
+        ):
+            foreign = isinstance(self._types.named_type(inner), Outside)
             if foreign and may_have(self._types.full_name(inner), name):
                 return text_of(inner.node)
         return ""

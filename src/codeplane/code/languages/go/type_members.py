@@ -45,7 +45,7 @@ class TypeMembers:
         head = self._types.canonical(of)
         if head is None or head.given or head.node.type == "generic_type":
             return None
-        entity = self._types.named(head)
+        entity = self._types.named_type(head)
         return entity if isinstance(entity, Bound) else None
 
     def _search(self, of: Type, name: str) -> Member | None:
@@ -60,7 +60,7 @@ class TypeMembers:
             unread = False
             for type_ in level:
                 head = self._types.canonical(type_)
-                entity = self._types.named(head)
+                entity = self._types.named_type(head)
                 if isinstance(entity, Outside) and head is not None:
                     here += [entity] if may_have(self._types.full_name(head), name) else []
                     continue
@@ -75,7 +75,7 @@ class TypeMembers:
                 seen.add(mark)
                 own = self._own_member(head, entity, under, name)
                 found += [own] if own is not None else []
-                deeper += [inner for _, inner in self.embedded(under)] if under is not None else []
+                deeper += [inner for _, inner in self.embedded_types(under)] if under is not None else []
                 unread = unread or under is None
             if found:
                 same = len({member.entities for member in found}) == 1
@@ -125,7 +125,9 @@ class TypeMembers:
             if method is None or method.type != "method_declaration" or definition.inside in ("", None):
                 continue
             receiver = receiver_type(method)
-            if receiver is None or (definition.inside != of.name and self._types.named(Type(path, receiver)) != of):
+            if receiver is None or (
+                definition.inside != of.name and self._types.named_type(Type(path, receiver)) != of
+            ):
                 continue
             given = self._receiver_given(Type(path, receiver), head)
             yield Member((Bound(path, definition.scope, name),), Type(path, method, given=given))
@@ -146,7 +148,7 @@ class TypeMembers:
                 bound = self.bound_at(under.path, named)
                 kind = under.at(written)
                 return Member((bound,), kind) if bound is not None else None
-        for shown, inner in self.embedded(under):
+        for shown, inner in self.embedded_types(under):
             if shown == name and under.node.type == "struct_type":
                 entity = self._types.entity(inner.path, inner.node)
                 twins = self._types.twins(entity) if isinstance(entity, Bound) else (entity,)
@@ -154,7 +156,7 @@ class TypeMembers:
                 return Member(entities, inner, bool(entities))
         return None
 
-    def embedded(self, literal: Type) -> Iterator[tuple[str, Type]]:
+    def embedded_types(self, literal: Type) -> Iterator[tuple[str, Type]]:
         """Yield what a struct or an interface embeds, each with the name of its field."""
         if literal.node.type == "interface_type":
             for child in literal.node.named_children:

@@ -215,16 +215,16 @@ class GoTypes:
             literal = self.literal(bound) if isinstance(bound, Bound) else None
             if not isinstance(bound, Bound) or literal is None or not literal[1]:
                 return found
-            of = Type(literal[0].path, literal[0].node, given=self.given(found, bound))
+            of = Type(literal[0].path, literal[0].node, given=self.type_arguments(found, bound))
         return None
 
-    def given(self, of: Type, bound: Bound) -> tuple[tuple[str, Type | None], ...]:
+    def type_arguments(self, of: Type, bound: Bound) -> tuple[tuple[str, Type | None], ...]:
         """Return what the parameters of a generic type stand for where it is written."""
         arguments = self.arguments(of)
         names = [name for name, _ in self.parameters_of(bound)]
         return tuple((name, arguments[at] if at < len(arguments) else None) for at, name in enumerate(names))
 
-    def named(self, of: Type | None) -> Entity | None:
+    def named_type(self, of: Type | None) -> Entity | None:
         """Return the named type that a type is, behind its pointers and aliases."""
         found = self.canonical(of)
         if found is None or found.outside or found.node.type not in _NAMED:
@@ -234,7 +234,7 @@ class GoTypes:
 
     def full_name(self, of: Type) -> str:
         """Return the name of a type from outside with its package."""
-        found = self.named(of)
+        found = self.named_type(of)
         name = text_of(of.node).rpartition(".")[2]
         return f"{found.source}.{name}" if isinstance(found, Outside) and found.source != name else name
 
@@ -248,7 +248,7 @@ class GoTypes:
             literal = self.literal(bound) if isinstance(bound, Bound) else None
             if literal is None or not isinstance(bound, Bound):
                 return None
-            of = Type(literal[0].path, literal[0].node, given=self.given(of, bound))
+            of = Type(literal[0].path, literal[0].node, given=self.type_arguments(of, bound))
         return None
 
     def element(self, of: Type | None) -> Type | None:

@@ -121,7 +121,7 @@ class JavaMembers(MemberResolver):
         """Return the members that are renamed with one."""
         return self._relatives.of(member)
 
-    def imported(self, path: str, facts: Facts, one: Import) -> tuple[Entity, ...]:
+    def resolve_import(self, path: str, facts: Facts, one: Import) -> tuple[Entity, ...]:
         """Return what an import brings."""
         return self._classes.imported(one) if one.imported not in ("", "*") else ()
 

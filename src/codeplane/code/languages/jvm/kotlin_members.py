@@ -59,7 +59,7 @@ class KotlinMembers(MemberResolver):
         alias = next((import_ for import_ in facts.imports if import_.alias == name), None)
         if found is None or alias is None or found.how != "name":
             return found
-        meant = self.imported(path, facts, alias)
+        meant = self.resolve_import(path, facts, alias)
         if found.entities not in ((), (Outside(name),), (Outside(alias.source),)) and not set(found.entities) & set(
             meant
         ):
@@ -123,7 +123,7 @@ class KotlinMembers(MemberResolver):
         """Return the members that are renamed with one."""
         return self._relatives.of(member)
 
-    def imported(self, path: str, facts: Facts, one: Import) -> tuple[Entity, ...]:
+    def resolve_import(self, path: str, facts: Facts, one: Import) -> tuple[Entity, ...]:
         """Return what an import brings: types, functions, variables and members of objects of one name."""
         if one.imported in ("", "*"):
             return ()

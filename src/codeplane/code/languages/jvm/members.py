@@ -36,14 +36,14 @@ class JvmMembers(MemberResolver):
         found = self._by_language.get(facts.language) if facts is not None else None
         return found.relatives(member) if found is not None else None
 
-    def imported(self, path: str, facts: Facts, one: Import) -> tuple[Entity, ...] | None:
+    def resolve_import(self, path: str, facts: Facts, one: Import) -> tuple[Entity, ...] | None:
         """Return what an import brings; None if the general rules decide."""
         found = self._by_language.get(facts.language)
-        return found.imported(path, facts, one) if found is not None else None
+        return found.resolve_import(path, facts, one) if found is not None else None
 
     def is_guess(self, path: str, facts: Facts, one: Import) -> bool:
         """Whether several types of the repository have the name that an import names."""
-        found = self.imported(path, facts, one)
+        found = self.resolve_import(path, facts, one)
         return found is not None and len(found) > 1
 
     def top_level(self, path: str, facts: Facts, name: str) -> tuple[Entity, ...] | None:

@@ -78,7 +78,7 @@ class RustMembers(MemberResolver):
             return self._of_shorthand(path, node, above, name)
         return _met(self._names.first(path, offset, name, _space(node, above)))
 
-    def imported(self, path: str, facts: Facts, one: Import) -> tuple[Entity, ...] | None:
+    def resolve_import(self, path: str, facts: Facts, one: Import) -> tuple[Entity, ...] | None:
         """Return what a `use` brings."""
         node = self._view.node(path, one.imported_at, one.imported_at + 1)
         use = next((above for above in around(node) if above.type == "use_declaration"), None) if node else None
