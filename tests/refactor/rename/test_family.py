@@ -139,6 +139,15 @@ _STRUCTURAL = {
         "class Engine:\n    def sides(self, x): ...\nclass Heir(Engine):\n    def other(self): ...\n",
         "Engine.sides",
     ),
+    "is inherited by an heir of an heir": (
+        "class Engine:\n    def sides(self, x): ...\nclass Middle(Engine): ...\n"
+        "class Last(Middle):\n    def other(self): ...\n",
+        "Engine.sides",
+    ),
+    "is given a function of another object": (
+        "class Engine:\n    def __init__(self, at):\n        self.other = at.other\n    def sides(self, x): ...\n",
+        "Engine.sides",
+    ),
     "names its parameter otherwise": (
         "class Engine:\n    def sides(self, number): ...\n    def other(self): ...\n",
         "Engine.sides",
@@ -229,3 +238,19 @@ def test_a_protocol_of_one_field_is_named_before_a_class_that_has_it_is_changed(
         (danger,) = [danger for danger in draft.dangers if danger.kind == "structural_protocol"]
         assert (danger.count, danger.path) == (count, other)
         assert "structural_protocol" in GRAVE
+
+
+@requirement("REF-05")
+def test_a_field_that_holds_a_function_belongs_to_the_protocol_that_asks_for_a_method(tmp_path: Path) -> None:
+    files = {
+        "p.py": f"{_PROTOCOL}class Reversal(Protocol):\n    def sides(self, x): ...\n    def other(self): ...\n",
+        "e.py": (
+            "class Engine:\n    def __init__(self, at):\n        self.sides = at.sides_of\n"
+            "        self.other: Callable[[], int] = at.other_of\n"
+        ),
+    }
+    for renamed in ("Reversal.sides", "Engine.sides"):
+        with repo(tmp_path / renamed, files) as found:
+            family, _ = found.plan(renamed, "edges").candidates
+            after = found.applied(family.edits)
+        assert "self.edges = at.sides_of" in after["e.py"] and "def edges(" in after["p.py"]

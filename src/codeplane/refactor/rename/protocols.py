@@ -13,14 +13,20 @@ from codeplane.refactor.rename.rename_context import RenameContext
 from codeplane.refactor.rename.subclasses import subclasses
 
 _PLACED = frozenset({"positional", "positional_only"})
+# A field that is declared as a function, or assigned a name, a lambda or a partial function.
+_HOLDS_FUNCTION = re.compile(
+    rb"[ \t]*(?::[^=\n]*\bCallable\b"
+    rb"|=[ \t]*(?:lambda\b|(?:\w+\.)?partial\(|(?!None\b|True\b|False\b|\d)[\w.]+[ \t]*(?:[#;\n]|$)))"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Member:
-    """A member of a class; `parameters` is None for what is read like a field."""
+    """A member of a class; `parameters` is None for what is read like a field, which may hold a function."""
 
     owner: Bound
     parameters: tuple[Parameter, ...] | None
+    may_hold_function: bool = False
 
 
 class Protocols:
@@ -118,7 +124,12 @@ class Protocols:
         text = self._context.world.text(of.file)
         bodies = {facts.body_of.get(index, -1) for index, _ in self._context.resolver.definitions(of)}
         return {
-            definition.name: _Member(owner=of, parameters=_parameters(facts, text, definition))
+            definition.name: _Member(
+                owner=of,
+                parameters=_parameters(facts, text, definition),
+                may_hold_function=_HOLDS_FUNCTION.match(text, definition.name_at + len(definition.name.encode()))
+                is not None,
+            )
             for definition in facts.definitions
             if definition.scope in bodies and not definition.name.startswith("__")
         }
@@ -137,9 +148,11 @@ def _parameters(facts: Facts, text: bytes, definition: Definition) -> tuple[Para
 
 def _fits(member: _Member | None, asked: _Member) -> bool:
     """Whether a member can be used as a protocol asks: names of positional parameters do not matter."""
-    if member is None or member.parameters is None or asked.parameters is None:
-        return member is not None and member.parameters is None and asked.parameters is None
-    return _takes(member.parameters, asked.parameters)
+    if member is None:
+        return False
+    if asked.parameters is None:
+        return member.parameters is None
+    return member.may_hold_function if member.parameters is None else _takes(member.parameters, asked.parameters)
 
 
 def _takes(mine: Sequence[Parameter], asked: Sequence[Parameter]) -> bool:
