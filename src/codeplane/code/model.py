@@ -235,7 +235,7 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, kw_only=True, dict=Tru
         there = self._definitions_by_name.get(name)
         return [index for index in there if self.definitions[index].scope == scope] if there else ()
 
-    def named(self, name: str) -> Sequence[int]:
+    def indexes_of(self, name: str) -> Sequence[int]:
         """The definitions of a name, in their order."""
         return self._definitions_by_name.get(name, ())
 

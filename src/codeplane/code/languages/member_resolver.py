@@ -24,16 +24,16 @@ class CodeView(Protocol):
     def node(self, path: str, start: int, end: int) -> tree_sitter.Node | None:
         """Return the smallest syntax node around a span of a file."""
 
-    def plain(self, path: str, offset: int, name: str) -> Meaning:
+    def resolve_plain_name(self, path: str, offset: int, name: str) -> Meaning:
         """Return what a plain name at a place means by scopes, imports and packages."""
 
-    def exported(self, place: str, name: str) -> tuple[Entity, ...]:
+    def find_export(self, place: str, name: str) -> tuple[Entity, ...]:
         """Return what a module or package gives under a name."""
 
     def definitions(self, bound: Bound) -> Sequence[tuple[int, Definition]]:
         """Return the definitions that share a binding, each with its index in the facts of its file."""
 
-    def named(self, name: str) -> tuple[Sequence[tuple[str, int]], bool]:
+    def find_definitions(self, name: str) -> tuple[Sequence[tuple[str, int]], bool]:
         """Return every definition of a name (file and index), and whether these are all."""
 
     def holding(self, name: str) -> Sequence[str]:

@@ -38,7 +38,7 @@ class Reading(Protocol):
         """Return what the member at a place is a member of."""
         ...
 
-    def given_at(self, path: str, facts: Facts, end: int) -> Entity | None:
+    def value_at(self, path: str, facts: Facts, end: int) -> Entity | None:
         """Return the value that the name ending at a place gets there."""
         ...
 
@@ -106,7 +106,7 @@ class Assignments:
             end = at + len(bound.name.encode())
             if says_nothing(self._world.text(path), end):
                 continue
-            given = self._reading.given_at(path, there, end)
+            given = self._reading.value_at(path, there, end)
             if given is None or (found and given not in found) or self._is_wrapped(given, owner):
                 return None
             found.add(given)
@@ -137,13 +137,13 @@ class Assignments:
     def _declared_type(self, bound: Bound, facts: Facts) -> tuple[Entity | None] | None:
         """Return the declared type of a member, which overrides all assignments; None if it is not declared."""
         text, length = self._world.text(bound.file), len(bound.name.encode())
-        places = [at for at in self._own(bound, facts) if says_type(text, at + length)]
+        places = [at for at in self._own_places(bound, facts) if says_type(text, at + length)]
         if not places:
             return None
-        declared = {self._reading.given_at(bound.file, facts, at + length) for at in places}
+        declared = {self._reading.value_at(bound.file, facts, at + length) for at in places}
         return (declared.pop(),) if len(declared) == 1 else (None,)
 
-    def _own(self, bound: Bound, facts: Facts) -> list[int]:
+    def _own_places(self, bound: Bound, facts: Facts) -> list[int]:
         rows = facts.rows(bound.scope, bound.name)
         found = [facts.bind_at(row) for row in rows]
         fields = [
@@ -153,7 +153,7 @@ class Assignments:
 
     def _all(self, bound: Bound, facts: Facts, owner: Bound) -> Iterator[tuple[str, Facts, int] | None]:
         """Yield every place that gives the member a value, the nearest first, and None for a value that is unknown."""
-        for at in self._own(bound, facts):
+        for at in self._own_places(bound, facts):
             yield bound.file, facts, at
         yield from self._redeclarations(bound, owner)
         family = self._world.language(facts).family or ""
@@ -168,7 +168,7 @@ class Assignments:
 
     def _redeclarations(self, bound: Bound, owner: Bound) -> Iterator[tuple[str, Facts, int] | None]:
         """Yield the places where bases and subclasses define the member in their bodies."""
-        listed, all_of_them = self._world.named(bound.name, limit=_MAX_DEFINERS)
+        listed, all_of_them = self._world.find_definitions(bound.name, limit=_MAX_DEFINERS)
         if not all_of_them:
             yield None
         for path, position in listed:
@@ -221,4 +221,4 @@ class Assignments:
             self.judging -= 1
 
     def _assigned_value(self, path: str, facts: Facts, at: int, name: str) -> Entity | None:
-        return self._reading.given_at(path, facts, at + len(name.encode()))
+        return self._reading.value_at(path, facts, at + len(name.encode()))

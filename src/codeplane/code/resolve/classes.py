@@ -224,7 +224,7 @@ class Classes(Names):
         for row in facts.rows(of.scope, of.name):
             reason = facts.bind_reason(row)
             imported = facts.imports[facts.bind_target(row)] if reason == _IMPORTED else None
-            itself = imported is not None and self.imported(of.file, facts, imported) in ((of,), ())
+            itself = imported is not None and self.resolve_import(of.file, facts, imported) in ((of,), ())
             if reason != _DEFINED and not itself:
                 return True
         text = self._world.text(of.file)
@@ -258,9 +258,9 @@ class Classes(Names):
     def _decorator(self, path: str, facts: Facts, name: str, at: int) -> Entity | None:
         """Return what the dotted name of a decorator refers to."""
         names = name.split(".")
-        current = self._one(self.plain(path, facts, at, names[0]).entities)
+        current = self._only_entity(self.resolve_plain_name(path, facts, at, names[0]).entities)
         for part in names[1:]:
-            current = self._one(self._step(current, part)) if isinstance(current, Module) else current
+            current = self._only_entity(self._step(current, part)) if isinstance(current, Module) else current
         return current
 
     def _keeps(self, path: str, facts: Facts, name: str, at: int) -> bool:
@@ -308,7 +308,7 @@ class Classes(Names):
             if named is None:
                 continue
             name, at = named
-            meant = self._one(self.plain(of.file, facts, at, name).entities) if name else None
+            meant = self._only_entity(self.resolve_plain_name(of.file, facts, at, name).entities) if name else None
             if not name or (isinstance(meant, Bound) and self._meta_makes(meant)):
                 return True
         return False
@@ -332,7 +332,7 @@ class Classes(Names):
         return False
 
     @staticmethod
-    def _one(entities: tuple[Entity, ...]) -> Entity | None:
+    def _only_entity(entities: tuple[Entity, ...]) -> Entity | None:
         """Return the only entity, or None if there is not exactly one."""
         return entities[0] if len(entities) == 1 else None
 
@@ -366,10 +366,10 @@ class Classes(Names):
                         continue
                     written, at = chain
                     names = [part.strip() for part in written.decode("utf-8", "replace").split(".")]
-                    entities = self.plain(of.file, facts, at, names[0]).entities
-                    current = self._one(entities)
+                    entities = self.resolve_plain_name(of.file, facts, at, names[0]).entities
+                    current = self._only_entity(entities)
                     for name in names[1:]:
-                        current = self._one(self._step(current, name))
+                        current = self._only_entity(self._step(current, name))
                     if names == ["object"] and not entities:
                         continue
                     if names[-1] in _EMPTY and isinstance(current, Outside) and current.source in _EMPTY_IN:

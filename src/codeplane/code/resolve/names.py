@@ -74,12 +74,12 @@ class Names:
             places = [facts.bind_at(row) for row in facts.rows(scope, name)]
             if offset in places:
                 return scope
-            if places and self._visible_from(path, facts, min(places), name) <= offset:
+            if places and self._visibility_start(path, facts, min(places), name) <= offset:
                 return scope
             scope = facts.scopes[scope].parent
         return 0
 
-    def _visible_from(self, path: str, facts: Facts, at: int, name: str) -> int:
+    def _visibility_start(self, path: str, facts: Facts, at: int, name: str) -> int:
         """Return where the name that is bound at a place begins to be known in its scope."""
         return 0
 
@@ -132,14 +132,14 @@ class Names:
         found: list[Entity] = []
         for row in facts.rows(bound.scope, bound.name):
             if facts.bind_reason(row) == _IMPORT:
-                found += self.imported(bound.file, facts, facts.imports[facts.bind_target(row)])
+                found += self.resolve_import(bound.file, facts, facts.imports[facts.bind_target(row)])
             else:
                 found.append(bound)
         if not found and facts.defining(bound.scope, bound.name):
             found.append(bound)
         return _unique(found)
 
-    def imported(self, path: str, facts: Facts, import_: Import) -> tuple[Entity, ...]:
+    def resolve_import(self, path: str, facts: Facts, import_: Import) -> tuple[Entity, ...]:
         """Return what an import brings."""
         modules = self._world.modules(facts)
         if modules is None:
@@ -151,7 +151,7 @@ class Names:
         if not places:
             return (Outside(source),) if modules.outside(source) else ()
         if whole:
-            return _unique(entity for place in places for entity in self._whole(place, import_.kind))
+            return _unique(entity for place in places for entity in self._module_import(place, import_.kind))
         return _unique(entity for place in places for entity in self.export(place, import_.imported))
 
     def export(self, module: str, name: str, hops: int = _MAX_HOPS) -> tuple[Entity, ...]:
@@ -174,7 +174,7 @@ class Names:
         there = facts.defining(bound.scope, bound.name)
         return [(index, facts.definitions[index]) for index in there]
 
-    def plain(self, path: str, facts: Facts, offset: int, name: str) -> Meaning:
+    def resolve_plain_name(self, path: str, facts: Facts, offset: int, name: str) -> Meaning:
         """Return what a plain name at a place means by scopes, imports and packages."""
         if facts.star and LANGUAGES[facts.language].names.binds_stars:
             brought = self._before_own(path, facts, offset, name)
@@ -268,7 +268,7 @@ class Names:
             found = tuple(map(Module, places))
         return Meaning(entities=found, certain=len(found) == 1, how="export")
 
-    def _whole(self, place: str, kind: str) -> tuple[Entity, ...]:
+    def _module_import(self, place: str, kind: str) -> tuple[Entity, ...]:
         """Return what importing a whole module brings: the module, or the one value that it exports as a whole."""
         facts = self._world.facts(place) if kind in _WHOLE else None
         given = whole_export(facts) if facts is not None else None

@@ -121,7 +121,7 @@ def references(
 
 def _is_of_side(resolver: Resolver, path: str, facts: Facts, text: bytes, offset: int, side: Side) -> bool:
     """Whether a definition may be the one that is searched for, of several of its name in a class."""
-    defined = resolver.defined_at(path, facts, offset) if side else None
+    defined = resolver.definition_at(path, facts, offset) if side else None
     return defined is None or side_of(facts, text, defined) in ("", side)
 
 
@@ -253,7 +253,7 @@ def occurrences(text: bytes, name: str) -> list[int]:
 
 def name_places(rules: NameRules, text: bytes, name: str) -> list[int]:
     """Return the places where a name occurs, with those behind a sign that may stand before it."""
-    offsets = unsigned(rules.private_sign, text, name, occurrences(text, name))
+    offsets = without_sign(rules.private_sign, text, name, occurrences(text, name))
     sign = rules.sign_before.encode()
     if not sign or sign + name.encode() not in text:
         return offsets
@@ -261,7 +261,7 @@ def name_places(rules: NameRules, text: bytes, name: str) -> list[int]:
     return sorted({*offsets, *(match.start(1) for match in behind)})
 
 
-def unsigned(sign: str, text: bytes, name: str, offsets: list[int]) -> list[int]:
+def without_sign(sign: str, text: bytes, name: str, offsets: list[int]) -> list[int]:
     """Return the places of a name without those where a sign makes it another name: `#name` of a class, `@name`."""
     if not sign or name.startswith(sign):
         return offsets
@@ -340,7 +340,7 @@ def _judge(
     if meaning.how == "name" and language.names.shorthand_properties:
         tier = _tier_in_object(resolver, text, facts, path, offset, asked, tier)
     implicit = tier == "UNKNOWN" and meaning.how == "name" and not asked.plain and not language.explicit_members
-    if implicit and resolver.defined_at(path, facts, offset) is not None:
+    if implicit and resolver.definition_at(path, facts, offset) is not None:
         # Another type defines this member; whether types share it is decided elsewhere.
         return None
     if tier is None and meaning.own is not None:
@@ -388,7 +388,7 @@ def _tier_beside(
 
 def _is_declared(resolver: Resolver, facts: Facts, path: str, offset: int) -> bool:
     """Whether a class or type declares a member here, which is then its own."""
-    defined = resolver.defined_at(path, facts, offset)
+    defined = resolver.definition_at(path, facts, offset)
     return defined is not None and facts.scopes[defined.scope].kind in _DECLARING
 
 
@@ -396,7 +396,7 @@ def _tier_in_object(
     resolver: Resolver, text: bytes, facts: Facts, path: str, offset: int, asked: _Asked, tier: Tier | None
 ) -> Tier | None:
     """Adjust the tier where a plain name may be a member: a method of an object, or `{ name }`, which is both."""
-    defined = resolver.defined_at(path, facts, offset)
+    defined = resolver.definition_at(path, facts, offset)
     if defined is not None and offset not in _places(resolver, path, facts, defined):
         inside = facts.scopes[defined.scope].kind in _DECLARING
         return "UNKNOWN" if asked.member and not inside else None

@@ -39,14 +39,14 @@ class ReplacedFile:
             return self._view.node(path, start, end)
         return self._tree.root_node.descendant_for_byte_range(start, end)
 
-    def plain(self, path: str, offset: int, name: str) -> Meaning:
+    def resolve_plain_name(self, path: str, offset: int, name: str) -> Meaning:
         """Return what a plain name means; nothing is known of the replaced file."""
         unknown = Meaning(entities=(), certain=False, how="name")
-        return self._view.plain(path, offset, name) if path != self._path else unknown
+        return self._view.resolve_plain_name(path, offset, name) if path != self._path else unknown
 
-    def exported(self, place: str, name: str) -> tuple[Entity, ...]:
+    def find_export(self, place: str, name: str) -> tuple[Entity, ...]:
         """Return what a module or package gives under a name."""
-        return self._view.exported(place, name)
+        return self._view.find_export(place, name)
 
     def definitions(self, bound: Bound) -> Sequence[tuple[int, Definition]]:
         """Return the definitions that share a binding, each with its index in the facts of its file."""
@@ -55,9 +55,9 @@ class ReplacedFile:
         there = self._facts.defining(bound.scope, bound.name)
         return [(index, self._facts.definitions[index]) for index in there]
 
-    def named(self, name: str) -> tuple[Sequence[tuple[str, int]], bool]:
+    def find_definitions(self, name: str) -> tuple[Sequence[tuple[str, int]], bool]:
         """Return every definition of a name (file and index), and whether these are all."""
-        listed, whole = self._view.named(name)
+        listed, whole = self._view.find_definitions(name)
         found = [(path, index) for path, index in listed if path != self._path]
         found += [
             (self._path, index) for index, definition in enumerate(self._facts.definitions) if definition.name == name

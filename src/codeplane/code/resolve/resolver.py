@@ -53,7 +53,7 @@ class Resolver(StatementValues):
         index = facts.imported_at.get(offset)
         if index is not None:
             import_ = facts.imports[index]
-            found = self.imported(path, facts, import_)
+            found = self.resolve_import(path, facts, import_)
             certain = bool(found) and not self.guesses(path, facts, import_)
             typed = self._members_of(facts) if not found else None
             if typed is not None and (found_by_type := typed.meaning(path, facts, offset, name)) is not None:
@@ -74,16 +74,16 @@ class Resolver(StatementValues):
             return Meaning(entities=(), certain=False, how="label")
         steps = receiver(text, offset, facts.in_text)
         if steps == () and not is_reached(rules.unfollowed_operators, text, offset):
-            return self.plain(path, facts, offset, name)
+            return self.resolve_plain_name(path, facts, offset, name)
         if not steps:
             return Meaning(entities=(), certain=False, how="member")
         return self._member(path, facts, steps, offset, name)
 
-    def imported(self, path: str, facts: Facts, import_: Import) -> tuple[Entity, ...]:
+    def resolve_import(self, path: str, facts: Facts, import_: Import) -> tuple[Entity, ...]:
         """Return what an import brings."""
         typed = self._members_of(facts)
         found = typed.resolve_import(path, facts, import_) if typed is not None else None
-        return super().imported(path, facts, import_) if found is None else found
+        return super().resolve_import(path, facts, import_) if found is None else found
 
     def guesses(self, path: str, facts: Facts, import_: Import) -> bool:
         """Whether an import may mean something else than what is found."""
@@ -122,7 +122,7 @@ class Resolver(StatementValues):
         typed = self._members_of(facts) if facts is not None else None
         return typed.other_at(path, offset, name, new) if typed is not None else None
 
-    def _visible_from(self, path: str, facts: Facts, at: int, name: str) -> int:
+    def _visibility_start(self, path: str, facts: Facts, at: int, name: str) -> int:
         typed = self._members_of(facts)
         return typed.visibility_start(path, at, len(name.encode())) if typed is not None else 0
 
@@ -136,7 +136,7 @@ class Resolver(StatementValues):
             found = self._member_resolvers[group] = make(_View(self._world, self))
         return found
 
-    def defined_at(self, path: str, facts: Facts, offset: int) -> Definition | None:
+    def definition_at(self, path: str, facts: Facts, offset: int) -> Definition | None:
         """Return the definition whose name is at a place."""
         defined = self._defined.get(path)
         if defined is None:
@@ -242,14 +242,14 @@ class Resolver(StatementValues):
             steps = steps[1:] if first.name == "module" else steps
             current = Module(path)
         else:
-            meant = self.plain(path, facts, first.at, first.name)
-            current = self._one(meant.entities) if meant.certain else None
+            meant = self.resolve_plain_name(path, facts, first.at, first.name)
+            current = self._only_entity(meant.entities) if meant.certain else None
         if reached >= 0 and not first.called and isinstance(current, Bound) and current.file == path:
             current = self._type_of(current, reached) if not self._is_class(current) else self.value(current)
         else:
             current = self._call_result(current, first.name) if first.called else self._value_of(current)
         for step in steps[1:]:
-            current = self._one(self._step(current, step.name))
+            current = self._only_entity(self._step(current, step.name))
             current = self._call_result(current, step.name) if step.called else self._value_of(current)
         return current, False
 
@@ -310,18 +310,18 @@ class _View:
         self.facts = world.facts
         self.text = world.text
         self.node = resolver.syntax.node
-        self.exported = resolver.export
+        self.find_export = resolver.export
         self.definitions = resolver.definitions
         self.holding = world.holding
 
-    def plain(self, path: str, offset: int, name: str) -> Meaning:
+    def resolve_plain_name(self, path: str, offset: int, name: str) -> Meaning:
         """Return what a plain name at a place means by scopes, imports and packages."""
         facts = self._world.facts(path)
-        return self._resolver.plain(path, facts, offset, name) if facts is not None else _UNKNOWN
+        return self._resolver.resolve_plain_name(path, facts, offset, name) if facts is not None else _UNKNOWN
 
-    def named(self, name: str) -> tuple[Sequence[tuple[str, int]], bool]:
+    def find_definitions(self, name: str) -> tuple[Sequence[tuple[str, int]], bool]:
         """Return every definition of a name (file and index), and whether these are all."""
-        return self._world.named(name, limit=_MAX_NAMED)
+        return self._world.find_definitions(name, limit=_MAX_NAMED)
 
     def modules(self, path: str) -> Modules | None:
         """Return the modules of the language of a file."""

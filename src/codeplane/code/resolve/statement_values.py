@@ -60,7 +60,9 @@ class StatementValues(Values, ABC):
         """Whether a container is a class of this repository that is merely called like one of Python's."""
         written, at = items.container
         first = written.partition(b".")[0].decode("utf-8", "replace")
-        return any(not isinstance(entity, Outside) for entity in self.plain(path, facts, at, first).entities)
+        return any(
+            not isinstance(entity, Outside) for entity in self.resolve_plain_name(path, facts, at, first).entities
+        )
 
     def _item_types(self, of: Bound, facts: Facts, loop: Loop) -> Iterator[tuple[str, Facts, ItemType | None]]:
         """Yield what each declaration of a variable, member or function says of its items; None where it does not."""

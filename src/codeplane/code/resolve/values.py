@@ -67,7 +67,7 @@ class Values(Classes, ABC):
             self._values[entity] = found
         return found
 
-    def given_at(self, path: str, facts: Facts, end: int) -> Entity | None:
+    def value_at(self, path: str, facts: Facts, end: int) -> Entity | None:
         """Return what the name that ends at a place holds there, by its type or by the value that is made or copied."""
         text = self._world.text(path)
         return (
@@ -129,7 +129,7 @@ class Values(Classes, ABC):
             return
         owner = facts.definitions[facts.scopes[of.scope].definition]
         above = Bound(of.file, owner.scope, owner.name)
-        for path, position in self._world.named(of.name, limit=_MAX_HEIRS)[0]:
+        for path, position in self._world.find_definitions(of.name, limit=_MAX_HEIRS)[0]:
             there = self._world.facts(path)
             if there is None or not LANGUAGES[there.language].names.follows_values:
                 continue
@@ -196,7 +196,7 @@ class Values(Classes, ABC):
                 # A default says what may be passed, not what is passed.
                 return None
             if not says_nothing(text, end) or says_type(text, end):
-                found.add(self.given_at(bound.file, facts, end))
+                found.add(self.value_at(bound.file, facts, end))
         if None in found or len(found) != 1:
             return None
         if only < 0 and rules.open_modules and bound.scope == 0 and not isinstance(next(iter(found)), Outside):
@@ -276,7 +276,7 @@ class Values(Classes, ABC):
         given, passed_over = self._owner(path, facts, steps, chain[1])
         if isinstance(given, Outside):
             # What an outside value holds or returns may be ours; what an outside module makes is not.
-            root = self._one(self.plain(path, facts, steps[0].at, steps[0].name).entities)
+            root = self._only_entity(self.resolve_plain_name(path, facts, steps[0].at, steps[0].name).entities)
             return given if isinstance(root, Outside) else None
         return given if isinstance(given, Instance) and not passed_over else None
 
@@ -290,9 +290,9 @@ class Values(Classes, ABC):
         """Return what the last name of a chain is, before it is called."""
         last = steps[-1]
         if len(steps) == 1:
-            return self._one(self.plain(path, facts, last.at, last.name).entities)
+            return self._only_entity(self.resolve_plain_name(path, facts, last.at, last.name).entities)
         owner, passed_over = self._owner(path, facts, steps[:-1], last.at)
-        return self._one(self._step(owner, last.name)) if owner is not None and not passed_over else None
+        return self._only_entity(self._step(owner, last.name)) if owner is not None and not passed_over else None
 
     def _gives(self, named: Entity | None, written: bytes) -> bool:
         """Whether calling the last name of a chain certainly gives its instance, or a value of its outside package."""
@@ -303,9 +303,9 @@ class Values(Classes, ABC):
     def _class_named(self, path: str, facts: Facts, chain: tuple[bytes, int]) -> Entity | None:
         written, at = chain
         names = [part.strip() for part in written.decode("utf-8", "replace").split(".")]
-        current = self._one(self.plain(path, facts, at, names[0]).entities)
+        current = self._only_entity(self.resolve_plain_name(path, facts, at, names[0]).entities)
         for name in names[1:]:
-            current = self._one(self._step(current, name))
+            current = self._only_entity(self._step(current, name))
         if isinstance(current, Outside):
             return None if tells_nothing(current.source) else current
         return Instance(current) if isinstance(current, Bound) and self._is_class(current) else None

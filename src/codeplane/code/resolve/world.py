@@ -101,7 +101,7 @@ class World:
             self._holding[name] = there
         return there
 
-    def named(self, name: str, *, limit: int) -> tuple[list[tuple[str, int]], bool]:
+    def find_definitions(self, name: str, *, limit: int) -> tuple[list[tuple[str, int]], bool]:
         """Return the definitions of a name, each as its file and the position there, and whether these are all."""
         listed = self._store.named(name, limit=limit)
         files = self.snapshot.files
@@ -148,7 +148,7 @@ class SharedModules:
             return None
         held = self._modules.get(group)
         if held is None or held[0] is not snapshot.files:
-            same = held is not None and _same(held[0], held[1], snapshot, layout)
+            same = held is not None and _is_same_layout(held[0], held[1], snapshot, layout)
             modules = held[2] if held is not None and same else _build_modules(layout, snapshot)
             # Remember this for the next caller: comparing all paths takes longer than most questions about a module.
             held = self._modules[group] = (snapshot.files, snapshot.epoch, modules)
@@ -182,7 +182,7 @@ def _build_modules(layout: ModuleLayout, snapshot: Snapshot) -> Modules:
     return layout.find_all(snapshot.files, lambda path: _text(snapshot, path))
 
 
-def _same(before: Mapping[str, IndexedFile], epoch: int, snapshot: Snapshot, layout: ModuleLayout) -> bool:
+def _is_same_layout(before: Mapping[str, IndexedFile], epoch: int, snapshot: Snapshot, layout: ModuleLayout) -> bool:
     """Whether the paths are the same as at an epoch, and also the contents that decide what modules there are."""
     now, changed = snapshot.files, snapshot.changed_since(epoch)
     if layout.manifests is None:

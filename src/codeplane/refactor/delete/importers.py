@@ -36,7 +36,7 @@ def find_importers(
             places = set(found_in) & going
             if dotted and not found_in:
                 continue
-            meant = resolver.imported(path, facts, import_) if import_.imported and not places else ()
+            meant = resolver.resolve_import(path, facts, import_) if import_.imported and not places else ()
             if places or any(isinstance(entity, Module) and entity.path in going for entity in meant):
                 found.setdefault(
                     (path, import_.at),

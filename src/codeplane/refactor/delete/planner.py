@@ -174,7 +174,7 @@ def _is_another(resolver: Resolver, facts: Facts, target: Target, reference: Ref
     bound, mine = target.bound, target.definition
     if mine is None or reference.path != bound.file or facts.rows(bound.scope, bound.name):
         return False
-    defined = resolver.defined_at(reference.path, facts, reference.offset)
+    defined = resolver.definition_at(reference.path, facts, reference.offset)
     return defined is not None and defined.path != mine.path
 
 

@@ -149,7 +149,7 @@ class SymbolDependencies:
             return
         found = modules_of(self.world, import_.source, self.bound.file)
         module = found[0] if len(found) == 1 else None
-        meant = self.resolver.imported(self.bound.file, facts, import_) if found else ()
+        meant = self.resolver.resolve_import(self.bound.file, facts, import_) if found else ()
         if meant == (Module(self.to_path),) or (found == (self.to_path,) and not import_.imported):
             self._own_module(text, import_, places)
             return

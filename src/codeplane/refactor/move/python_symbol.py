@@ -124,7 +124,7 @@ def _refuse_destination(world: World, bound: Bound, to_path: str) -> None:
     for row in facts.rows_by_binding.get((0, bound.name), []):
         at, reason, target = facts.bind_at(row), facts.bind_reason(row), facts.bind_target(row)
         if reason == _IMPORTED:
-            found = Resolver(world).imported(to_path, facts, facts.imports[target])
+            found = Resolver(world).resolve_import(to_path, facts, facts.imports[target])
             if found == (bound,):
                 continue
         text = world.text(to_path)

@@ -87,7 +87,7 @@ def _is_apart(context: RenameContext, path: str, facts: Facts, at: int) -> bool:
     """Whether of two names of one scope one is called and the other is not, so that they never mean each other."""
     if not context.subject.language.classes.members_by_kind or not context.side:
         return False
-    defined = context.resolver.defined_at(path, facts, at)
+    defined = context.resolver.definition_at(path, facts, at)
     side = side_of(facts, context.world.text(path), defined) if defined is not None else "field"
     return side != "" and (side == "method") != (context.side == "method")
 
@@ -250,7 +250,7 @@ def _captured_uses(context: RenameContext, path: str, facts: Facts, text: bytes,
     for at in context.places(path, context.new):
         if facts.in_text(at) or at in facts.labels or (at in imported and facts.imports[imported[at]].local_at != at):
             continue
-        if receiver(text, at, facts.in_text) != () or resolver.defined_at(path, facts, at) is not None:
+        if receiver(text, at, facts.in_text) != () or resolver.definition_at(path, facts, at) is not None:
             continue
         called = text[at + len(context.new.encode()) :][:20].lstrip()[:1] == b"("
         by_kind = context.subject.language.classes.members_by_kind

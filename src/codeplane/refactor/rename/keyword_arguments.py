@@ -115,7 +115,7 @@ def _is_right_after(context: RenameContext, facts: Facts, call: Call) -> bool:
     rows = facts.rows(scope, call.callee)
     places = [facts.bind_at(row) for row in rows]
     at = binding_before(text, places, call.callee_at)
-    defined = context.resolver.defined_at(call.path, facts, at) if at >= 0 else None
+    defined = context.resolver.definition_at(call.path, facts, at) if at >= 0 else None
     return defined is not None and defined.kind == "function" and b")" not in text[defined.end : call.callee_at]
 
 
@@ -161,7 +161,7 @@ def _of_heading(context: RenameContext, facts: Facts, call: Call, function: Boun
     """`class B(A, flag=1)`: the arguments go to the nearest inherited `__init_subclass__`."""
     if function.name != "__init_subclass__":
         return None
-    defined = context.resolver.defined_at(call.path, facts, call.callee_at)
+    defined = context.resolver.definition_at(call.path, facts, call.callee_at)
     if defined is None:
         return None
     found, whole = context.resolver.member(Bound(call.path, defined.scope, defined.name), function.name, skip_own=True)

@@ -87,7 +87,7 @@ def _is_alone(context: RenameContext, owner: Bound) -> bool:
     """Whether no other class of the repository mangles names the same way."""
     bare = owner.name.lstrip("_")
     for name in (bare, f"_{bare}", f"__{bare}"):
-        listed, complete = context.world.named(name, limit=_MOST)
+        listed, complete = context.world.find_definitions(name, limit=_MOST)
         if not complete:
             return False
         for path, position in listed:

@@ -76,7 +76,7 @@ def _belongs(context: RenameContext, bounds: Sequence[Bound], reference: Referen
     assert facts is not None
     subject = context.subject
     if reference.role == "DEFINITION":
-        defined = context.resolver.defined_at(reference.path, facts, reference.offset)
+        defined = context.resolver.definition_at(reference.path, facts, reference.offset)
         mine = subject.definition
         if defined is not None and _is_other(context, side_of(facts, context.world.text(reference.path), defined)):
             return False
@@ -174,7 +174,7 @@ def _edits(
     language = LANGUAGES[facts.language]
     if index is not None:
         imported = facts.imports[index]
-        ours = set(context.resolver.imported(reference.path, facts, imported)) & set(bounds)
+        ours = set(context.resolver.resolve_import(reference.path, facts, imported)) & set(bounds)
         if not ours and reference.tier in SURE:
             if imported.alias and start == imported.imported_at != imported.local_at:
                 return

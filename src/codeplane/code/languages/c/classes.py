@@ -128,7 +128,7 @@ class Classes:
         found = self._defined.get(name)
         if found is None:
             found = self._defined[name] = {}
-            for path, index in self._view.named(name)[0]:
+            for path, index in self._view.find_definitions(name)[0]:
                 facts = self._view.facts(path)
                 if facts is None or facts.language not in LANGUAGES or index >= len(facts.definitions):
                     continue

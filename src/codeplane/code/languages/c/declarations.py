@@ -65,7 +65,9 @@ class Declarations:
         if includes is None:
             return []
         files = {declaration.bound.file for declaration in found}
-        reached = {file for includer in includes.includers(path) for file in includes.reachable_files(includer)[0] & files}
+        reached = {
+            file for includer in includes.includers(path) for file in includes.reachable_files(includer)[0] & files
+        }
         return [declaration for declaration in found if declaration.bound.file in reached]
 
     def includes(self, path: str) -> Includes | None:
@@ -121,7 +123,7 @@ class Declarations:
     def _all(self, name: str) -> tuple[tuple[Declaration, ...], bool]:
         found = self._found.get(name)
         if found is None:
-            listed, whole = self._view.named(name)
+            listed, whole = self._view.find_definitions(name)
             found = self._found[name] = (tuple(self._read(listed)), whole)
         return found
 

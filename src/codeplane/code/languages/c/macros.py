@@ -48,7 +48,7 @@ class Macros:
 
     def _pastes(self, macro: str, depth: int) -> bool:
         """Whether a macro, or one that its text names, joins what it is given with something else."""
-        for path, index in self._view.named(macro)[0]:
+        for path, index in self._view.find_definitions(macro)[0]:
             facts = self._view.facts(path)
             definition = facts.definitions[index] if facts is not None and index < len(facts.definitions) else None
             if facts is None or definition is None or definition.kind != "macro" or facts.language not in _READ:

@@ -104,7 +104,7 @@ class CNames(MemberResolver):
 
     def _declaration_meaning(self, path: str, facts: Facts, offset: int, name: str) -> Meaning | None:
         """Return the symbol of which this is a declaration: a member of a class, or a top-level name."""
-        for index in facts.named(name):
+        for index in facts.indexes_of(name):
             definition = facts.definitions[index]
             if definition.name_at != offset:
                 continue
@@ -169,7 +169,7 @@ class CNames(MemberResolver):
         name = _text(node)
         found = self.meaning(path, facts, node.start_byte, name)
         if found is None:
-            found = self._view.plain(path, node.start_byte, name)
+            found = self._view.resolve_plain_name(path, node.start_byte, name)
         return tuple(entity for entity in found.entities if isinstance(entity, Bound))
 
     def is_outside(self, path: str, node: Node) -> bool:
@@ -241,8 +241,8 @@ class CNames(MemberResolver):
     def _is_unheard(self, path: str, facts: Facts, node: Node) -> bool:
         """Whether nothing in the repository declares the first name of a path."""
         name = _text(node)
-        meant = self._view.plain(path, node.start_byte, name)
-        return meant.own is None and not self._declarations.find_all(name) and not self._view.named(name)[0]
+        meant = self._view.resolve_plain_name(path, node.start_byte, name)
+        return meant.own is None and not self._declarations.find_all(name) and not self._view.find_definitions(name)[0]
 
     def _lookup(self, path: str, facts: Facts, offset: int, name: str, *, certain: bool) -> Meaning | None:
         return self._around(path, facts, facts.scope_at(offset), offset, name, certain=certain)

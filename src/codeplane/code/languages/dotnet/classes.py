@@ -59,7 +59,7 @@ class CSharpClasses:
         """Return the parts of a type of a namespace; with an arity of -1 whatever type parameters it has."""
         if name not in self._tops:
             found = []
-            for path, position in self._view.named(name)[0]:
+            for path, position in self._view.find_definitions(name)[0]:
                 facts = self._view.facts(path)
                 if facts is None or position >= len(facts.definitions) or not path.endswith((".cs", ".csx")):
                     continue

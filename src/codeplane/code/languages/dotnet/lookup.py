@@ -110,7 +110,7 @@ class CSharpLookup(ABC):
     def extension(self, path: str, of: Type | None, name: str) -> Found | None:
         """Return the extension method of a name that fits a receiver; None if the repository has none."""
         found: list[tuple[Bound, Definition]] = []
-        for where, position in self._view.named(name)[0]:
+        for where, position in self._view.find_definitions(name)[0]:
             facts = self._view.facts(where) if where.endswith((".cs", ".csx")) else None
             if facts is None or position >= len(facts.definitions):
                 continue

@@ -69,7 +69,7 @@ class Expressions:
         return Type(path, node, outside="constant") if plain else None
 
     def _of_name(self, path: str, node: Node) -> Type | None:
-        meant = self._view.plain(path, node.start_byte, text_of(node))
+        meant = self._view.resolve_plain_name(path, node.start_byte, text_of(node))
         found = meant.entities[0] if meant.entities and meant.certain else None
         if not isinstance(found, Bound):
             return None
@@ -102,13 +102,15 @@ class Expressions:
         owner = self.operand(path, operand)
         if owner is None and operand.type in _NAMES:
             # A package of another module, which may be used in a published version.
-            meant = self._view.plain(path, operand.start_byte, text_of(operand)).entities
-            given = [self._view.exported(module.path, text_of(field)) for module in meant if isinstance(module, Module)]
+            meant = self._view.resolve_plain_name(path, operand.start_byte, text_of(operand)).entities
+            given = [
+                self._view.find_export(module.path, text_of(field)) for module in meant if isinstance(module, Module)
+            ]
             return Member(tuple(entity for entities in given for entity in entities), certain=False) if given else None
         if isinstance(owner, Outside):
             return Member((owner,), Type(path, node, outside=owner.source))
         if isinstance(owner, Module):
-            found = self._view.exported(owner.path, text_of(field))
+            found = self._view.find_export(owner.path, text_of(field))
             first = found[0] if found else None
             if not isinstance(first, Bound):
                 return None
@@ -269,7 +271,7 @@ class Expressions:
     def _is_builtin_called(self, path: str, function: Node) -> bool:
         if function.type != "identifier":
             return False
-        meant = self._view.plain(path, function.start_byte, text_of(function))
+        meant = self._view.resolve_plain_name(path, function.start_byte, text_of(function))
         return meant.own is None and not meant.entities
 
     def _result(self, function: Type | None, position: int) -> Type | None:

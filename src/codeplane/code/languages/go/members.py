@@ -50,7 +50,7 @@ class GoMembers(MemberResolver):
         return self._resolve_plain_name(path, node, name) if node.type in _NAMES else None
 
     def _resolve_plain_name(self, path: str, node: tree_sitter.Node, name: str) -> Meaning:
-        meant = self._view.plain(path, node.start_byte, name)
+        meant = self._view.resolve_plain_name(path, node.start_byte, name)
         if meant.entities or meant.own is not None:
             return meant
         found = self._types.unbound(path, name)

@@ -113,7 +113,7 @@ class MethodSets:
 
     def _owners(self, name: str) -> Iterator[tuple[Bound, Type]]:
         """Yield every method of a name, with the type or the interface that has it."""
-        for path, position in self._view.named(name)[0]:
+        for path, position in self._view.find_definitions(name)[0]:
             facts = self._view.facts(path) if path.endswith(".go") else None
             if facts is None or position >= len(facts.definitions) or facts.definitions[position].kind != "method":
                 continue

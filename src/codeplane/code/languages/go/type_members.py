@@ -115,7 +115,7 @@ class TypeMembers:
     def _methods(self, head: Type, of: Bound, name: str) -> Iterator[Member]:
         packages = self._types.packages(of.file) if of.scope == 0 else None
         beside = set(packages.beside(of.file)) if packages is not None else set[str]()
-        for path, position in self._view.named(name)[0]:
+        for path, position in self._view.find_definitions(name)[0]:
             facts = self._view.facts(path) if path in beside else None
             if facts is None or position >= len(facts.definitions) or facts.definitions[position].kind != "method":
                 continue

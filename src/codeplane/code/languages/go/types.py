@@ -61,7 +61,7 @@ class GoTypes:
             packages = self.packages(bound.file)
             beside = set(packages.beside(bound.file)) if packages is not None else set[str]()
             found = [bound]
-            for path, position in self._view.named(bound.name)[0]:
+            for path, position in self._view.find_definitions(bound.name)[0]:
                 facts = self._view.facts(path) if path in beside else None
                 if facts is not None and position < len(facts.definitions) and facts.definitions[position].scope == 0:
                     found.append(Bound(path, 0, bound.name))
@@ -84,14 +84,16 @@ class GoTypes:
         owner = self._of_name(path, package) if package is not None and package.type in _NAMES else None
         if isinstance(owner, Outside):
             return owner
-        given = self._view.exported(owner.path, text_of(name)) if isinstance(owner, Module) and name is not None else ()
+        given = (
+            self._view.find_export(owner.path, text_of(name)) if isinstance(owner, Module) and name is not None else ()
+        )
         return given[0] if given else None
 
     def _of_name(self, path: str, node: Node) -> Entity | None:
         key = (path, node.start_byte)
         if key not in self._named:
             name = text_of(node)
-            meant = self._view.plain(path, node.start_byte, name)
+            meant = self._view.resolve_plain_name(path, node.start_byte, name)
             if meant.entities:
                 self._named[key] = meant.entities[0] if meant.certain else None
             else:
@@ -161,7 +163,7 @@ class GoTypes:
 
     def _constraint(self, path: str, node: Node) -> tuple[Type | None] | None:
         """Return what a type parameter has to be; None for a name that is no type parameter."""
-        own = self._view.plain(path, node.start_byte, text_of(node)).own
+        own = self._view.resolve_plain_name(path, node.start_byte, text_of(node)).own
         facts = self._view.facts(path) if own is not None and own.scope != 0 else None
         rows = facts.rows(own.scope, own.name) if facts is not None and own is not None else ()
         at = facts.bind_at(rows[0]) if facts is not None and rows else -1

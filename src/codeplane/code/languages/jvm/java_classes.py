@@ -49,7 +49,7 @@ class JavaClasses:
         """Return the types of a package under a name, in whatever folders its files are."""
         if name not in self._tops:
             found = []
-            for path, position in self._view.named(name)[0]:
+            for path, position in self._view.find_definitions(name)[0]:
                 facts = self._view.facts(path)
                 if facts is None or position >= len(facts.definitions) or not path.endswith((".java", ".kt")):
                     continue
@@ -59,47 +59,49 @@ class JavaClasses:
             self._tops[name] = found
         return tuple(bound for where, bound in self._tops[name] if where == package)
 
-    def qualified(self, name: str) -> tuple[Bound, ...]:
+    def resolve_full_name(self, name: str) -> tuple[Bound, ...]:
         """Return the types that a dotted name means."""
         before, _, last = name.rpartition(".")
         found = self.top_level(before, last)
         if found or not before:
             return found
-        return tuple(nested for outer in self.qualified(before) if (nested := self.nested(outer, last)) is not None)
+        return tuple(
+            nested for outer in self.resolve_full_name(before) if (nested := self.nested_type(outer, last)) is not None
+        )
 
-    def nested(self, of: Bound, name: str) -> Bound | None:
+    def nested_type(self, of: Bound, name: str) -> Bound | None:
         """Return the type of a name inside a type or what it builds on."""
         for ancestor in self.ancestors(Type(of)):
             if isinstance(ancestor.of, Bound) and any(
-                definition.kind in TYPES for definition in self.declared(ancestor.of, name)
+                definition.kind in TYPES for definition in self.declarations(ancestor.of, name)
             ):
                 return Bound(ancestor.of.file, self.body(ancestor.of), name)
         return None
 
-    def imported(self, import_: Import) -> tuple[Entity, ...]:
+    def resolve_import(self, import_: Import) -> tuple[Entity, ...]:
         """Return what an import of one name brings."""
         whole = f"{import_.source}.{import_.imported}"
         if "static" not in import_.kind:
-            return self.qualified(whole) or (Outside(whole),)
-        owners = self.qualified(import_.source)
+            return self.resolve_full_name(whole) or (Outside(whole),)
+        owners = self.resolve_full_name(import_.source)
         if not owners:
             return (Outside(whole),) if not is_file_class(import_.source) else ()
         found: list[Bound] = []
         for owner in owners:
             for above in self.ancestors(Type(owner)):
-                if isinstance(above.of, Bound) and self.declared(above.of, import_.imported):
+                if isinstance(above.of, Bound) and self.declarations(above.of, import_.imported):
                     found.append(Bound(above.of.file, self.body(above.of), import_.imported))
                     break
         return tuple(dict.fromkeys(found))
 
-    def named(self, path: str, offset: int, name: str) -> tuple[Entity, ...]:
+    def resolve_type(self, path: str, offset: int, name: str) -> tuple[Entity, ...]:
         """Return what the name of a type means at a place: one entity where it is certain."""
         facts = self._view.facts(path)
         if facts is None:
             return ()
         scope = facts.scope_at(offset)
         while scope > 0:
-            found = self._named_in(path, facts, scope, offset, name)
+            found = self._resolve_type_in(path, facts, scope, offset, name)
             if found is not None:
                 return (found,)
             scope = facts.scopes[scope].parent
@@ -107,17 +109,19 @@ class JavaClasses:
         brought = [facts.imports[facts.bind_target(row)] for row in rows if facts.bind_reason(row) == _IMPORT]
         for import_ in brought:
             if "static" not in import_.kind:
-                return self.imported(import_)
+                return self.resolve_import(import_)
         if any(facts.definitions[index].kind in TYPES for index in facts.defining(0, name)):
             return (Bound(path, 0, name),)
         for import_ in brought:
-            types = [entity for entity in self.imported(import_) if isinstance(entity, Bound) and self.is_class(entity)]
+            types = [
+                entity for entity in self.resolve_import(import_) if isinstance(entity, Bound) and self.is_class(entity)
+            ]
             if types:
                 return tuple(types)
         beside = self.top_level(self.package(path), name)
         return beside or self._by_star(facts, name) or (Outside(name),)
 
-    def _named_in(self, path: str, facts: Facts, scope: int, offset: int, name: str) -> Bound | None:
+    def _resolve_type_in(self, path: str, facts: Facts, scope: int, offset: int, name: str) -> Bound | None:
         rows = facts.rows(scope, name)
         here = Bound(path, scope, name)
         if facts.scopes[scope].kind == "class":
@@ -128,7 +132,7 @@ class JavaClasses:
             # What a class builds on is named outside of its body.
             if index >= 0 and offset < facts.definitions[index].body and facts.definitions[index].kind in TYPES:
                 return None
-            return self.nested(of, name)
+            return self.nested_type(of, name)
         if any(facts.definitions[index].kind in TYPES for index in facts.defining(scope, name)):
             return here
         params = (row for row in rows if _is_param(facts, row))
@@ -140,7 +144,9 @@ class JavaClasses:
             if import_.imported == "*":
                 found += self.top_level(import_.source, name) if "static" not in import_.kind else ()
                 found += (
-                    nested for of in self.qualified(import_.source) if (nested := self.nested(of, name)) is not None
+                    nested
+                    for of in self.resolve_full_name(import_.source)
+                    if (nested := self.nested_type(of, name)) is not None
                 )
         return tuple(dict.fromkeys(found))
 
@@ -187,7 +193,7 @@ class JavaClasses:
                 return facts.body_of.get(index, -1)
         return -1
 
-    def declared(self, of: Bound, name: str) -> list[Definition]:
+    def declarations(self, of: Bound, name: str) -> list[Definition]:
         """Return what a class itself declares under a name."""
         facts, body = self._view.facts(of.file), self.body(of)
         return (
@@ -290,10 +296,10 @@ class JavaClasses:
     def _read(self, path: str, node: Node, dims: int) -> Type | None:
         match node.type:
             case "type_identifier" | "identifier":
-                found = self.named(path, node.start_byte, text(node))
+                found = self.resolve_type(path, node.start_byte, text(node))
                 return Type(found[0], (), dims) if len(found) == 1 else None
             case "scoped_type_identifier" | "scoped_identifier":
-                entity = self.scoped(path, node)
+                entity = self.resolve_dotted_type(path, node)
                 return Type(entity, (), dims) if entity is not None else None
             case "generic_type":
                 of = self.read(path, node.named_children[0], dims=dims)
@@ -316,21 +322,21 @@ class JavaClasses:
                 return Type(Outside(text(node)), (), dims)
         return None
 
-    def scoped(self, path: str, node: Node) -> Entity | None:
+    def resolve_dotted_type(self, path: str, node: Node) -> Entity | None:
         """Return the type that a dotted name means."""
         first, last = node.named_children[0], node.named_children[-1]
         if first.type in ("type_identifier", "identifier"):
-            outer = self.named(path, first.start_byte, text(first))
+            outer = self.resolve_type(path, first.start_byte, text(first))
             outer = outer if not outer or isinstance(outer[0], Bound) else ()
         elif first.type in ("scoped_type_identifier", "scoped_identifier"):
-            inner = self.scoped(path, first)
+            inner = self.resolve_dotted_type(path, first)
             outer = (inner,) if isinstance(inner, Bound) else ()
         else:
             of = self.read(path, first)
             outer = (of.of,) if of is not None and isinstance(of.of, Bound) else ()
         if len(outer) == 1 and isinstance(outer[0], Bound):
-            return self.nested(outer[0], text(last)) or Outside(text(node))
-        found = self.qualified("".join(text(node).split()))
+            return self.nested_type(outer[0], text(last)) or Outside(text(node))
+        found = self.resolve_full_name("".join(text(node).split()))
         if len(found) > 1:
             return None
         return found[0] if found else Outside(text(last))

@@ -100,7 +100,7 @@ class JavaLookup(ABC):
         listed: list[Import] = [import_ for import_ in facts.imports if "static" in import_.kind]
         for entry in listed:
             if entry.local == name:
-                meant = self._classes.imported(entry)
+                meant = self._classes.resolve_import(entry)
                 bounds = tuple(entity for entity in meant if isinstance(entity, Bound) and self._is_a(entity, kinds))
                 if bounds:
                     return Found(bounds, len(bounds) == 1, Type(self._owner(bounds[0])))
@@ -111,7 +111,7 @@ class JavaLookup(ABC):
         for entry in listed:
             if entry.imported != "*":
                 continue
-            owners = self._classes.qualified(entry.source)
+            owners = self._classes.resolve_full_name(entry.source)
             unknown = unknown if owners else entry.source
             for owner in owners:
                 member = self.member(Type(owner), name, kinds)
@@ -139,7 +139,7 @@ class JavaLookup(ABC):
             if isinstance(ancestor.of, Outside):
                 outside = outside or (ancestor.of.source if may_have(ancestor.of.source, name) else "")
             elif isinstance(ancestor.of, Bound) and any(
-                definition.kind in kinds for definition in self._classes.declared(ancestor.of, name)
+                definition.kind in kinds for definition in self._classes.declarations(ancestor.of, name)
             ):
                 return Found((Bound(ancestor.of.file, self._classes.body(ancestor.of), name),), True, ancestor)
         return Found((), False, None, outside)
@@ -154,7 +154,7 @@ class JavaLookup(ABC):
             elif isinstance(ancestor.of, Bound):
                 there = [
                     definition
-                    for definition in self._classes.declared(ancestor.of, name)
+                    for definition in self._classes.declarations(ancestor.of, name)
                     if definition.kind == "method"
                 ]
                 there = there or self._accessor(ancestor.of, name)
@@ -221,7 +221,9 @@ class JavaLookup(ABC):
         if head is None or head.kind != "record":
             return []
         return [
-            field for field in self._classes.declared(of, name) if field.kind == "field" and field.name_at < head.body
+            field
+            for field in self._classes.declarations(of, name)
+            if field.kind == "field" and field.name_at < head.body
         ]
 
     def is_component(self, member: Bound) -> bool:
@@ -254,7 +256,7 @@ class JavaLookup(ABC):
                     ),
                     None,
                 )
-            found.append(_plain(text(written)) + "[]" * (parameter.type == "spread_parameter"))
+            found.append(_simple_type_name(text(written)) + "[]" * (parameter.type == "spread_parameter"))
         return tuple(found)
 
 
@@ -297,7 +299,7 @@ def _source(of: Type) -> str:
     return of.of.source if isinstance(of.of, Outside) else ""
 
 
-def _plain(written: str) -> str:
+def _simple_type_name(written: str) -> str:
     """Return the last name of a written type, without arguments and spaces: `a.List<B>[]` is `List[]`."""
     out, depth = "", 0
     for sign in written:

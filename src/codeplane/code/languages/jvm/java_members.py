@@ -43,16 +43,18 @@ class JavaMembers(MemberResolver):
             return self._of_definition(path, facts, offset, name) if is_name else self._of_expression(path, node)
         if parent.type in _CONSTRUCTORS:
             around = self._classes.enclosing(path, offset)
-            return _meant(around[:1], "type")
+            return _meaning_of(around[:1], "type")
         if parent.type == "method_invocation" and is_name:
-            return self._of_found(self._types.called(path, parent), "method", "member" if _target(parent) else "name")
+            return self._of_found(
+                self._types.resolve_call(path, parent), "method", "member" if _target(parent) else "name"
+            )
         if parent.type == "field_access" and parent.child_by_field_name("field") == node:
             return self._of_field(path, parent, name)
         if parent.type == "method_reference" and node == parent.named_children[-1] and len(parent.named_children) > 1:
             owner = self._types.receiver(path, parent.named_children[0])
             return self._of_found(self._by_reference(path, owner, name), "method", "member")
         if parent.type == "method_reference" and _makes(parent):
-            return _meant(list(self._classes.named(path, offset, name)), "type")
+            return _meaning_of(list(self._classes.resolve_type(path, offset, name)), "type")
         if parent.type == "scoped_identifier":
             return self._of_scoped(path, node, parent)
         if parent.type in _ANNOTATIONS or parent.type == "record_pattern":
@@ -72,13 +74,13 @@ class JavaMembers(MemberResolver):
         if node is None or parent is None or facts is None or not self._view.holding(new):
             return None
         if parent.type in CLASS_NODES and facts.scope_at(parent.start_byte) == 0:
-            return self._hidden(path, new)
+            return self._hidden_type(path, new)
         now = self.meaning(path, facts, offset, name)
         mine = next((entity for entity in now.entities if isinstance(entity, Bound)), None) if now is not None else None
         if mine is None or now is None or now.how == "member" or parent.child_by_field_name("name") == node:
             return self._other_method(path, parent, new) if parent.type == "method_invocation" else None
         if now.side == "type":
-            found = self._classes.named(path, offset, new) if self._names_type(facts, path, offset, new) else ()
+            found = self._classes.resolve_type(path, offset, new) if self._names_type(facts, path, offset, new) else ()
             return next((entity if isinstance(entity, Bound) else Bound(path, 0, new) for entity in found), None)
         home = self._view.facts(mine.file)
         if home is None or home.scopes[mine.scope].kind != "class":
@@ -87,7 +89,7 @@ class JavaMembers(MemberResolver):
         local = seen.bounds[0] if seen is not None and seen.bounds else None
         return local if local is not None and facts.scopes[local.scope].kind != "class" else None
 
-    def _hidden(self, path: str, new: str) -> Bound | None:
+    def _hidden_type(self, path: str, new: str) -> Bound | None:
         """Return a type from outside, such as `String`, that files of a package would no longer mean by its name."""
         word = re.compile(rb"\b%s\b" % re.escape(new.encode()))
         for other in self._view.holding(new):
@@ -97,13 +99,13 @@ class JavaMembers(MemberResolver):
             for match in word.finditer(self._view.text(other)):
                 node = self._view.node(other, match.start(), match.end())
                 if node is not None and node.type == "type_identifier":
-                    found = self._classes.named(other, match.start(), new)
+                    found = self._classes.resolve_type(other, match.start(), new)
                     return Bound(other, 0, new) if found and isinstance(found[0], Outside) else None
         return None
 
     def _names_type(self, facts: Facts, path: str, offset: int, new: str) -> bool:
         """Whether a name means a type at a place already: one of the repository, or one that is imported."""
-        found = self._classes.named(path, offset, new)
+        found = self._classes.resolve_type(path, offset, new)
         return any(isinstance(entity, Bound) for entity in found) or bool(facts.rows(0, new))
 
     def _other_method(self, path: str, call: Node, new: str) -> Bound | None:
@@ -123,11 +125,11 @@ class JavaMembers(MemberResolver):
 
     def resolve_import(self, path: str, facts: Facts, one: Import) -> tuple[Entity, ...]:
         """Return what an import brings."""
-        return self._classes.imported(one) if one.imported not in ("", "*") else ()
+        return self._classes.resolve_import(one) if one.imported not in ("", "*") else ()
 
     def top_level(self, path: str, facts: Facts, name: str) -> tuple[Entity, ...]:
         """Return what a name that a file does not bind means by its package and its imports of everything."""
-        found = self._classes.named(path, 0, name)
+        found = self._classes.resolve_type(path, 0, name)
         return tuple(entity for entity in found if isinstance(entity, Bound))
 
     def _of_definition(self, path: str, facts: Facts, offset: int, name: str) -> Meaning | None:
@@ -135,7 +137,7 @@ class JavaMembers(MemberResolver):
         for index in facts.defining(facts.scope_at(offset), name) or range(len(facts.definitions)):
             definition = facts.definitions[index]
             if definition.name_at == offset:
-                return _meant([Bound(path, definition.scope, definition.name)], _side(definition.kind))
+                return _meaning_of([Bound(path, definition.scope, definition.name)], _side(definition.kind))
         return None
 
     def _declares(self, parent: Node, node: Node) -> bool:
@@ -155,17 +157,17 @@ class JavaMembers(MemberResolver):
         if parent.type == "type_parameter":
             return None
         if parent.type == "scoped_type_identifier" and node != parent.named_children[0]:
-            found = self._classes.scoped(path, parent)
-            return _meant([found] if found is not None else [], "type", how="member")
+            found = self._classes.resolve_dotted_type(path, parent)
+            return _meaning_of([found] if found is not None else [], "type", how="member")
         if parent.type == "method_reference" and node != parent.named_children[0]:
             return None
-        named = self._classes.named(path, node.start_byte, text(node))
+        named = self._classes.resolve_type(path, node.start_byte, text(node))
         made = parent.type == "object_creation_expression" and text(parent).partition("new")[0].strip()
         if made and parent.named_children[0] != node:
             # `outer.new Inner()`
             of = self._types.of(path, node.parent) if node.parent is not None else None
-            return _meant([of.of] if of is not None else [], "type", how="member")
-        return _meant(list(named), "type")
+            return _meaning_of([of.of] if of is not None else [], "type", how="member")
+        return _meaning_of(list(named), "type")
 
     def _of_scoped(self, path: str, node: Node, parent: Node) -> Meaning | None:
         """Return what a part of a dotted name means, in an import, an annotation or a module."""
@@ -175,13 +177,13 @@ class JavaMembers(MemberResolver):
         holder = around.parent.type if around.parent is not None else ""
         if holder in _ANNOTATIONS:
             if parent.child_by_field_name("name") == node:
-                found = self._classes.scoped(path, parent)
-                return _meant([found] if found is not None else [], "type", how="member")
-            return _meant(list(self._classes.named(path, node.start_byte, text(node))), "type")
+                found = self._classes.resolve_dotted_type(path, parent)
+                return _meaning_of([found] if found is not None else [], "type", how="member")
+            return _meaning_of(list(self._classes.resolve_type(path, node.start_byte, text(node))), "type")
         is_last = parent.child_by_field_name("name") == node
         dotted = "".join(text(parent if is_last else node).split())
-        types = self._classes.qualified(dotted)
-        return _meant(list(types) or [Outside(dotted)], "type", how="member")
+        types = self._classes.resolve_full_name(dotted)
+        return _meaning_of(list(types) or [Outside(dotted)], "type", how="member")
 
     def _of_field(self, path: str, access: Node, name: str) -> Meaning:
         owner = self._types.receiver(path, access.child_by_field_name("object"))
@@ -194,16 +196,16 @@ class JavaMembers(MemberResolver):
         found = self._types.field(owner, name)
         if found.bounds or not isinstance(owner.of, Bound):
             return self._of_found(found, "field", "member")
-        nested = self._classes.nested(owner.of, name)
+        nested = self._classes.nested_type(owner.of, name)
         if nested is not None:
-            return _meant([nested], "type", how="member")
+            return _meaning_of([nested], "type", how="member")
         return self._of_found(found, "field", "member")
 
     def _of_dotted(self, path: str, access: Node) -> Meaning:
         """Return what a dotted name means that begins with a package."""
         named = self._types.type_name(path, access)
         if named is not None:
-            return _meant([named], "type", how="member")
+            return _meaning_of([named], "type", how="member")
         last = text(access.child_by_field_name("field"))
         return Meaning(entities=(), certain=False, how="member", side="" if last[:1].isupper() else "field")
 
@@ -245,13 +247,13 @@ class JavaMembers(MemberResolver):
         found = self._types.variable(path, node.start_byte, name)
         if found is not None:
             return self._of_found(found, "field", "name")
-        named = self._classes.named(path, node.start_byte, name)
+        named = self._classes.resolve_type(path, node.start_byte, name)
         if any(isinstance(entity, Bound) for entity in named):
-            return _meant(list(named), "type")
+            return _meaning_of(list(named), "type")
         parent = node.parent
         first = parent is not None and parent.type in ("field_access", "method_invocation", "method_reference")
         if first and (name[:1].isupper() or self._begins_package(node)):
-            return _meant([Outside(name)], "type")
+            return _meaning_of([Outside(name)], "type")
         # A field that a type from outside may bring.
         return Meaning(entities=(), certain=False, how="name", side="" if name[:1].isupper() else "field")
 
@@ -272,7 +274,7 @@ class JavaMembers(MemberResolver):
         return around is not None and around.type == "field_access" and node.type == "identifier"
 
 
-def _meant(entities: Sequence[Entity], side: Side, *, how: str = "name") -> Meaning:
+def _meaning_of(entities: Sequence[Entity], side: Side, *, how: str = "name") -> Meaning:
     return Meaning(entities=tuple(entities), certain=len(entities) == 1, how=how, side=side)
 
 

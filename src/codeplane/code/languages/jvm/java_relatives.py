@@ -36,7 +36,7 @@ class JavaRelatives:
         if component is None and facts.scopes[member.scope].kind != "class":
             return Relatives()
         if not mine and self._view.definitions(member) and component is None:
-            return Relatives(outside=self._generated(member))
+            return Relatives(outside=self._generator(member))
         owner = self._classes.of_scope(member.file, facts, (component or member).scope)
         family = class_family(
             owner,
@@ -48,7 +48,7 @@ class JavaRelatives:
         bounds += [parameter for of in bounds if (parameter := self._parameter(of)) is not None]
         return Relatives(
             members=tuple(bound for bound in dict.fromkeys(bounds) if bound != member),
-            outside=self._outside(family, member.name) or self._generated(member) or self._as_property(member.name),
+            outside=self._outside(family, member.name) or self._generator(member) or self._as_property(member.name),
         )
 
     def _as_property(self, name: str) -> str:
@@ -81,7 +81,7 @@ class JavaRelatives:
                 return made
         return None
 
-    def _generated(self, member: Bound) -> str:
+    def _generator(self, member: Bound) -> str:
         """Return what generates code from a member; empty if nothing does."""
         facts = self._view.facts(member.file)
         owner = self._classes.of_scope(member.file, facts, member.scope) if facts is not None else None
@@ -134,7 +134,7 @@ class JavaRelatives:
 
     def _has(self, of: Bound, name: str) -> bool:
         """Whether a class declares a method that others may override or implement, or a record's component."""
-        there = self._classes.declared(of, name)
+        there = self._classes.declarations(of, name)
         methods = [method for method in there if method.kind == "method" and not self._is_own(of.file, method)]
         return bool(methods) or (bool(there) and self._types.is_component(Bound(of.file, self._classes.body(of), name)))
 
@@ -165,7 +165,7 @@ class JavaRelatives:
             asking = [base for base in bases if may_have(base, name)]
             if not asking:
                 continue
-            methods = [method for method in self._classes.declared(of, name) if method.kind == "method"]
+            methods = [method for method in self._classes.declarations(of, name) if method.kind == "method"]
             marked = any("@Override" in self._modifiers(of.file, method) for method in methods)
             promised = any(isinstance(ancestor.of, Bound) and self._has(ancestor.of, name) for ancestor in above[1:])
             if (marked and not promised) or (not marked and not self._marks_others(of, name)):

@@ -132,7 +132,7 @@ class JavaTypes(JavaVariables):
         if node.type in ("identifier", "type_identifier"):
             if self.variable(path, node.start_byte, text(node)) is not None:
                 return None
-            found = self._classes.named(path, node.start_byte, text(node))
+            found = self._classes.resolve_type(path, node.start_byte, text(node))
             if is_file_class(text(node)) and not isinstance(found[0] if found else None, Bound):
                 return None
             return found[0] if len(found) == 1 and (isinstance(found[0], Bound) or _is_type_like(node)) else None
@@ -142,10 +142,10 @@ class JavaTypes(JavaVariables):
         dotted = "".join(text(node).split())
         outer = self.type_name(path, node.child_by_field_name("object"))
         if isinstance(outer, Bound):
-            return self._classes.nested(outer, text(node.child_by_field_name("field")))
+            return self._classes.nested_type(outer, text(node.child_by_field_name("field")))
         if isinstance(outer, Outside):
             return outer
-        whole = self._classes.qualified(dotted)
+        whole = self._classes.resolve_full_name(dotted)
         if len(whole) == 1:
             return whole[0]
         last = dotted.rpartition(".")[2]
@@ -163,7 +163,9 @@ class JavaTypes(JavaVariables):
         first = node.named_children[0] if node.named_children else None
         if first is not None and written is not None and first != written and text(node).partition("new")[0].strip():
             outer = self.of(path, first)
-            inner = self._classes.nested(outer.of, text(written)) if outer and isinstance(outer.of, Bound) else None
+            inner = (
+                self._classes.nested_type(outer.of, text(written)) if outer and isinstance(outer.of, Bound) else None
+            )
             return Type(inner) if inner is not None else None
         made = self._classes.read(path, written)
         if made is not None and not made.args and written is not None and written.type == "generic_type":
@@ -178,7 +180,7 @@ class JavaTypes(JavaVariables):
         of = self._classes.read(path, written) if written is not None and text(written) != "var" else None
         return Type(made.of, of.args) if of is not None and not of.dims else made
 
-    def called(self, path: str, node: Node) -> Found | None:
+    def resolve_call(self, path: str, node: Node) -> Found | None:
         """Return the method that a call means; None if the receiver is not known."""
         name, arguments = text(node.child_by_field_name("name")), node.child_by_field_name("arguments")
         target = node.child_by_field_name("object")
@@ -205,7 +207,7 @@ class JavaTypes(JavaVariables):
         return self.method(path, owner, name, arguments)
 
     def _of_call(self, path: str, node: Node) -> Type | None:
-        found = self.called(path, node)
+        found = self.resolve_call(path, node)
         name = text(node.child_by_field_name("name"))
         if found is None:
             return None
@@ -219,8 +221,8 @@ class JavaTypes(JavaVariables):
                 if definition.kind == "method" and self._takes(bound.file, definition, count):
                     results.append(self._result(path, bound, definition, arguments))
                 elif definition.kind == "field" and self._accessor(self._owner(bound), definition.name):
-                    results.append(self.declared(bound))
-        results = [self._seen_from(found.owner, type_) for type_ in results]
+                    results.append(self.declared_type(bound))
+        results = [self._as_member_of(found.owner, type_) for type_ in results]
         return results[0] if results and all(type_ == results[0] for type_ in results) else None
 
     def _of_outside(self, path: str, found: Found, name: str, arguments: Node | None) -> Type | None:
@@ -248,10 +250,10 @@ class JavaTypes(JavaVariables):
         own = made.child_by_field_name("type_parameters") if made is not None else None
         if of is None or own is None:
             return of
-        given = self._inferred(path, bound, method, arguments, own)
+        given = self._infer_arguments(path, bound, method, arguments, own)
         return substitute(of, given)
 
-    def _inferred(
+    def _infer_arguments(
         self, path: str, bound: Bound, method: Definition, arguments: Node | None, own: Node
     ) -> dict[Bound, Type | None]:
         """Return what a call gives for the type variables of a method, from the types of its arguments."""

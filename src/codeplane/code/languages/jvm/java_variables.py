@@ -21,7 +21,7 @@ class JavaVariables(JavaLookup):
         self._declared: dict[tuple[str, int], Type | None] = {}
 
     @abstractmethod
-    def called(self, path: str, node: Node) -> Found | None:
+    def resolve_call(self, path: str, node: Node) -> Found | None:
         """Return the method that a call means; None if the receiver is not known."""
 
     def of_found(self, path: str, found: Found, offset: int) -> Type | None:
@@ -30,16 +30,16 @@ class JavaVariables(JavaLookup):
             return Type(Outside(found.outside))
         if len(found.bounds) != 1:
             return None
-        declared = self.declared(found.bounds[0], offset if found.bounds[0].file == path else -1)
-        return self._seen_from(found.owner, declared)
+        declared = self.declared_type(found.bounds[0], offset if found.bounds[0].file == path else -1)
+        return self._as_member_of(found.owner, declared)
 
-    def _seen_from(self, owner: Type | None, of: Type | None) -> Type | None:
+    def _as_member_of(self, owner: Type | None, of: Type | None) -> Type | None:
         """Return the type of a member as a type has it, whose arguments stand for the variables of its class."""
         if owner is None or of is None or not owner.args or not isinstance(owner.of, Bound):
             return of
         return substitute(of, dict(zip(self._classes.parameters(owner.of), owner.args, strict=False)))
 
-    def declared(self, bound: Bound, offset: int = -1) -> Type | None:
+    def declared_type(self, bound: Bound, offset: int = -1) -> Type | None:
         """Return the type that a variable or field is declared with; of several in a scope, the last above a place."""
         facts = self._view.facts(bound.file)
         if facts is None:
@@ -96,11 +96,11 @@ class JavaVariables(JavaLookup):
         if function is None or around is None:
             return None
         if around.type == "variable_declarator" and around.parent is not None:
-            return self._given_to(self._classes.read(path, around.parent.child_by_field_name("type")), at)
+            return self._functional_parameter(self._classes.read(path, around.parent.child_by_field_name("type")), at)
         call = around.parent if around.type == "argument_list" else None
         if call is None or call.type != "method_invocation":
             return None
-        found = self.called(path, call)
+        found = self.resolve_call(path, call)
         if found is None:
             return None
         if not found.bounds:
@@ -117,10 +117,10 @@ class JavaVariables(JavaLookup):
                 listed = self._parameters(bound.file, definition) if definition.kind == "method" else []
                 if len(listed) == argument_count(around):
                     kinds.append(self._classes.read(bound.file, listed[position].child_by_field_name("type")))
-        given = [self._given_to(self._seen_from(found.owner, type_), at) for type_ in kinds]
+        given = [self._functional_parameter(self._as_member_of(found.owner, type_), at) for type_ in kinds]
         return given[0] if given and all(type_ == given[0] for type_ in given) else None
 
-    def _given_to(self, of: Type | None, at: int) -> Type | None:
+    def _functional_parameter(self, of: Type | None, at: int) -> Type | None:
         """Return what a functional interface passes to its method as a parameter."""
         if of is None or of.dims:
             return None
@@ -138,7 +138,7 @@ class JavaVariables(JavaLookup):
         ]
         listed = self._parameters(of.of.file, methods[0]) if len(methods) == 1 else []
         written = listed[at].child_by_field_name("type") if at < len(listed) else None
-        return self._seen_from(of, self._classes.read(of.of.file, written))
+        return self._as_member_of(of, self._classes.read(of.of.file, written))
 
     def _of_declarator(self, path: str, node: Node) -> Type | None:
         statement = node.parent

@@ -28,14 +28,14 @@ class KotlinAccesses(KotlinVariables):
         if node is None:
             return None, False
         if node.type in NAMES or node.type == "type_identifier":
-            found = self.bare(path, node, text(node))
+            found = self.resolve_bare_name(path, node, text(node))
             if found is not None and (found.bounds or not found.certain):
                 return (self.of_found(found, node.start_byte) if found.certain else None), False
             if text(node) == "it" and found is None:
                 return self.of_it(path, node), False
-            named = self._classes.only(self._classes.named(path, node.start_byte, text(node)))
+            named = self._classes.only(self._classes.resolve_type(path, node.start_byte, text(node)))
             if isinstance(named, Bound) or (named is not None and text(node)[:1].isupper()):
-                return self._classes.followed(Type(named)), True
+                return self._classes.resolve_alias(Type(named)), True
             return (Type(Outside(found.outside)) if found is not None and found.outside else None), False
         if node.type == "navigation_expression":
             of = self.type_name(path, node)
@@ -46,23 +46,23 @@ class KotlinAccesses(KotlinVariables):
     def type_name(self, path: str, node: Node) -> Entity | None:
         """Return the type that a dotted name means; None if it is a value or a package."""
         parts = dotted_names(node)
-        if not parts or (self.bare(path, parts[0], text(parts[0])) or Found((), True)).bounds:
+        if not parts or (self.resolve_bare_name(path, parts[0], text(parts[0])) or Found((), True)).bounds:
             return None
-        first = self._classes.only(self._classes.named(path, parts[0].start_byte, text(parts[0])))
+        first = self._classes.only(self._classes.resolve_type(path, parts[0].start_byte, text(parts[0])))
         if isinstance(first, Bound):
             current: Bound | None = first
             for part in parts[1:]:
                 if current is not None and text(part) == "Companion":
                     current = self._classes.companion(current)
                 else:
-                    current = self._classes.nested(current, text(part)) if current is not None else None
+                    current = self._classes.nested_type(current, text(part)) if current is not None else None
             return current
-        whole = self._classes.qualified(".".join(text(part) for part in parts))
+        whole = self._classes.resolve_full_name(".".join(text(part) for part in parts))
         if whole:
             return self._classes.only(whole)
         return Outside(text(node)) if text(parts[-1])[:1].isupper() and text(parts[0])[:1].islower() else None
 
-    def accessed(self, path: str, node: Node, call: Node | None) -> Found | None:
+    def resolve_access(self, path: str, node: Node, call: Node | None) -> Found | None:
         """Return the member that a dotted expression means; None if its receiver is not known."""
         before, name = split(node)
         if before is None or name is None:
@@ -72,19 +72,19 @@ class KotlinAccesses(KotlinVariables):
             return self._without_type(path, before, text(name), call)
         found = self.of_owner(path, owner, text(name), call, static=is_type and not is_callable_reference(name))
         if not found.bounds and before.type in NAMES:
-            narrowed = self._narrowed(path, before, text(name), call)
+            narrowed = self._narrowed_member(path, before, text(name), call)
             return narrowed if narrowed is not None else found
         return found
 
     def _without_type(self, path: str, before: Node, name: str, call: Node | None) -> Found | None:
         """Return a member of a receiver that only a check says the type of."""
-        narrowed = self._narrowed(path, before, name, call) if before.type in NAMES else None
+        narrowed = self._narrowed_member(path, before, name, call) if before.type in NAMES else None
         if narrowed is not None:
             return narrowed
         extended = self.extension(path, None, name, call)
         return Found(extended.bounds, False) if extended is not None else None
 
-    def _narrowed(self, path: str, node: Node, name: str, call: Node | None) -> Found | None:
+    def _narrowed_member(self, path: str, node: Node, name: str, call: Node | None) -> Found | None:
         """Return the member of a type that a variable is checked to have in the function around."""
         around: Node | None = node
         while around is not None and around.type not in ("function_declaration", "class_body"):
@@ -115,23 +115,23 @@ class KotlinAccesses(KotlinVariables):
     def _is_unsure(self, owner: Type) -> bool:
         return not self._classes.is_whole(owner)
 
-    def called(self, path: str, call: Node) -> Found | None:
+    def resolve_call(self, path: str, call: Node) -> Found | None:
         """Return the function that a call means; None if its receiver is not known."""
         callee = call.named_children[0] if call.named_children else None
         if callee is None:
             return None
         if callee.type in NAMES:
-            return self.bare(path, callee, text(callee), call)
+            return self.resolve_bare_name(path, callee, text(callee), call)
         if callee.type == "navigation_expression":
-            return self.accessed(path, callee, call)
+            return self.resolve_access(path, callee, call)
         return None
 
-    def made(self, path: str, call: Node) -> Entity | None:
+    def constructed_class(self, path: str, call: Node) -> Entity | None:
         """Return the class that a call makes an instance of."""
         callee = call.named_children[0] if call.named_children else None
         if callee is None or callee.type not in (*NAMES, "navigation_expression"):
             return None
         if callee.type == "navigation_expression":
             return self.type_name(path, callee)
-        first = self._classes.only(self._classes.named(path, callee.start_byte, text(callee)))
+        first = self._classes.only(self._classes.resolve_type(path, callee.start_byte, text(callee)))
         return first if isinstance(first, Bound) or text(callee)[:1].isupper() else None

@@ -14,8 +14,8 @@ from codeplane.code.languages.jvm.kotlin_library import (
     GIVES_BACK,
     GIVES_RESULT,
     ITEMS,
+    container_of,
     is_mapping,
-    made_by,
     result,
 )
 from codeplane.code.languages.jvm.kotlin_lookup import values_of
@@ -28,10 +28,10 @@ class KotlinCalls(KotlinAccesses):
 
     def of_call(self, path: str, call: Node) -> Type | None:
         """Return the type of what a call returns or makes."""
-        found = self.called(path, call)
+        found = self.resolve_call(path, call)
         if found is not None and found.bounds:
             return self.of_results(path, found, call) if found.certain else None
-        made = self.made(path, call)
+        made = self.constructed_class(path, call)
         if isinstance(made, Bound) or (made is not None and (found is None or not found.certain)):
             listed = child_of(child_of(call, "call_suffix"), "type_arguments")
             args = (
@@ -39,7 +39,7 @@ class KotlinCalls(KotlinAccesses):
                 if listed is not None
                 else ()
             )
-            return self._classes.followed(Type(made, args)) if made is not None else None
+            return self._classes.resolve_alias(Type(made, args)) if made is not None else None
         return self._of_outside(path, found, call)
 
     def of_results(self, path: str, found: Found, call: Node | None) -> Type | None:
@@ -48,12 +48,12 @@ class KotlinCalls(KotlinAccesses):
         for bound in found.bounds:
             for _, definition in self._view.definitions(bound):
                 if definition.kind not in ("function", "method"):
-                    of = self.declared(bound)
+                    of = self.declared_type(bound)
                     called = plain_name(of) in (FUNCTION, EXTENSION) and of is not None and of.args
                     kinds.append(of.args[0] if called and of is not None else None)
                 elif call is None or not is_kotlin(bound.file) or self.takes(bound.file, definition, call):
                     given = self.infer_arguments(path, bound, definition, call)
-                    kinds.append(self.seen_from(found.owner, substitute(self.result_of(bound, definition), given)))
+                    kinds.append(self.as_member_of(found.owner, substitute(self.result_of(bound, definition), given)))
         return common_type(kinds)
 
     def result_of(self, bound: Bound, definition: Definition) -> Type | None:
@@ -142,7 +142,7 @@ class KotlinCalls(KotlinAccesses):
             return None
         if (name == "with" and len(values) == 2) or name == "run":
             return self.of_lambda_result(path, values[-1:])
-        container = made_by(name)
+        container = container_of(name)
         listed = child_of(child_of(call, "call_suffix"), "type_arguments")
         if container and listed is not None:
             return Type(

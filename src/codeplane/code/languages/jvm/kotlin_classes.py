@@ -24,11 +24,11 @@ class KotlinClasses(JavaClasses):
 
     kinds = TYPES | {"type"}
 
-    def named(self, path: str, offset: int, name: str) -> tuple[Entity, ...]:
+    def resolve_type(self, path: str, offset: int, name: str) -> tuple[Entity, ...]:
         """Return what the name of a type means at a place; several where one is declared for several platforms."""
         facts = self._view.facts(path)
         if facts is None or not is_kotlin(path):
-            return super().named(path, offset, name)
+            return super().resolve_type(path, offset, name)
         scope = facts.scope_at(offset)
         while scope > 0:
             found = self._type_in(path, facts, scope, name)
@@ -38,7 +38,7 @@ class KotlinClasses(JavaClasses):
         rows = facts.rows(0, name)
         for row in rows:
             if facts.bind_reason(row) == _IMPORT:
-                brought = self.qualified(whole := _whole(facts.imports[facts.bind_target(row)]))
+                brought = self.resolve_full_name(whole := _full_name(facts.imports[facts.bind_target(row)]))
                 if brought or name[:1].isupper():
                     return brought or (Outside(whole),)
             elif facts.bind_reason(row) == _PARAM and self.is_variable_of_type(path, facts.bind_at(row), name):
@@ -52,7 +52,9 @@ class KotlinClasses(JavaClasses):
         params = [row for row in facts.rows(scope, name) if facts.bind_reason(row) == _PARAM]
         if any(self.is_variable_of_type(path, facts.bind_at(row), name) for row in params):
             return here
-        return self.nested(self.of_scope(path, facts, scope), name) if facts.scopes[scope].kind == "class" else None
+        return (
+            self.nested_type(self.of_scope(path, facts, scope), name) if facts.scopes[scope].kind == "class" else None
+        )
 
     def is_alias(self, of: Entity) -> bool:
         """Whether a type is another name of a type."""
@@ -168,8 +170,8 @@ class KotlinClasses(JavaClasses):
             case "user_type":
                 return self._read_user_type(path, node)
             case "type_identifier" | "simple_identifier":
-                named = self.only(self.named(path, node.start_byte, text(node)))
-                return self.followed(Type(named)) if named is not None else None
+                named = self.only(self.resolve_type(path, node.start_byte, text(node)))
+                return self.resolve_alias(Type(named)) if named is not None else None
         return None
 
     def _read_user_type(self, path: str, node: Node) -> Type | None:
@@ -177,9 +179,9 @@ class KotlinClasses(JavaClasses):
         of = self.of_names(path, names, len(names))
         listed = children_of(node, "type_arguments")
         args = tuple(self.read(path, child) for child in listed[-1].named_children) if listed else ()
-        return self.followed(Type(of, args)) if of is not None else None
+        return self.resolve_alias(Type(of, args)) if of is not None else None
 
-    def followed(self, of: Type) -> Type | None:
+    def resolve_alias(self, of: Type) -> Type | None:
         """Return what a type is when it is another name of one."""
         if not self.is_alias(of.of) or not isinstance(of.of, Bound):
             return of
@@ -187,14 +189,14 @@ class KotlinClasses(JavaClasses):
 
     def of_names(self, path: str, names: list[Node], count: int) -> Entity | None:
         """Return what the first of some joined names mean together."""
-        current = self.only(self.named(path, names[0].start_byte, text(names[0]))) if names else None
+        current = self.only(self.resolve_type(path, names[0].start_byte, text(names[0]))) if names else None
         if count > 1 and isinstance(current, Outside):
-            whole = self.qualified(".".join(text(part) for part in names[:count]))
+            whole = self.resolve_full_name(".".join(text(part) for part in names[:count]))
             return self.only(whole) if whole else Outside(text(names[count - 1]))
         for name in names[1:count]:
             if not isinstance(current, Bound):
                 return current
-            current = self.nested(current, text(name)) or Outside(text(name))
+            current = self.nested_type(current, text(name)) or Outside(text(name))
         return current
 
     def only(self, found: Sequence[Entity]) -> Entity | None:
@@ -235,5 +237,5 @@ def children_of(node: Node | None, kind: str) -> list[Node]:
     return [child for child in node.named_children if child.type == kind] if node is not None else []
 
 
-def _whole(import_: Import) -> str:
+def _full_name(import_: Import) -> str:
     return f"{import_.source}.{import_.imported}"

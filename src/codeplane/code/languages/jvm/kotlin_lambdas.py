@@ -53,7 +53,7 @@ class KotlinLambdas(KotlinCalls):
         call = call_of_lambda(made)
         assert call is not None
         name = callee_name(call)
-        found = self.called(path, call)
+        found = self.resolve_call(path, call)
         if found is not None and found.bounds:
             kinds = self._parameters_taking(path, found, call, made)
             if any(type_ is not None and plain_name(type_) == EXTENSION for type_ in kinds):
@@ -64,7 +64,7 @@ class KotlinLambdas(KotlinCalls):
             return () if all(type_ is not None for type_ in kinds) or not kinds else (None,)
         if name in PLAIN - WITH_RECEIVER:
             return ()
-        target = self.made(path, call)
+        target = self.constructed_class(path, call)
         if isinstance(target, Bound):
             return self._receiver_of_constructor(path, target, call, made)
         if name not in WITH_RECEIVER:
@@ -91,7 +91,7 @@ class KotlinLambdas(KotlinCalls):
         for bound in found.bounds:
             for _, definition in self._view.definitions(bound):
                 if definition.kind not in ("function", "method"):
-                    of = self.declared(bound)
+                    of = self.declared_type(bound)
                     if of is not None and plain_name(of) in (FUNCTION, EXTENSION):
                         given = of.args[1:] if plain_name(of) == FUNCTION else of.args[2:]
                         place = argument_place(call, made, len(given))
@@ -107,7 +107,7 @@ class KotlinLambdas(KotlinCalls):
                     self._classes.read(bound.file, written_type(listed[place])) if 0 <= place < len(listed) else None
                 )
                 given_types = self.infer_arguments(path, bound, definition, call)
-                kinds.append(self.seen_from(found.owner, substitute(wanted, given_types)))
+                kinds.append(self.as_member_of(found.owner, substitute(wanted, given_types)))
         return kinds
 
     def _of_target(self, path: str, made: Node) -> Type | None:
@@ -132,7 +132,7 @@ class KotlinLambdas(KotlinCalls):
         call = call_of_lambda(made)
         if call is None:
             return _function_parameter(self._of_target(path, made), at)
-        found = self.called(path, call)
+        found = self.resolve_call(path, call)
         if found is not None and found.bounds:
             kinds = [_function_parameter(type_, at) for type_ in self._parameters_taking(path, found, call, made)]
             return kinds[0] if kinds and all(type_ == kinds[0] for type_ in kinds) else None

@@ -151,6 +151,6 @@ def is_mapping(function: str) -> bool:
     return function in _MAPPED
 
 
-def made_by(function: str) -> str:
+def container_of(function: str) -> str:
     """Return the container that a function such as `listOf` makes; empty for others."""
     return _MADE.get(function, "")

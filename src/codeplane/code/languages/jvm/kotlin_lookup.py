@@ -75,7 +75,7 @@ class KotlinLookup(ABC):
         """Return a class as it is inside of itself."""
         return Type(of, tuple(Type(parameter) for parameter in self._classes.parameters(of)))
 
-    def bare(self, path: str, node: Node, name: str, call: Node | None = None) -> Found | None:
+    def resolve_bare_name(self, path: str, node: Node, name: str, call: Node | None = None) -> Found | None:
         """Return the variable, function or member that a bare name means; None if the repository has none there."""
         facts = self._view.facts(path)
         if facts is None:
@@ -158,7 +158,7 @@ class KotlinLookup(ABC):
             here = ancestor.of if not static or self._has_values(ancestor.of, name) else None
             for owner in (here, held):
                 if owner is not None and any(
-                    definition.kind in _CALLABLE for definition in self._classes.declared(owner, name)
+                    definition.kind in _CALLABLE for definition in self._classes.declarations(owner, name)
                 ):
                     bound = Bound(owner.file, self._classes.body(owner), name)
                     return Found((bound,), True, ancestor if owner == ancestor.of else Type(owner))
@@ -173,7 +173,7 @@ class KotlinLookup(ABC):
         """Whether a type has a member without a value: an object's, an entry of an enum, or one of Java."""
         if not is_kotlin(of.file) or self._classes.is_object(of):
             return True
-        return any(definition.kind in ("enum_member", "object") for definition in self._classes.declared(of, name))
+        return any(definition.kind in ("enum_member", "object") for definition in self._classes.declarations(of, name))
 
     def _fitting(self, found: Found, call: Node | None) -> Found:
         """Return what was found without the functions that do not take the arguments of a call."""
@@ -207,23 +207,23 @@ class KotlinLookup(ABC):
         for import_ in facts.imports:
             if import_.local != name or import_.imported == "*":
                 continue
-            found = self.named(import_.source, import_.imported)
+            found = self.find_in_source(import_.source, import_.imported)
             if found:
                 return Found(found, self.is_one(found))
-            if not self._classes.qualified(f"{import_.source}.{import_.imported}"):
+            if not self._classes.resolve_full_name(f"{import_.source}.{import_.imported}"):
                 return Found((), True, None, import_.source)
         beside = self.callables(package, name)
         if beside:
             return Found(beside, self.is_one(beside))
         stars: list[Bound] = []
         for import_ in facts.imports:
-            stars += self.named(import_.source, name) if import_.imported == "*" else ()
+            stars += self.find_in_source(import_.source, name) if import_.imported == "*" else ()
         return Found(tuple(dict.fromkeys(stars)), self.is_one(tuple(dict.fromkeys(stars)))) if stars else None
 
-    def named(self, source: str, name: str) -> tuple[Bound, ...]:
+    def find_in_source(self, source: str, name: str) -> tuple[Bound, ...]:
         """Return what a package or a type gives under a name: functions, variables, members without a value."""
         found = list(self.callables(source, name))
-        for owner in self._classes.qualified(source):
+        for owner in self._classes.resolve_full_name(source):
             member = self.member(Type(owner), name, static=True)
             found += member.bounds
         return tuple(dict.fromkeys(found))
@@ -232,7 +232,7 @@ class KotlinLookup(ABC):
         """Return the functions and variables of a package under a name."""
         if name not in self._tops:
             found = []
-            for path, position in self._view.named(name)[0]:
+            for path, position in self._view.find_definitions(name)[0]:
                 facts = self._view.facts(path) if is_kotlin(path) else None
                 if facts is None or position >= len(facts.definitions):
                     continue

@@ -72,7 +72,7 @@ class KotlinMembers(MemberResolver):
         match = _REFERENCE.search(self._view.text(path), max(0, offset - _FAR), offset)
         if match is None:
             return None
-        named = self._classes.named(path, match.start(1), match[1].decode("utf-8", "replace"))
+        named = self._classes.resolve_type(path, match.start(1), match[1].decode("utf-8", "replace"))
         return self._classes.only(named)
 
     def _of_identifier(self, path: str, facts: Facts, node: Node, parent: Node) -> Meaning | None:
@@ -88,21 +88,21 @@ class KotlinMembers(MemberResolver):
         if parent.type == "infix_expression" and len(parent.named_children) == 3 and parent.named_children[1] == node:
             return self._of_infix(path, parent, name)
         call = parent if parent.type == "call_expression" and parent.named_children[0] == node else None
-        found = self._types.bare(path, node, name, call)
+        found = self._types.resolve_bare_name(path, node, name, call)
         if found is not None and found.bounds:
             return self._of_found(found, "name")
         if found is not None and not found.certain:
-            named = self._classes.named(path, node.start_byte, name)
+            named = self._classes.resolve_type(path, node.start_byte, name)
             bounds = [entity for entity in named if isinstance(entity, Bound)]
-            return self._of_types(bounds, certain=name[:1].isupper()) if bounds else _unknown("name")
-        named = self._classes.named(path, node.start_byte, name)
+            return self._of_types(bounds, certain=name[:1].isupper()) if bounds else _unknown_meaning("name")
+        named = self._classes.resolve_type(path, node.start_byte, name)
         if any(isinstance(entity, Bound) for entity in named):
             return self._of_types(named)
-        return _meant([Outside(name)])
+        return _meaning_of([Outside(name)])
 
     def _of_types(self, named: Sequence[Entity], *, certain: bool = True) -> Meaning:
         """Return the meaning of a type's name, which is not certain where several types have it."""
-        return _meant(named, certain=certain and self._classes.only(named) is not None)
+        return _meaning_of(named, certain=certain and self._classes.only(named) is not None)
 
     def other_at(self, path: str, offset: int, name: str, new: str) -> Bound | None:
         """Return what a new name would mean already at the place of a name without a receiver."""
@@ -114,9 +114,9 @@ class KotlinMembers(MemberResolver):
         if node is None or now is None or now.how != "name" or node.parent is None or self._declares(node, node.parent):
             return None
         if node.type == "type_identifier":
-            named = self._classes.named(path, offset, new)
+            named = self._classes.resolve_type(path, offset, new)
             return next((entity for entity in named if isinstance(entity, Bound)), None)
-        then = self._types.bare(path, node, new)
+        then = self._types.resolve_bare_name(path, node, new)
         return then.bounds[0] if then is not None and then.bounds else None
 
     def relatives(self, member: Bound) -> Relatives:
@@ -128,13 +128,13 @@ class KotlinMembers(MemberResolver):
         if one.imported in ("", "*"):
             return ()
         whole = f"{one.source}.{one.imported}"
-        found = (*self._classes.qualified(whole), *self._types.named(one.source, one.imported))
+        found = (*self._classes.resolve_full_name(whole), *self._types.find_in_source(one.source, one.imported))
         return tuple(dict.fromkeys(found)) or (Outside(whole),)
 
     def top_level(self, path: str, facts: Facts, name: str) -> tuple[Entity, ...]:
         """Return what a name that a file does not bind means by its package and its imports of everything."""
         top = self._types.top(path, facts, name)
-        types = tuple(entity for entity in self._classes.named(path, 0, name) if isinstance(entity, Bound))
+        types = tuple(entity for entity in self._classes.resolve_type(path, 0, name) if isinstance(entity, Bound))
         return (*types, *(top.bounds if top is not None else ()))
 
     def _of_import(self, dotted: Node, node: Node) -> Meaning:
@@ -142,7 +142,7 @@ class KotlinMembers(MemberResolver):
         names = children_of(dotted, "simple_identifier")
         parts = [text(name) for name in names[: names.index(node) + 1]]
         whole = ".".join(parts)
-        found = (*self._classes.qualified(whole), *self._types.named(".".join(parts[:-1]), parts[-1]))
+        found = (*self._classes.resolve_full_name(whole), *self._types.find_in_source(".".join(parts[:-1]), parts[-1]))
         bounds = tuple(dict.fromkeys(found))
         # An import of overloads from several files goes with each of them.
         return Meaning(
@@ -164,11 +164,11 @@ class KotlinMembers(MemberResolver):
     def _of_declaration(self, path: str, facts: Facts, offset: int, name: str) -> Meaning | None:
         for row in facts.rows(scope := facts.scope_at(offset), name):
             if facts.bind_at(row) == offset:
-                return _meant([Bound(path, scope, name)])
+                return _meaning_of([Bound(path, scope, name)])
         for index in facts.defining(scope, name) or range(len(facts.definitions)):
             definition = facts.definitions[index]
             if definition.name_at == offset:
-                return _meant([Bound(path, definition.scope, definition.name)])
+                return _meaning_of([Bound(path, definition.scope, definition.name)])
         return None
 
     def _of_type(self, path: str, facts: Facts, node: Node, parent: Node) -> Meaning | None:
@@ -179,22 +179,22 @@ class KotlinMembers(MemberResolver):
             return None
         if parent.type in _DECLARATIONS and self._declares(node, parent):
             scope = facts.scope_at(parent.start_byte)
-            return self._of_declaration(path, facts, node.start_byte, name) or _meant([Bound(path, scope, name)])
+            return self._of_declaration(path, facts, node.start_byte, name) or _meaning_of([Bound(path, scope, name)])
         if parent.type == "user_type":
             names = children_of(parent, "type_identifier")
             place = names.index(node)
             if place:
                 of = self._classes.of_names(path, names, place + 1)
-                return _meant([of] if of is not None else [], how="member")
-            named = self._classes.named(path, node.start_byte, name)
+                return _meaning_of([of] if of is not None else [], how="member")
+            named = self._classes.resolve_type(path, node.start_byte, name)
             if len(names) > 1 and not any(isinstance(entity, Bound) for entity in named):
-                return _meant([Outside("a package")])
+                return _meaning_of([Outside("a package")])
             return self._of_types(named)
         if parent.type == "callable_reference":
-            found = self._types.bare(path, node, name)
+            found = self._types.resolve_bare_name(path, node, name)
             if found is not None and found.bounds:
                 return self._of_found(found, "name")
-        return self._of_types(self._classes.named(path, node.start_byte, name))
+        return self._of_types(self._classes.resolve_type(path, node.start_byte, name))
 
     def _of_label(self, path: str, node: Node, name: str) -> Meaning:
         """Return what a label names: a class around, a function around, or what a lambda around is passed to."""
@@ -204,33 +204,33 @@ class KotlinMembers(MemberResolver):
             if around.type in ("class_body", "enum_class_body"):
                 of = self._types.class_of_body(path, around)
                 if of is not None and of.name == name:
-                    return _meant([of], how="name")
+                    return _meaning_of([of], how="name")
             elif around.type == "function_declaration":
                 named = child_of(around, "simple_identifier")
                 if named is not None and text(named) == name:
-                    return self._of_declaration(path, facts, named.start_byte, name) or _unknown("label")
+                    return self._of_declaration(path, facts, named.start_byte, name) or _unknown_meaning("label")
             elif around.type == "lambda_literal":
                 call = call_of_lambda(around)
                 if call is not None and callee_name(call) == name:
-                    found = self._types.called(path, call)
-                    return self._of_found(found, "label") if found is not None else _unknown("label")
+                    found = self._types.resolve_call(path, call)
+                    return self._of_found(found, "label") if found is not None else _unknown_meaning("label")
             around = around.parent
-        return _meant([Outside("a label")], how="label")
+        return _meaning_of([Outside("a label")], how="label")
 
     def _of_member(self, path: str, node: Node, around: Node) -> Meaning:
         outer = around.parent
         call = outer if outer is not None and outer.type == "call_expression" else None
         call = call if call is not None and call.named_children[0] == around else None
         if split(around)[1] != node:
-            return _unknown("member")
-        found = self._types.accessed(path, around, call)
+            return _unknown_meaning("member")
+        found = self._types.resolve_access(path, around, call)
         if found is not None and found.bounds:
             return self._of_found(found, "member")
         named = self._types.type_name(path, around)
         if isinstance(named, Bound):
-            return _meant([named], how="member")
+            return _meaning_of([named], how="member")
         if found is None and named is not None:
-            return _meant([Outside(text(around))], how="member")
+            return _meaning_of([Outside(text(around))], how="member")
         if found is None and self._is_package(path, around):
             return self._of_qualified(around)
         return self._of_found(found, "member")
@@ -240,28 +240,32 @@ class KotlinMembers(MemberResolver):
         before = split(node)[0]
         while before is not None and before.type == "navigation_expression":
             before = split(before)[0]
-        if before is None or before.type not in NAMES or self._types.bare(path, before, text(before)) is not None:
+        if (
+            before is None
+            or before.type not in NAMES
+            or self._types.resolve_bare_name(path, before, text(before)) is not None
+        ):
             return False
         return text(before) != "it"
 
     def _of_qualified(self, node: Node) -> Meaning:
         """Return what a name behind a package means."""
         before, name = split(node)
-        found = self._types.named("".join(text(before).split()), text(name))
-        return _meant(found or [Outside(text(node))], how="member", certain=self._is_one(found) if found else True)
+        found = self._types.find_in_source("".join(text(before).split()), text(name))
+        return _meaning_of(found or [Outside(text(node))], how="member", certain=self._is_one(found) if found else True)
 
     def _of_reference(self, path: str, node: Node, reference: Node) -> Meaning:
         """Return what `Type::name` or `::name` means."""
         name = text(node)
         if len(reference.named_children) == 1:
-            found = self._types.bare(path, node, name)
+            found = self._types.resolve_bare_name(path, node, name)
             if found is not None and (found.bounds or not found.certain):
                 return self._of_found(found, "name")
-            named = self._classes.named(path, node.start_byte, name)
+            named = self._classes.resolve_type(path, node.start_byte, name)
             return self._of_types([entity for entity in named if isinstance(entity, Bound)] or [Outside(name)])
         owner, _ = self._types.receiver(path, reference.named_children[0])
         if owner is None:
-            return _unknown("member")
+            return _unknown_meaning("member")
         return self._of_found(self._types.of_owner(path, owner, name), "member")
 
     def _of_infix(self, path: str, around: Node, name: str) -> Meaning:
@@ -269,7 +273,7 @@ class KotlinMembers(MemberResolver):
         if of is not None:
             return self._of_found(self._types.of_owner(path, of, name), "member")
         extended = self._types.extension(path, None, name, None)
-        return self._of_found(extended, "member") if extended is not None else _unknown("member")
+        return self._of_found(extended, "member") if extended is not None else _unknown_meaning("member")
 
     def _of_argument(self, path: str, argument: Node, name: str) -> Meaning:
         """Return the parameter that an argument is named by."""
@@ -280,11 +284,11 @@ class KotlinMembers(MemberResolver):
             made = child_of(suffix, "user_type") if suffix is not None else None
             of = self._classes.read(path, made)
             return self._of_constructor(of.of if of is not None else None, name)
-        found = self._types.called(path, call)
+        found = self._types.resolve_call(path, call)
         if found is None or not found.bounds:
             if callee_name(call) == "copy" and found is not None and found.owner is not None:
                 return self._of_constructor(found.owner.of, name)
-            return self._of_constructor(self._types.made(path, call), name)
+            return self._of_constructor(self._types.constructed_class(path, call), name)
         bounds = []
         for bound in found.bounds:
             facts = self._view.facts(bound.file)
@@ -296,10 +300,10 @@ class KotlinMembers(MemberResolver):
 
     def _of_constructor(self, of: Entity | None, name: str) -> Meaning:
         if isinstance(of, Outside):
-            return _meant([of], how="label")
+            return _meaning_of([of], how="label")
         facts = self._view.facts(of.file) if isinstance(of, Bound) else None
         if facts is None or not isinstance(of, Bound):
-            return _unknown("label")
+            return _unknown_meaning("label")
         body = self._classes.body(of)
         places = [Bound(of.file, body, name)] if body >= 0 and facts.rows(body, name) else []
         # Parameters of further constructors are in scopes of their own.
@@ -309,7 +313,7 @@ class KotlinMembers(MemberResolver):
 
     def _of_found(self, found: Found | None, how: str) -> Meaning:
         if found is None:
-            return _unknown(how)
+            return _unknown_meaning(how)
         if not found.bounds:
             entities: tuple[Entity, ...] = (Outside(found.outside or "outside"),) if found.certain else ()
             return Meaning(entities=entities, certain=bool(entities), how=how)
@@ -320,11 +324,11 @@ class KotlinMembers(MemberResolver):
         return Meaning(entities=found.bounds, certain=found.certain, how=how)
 
 
-def _meant(entities: Sequence[Entity], *, how: str = "name", certain: bool = True) -> Meaning:
+def _meaning_of(entities: Sequence[Entity], *, how: str = "name", certain: bool = True) -> Meaning:
     return Meaning(entities=tuple(entities), certain=bool(entities) and certain, how=how)
 
 
-def _unknown(how: str) -> Meaning:
+def _unknown_meaning(how: str) -> Meaning:
     return Meaning(entities=(), certain=False, how=how)
 
 

@@ -92,7 +92,7 @@ class KotlinRelatives:
     def _has(self, of: Bound, name: str) -> bool:
         """Whether a class declares a member that others may override or implement."""
         there = [
-            definition for definition in self._classes.declared(of, name) if definition.kind in ("field", "method")
+            definition for definition in self._classes.declarations(of, name) if definition.kind in ("field", "method")
         ]
         return any(not self._marks(of.file, definition) & {"private", "static"} for definition in there)
 
@@ -114,7 +114,7 @@ class KotlinRelatives:
                     return f"a base of {of.name}"
                 continue
             marked = any(
-                "override" in self._marks(of.file, definition) for definition in self._classes.declared(of, name)
+                "override" in self._marks(of.file, definition) for definition in self._classes.declarations(of, name)
             )
             promised = any(isinstance(ancestor.of, Bound) and self._has(ancestor.of, name) for ancestor in above[1:])
             if marked and not promised:

@@ -47,7 +47,7 @@ class KotlinTypes(KotlinLambdas):
             case "super_expression":
                 return self._of_super(path, node)
             case "navigation_expression" | "directly_assignable_expression":
-                found = self.accessed(path, node, None)
+                found = self.resolve_access(path, node, None)
                 return self.of_found(found) if found is not None and (found.certain or found.outside) else None
             case "call_expression":
                 return self.of_call(path, node)
@@ -76,12 +76,12 @@ class KotlinTypes(KotlinLambdas):
 
     def _of_name(self, path: str, node: Node) -> Type | None:
         name = text(node)
-        found = self.bare(path, node, name)
+        found = self.resolve_bare_name(path, node, name)
         if found is not None and (found.bounds or not found.certain):
             return self.of_found(found, node.start_byte) if found.certain else None
         if name == "it" and found is None:
             return self.of_it(path, node)
-        named = self._classes.only(self._classes.named(path, node.start_byte, name))
+        named = self._classes.only(self._classes.resolve_type(path, node.start_byte, name))
         if isinstance(named, Bound) and self._classes.is_object(named):
             return Type(named)
         return Type(Outside(found.outside)) if found is not None and found.outside else None
@@ -95,7 +95,7 @@ class KotlinTypes(KotlinLambdas):
                 for bound in found.bounds
                 for _, definition in self._view.definitions(bound)
             ]
-            return self.seen_from(found.owner, kinds[0]) if len(kinds) == 1 else None
+            return self.as_member_of(found.owner, kinds[0]) if len(kinds) == 1 else None
         if of is not None and plain_name(of) in MAPS and len(of.args) == 2:
             return of.args[1]
         return self.item(of)

@@ -38,16 +38,16 @@ class KotlinVariables(KotlinLookup):
         """Return the type of a variable, property or function that was found."""
         if found.outside and not found.bounds:
             return Type(Outside(found.outside))
-        kinds = [self.seen_from(found.owner, self.declared(bound, offset)) for bound in found.bounds]
+        kinds = [self.as_member_of(found.owner, self.declared_type(bound, offset)) for bound in found.bounds]
         return common_type(kinds)
 
-    def seen_from(self, owner: Type | None, of: Type | None) -> Type | None:
+    def as_member_of(self, owner: Type | None, of: Type | None) -> Type | None:
         """Return the type of a member as a type has it, whose arguments stand for the variables of its class."""
         if owner is None or of is None or not owner.args or not isinstance(owner.of, Bound):
             return of
         return substitute(of, dict(zip(self._classes.parameters(owner.of), owner.args, strict=False)))
 
-    def declared(self, bound: Bound, offset: int = -1) -> Type | None:
+    def declared_type(self, bound: Bound, offset: int = -1) -> Type | None:
         """Return the type that a variable or property is declared with; of several, the last above a place."""
         facts = self._view.facts(bound.file)
         if facts is None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
-from codeplane.code.languages.rust.macro_rules import Rule, matched, transcribed
+from codeplane.code.languages.rust.macro_rules import Rule, match_pattern, transcribe
 from codeplane.code.languages.rust.token_trees import Group, Leaf, Tree, end_of, leaves_of, start_of
 
 _MAX_DEPTH = 16
@@ -60,7 +60,7 @@ class ExpandedFile:
                 return path, original + at - start
         return None
 
-    def copied_to(self, at: int) -> int | None:
+    def copy_offset(self, at: int) -> int | None:
         """Return where a place of the file outside of calls stands in the text."""
         for start, original, length in self._copied:
             if original <= at < original + length:
@@ -80,7 +80,7 @@ class ExpandedFile:
                 yield (
                     start_of(trees[call.start]),
                     end_of(trees[call.end - 1]),
-                    [_bracketed(written)] if dotted else written,
+                    [_bracket_trees(written)] if dotted else written,
                 )
                 position = call.end
                 continue
@@ -94,10 +94,10 @@ class ExpandedFile:
         if depth > _MAX_DEPTH or self._tokens > _MAX_TOKENS:
             return None
         for rule in self._rules(call.name):
-            bindings = matched(rule.pattern, call.given.inner, self.words)
+            bindings = match_pattern(rule.pattern, call.given.inner, self.words)
             if bindings is not None:
                 self._calls += 1
-                written = transcribed(rule.body, bindings, f"_{self._calls}")
+                written = transcribe(rule.body, bindings, f"_{self._calls}")
                 leaves = list(leaves_of(call.given.inner))
                 self._tokens += len(leaves) + sum(1 for _ in leaves_of(written))
                 self.taken |= {(leaf.path, leaf.at) for leaf in leaves}
@@ -112,7 +112,7 @@ class ExpandedFile:
             written = self._expand(call, depth) if call is not None else None
             if call is not None and written is not None:
                 dotted = call.end < len(trees) and trees[call.end].text in (".", "?")
-                found += [_bracketed(written)] if dotted else written
+                found += [_bracket_trees(written)] if dotted else written
                 position = call.end
                 continue
             tree = trees[position]
@@ -170,5 +170,5 @@ def call_at(trees: Sequence[Tree], at: int) -> MacroCall | None:
     return None
 
 
-def _bracketed(trees: Sequence[Tree]) -> Tree:
+def _bracket_trees(trees: Sequence[Tree]) -> Tree:
     return Group(Leaf("sign", "(", "", -1), Leaf("sign", ")", "", -1), tuple(trees))

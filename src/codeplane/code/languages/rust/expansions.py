@@ -43,13 +43,14 @@ class Expansions:
     def meaning(self, path: str, offset: int) -> Meaning | None:
         """Return what the name at a place means in all that macros make of it; None if that is not known."""
         macro = next(
-            (candidate for candidate in self._defined(path) if candidate.start <= offset < candidate.end), None
+            (candidate for candidate in self._macro_definitions(path) if candidate.start <= offset < candidate.end),
+            None,
         )
         files = [path] if macro is None else self._calling(macro.name)
         found: list[Meaning] = []
         words = False
         for file in files if files is not None else ():
-            expanded = self._expanded(file)
+            expanded = self._expand_file(file)
             if expanded is None:
                 continue
             words = words or (path, offset) in expanded.words
@@ -68,9 +69,13 @@ class Expansions:
 
     def beside_calls(self, path: str, offset: int) -> Meaning | None:
         """Return what a name outside of calls means once macros have written their items; None if none has."""
-        expanded = self._expanded(path)
-        at = expanded.copied_to(offset) if expanded is not None else None
-        if expanded is None or at is None or any(macro.start <= offset < macro.end for macro in self._defined(path)):
+        expanded = self._expand_file(path)
+        at = expanded.copy_offset(offset) if expanded is not None else None
+        if (
+            expanded is None
+            or at is None
+            or any(macro.start <= offset < macro.end for macro in self._macro_definitions(path))
+        ):
             return None
         return self._at(path, expanded, at, (path, offset))
 
@@ -146,12 +151,12 @@ class Expansions:
             self._trees[path] = (token_trees(path, text) if len(text) <= _MAX_TEXT else None) or ()
         return self._trees[path]
 
-    def _defined(self, path: str) -> list[MacroDefinition]:
+    def _macro_definitions(self, path: str) -> list[MacroDefinition]:
         if path not in self._macros:
             self._macros[path] = list(_definitions(self._tokens(path)))
         return self._macros[path]
 
-    def _expanded(self, path: str) -> ExpandedFile | None:
+    def _expand_file(self, path: str) -> ExpandedFile | None:
         if path not in self._files:
             trees = self._tokens(path)
             made = ExpandedFile(self._view.text(path), trees, self._rules) if trees else None
@@ -160,13 +165,13 @@ class Expansions:
 
     def _rules(self, name: Leaf) -> Sequence[Rule]:
         """Return the rules of the macro that a name at a call means: the last before it, or the only one there is."""
-        here = [macro for macro in self._defined(name.path) if macro.name == name.text]
+        here = [macro for macro in self._macro_definitions(name.path) if macro.name == name.text]
         before = [macro for macro in here if macro.end <= name.at]
         if here:
             return (before or here)[-1].rules
-        listed, whole = self._view.named(name.text)
+        listed, whole = self._view.find_definitions(name.text)
         files = {path for path, _ in listed if path.endswith(".rs")}
-        found = [macro for path in files for macro in self._defined(path) if macro.name == name.text]
+        found = [macro for path in files for macro in self._macro_definitions(path) if macro.name == name.text]
         return found[0].rules if whole and len(found) == 1 else ()
 
     def _calling(self, name: str) -> list[str] | None:
@@ -179,7 +184,7 @@ class Expansions:
                     if not path.endswith(".rs"):
                         continue
                     files[path] = None
-                    for macro in self._defined(path):
+                    for macro in self._macro_definitions(path):
                         mentions = any(leaf.text in names for rule in macro.rules for leaf in leaves_of(rule.body))
                         if macro.name not in names and mentions:
                             names.add(macro.name)

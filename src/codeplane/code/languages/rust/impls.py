@@ -64,18 +64,18 @@ class RustImpls:
 
     def __init__(self, view: CodeView) -> None:
         self._view = view
-        self.names = RustNames(view, self.associated)
+        self.names = RustNames(view, self.associated_items)
         self._named: dict[str, tuple[Sequence[Member], bool]] = {}
         self._owners: dict[tuple[str, int], Owner] = {}
         self._blocks: dict[str, list[Owner]] = {}
         self._implementing: dict[Bound, list[Owner]] = {}
         self._members: dict[tuple[Bound, str], tuple[Member, ...]] = {}
 
-    def named(self, name: str) -> tuple[Sequence[Member], bool]:
+    def find_members(self, name: str) -> tuple[Sequence[Member], bool]:
         """Return all members of a name in the repository, and whether these are all."""
         held = self._named.get(name)
         if held is None:
-            listed, whole = self._view.named(name)
+            listed, whole = self._view.find_definitions(name)
             found = []
             for path, position in listed:
                 facts = self._view.facts(path) if path.endswith(".rs") else None
@@ -156,7 +156,7 @@ class RustImpls:
         """Return the kinds of the definitions of a binding."""
         return {definition.kind for _, definition in self._view.definitions(bound)}
 
-    def associated(self, of: Bound, name: str) -> tuple[Thing, ...]:
+    def associated_items(self, of: Bound, name: str) -> tuple[Thing, ...]:
         """Return what `Type::name` means: a variant, or what an `impl` block or trait gives."""
         thing = self.behind_alias(of)
         if isinstance(thing, Outside):
@@ -175,13 +175,13 @@ class RustImpls:
         return held
 
     def _search(self, of: Bound, name: str) -> list[Member]:
-        found = [member for member in self.named(name)[0] if member.owner.of == of]
+        found = [member for member in self.find_members(name)[0] if member.owner.of == of]
         own = [member for member in found if member.owner.trait is None and not member.owner.trait_name]
         if own:
             return own
         if found:
             return found
-        declared = [member for member in self.named(name)[0] if member.owner.is_trait]
+        declared = [member for member in self.find_members(name)[0] if member.owner.is_trait]
         if "trait" in self.kinds(of):
             above = set(self.supertraits(of))
             return [member for member in declared if member.owner.of in above]
@@ -228,13 +228,13 @@ class RustImpls:
         """Return the members that traits of the repository give to a type from outside."""
         return [
             member
-            for member in self.named(name)[0]
+            for member in self.find_members(name)[0]
             if member.owner.blanket or (not isinstance(member.owner.of, Bound) and member.owner.name == type_name)
         ]
 
     def traits_declaring(self, name: str) -> list[Member]:
         """Return the members of that name in the bodies of traits."""
-        return [member for member in self.named(name)[0] if member.owner.is_trait]
+        return [member for member in self.find_members(name)[0] if member.owner.is_trait]
 
     def is_reachable(self, member: Member, path: str) -> bool:
         """Whether a file may reach a member: what is private is seen in its own module and below."""

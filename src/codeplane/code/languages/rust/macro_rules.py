@@ -57,7 +57,7 @@ def rules_of(body: Sequence[Tree]) -> list[Rule]:
     return found
 
 
-def matched(pattern: Sequence[Tree], given: Sequence[Tree], words: set[tuple[str, int]]) -> Bindings | None:
+def match_pattern(pattern: Sequence[Tree], given: Sequence[Tree], words: set[tuple[str, int]]) -> Bindings | None:
     """Return what the variables of a pattern stand for; `words` gets the places of names that it asks for literally."""
     bindings: Bindings = {}
     literal: list[Leaf] = []
@@ -237,7 +237,7 @@ def _is_sign(trees: Sequence[Tree], at: int, sign: str) -> bool:
     )
 
 
-def transcribed(body: Sequence[Tree], bindings: Bindings, mark: str) -> list[Tree]:
+def transcribe(body: Sequence[Tree], bindings: Bindings, mark: str) -> list[Tree]:
     """Return what a rule writes; variables that its body itself binds by `let` get a mark behind their names."""
     return _write(body, bindings, mark, bound_names(body), 0)
 
@@ -258,7 +258,7 @@ def _write(body: Sequence[Tree], bindings: Bindings, mark: str, own: frozenset[s
             if after.text == "crate":
                 found.append(after)
             elif isinstance(value, Fragment):
-                found += _given(value)
+                found += _fragment_tokens(value)
             position += 2
             continue
         if isinstance(part, Group):
@@ -277,7 +277,7 @@ def _is_variable(body: Sequence[Tree], at: int) -> bool:
     return before not in (".", ":") and (behind != ":" or before in ("let", "mut"))
 
 
-def _given(value: Fragment) -> list[Tree]:
+def _fragment_tokens(value: Fragment) -> list[Tree]:
     """Return the tokens of a fragment; an expression of several is put into brackets."""
     if not value.is_expression or len(value.trees) < 2:
         return list(value.trees)

@@ -48,7 +48,7 @@ class RustMembers(MemberResolver):
             return found
         # What a macro of the repository writes may bring what is missing.
         expanded = self._expansions.beside_calls(path, offset)
-        return self._joined(expanded) if expanded is not None and expanded.certain else found
+        return self._join_meanings(expanded) if expanded is not None and expanded.certain else found
 
     def _as_written(self, path: str, offset: int, name: str) -> Meaning | None:
         node = self._view.node(path, offset, offset + len(name.encode()))
@@ -71,12 +71,12 @@ class RustMembers(MemberResolver):
         if above.type == "macro_definition":
             return self._itself(path, offset, name)
         if above.type == "macro_invocation" or (above.type == "call_expression" and self._types.is_macro(path, node)):
-            return _met(self._names.first(path, offset, name, "macro"))
+            return _meaning_of(self._names.first(path, offset, name, "macro"))
         if above.type in _SCOPED and field(above, "name") == node:
             return self._of_path(path, above, name)
         if above.type == "shorthand_field_initializer":
             return self._of_shorthand(path, node, above, name)
-        return _met(self._names.first(path, offset, name, _space(node, above)))
+        return _meaning_of(self._names.first(path, offset, name, _space(node, above)))
 
     def resolve_import(self, path: str, facts: Facts, one: Import) -> tuple[Entity, ...] | None:
         """Return what a `use` brings."""
@@ -92,7 +92,9 @@ class RustMembers(MemberResolver):
 
     def relatives(self, member: Bound) -> Relatives:
         """Return the members that are renamed with one: of a trait and all its `impl` blocks, and `cfg` twins."""
-        mine = next((candidate for candidate in self._impls.named(member.name)[0] if candidate.bound == member), None)
+        mine = next(
+            (candidate for candidate in self._impls.find_members(member.name)[0] if candidate.bound == member), None
+        )
         if mine is None:
             return Relatives()
         owner = mine.owner
@@ -102,30 +104,30 @@ class RustMembers(MemberResolver):
                 return Relatives(outside=f"the trait {owner.trait_name}", fixed=isinstance(trait, Outside))
             if not any(
                 candidate.owner.of == trait and candidate.owner.is_trait
-                for candidate in self._impls.named(member.name)[0]
+                for candidate in self._impls.find_members(member.name)[0]
             ):
                 return Relatives()
         if isinstance(trait, Bound):
             family = [
                 candidate.bound
-                for candidate in self._impls.named(member.name)[0]
+                for candidate in self._impls.find_members(member.name)[0]
                 if (candidate.owner.is_trait and candidate.owner.of == trait) or candidate.owner.trait == trait
             ]
             unsure = [
                 candidate.bound
-                for candidate in self._impls.named(member.name)[0]
+                for candidate in self._impls.find_members(member.name)[0]
                 if candidate.owner.trait is None and candidate.owner.trait_name == trait.name
             ]
-            return Relatives(members=_others(family, member), possible=_others(unsure, member))
+            return Relatives(members=_bounds_without(family, member), possible=_bounds_without(unsure, member))
         twins = [
             candidate.bound
-            for candidate in self._impls.named(member.name)[0]
+            for candidate in self._impls.find_members(member.name)[0]
             if candidate.owner.of is not None
             and candidate.owner.of == owner.of
             and not candidate.owner.trait_name
             and (candidate.kind == "field") == (mine.kind == "field")
         ]
-        return Relatives(members=_others(twins, member))
+        return Relatives(members=_bounds_without(twins, member))
 
     def may_reach(self, path: str, definition: Bound) -> bool:
         """Whether a file may use a definition: nothing but a program itself uses what it defines."""
@@ -138,10 +140,10 @@ class RustMembers(MemberResolver):
         if self._expansions is not None and (behind is None or behind.type != "!"):
             found = self._expansions.meaning(path, node.start_byte)
             if found is not None:
-                return self._joined(found)
+                return self._join_meanings(found)
         return self._tokens.meaning(path, node, name)
 
-    def _joined(self, found: Meaning) -> Meaning:
+    def _join_meanings(self, found: Meaning) -> Meaning:
         """Return a meaning of several entities as certain only where these have to keep one name."""
         bounds = [entity for entity in found.entities if isinstance(entity, Bound)]
         whole = len(found.entities) <= 1 or (len(bounds) == len(found.entities) and self._is_one(bounds))
@@ -194,10 +196,10 @@ class RustMembers(MemberResolver):
         if things:
             return Meaning(entities=_entities(things), certain=self._is_one(things), how="member")
         before = field(node, "path")
-        owner = self._types.written(path, before) if before is not None else None
+        owner = self._types.read_type(path, before) if before is not None else None
         if owner is not None and owner.shape in ("outside", "list", "tuple", "iter", "pointer"):
             return self._of_outside(path, owner, name, None)
-        listed, whole = self._impls.named(name)
+        listed, whole = self._impls.find_members(name)
         traits = any(entry.owner.is_trait or entry.owner.blanket for entry in listed)
         if owner is not None and owner.shape == "named" and whole and not traits:
             # What no block of the type has comes from a trait, which is not of the repository.
@@ -230,15 +232,15 @@ class RustMembers(MemberResolver):
                 found = self._of_field(path, field(struct, "type") if struct is not None else None, name)
                 if node.type != "shorthand_field_identifier":
                     return found
-                return self._both(path, node, name, found)
+                return self._shorthand_meaning(path, node, name, found)
         return None
 
     def _of_shorthand(self, path: str, node: Node, above: Node, name: str) -> Meaning:
         struct = next((ancestor for ancestor in around(above) if ancestor.type == "struct_expression"), None)
         found = self._of_field(path, field(struct, "name") if struct is not None else None, name)
-        return self._both(path, node, name, found)
+        return self._shorthand_meaning(path, node, name, found)
 
-    def _both(self, path: str, node: Node, name: str, found: Meaning) -> Meaning:
+    def _shorthand_meaning(self, path: str, node: Node, name: str, found: Meaning) -> Meaning:
         """Return the variable and the field that a shorthand is."""
         variable = self._names.first(path, node.start_byte, name, "value")
         entities = tuple(dict.fromkeys((*_entities(variable.things), *found.entities)))
@@ -248,7 +250,7 @@ class RustMembers(MemberResolver):
     def _of_field(self, path: str, written: Node | None, name: str) -> Meaning:
         """Return what the name of a field in a literal or pattern of a written type means."""
         parts = written_path(written) if written is not None else None
-        of = self._types.written(path, written)
+        of = self._types.read_type(path, written)
         if written is not None and parts is not None and len(parts) > 1:
             things = self._types.things(path, written, "") or ()
             item = self._impls.item(things[0]) if len(things) == 1 and isinstance(things[0], Bound) else None
@@ -267,7 +269,7 @@ class RustMembers(MemberResolver):
 
     def _fields(self, of: Thing | None, name: str) -> tuple[Bound, ...]:
         """Return the fields of a type under a name; twins for other systems have one each."""
-        listed = self._impls.named(name)[0]
+        listed = self._impls.find_members(name)[0]
         return tuple(entry.bound for entry in listed if entry.kind == "field" and entry.owner.of == of)
 
     def _behind_dot(self, path: str, node: Node, name: str) -> Meaning:
@@ -280,7 +282,7 @@ class RustMembers(MemberResolver):
             return self._read(path, of, name)
         listed = field(call, "arguments")
         count = len([child for child in listed.named_children if not child.type.endswith("comment")]) if listed else 0
-        return self._called(path, of, name, count)
+        return self._callee_meaning(path, of, name, count)
 
     def _read(self, path: str, of: Ty | None, name: str) -> Meaning:
         member = self._types.field_of(of, name)
@@ -290,7 +292,7 @@ class RustMembers(MemberResolver):
             return _ELSEWHERE
         return self._candidates(path, name, lambda candidate: candidate.kind == "field")
 
-    def _called(self, path: str, of: Ty | None, name: str, count: int) -> Meaning:
+    def _callee_meaning(self, path: str, of: Ty | None, name: str, count: int) -> Meaning:
         def fits(member: Member) -> bool:
             return member.takes_self and len(parameters(member.node)[1]) == count
 
@@ -304,19 +306,22 @@ class RustMembers(MemberResolver):
                 break
             found = [member for member in self._types.members(current, name) if member.takes_self]
             if found:
-                return self._found(unique(found))
+                return self._members_meaning(unique(found))
             if current.shape != "named":
                 return (
                     self._of_outside(path, current, name, count)
                     if current.shape != "param"
                     else self._of_bound(path, current, name, fits)
                 )
-            inner = self._types.derefed(current)
-            if inner is None and any(member.owner.of == current.of for member in self._impls.named("deref")[0]):
+            inner = self._types.deref_type(current)
+            if inner is None and any(member.owner.of == current.of for member in self._impls.find_members("deref")[0]):
                 return self._candidates(path, name, fits)
             current = inner
         # The type is known and has no such method: it comes from a trait that is not of the repository.
-        if any(member.owner.blanket for member in self._impls.named(name)[0]) or not self._impls.named(name)[1]:
+        if (
+            any(member.owner.blanket for member in self._impls.find_members(name)[0])
+            or not self._impls.find_members(name)[1]
+        ):
             return self._candidates(path, name, fits)
         declared = [member for member in self._impls.traits_declaring(name) if fits(member)]
         unsure = [
@@ -349,13 +354,13 @@ class RustMembers(MemberResolver):
         names = outside_names(of)
         found = [
             member
-            for member in self._impls.named(name)[0]
+            for member in self._impls.find_members(name)[0]
             if (member.owner.trait_name or member.owner.is_trait)
             and (count is None or (member.takes_self and len(parameters(member.node)[1]) == count))
         ]
         exact = [member for member in found if member.owner.name in names and not isinstance(member.owner.of, Bound)]
         if exact:
-            return self._found(unique(exact))
+            return self._members_meaning(unique(exact))
         traits = {member.owner.of if member.owner.is_trait else member.owner.trait for member in found}
         loose = [
             member
@@ -364,13 +369,13 @@ class RustMembers(MemberResolver):
         ]
         return Meaning(entities=_bounds(loose), certain=False, how="member") if loose else _ELSEWHERE
 
-    def _found(self, members: Sequence[Member]) -> Meaning:
+    def _members_meaning(self, members: Sequence[Member]) -> Meaning:
         bounds = _bounds(members)
         return Meaning(entities=bounds, certain=self._is_one(bounds), how="member")
 
     def _candidates(self, path: str, name: str, fits: Callable[[Member], bool]) -> Meaning:
         """Return the members of a name that an unknown receiver may have; none of them is certain."""
-        listed, whole = self._impls.named(name)
+        listed, whole = self._impls.find_members(name)
         found = [entry for entry in listed if fits(entry) and self._impls.is_reachable(entry, path)]
         if not found and whole:
             return _ELSEWHERE
@@ -391,7 +396,7 @@ def _space(node: Node, above: Node) -> str:
     return "value"
 
 
-def _met(found: Found) -> Meaning:
+def _meaning_of(found: Found) -> Meaning:
     entities = _entities(found.things)
     if not entities:
         return _UNKNOWN
@@ -408,7 +413,7 @@ def _bounds(members: Iterable[Member]) -> tuple[Bound, ...]:
     return tuple(dict.fromkeys(member.bound for member in members))
 
 
-def _others(bounds: Iterable[Bound], but: Bound) -> tuple[Bound, ...]:
+def _bounds_without(bounds: Iterable[Bound], but: Bound) -> tuple[Bound, ...]:
     return tuple(bound for bound in dict.fromkeys(bounds) if bound != but)
 
 

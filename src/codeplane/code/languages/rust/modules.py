@@ -85,9 +85,9 @@ class RustModules(Modules):
         """The files a path of modules may be; `super` may be that of a module inside the file."""
         parts = source.removeprefix("::").split("::")
         if parts[0] == "crate":
-            return self._walked(self._roots(importer), parts[1:])
+            return self._walk_modules(self._roots(importer), parts[1:])
         if parts[0] == "self":
-            return self._walked([importer], parts[1:])
+            return self._walk_modules([importer], parts[1:])
         if parts[0] == "super":
             above, inside = [importer], [importer]
             while parts and parts[0] == "super":
@@ -95,12 +95,12 @@ class RustModules(Modules):
                 # Of a module that is written in this file, `super` is the file.
                 inside = [*inside, *above[:1]]
                 parts = parts[1:]
-            return self._walked([*above, *inside], parts)
-        found = self._walked([importer], parts)
+            return self._walk_modules([*above, *inside], parts)
+        found = self._walk_modules([importer], parts)
         crate = self._crates.get(parts[0])
         if not found and crate in self._files:
             assert crate is not None
-            return self._walked([crate], parts[1:])
+            return self._walk_modules([crate], parts[1:])
         return found
 
     def crate(self, name: str) -> str | None:
@@ -117,7 +117,7 @@ class RustModules(Modules):
         """The files that may declare a file as their module; none for the root of a crate."""
         return [] if path in self._programs else [parent for parent in self._parents(path) if parent != path]
 
-    def declared(self, path: str, at: int, above: Sequence[str], name: str) -> Sequence[str]:
+    def declared_file(self, path: str, at: int, above: Sequence[str], name: str) -> Sequence[str]:
         """The file of `mod name;` at a place in a file, inside the inline modules `above`."""
         text = self._text(path) or b""
         start = max(text.rfind(mark, 0, at) for mark in (b";", b"}", b"{")) + 1
@@ -164,7 +164,7 @@ class RustModules(Modules):
         first = source.removeprefix("::").partition("::")[0]
         return first in _STANDARD or first in _PRELUDE or (first in self._others and first not in self._crates)
 
-    def _walked(self, starts: Iterable[str], parts: list[str]) -> tuple[str, ...]:
+    def _walk_modules(self, starts: Iterable[str], parts: list[str]) -> tuple[str, ...]:
         found = list(dict.fromkeys(starts))
         for part in parts:
             found = [child for file in found if (child := self._child(file, part)) is not None]

@@ -64,7 +64,7 @@ class RustNames:
                 # Everything of a crate that is not here, which may or may not have such a name.
                 starred = found
             elif found:
-                return Found((*found, *starred), self._brought_by(here, name, space), doubt)
+                return Found((*found, *starred), self._use_binding(here, name, space), doubt)
             doubt = doubt or contents is None or contents.opaque
             if is_module(ancestor):
                 break
@@ -113,7 +113,7 @@ class RustNames:
         found: list[Mod] = []
         for _, definition in self._view.definitions(thing):
             if definition.kind == "module":
-                found += self._declared(thing.file, definition.name_at, definition.name)
+                found += self._declared_modules(thing.file, definition.name_at, definition.name)
         return tuple(dict.fromkeys(found))
 
     def roots(self, path: str) -> tuple[Mod, ...]:
@@ -168,7 +168,7 @@ class RustNames:
             if space in ("", *item.spaces) and (bound := self.bound_at(module.path, item.at, name)) is not None:
                 found.append(bound)
         for use in contents.uses.get(name, ()):
-            found += self._brought(module, use, space, hops)
+            found += self._resolve_use(module, use, space, hops)
         if not found:
             for use in contents.globs:
                 for source in self._walk(module, use.parts, "type", hops - 1):
@@ -177,10 +177,10 @@ class RustNames:
             found = [thing for thing in found if not isinstance(thing, Outside)] or found
         return tuple(dict.fromkeys(found))
 
-    def _brought(self, module: Mod, use: Use, space: str, hops: int) -> tuple[Thing, ...]:
+    def _resolve_use(self, module: Mod, use: Use, space: str, hops: int) -> tuple[Thing, ...]:
         return self._walk(module, use.parts, space, hops - 1, leaving=use.local if len(use.parts) == 1 else "")
 
-    def _brought_by(self, module: Mod, name: str, space: str) -> Bound | None:
+    def _use_binding(self, module: Mod, name: str, space: str) -> Bound | None:
         contents = self._contents_of(module)
         facts = self._view.facts(module.path)
         uses = contents.uses.get(name, ()) if contents is not None else ()
@@ -268,7 +268,7 @@ class RustNames:
         contents = self._contents_of(module)
         return contents is not None and any(item.kind == "mod_item" for item in contents.items.get(name, ()))
 
-    def _declared(self, path: str, at: int, name: str) -> Iterable[Mod]:
+    def _declared_modules(self, path: str, at: int, name: str) -> Iterable[Mod]:
         node = self._view.node(path, at, at + len(name.encode()))
         item = node.parent if node is not None else None
         if item is None or item.type != "mod_item":
@@ -285,7 +285,7 @@ class RustNames:
             for ancestor in around(item)
             if ancestor.type == "mod_item" and (inner := field(ancestor, "name"))
         ]
-        for found in modules.declared(path, at, list(reversed(above)), name):
+        for found in modules.declared_file(path, at, list(reversed(above)), name):
             yield Mod(found)
 
     def _crate(self, path: str, name: str) -> tuple[Thing, ...]:

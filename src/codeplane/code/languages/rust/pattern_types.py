@@ -6,7 +6,7 @@ from codeplane.code.entity import Bound
 from codeplane.code.languages.rust.impls import RustImpls
 from codeplane.code.languages.rust.locals import binder_of
 from codeplane.code.languages.rust.member_types import MemberTypes
-from codeplane.code.languages.rust.std import Ty, given_to_closure, item_of, iterator, substituted
+from codeplane.code.languages.rust.std import Ty, given_to_closure, item_of, iterator, substitute_type
 from codeplane.code.languages.rust.syntax import (
     FUNCTIONS,
     Node,
@@ -55,7 +55,7 @@ class PatternTypes:
                 name = field(above, "name")
                 written = field(struct, "type") if struct is not None else None
                 return (
-                    self._types.field_type(self._types.written(path, written), text_of(name))
+                    self._types.field_type(self._types.read_type(path, written), text_of(name))
                     if name is not None
                     else None
                 )
@@ -78,22 +78,22 @@ class PatternTypes:
         item = self._impls.item(things[0]) if len(things) == 1 and isinstance(things[0], Bound) else None
         if item is None or not isinstance(things[0], Bound):
             return None
-        found = self._types.ordered(things[0].file, item, position)
+        found = self._types.unnamed_field_type(things[0].file, item, position)
         enum = next((ancestor for ancestor in around(item) if ancestor.type == "enum_item"), item)
         owner = item if item.type == "struct_item" else enum
         given = (
             dict(zip(self._types.parameters(things[0].file, owner), of.args, strict=False)) if of is not None else {}
         )
-        return substituted(found, given)
+        return substitute_type(found, given)
 
     def _bound_by(self, path: str, binder: Node, node: Node) -> Ty | None:
         match binder.type:
             case "parameter":
-                return self._types.written(path, field(binder, "type"))
+                return self._types.read_type(path, field(binder, "type"))
             case "let_declaration":
                 written = field(binder, "type")
                 return (
-                    self._types.written(path, written)
+                    self._types.read_type(path, written)
                     if written is not None
                     else self._types.of(path, field(binder, "value"))
                 )
@@ -117,10 +117,10 @@ class PatternTypes:
                     (index for index, parameter in enumerate(among) if parameter.start_byte <= at < parameter.end_byte),
                     0,
                 )
-                return self._given_to(path, binder, position)
+                return self._closure_parameter(path, binder, position)
         return None
 
-    def _given_to(self, path: str, closure: Node, position: int) -> Ty | None:
+    def _closure_parameter(self, path: str, closure: Node, position: int) -> Ty | None:
         """Return what a closure is called with, by the function that it is given to."""
         arguments = closure.parent
         call = arguments.parent if arguments is not None and arguments.type == "arguments" else None
@@ -138,16 +138,16 @@ class PatternTypes:
             if member is None:
                 if of.shape == "named":
                     yielded = self._types.of_impl(of, "Item", "Iterator")
-                    of = iterator(yielded) if yielded is not None else self._types.derefed(of) or of
+                    of = iterator(yielded) if yielded is not None else self._types.deref_type(of) or of
                 return given_to_closure(of, text_of(name), position)
-            return self._promised(member.bound.file, member.node, given, position)
+            return self._function_type_parameter(member.bound.file, member.node, given, position)
         things = self._types.things(path, function, "value")
         item = self._impls.item(things[0]) if len(things) == 1 and isinstance(things[0], Bound) else None
         if item is None or item.type not in FUNCTIONS or not isinstance(things[0], Bound):
             return None
-        return self._promised(things[0].file, item, given, position)
+        return self._function_type_parameter(things[0].file, item, given, position)
 
-    def _promised(self, path: str, function: Node, given: int, position: int) -> Ty | None:
+    def _function_type_parameter(self, path: str, function: Node, given: int, position: int) -> Ty | None:
         """Return the type of a parameter of the function type that a parameter is declared with."""
         listed = parameters(function)[1]
         written = field(listed[given], "type") if given < len(listed) else None
@@ -159,9 +159,9 @@ class PatternTypes:
             written = next((bound for bound in bounds if bound.type == "function_type"), None)
         takes = field(written, "parameters") if written is not None and written.type == "function_type" else None
         nodes = takes.named_children if takes is not None else []
-        found = self._types.written(path, nodes[position]) if position < len(nodes) else None
+        found = self._types.read_type(path, nodes[position]) if position < len(nodes) else None
         own = dict.fromkeys(self._types.parameters(path, function))
-        return substituted(found, own)
+        return substitute_type(found, own)
 
 
 def _position(among: Node, node: Node) -> int:

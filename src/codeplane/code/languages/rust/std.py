@@ -218,7 +218,7 @@ def given_to_closure(of: Ty, method: str, position: int) -> Ty | None:
     return item_of(of) if method in _GIVEN else None
 
 
-def substituted(of: Ty | None, given: Mapping[Bound, Ty | None]) -> Ty | None:
+def substitute_type(of: Ty | None, given: Mapping[Bound, Ty | None]) -> Ty | None:
     """Return a type with its parameters replaced."""
     if of is None or not given:
         return of
@@ -227,5 +227,5 @@ def substituted(of: Ty | None, given: Mapping[Bound, Ty | None]) -> Ty | None:
     if not of.args:
         return of
     return Ty(
-        of.shape, of.of, of.name, tuple(substituted(argument, given) for argument in of.args), of.traits, of.wrapped
+        of.shape, of.of, of.name, tuple(substitute_type(argument, given) for argument in of.args), of.traits, of.wrapped
     )

@@ -48,7 +48,7 @@ class Tokens:
         entities = tuple(dict.fromkeys(as_entity(thing) for thing in found.things))
         if not entities or word:
             # A macro may take the word as the name of a member.
-            members = tuple(member.bound for member in self._impls.named(name)[0])
+            members = tuple(member.bound for member in self._impls.find_members(name)[0])
             return Meaning(entities=tuple(dict.fromkeys((*entities, *members))), certain=False, how="member")
         return Meaning(entities=entities, certain=len(entities) == 1, how="name", own=found.own)
 

@@ -14,7 +14,7 @@ from codeplane.code.languages.rust.std import (
     iterator,
     outside,
     result_of,
-    substituted,
+    substitute_type,
     tuple_of,
 )
 from codeplane.code.languages.rust.syntax import FUNCTIONS, Node, child_at, field, text_of, written_path
@@ -86,9 +86,9 @@ class RustTypes(ExpressionTypes):
                 inner = self.of(path, child_at(node, 0))
                 return inner.first() if inner is not None and inner.name in ("Option", "Result") else None
             case "struct_expression":
-                return self.written(path, field(node, "name"))
+                return self.read_type(path, field(node, "name"))
             case "type_cast_expression":
-                return self.written(path, field(node, "type"))
+                return self.read_type(path, field(node, "type"))
             case "array_expression":
                 return Ty("list", None, "", (self.of(path, child_at(node, 0)),))
             case "tuple_expression":
@@ -98,7 +98,7 @@ class RustTypes(ExpressionTypes):
             case "closure_expression":
                 result = field(node, "return_type")
                 body = field(node, "body")
-                return Ty("fn", None, "", (self.written(path, result) if result else self.of(path, body),))
+                return Ty("fn", None, "", (self.read_type(path, result) if result else self.of(path, body),))
             case "binary_expression":
                 sign = field(node, "operator")
                 if sign is not None and sign.type in _COMPARING:
@@ -145,7 +145,7 @@ class RustTypes(ExpressionTypes):
         if value is None or name is None:
             return None
         if name.type == "integer_literal":
-            return self.positioned(value, int(text_of(name)) if text_of(name).isdigit() else -1)
+            return self.tuple_item_type(value, int(text_of(name)) if text_of(name).isdigit() else -1)
         return self.field_type(value, text_of(name))
 
     def _of_call(self, path: str, node: Node) -> Ty | None:
@@ -169,9 +169,13 @@ class RustTypes(ExpressionTypes):
         if not things:
             return self._made_by_trait(path, function)
         if isinstance(things[0], Outside):
-            return self._made(path, node, [text_of(part) for part in parts or ()]) if len(things) == 1 else None
+            return (
+                self._constructor_type(path, node, [text_of(part) for part in parts or ()])
+                if len(things) == 1
+                else None
+            )
         # Implementations of one trait for several types, as those of `From`, mostly give the same.
-        found = {self._called(path, function, thing) for thing in things}
+        found = {self._call_type(path, function, thing) for thing in things}
         return found.pop() if len(found) == 1 else None
 
     def _made_by_trait(self, path: str, function: Node) -> Ty | None:
@@ -188,7 +192,7 @@ class RustTypes(ExpressionTypes):
         """Whether a name that is called is a macro's, whose arguments are read as code."""
         return self._view.text(path)[node.end_byte : node.end_byte + 1] == b"!" and node.type == "identifier"
 
-    def _made(self, path: str, node: Node, names: list[str]) -> Ty | None:
+    def _constructor_type(self, path: str, node: Node, names: list[str]) -> Ty | None:
         """Return what a constructor from outside gives."""
         listed = field(node, "arguments")
         argument = self.of(path, child_at(listed, 0)) if listed is not None else None
@@ -206,7 +210,7 @@ class RustTypes(ExpressionTypes):
             return outside(owner, *((argument,) if cell else ()))
         return None
 
-    def _called(self, path: str, function: Node, thing: Thing) -> Ty | None:
+    def _call_type(self, path: str, function: Node, thing: Thing) -> Ty | None:
         item = self._impls.item(thing) if isinstance(thing, Bound) else None
         if item is None or not isinstance(thing, Bound):
             return None
@@ -214,28 +218,30 @@ class RustTypes(ExpressionTypes):
             return self.of_item(thing)
         before = field(function, "path")
         owner = self.before(path, before) if before is not None and function.type == "scoped_identifier" else None
-        member = next((candidate for candidate in self._impls.named(thing.name)[0] if candidate.bound == thing), None)
-        return self._returned(thing.file, item, owner if member is not None else None, member)
+        member = next(
+            (candidate for candidate in self._impls.find_members(thing.name)[0] if candidate.bound == thing), None
+        )
+        return self._return_type(thing.file, item, owner if member is not None else None, member)
 
-    def _returned(self, path: str, function: Node, of: Ty | None, member: Member | None) -> Ty | None:
+    def _return_type(self, path: str, function: Node, of: Ty | None, member: Member | None) -> Ty | None:
         """Return what a function gives, read from a value of a type if it is a method."""
         written = field(function, "return_type")
         if written is None:
             return outside("()")
-        found = self.written(path, written)
+        found = self.read_type(path, written)
         given: dict[Bound, Ty | None] = dict.fromkeys(self.parameters(path, function))
         if of is not None and member is not None:
-            given |= self.given(of, member)
+            given |= self.type_arguments(of, member)
             if member.owner.is_trait or member.owner.blanket:
                 # `Self` of a trait is the type that it is called on.
                 found = _with_self(found, member.owner.of, of)
-        return substituted(found, given)
+        return substitute_type(found, given)
 
     def _turbofish(self, path: str, call: Node) -> Ty | None:
         """Return the type in `::<T>` of a call."""
         function = field(call, "function")
         listed = field(function, "type_arguments") if function is not None else None
-        return self.written(path, child_at(listed, 0)) if listed is not None else None
+        return self.read_type(path, child_at(listed, 0)) if listed is not None else None
 
     def _of_method(self, path: str, call: Node, function: Node) -> Ty | None:
         of, name = self.of(path, field(function, "value")), field(function, "field")
@@ -244,12 +250,12 @@ class RustTypes(ExpressionTypes):
         method = text_of(name)
         member, owner = self.method(of, method)
         if member is not None and owner is not None:
-            return self._returned(member.bound.file, member.node, owner, member)
+            return self._return_type(member.bound.file, member.node, owner, member)
         if of.shape == "named":
             item = self.of_impl(of, "Item", "Iterator")
             if item is not None and method in ("iter", "into_iter", "by_ref", "next"):
                 return outside("Option", item) if method == "next" else iterator(item)
-            inner = self.derefed(of)
+            inner = self.deref_type(of)
             of = inner if inner is not None and method not in OF_WRAPPERS else of
         listed = field(call, "arguments")
         arguments = listed.named_children if listed is not None else []

@@ -54,7 +54,7 @@ def contents_of(node: Node) -> Contents:
     uses: dict[str, list[Use]] = {}
     globs: list[Use] = []
     opaque = False
-    for declaration in _declared(node):
+    for declaration in _declaration_nodes(node):
         name = field(declaration, "name")
         if declaration.type in _SPACES and name is not None:
             spaces = _SPACES[declaration.type]
@@ -77,7 +77,7 @@ def contents_of(node: Node) -> Contents:
     return Contents(items, uses, globs, opaque)
 
 
-def _declared(node: Node) -> Iterator[Node]:
+def _declaration_nodes(node: Node) -> Iterator[Node]:
     for child in node.named_children:
         if child.type == "foreign_mod_item":
             body = field(child, "body")

@@ -6,7 +6,7 @@ from codeplane.code.entity import Bound, Outside
 from codeplane.code.languages.member_resolver import CodeView
 from codeplane.code.languages.rust.impls import Member, RustImpls
 from codeplane.code.languages.rust.names import Mod, Thing
-from codeplane.code.languages.rust.std import WRAPPERS, Ty, iterator, outside, substituted, tuple_of
+from codeplane.code.languages.rust.std import WRAPPERS, Ty, iterator, outside, substitute_type, tuple_of
 from codeplane.code.languages.rust.syntax import (
     Node,
     around,
@@ -33,44 +33,44 @@ class WrittenTypes:
         self._names = impls.names
         self._depth = 0
 
-    def written(self, path: str, node: Node | None) -> Ty | None:
+    def read_type(self, path: str, node: Node | None) -> Ty | None:
         """Return a type as it is written."""
         if node is None or self._depth > MAX_DEPTH:
             return None
         self._depth += 1
         try:
-            return self._written(path, node)
+            return self._read_type(path, node)
         finally:
             self._depth -= 1
 
-    def _written(self, path: str, node: Node) -> Ty | None:
+    def _read_type(self, path: str, node: Node) -> Ty | None:
         match node.type:
             case "primitive_type":
                 return outside(text_of(node))
             case "unit_type":
                 return outside("()")
             case "reference_type":
-                return self.written(path, field(node, "type"))
+                return self.read_type(path, field(node, "type"))
             case "pointer_type":
-                return Ty("pointer", None, "", (self.written(path, field(node, "type")),))
+                return Ty("pointer", None, "", (self.read_type(path, field(node, "type")),))
             case "tuple_type":
-                return tuple_of(*(self.written(path, child) for child in node.named_children))
+                return tuple_of(*(self.read_type(path, child) for child in node.named_children))
             case "array_type" | "slice_type":
                 inner = field(node, "element") or child_at(node, 0)
-                return Ty("list", None, "", (self.written(path, inner),))
+                return Ty("list", None, "", (self.read_type(path, inner),))
             case "function_type":
-                return Ty("fn", None, "", (self.written(path, field(node, "return_type")),))
+                return Ty("fn", None, "", (self.read_type(path, field(node, "return_type")),))
             case "dynamic_type" | "abstract_type":
                 trait = field(node, "trait")
-                return self._bounded(path, [trait] if trait is not None else [])
+                return self._read_bounds(path, [trait] if trait is not None else [])
             case "bounded_type":
-                return self._bounded(path, node.named_children)
+                return self._read_bounds(path, node.named_children)
             case "bracketed_type":
                 return self.before(path, node)
             case "generic_type":
                 return self._generic(path, node)
             case "type_identifier" | "scoped_type_identifier" | "identifier" | "scoped_identifier" | "self" | "super":
-                return self._named(path, node, ())
+                return self._read_named_type(path, node, ())
         return None
 
     def _generic(self, path: str, node: Node) -> Ty | None:
@@ -80,9 +80,9 @@ class WrittenTypes:
         written = [
             child for child in (listed.named_children if listed is not None else ()) if child.type not in _NO_TYPES
         ]
-        return self._named(path, base, tuple(self.written(path, argument) for argument in written))
+        return self._read_named_type(path, base, tuple(self.read_type(path, argument) for argument in written))
 
-    def _named(self, path: str, node: Node, args: tuple[Ty | None, ...]) -> Ty | None:
+    def _read_named_type(self, path: str, node: Node, args: tuple[Ty | None, ...]) -> Ty | None:
         parts = written_path(node)
         if not parts:
             return None
@@ -107,9 +107,9 @@ class WrittenTypes:
         if item is None:
             return self._parameter(thing)
         if item.type == "type_item":
-            found = self.written(thing.file, field(item, "type"))
+            found = self.read_type(thing.file, field(item, "type"))
             given = dict(zip(self.parameters(thing.file, item), args, strict=False))
-            return substituted(found, given)
+            return substitute_type(found, given)
         if item.type == "trait_item":
             return Ty("param", None, thing.name, traits=(thing,))
         if item.type == "enum_variant":
@@ -120,7 +120,7 @@ class WrittenTypes:
         """Return the type that `self` and `Self` are at a place."""
         for ancestor in around(node):
             if ancestor.type == "impl_item":
-                return self.written(path, field(ancestor, "type"))
+                return self.read_type(path, field(ancestor, "type"))
             if ancestor.type == "trait_item":
                 owner = self._impls.owner(path, ancestor)
                 return Ty("param", None, owner.name, traits=(owner.of,) if owner.of is not None else ())
@@ -151,14 +151,14 @@ class WrittenTypes:
         if node.type == "bracketed_type":
             inner = child_at(node, 0)
             if inner is not None and inner.type == "qualified_type":
-                found = self.written(path, field(inner, "type"))
+                found = self.read_type(path, field(inner, "type"))
                 trait, _ = self._impls.named_type(path, field(inner, "alias"))
                 if trait is None:
                     return None
                 named = found is not None and found.shape == "named"
                 return found if named and isinstance(trait, Bound) else Ty("param", None, "", traits=(trait,))
-            return self.written(path, inner)
-        return self.written(path, node)
+            return self.read_type(path, inner)
+        return self.read_type(path, node)
 
     def _is_parameter(self, path: str, node: Node) -> bool:
         return self._names.locals.find(path, node.start_byte, text_of(node), "type") is not None
@@ -171,7 +171,7 @@ class WrittenTypes:
         if item is None or not isinstance(thing, Bound):
             return None
         if item.type in ("const_item", "static_item"):
-            return self.written(thing.file, field(item, "type"))
+            return self.read_type(thing.file, field(item, "type"))
         if item.type == "struct_item":
             return Ty("named", thing, thing.name)
         if item.type == "enum_variant":
@@ -194,7 +194,7 @@ class WrittenTypes:
             if item is None:
                 return None
             nodes = bounds_of(item, bound.name)
-            found = self._bounded(bound.file, nodes)
+            found = self._read_bounds(bound.file, nodes)
             for above in around(item):
                 if above.type in ("impl_item", "trait_item"):
                     nodes = bounds_of(above, bound.name)
@@ -211,14 +211,14 @@ class WrittenTypes:
             found += [local[0]] if local is not None else []
         return found
 
-    def _bounded(self, path: str, nodes: Sequence[Node]) -> Ty | None:
+    def _read_bounds(self, path: str, nodes: Sequence[Node]) -> Ty | None:
         traits: list[Thing] = []
         for node in nodes:
             if node.type == "function_type":
-                return Ty("fn", None, "", (self.written(path, field(node, "return_type")),))
+                return Ty("fn", None, "", (self.read_type(path, field(node, "return_type")),))
             if node.type in ("dynamic_type", "abstract_type", "higher_ranked_trait_bound"):
                 inner = field(node, "trait") or field(node, "type")
-                return self._bounded(path, [inner] if inner is not None else [])
+                return self._read_bounds(path, [inner] if inner is not None else [])
             thing, name = self._impls.named_type(path, node)
             if name in _ITERATING and not isinstance(thing, Bound):
                 return iterator(self._binding(path, node, "Item"))
@@ -235,7 +235,7 @@ class WrittenTypes:
         for child in listed.named_children if listed is not None else ():
             bound, written = field(child, "name"), field(child, "type")
             if child.type == "type_binding" and bound is not None and text_of(bound) == name:
-                return self.written(path, written)
+                return self.read_type(path, written)
         return None
 
     def members(self, of: Ty, name: str) -> tuple[Member, ...]:
