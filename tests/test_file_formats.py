@@ -33,8 +33,11 @@ from codeplane.index import archive
 from codeplane.kernel.clock import SystemClock
 from codeplane.kernel.config import TaskLimits
 from codeplane.kernel.errors import GitRefused
-from codeplane.kernel.event import ContentTrust, Correlation, Event, Source
+from codeplane.kernel.event import ContentTrust, Correlation, Draft, Event, Source
 from codeplane.kernel.json import JsonObject
+from codeplane.ledger.database import SCHEMA_VERSION
+from codeplane.ledger.job import Append, StoredBlob
+from codeplane.ledger.shared_message import SharedMessage, decode, encode
 from codeplane.refactor.plan import RefactorSpec
 from codeplane.refactor.plan_store import PlanRecord, PlanStore
 from codeplane.surfaces.web.sign_ins import SignIns
@@ -640,3 +643,40 @@ def test_events_in_traces_and_limits_in_the_log() -> None:
     assert "job_id" not in replace(event, correlation=Correlation(call_id="c")).to_wire()
     limits = TaskLimits(max_mutations=1, max_test_runs=2, max_duration_sec=3)
     assert limits_to_json(limits) == {"max_mutations": 1, "max_test_runs": 2, "max_duration_sec": 3}
+
+
+def test_a_batch_of_the_shared_log() -> None:
+    message = SharedMessage(
+        batch_id="b1",
+        node="node_1",
+        entries=[
+            Append(
+                drafts=[
+                    Draft(
+                        stream="task/1",
+                        type="call.started",
+                        payload={"n": 1},
+                        actor="agent:x",
+                        source=Source.TOOL_EXECUTOR,
+                        content_trust=ContentTrust.TRUSTED_SYSTEM,
+                        correlation=Correlation(call_id="c1", work_id="w1"),
+                        schema=2,
+                        event_id="e1",
+                        at_ns=5,
+                    )
+                ],
+                payloads=['{"n":1}'],
+                expect={"task/1": 0},
+            ),
+            StoredBlob(key="k", at_ns=6, data=b"\x00\xff", limit=100),
+        ],
+    )
+    text = (
+        f'{{"schema":{SCHEMA_VERSION},"batch":"b1",'
+        '"node":"node_1","entries":[{"events":[{"id":"e1","stream":"task/1",'
+        '"type":"call.started","schema":2,"at_ns":5,"actor":"agent:x","source":"TOOL_EXECUTOR",'
+        '"content_trust":"TRUSTED_SYSTEM","call_id":"c1","work_id":"w1","payload":"{\\"n\\":1}"}],'
+        '"expect":{"task/1":0}},{"blob":"k","at_ns":6,"data":"AP8="}]}'
+    )
+    assert encode(message) == text.encode()
+    assert decode(text.encode(), blob_bytes=100) == message

@@ -167,6 +167,25 @@ REQUIREMENTS = (
     Requirement(id="LOG-13", source="design §9", promise="nothing acknowledged is lost to kill -9"),
     Requirement(id="LOG-14", source="002 §23.6", promise="pages of events show the log as it was at the first"),
     Requirement(
+        id="SHR-01",
+        source="design §13",
+        promise="nodes on a shared log apply the same batches in the same order, and their ledgers are equal",
+    ),
+    Requirement(
+        id="SHR-02", source="issue faults", promise="a node whose disk fails stops and says so; the others go on"
+    ),
+    Requirement(
+        id="SHR-03", source="design §13", promise="a new node starts from a snapshot, after older batches were trimmed"
+    ),
+    Requirement(
+        id="SHR-04",
+        source="issue faults",
+        promise="a ledger, snapshot or batch that does not fit the shared log is refused, and nothing is changed",
+    ),
+    Requirement(
+        id="SHR-05", source="design §13", promise="recovery ends what its own node left, and nothing of another one"
+    ),
+    Requirement(
         id="LOG-18",
         source="design §13",
         promise="caches are fed by applied events, in order and before the append returns, whoever appended",

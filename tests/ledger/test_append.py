@@ -54,6 +54,7 @@ async def test_an_event_comes_back_as_it_was_given(tmp_path: Path) -> None:
         correlation=Correlation(session_id="1", call_id="2", task_id="3", thread_id="4", turn_id="5", job_id="6"),
         schema=7,
         event_id=uuid7(),
+        at_ns=1_700_000_000_000_000_001,
     )
     async with opened(tmp_path / "l.db") as log:
         await log.append([draft])

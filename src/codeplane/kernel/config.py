@@ -18,6 +18,12 @@ def _pattern(line: str) -> str:
     return line
 
 
+def _absolute(path: str) -> str:
+    if path and not path.startswith("/"):
+        raise ValueError(f"{path!r} is no absolute path")
+    return path
+
+
 # Patterns with the meaning they have in a .gitignore.
 Patterns = tuple[Annotated[str, AfterValidator(_pattern)], ...]
 Level = Literal["DEBUG", "INFO", "WARN", "ERROR", "debug", "info", "warn", "error"]
@@ -132,6 +138,9 @@ class LedgerConfig(Section):
     max_payload_bytes: int = Field(262_144, ge=131_072, description="largest payload of one event")
     blob_bytes: int = Field(64 * 1024 * 1024, ge=1024, description="results kept for idempotency keys")
     export_segment_bytes: int = Field(50 * 1024 * 1024, ge=1024, description="exported traces rotate at this size")
+    shared: Annotated[str, AfterValidator(_absolute)] = Field(
+        "", description="an absolute folder: planes of this machine that name the same one share one log"
+    )
 
 
 Capability = Literal[

@@ -513,6 +513,40 @@ class ServerRunning(
     """Another process already serves this repository."""
 
 
+class SharedLogUnavailable(
+    CodePlaneError,
+    name="SHARED_LOG_UNAVAILABLE",
+    code=3011,
+    http=503,
+    rpc="unavailable",
+    hint="see that what ledger.shared names can be reached, then call again with the same idempotency_key",
+    retryable=True,
+):
+    """The log that several nodes share cannot be reached; whether it took what was last sent is not known."""
+
+
+class SharedLogGap(
+    CodePlaneError,
+    name="SHARED_LOG_GAP",
+    code=3012,
+    http=503,
+    rpc="out_of_range",
+    hint="restart this node, which then starts from the newest snapshot: cpl down && cpl up",
+):
+    """The shared log no longer holds what this node has to apply next."""
+
+
+class SharedLogMismatch(
+    CodePlaneError,
+    name="SHARED_LOG_MISMATCH",
+    code=3013,
+    http=503,
+    rpc="failed_precondition",
+    hint="correct ledger.shared, or move .codeplane/ledger.db aside to join with a new ledger",
+):
+    """This ledger and the shared log are not parts of one history."""
+
+
 class ConfigInvalid(
     CodePlaneError,
     name="CONFIG_INVALID",

@@ -66,6 +66,8 @@ class Draft:
     correlation: Correlation = field(default=NO_CORRELATION)
     schema: int = 1
     event_id: str | None = None
+    # When it happened, where that is known before the log takes it.
+    at_ns: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +86,8 @@ class Event:
     content_trust: ContentTrust
     correlation: Correlation
     payload: JsonObject
+    # The node that appended it, where several share a log.
+    node: str = ""
 
     def to_wire(self) -> JsonObject:
         """The event as surfaces and exports show it."""
@@ -99,6 +103,7 @@ class Event:
             "source": self.source.value,
             "content_trust": self.content_trust.value,
             **self.correlation.to_wire(),
+            **({"node": self.node} if self.node else {}),
             "payload": self.payload,
         }
 

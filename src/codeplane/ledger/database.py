@@ -70,6 +70,16 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE log_state ADD COLUMN shared_offset INTEGER NOT NULL DEFAULT 0",
         "ALTER TABLE log_state ADD COLUMN namespace TEXT NOT NULL DEFAULT ''",
     ),
+    (
+        # Which node of a shared log an event came from; without one, it is this ledger's own.
+        "ALTER TABLE events ADD COLUMN node TEXT",
+        "ALTER TABLE log_state ADD COLUMN node TEXT NOT NULL DEFAULT ''",
+        "UPDATE log_state SET node = 'node_' || lower(hex(randomblob(8)))",
+        # Which shared log this ledger belongs to, and the last batches that were applied from it.
+        "ALTER TABLE log_state ADD COLUMN shared_log TEXT NOT NULL DEFAULT ''",
+        "CREATE TABLE shared_batches(batch_id TEXT PRIMARY KEY, shared_offset INTEGER NOT NULL) WITHOUT ROWID",
+        "CREATE INDEX shared_batches_by_offset ON shared_batches(shared_offset)",
+    ),
 )
 SCHEMA_VERSION = len(MIGRATIONS)
 

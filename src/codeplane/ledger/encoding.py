@@ -7,7 +7,7 @@ from codeplane.kernel.errors import MalformedRequest, TooLarge
 from codeplane.kernel.event import Draft
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.redaction import Redactor
-from codeplane.ledger.writer import Append
+from codeplane.ledger.job import Append
 
 
 class DraftEncoder:

@@ -9,26 +9,34 @@ from typing import cast
 
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.config import LedgerConfig
-from codeplane.kernel.errors import CodePlaneError, Overloaded, StreamGap
+from codeplane.kernel.errors import CodePlaneError, Overloaded, SharedLogMismatch, StreamGap
 from codeplane.kernel.event import Appended, Draft, Event, Gap, Heartbeat
 from codeplane.kernel.event_log import EventQuery, EventScope
 from codeplane.kernel.ids import digest
 from codeplane.kernel.redaction import Redactor
+from codeplane.kernel.shared_log import SharedLog
 from codeplane.kernel.trace import span
 from codeplane.ledger import blobs
 from codeplane.ledger.database import DatabaseFile, ReaderPool, last_position, open_writer, translate
 from codeplane.ledger.encoding import DraftEncoder
 from codeplane.ledger.event_queries import LogPage, hidden_streams, read_log, read_stream
+from codeplane.ledger.job import Reply, StoredBlob
 from codeplane.ledger.listeners import Handler, Listeners
-from codeplane.ledger.order import LocalOrder
+from codeplane.ledger.order import LocalOrder, Order
 from codeplane.ledger.own_actors import own_actors
 from codeplane.ledger.projection import Projection, Projector
 from codeplane.ledger.recent_events import Committed, RecentEvents
 from codeplane.ledger.rows import Cell
+from codeplane.ledger.shared_order import SharedOrder
 from codeplane.ledger.subscriptions import Subscriptions
 from codeplane.ledger.transaction import WriteTransaction
 from codeplane.ledger.watchers import Watchers
-from codeplane.ledger.writer import Command, Reply, Writer
+from codeplane.ledger.writer import Writer
+
+# The node of a log that no others share.
+LOCAL_NODE = "local"
+# Larger blobs stay with the node that stored them.
+_SHARED_BLOB_BYTES = 256 * 1024
 
 
 @dataclass(slots=True)
@@ -54,7 +62,9 @@ class SqliteLog:
         on_commit: Callable[[int, int], None] | None = None,
         on_lost: Callable[[CodePlaneError], None] | None = None,
         redactor: Redactor | None = None,
+        shared: SharedLog | None = None,
     ) -> None:
+        """`shared` orders the appends of several nodes, of which this is one; see `start`."""
         self.path = path
         self._encoder = DraftEncoder(redactor=redactor or Redactor(), max_payload_bytes=config.max_payload_bytes)
         self.projector = Projector(projections)
@@ -69,6 +79,14 @@ class SqliteLog:
         try:
             self.rebuilt = self.projector.catch_up(connection)
             position = last_position(connection)
+            node, shared_offset, shared_log = connection.execute(
+                "SELECT node, shared_offset, shared_log FROM log_state"
+            ).fetchone()
+            if shared_log and shared is None:
+                raise SharedLogMismatch(
+                    f"this ledger belongs to the shared log {shared_log}, and events of its own would part them",
+                    hint="set ledger.shared to the folder of that log, or move .codeplane/ledger.db aside",
+                )
         except sqlite3.Error as error:
             connection.close()
             raise translate(error, path) from error
@@ -83,6 +101,7 @@ class SqliteLog:
             path=path,
             file=self.file,
             position=position,
+            shared_offset=shared_offset,
             projector=self.projector,
             clock=clock,
             batch_events=config.batch_events,
@@ -90,7 +109,19 @@ class SqliteLog:
             on_commit=self._committed,
             on_lost=self._append_lost,
         )
-        self._order = LocalOrder(self._writer)
+        # The name of this node, the same over restarts.
+        self.node = LOCAL_NODE if shared is None else str(node)
+        self._shared: SharedOrder | None = None
+        self._order: Order = LocalOrder(self._writer)
+        if shared is not None:
+            self._order = self._shared = SharedOrder(
+                shared=shared,
+                writer=self._writer,
+                node=self.node,
+                clock=clock,
+                blob_bytes=config.blob_bytes,
+                on_lost=self._append_lost,
+            )
         self._subscriptions = Subscriptions(
             readers=self.readers, recent=self._recent, watchers=self._watchers, position=lambda: self._writer.position
         )
@@ -104,6 +135,41 @@ class SqliteLog:
     def position(self) -> int:
         """The last durable position."""
         return self._writer.position
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether several nodes append to it."""
+        return self._shared is not None
+
+    @property
+    def shared_offset(self) -> int:
+        """The last batch of the shared log that is applied here."""
+        return self._writer.shared_offset
+
+    @property
+    def problem(self) -> str:
+        """Why this node does not keep up with a shared log; empty when it does."""
+        error = self._shared.problem if self._shared is not None else None
+        return f"{error.name}: {error.message}" if error is not None else ""
+
+    def is_own(self, event: Event) -> bool:
+        """Whether this node appended the event, also before the log was shared."""
+        return event.node in ("", self.node)
+
+    async def start(self) -> None:
+        """Join the nodes of a shared log; returns when everything they appended so far is applied here."""
+        if self._shared is not None:
+            await self._shared.start()
+
+    async def catch_up(self) -> None:
+        """Return when what other nodes appended before is applied here."""
+        if self._shared is not None:
+            await self._shared.catch_up()
+
+    async def stop(self) -> None:
+        """Leave the shared log, after publishing what is queued."""
+        if self._shared is not None:
+            await self._shared.stop()
 
     def close(self) -> None:
         """Write what is queued and close the files; watchers end with ShuttingDown."""
@@ -193,11 +259,12 @@ class SqliteLog:
 
     def put(self, data: bytes) -> str:
         """Store bytes by their hash, before anything that is appended afterwards."""
-        key, limit, at_ns = digest(data), self._config.blob_bytes, self._clock.now_ns()
-        self._writer.submit(
-            Command(run=lambda writing: blobs.store(writing.connection, key, data, at_ns=at_ns, limit=limit))
-        )
-        return key
+        blob = StoredBlob(key=digest(data), at_ns=self._clock.now_ns(), data=data, limit=self._config.blob_bytes)
+        if self._shared is not None and len(data) <= _SHARED_BLOB_BYTES:
+            self._shared.submit(blob)
+        else:
+            self._writer.submit(blob)
+        return blob.key
 
     async def get(self, digest: str) -> bytes | None:
         """The bytes of that hash, or None."""

@@ -2,7 +2,8 @@
 
 from typing import Protocol
 
-from codeplane.ledger.writer import Append, Writer
+from codeplane.ledger.job import Append
+from codeplane.ledger.writer import Writer
 
 
 class Order(Protocol):

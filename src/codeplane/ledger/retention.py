@@ -7,6 +7,7 @@ from typing import TypeAlias
 from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.config import RetentionConfig
 from codeplane.kernel.event import Draft
+from codeplane.kernel.event_log import EventQuery
 from codeplane.kernel.json import JsonObject
 from codeplane.ledger import snapshots
 from codeplane.ledger.log import SqliteLog
@@ -100,6 +101,11 @@ class Retention:
 
         await self._log.command(store)
         return min((position for _, _, position, _ in captured), default=self._log.position)
+
+    async def ran_within(self, seconds: float) -> bool:
+        """Whether some node applied it so short a time ago."""
+        events = await self._log.query(EventQuery(types=(RETENTION_APPLIED,), newest=True, limit=1))
+        return bool(events) and abs(self._clock.now_ns() - events[0].at_ns) < seconds * SECOND_NS
 
     async def apply(self) -> JsonObject:
         """Drop what has outlived its class; returns the counts."""

@@ -11,15 +11,15 @@ Row: TypeAlias = tuple[Cell, ...]
 
 COLUMNS = (
     "position, stream, sequence, event_id, type, schema, at_ns, actor, source, content_trust, "
-    "session_id, call_id, task_id, thread_id, turn_id, job_id, work_id, payload"
+    "session_id, call_id, task_id, thread_id, turn_id, job_id, work_id, node, payload"
 )
-INSERT = f"INSERT INTO events({COLUMNS}) VALUES ({', '.join('?' * 18)})"
+INSERT = f"INSERT INTO events({COLUMNS}) VALUES ({', '.join('?' * 19)})"
 
 _SOURCES = {member.value: member for member in Source}
 _TRUSTS = {member.value: member for member in ContentTrust}
 
 
-def to_event(draft: Draft, *, event_id: str, sequence: int, position: int, at_ns: int) -> Event:
+def to_event(draft: Draft, *, event_id: str, sequence: int, position: int, at_ns: int, node: str = "") -> Event:
     """A draft with its place in the log."""
     return Event(
         event_id=event_id,
@@ -34,6 +34,7 @@ def to_event(draft: Draft, *, event_id: str, sequence: int, position: int, at_ns
         content_trust=draft.content_trust,
         correlation=draft.correlation,
         payload=draft.payload,
+        node=node,
     )
 
 
@@ -58,6 +59,7 @@ def to_row(event: Event, payload: str) -> Row:
         ids.turn_id,
         ids.job_id,
         ids.work_id,
+        event.node or None,
         payload,
     )
 
@@ -71,7 +73,7 @@ def from_row(row: tuple[object, ...]) -> Event:
 
 
 def _event(row: tuple[object, ...]) -> Event:
-    (position, stream, sequence, event_id, kind, schema, at_ns, actor, source, trust, *ids, payload) = row
+    (position, stream, sequence, event_id, kind, schema, at_ns, actor, source, trust, *ids, node, payload) = row
     correlation = NO_CORRELATION
     if any(ids):
         session_id, call_id, task_id, thread_id, turn_id, job_id, work_id = (None if i is None else str(i) for i in ids)
@@ -97,4 +99,5 @@ def _event(row: tuple[object, ...]) -> Event:
         content_trust=_TRUSTS[str(trust)],
         correlation=correlation,
         payload=json.loads(str(payload)),
+        node="" if node is None else str(node),
     )

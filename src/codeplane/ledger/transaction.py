@@ -22,6 +22,9 @@ class WriteTransaction:
     heads: dict[str, int]
     position: int
     clock: Clock
+    # The shared log's last batch that is applied here, and the node whose batch is being applied.
+    shared_offset: int = 0
+    node: str = ""
     rows: list[Row] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     committed: list[Committed] = field(default_factory=list)
@@ -40,11 +43,16 @@ class WriteTransaction:
         """Append the drafts to their streams."""
         sequences: list[int] = []
         for draft, payload in zip(drafts, payloads, strict=True):
-            at_ns = self.clock.now_ns()
+            at_ns = self.clock.now_ns() if draft.at_ns is None else draft.at_ns
             self.position += 1
             sequence = self.heads[draft.stream] = self.head(draft.stream) + 1
             event = to_event(
-                draft, event_id=draft.event_id or uuid7(), sequence=sequence, position=self.position, at_ns=at_ns
+                draft,
+                event_id=draft.event_id or uuid7(),
+                sequence=sequence,
+                position=self.position,
+                at_ns=at_ns,
+                node=self.node,
             )
             self.rows.append(to_row(event, payload))
             self.events.append(event)
@@ -74,3 +82,9 @@ class WriteTransaction:
             Committed(event, len(str(row[-1]))) for event, row in zip(self.events, self.rows, strict=True)
         )
         self.rows, self.events, self.touched = [], [], {}
+
+    def restore(self, position: int, committed: int) -> None:
+        """Go back to an earlier position of this transaction, after what followed was rolled back."""
+        self.heads.clear()
+        del self.committed[committed:]
+        self.position, self.rows, self.events, self.touched = position, [], [], {}

@@ -5,15 +5,13 @@ import logging
 import queue
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TypeAlias
 
 from codeplane.kernel.clock import Clock
-from codeplane.kernel.errors import CodePlaneError, Internal, SequenceConflict, ShuttingDown, StorageFailed
-from codeplane.kernel.event import Draft
-from codeplane.ledger.database import DatabaseFile, translate
+from codeplane.kernel.errors import CodePlaneError, ShuttingDown, StorageFailed
+from codeplane.ledger.database import DatabaseFile
+from codeplane.ledger.job import Batch, Command, Job, Reply, failure, is_rejection
 from codeplane.ledger.projection import Projector
 from codeplane.ledger.recent_events import Committed
 from codeplane.ledger.transaction import WriteTransaction
@@ -21,50 +19,6 @@ from codeplane.ledger.transaction import WriteTransaction
 LINGER_SEC = 0.02
 _MAX_CACHED_HEADS = 20_000
 _LOGGER = logging.getLogger(__name__)
-
-
-@dataclass(slots=True, kw_only=True)
-class Append:
-    """Drafts to append, all or none."""
-
-    drafts: Sequence[Draft]
-    payloads: Sequence[str]
-    expect: Mapping[str, int] | None = None
-    reply: "Reply | None" = None
-
-    @property
-    def weight(self) -> int:
-        """How much of the queue it takes."""
-        return len(self.drafts)
-
-
-@dataclass(slots=True, kw_only=True)
-class Command:
-    """Any other write, in the order of the queue."""
-
-    run: Callable[[WriteTransaction], object]
-    reply: "Reply | None" = None
-    weight: int = 1
-
-
-Job: TypeAlias = Append | Command
-
-
-class Reply:
-    """A future for a job's outcome."""
-
-    def __init__(self) -> None:
-        self.loop = asyncio.get_running_loop()
-        self.future: asyncio.Future[object] = self.loop.create_future()
-
-    def settle(self, value: object) -> None:
-        """Set the outcome unless the waiter is gone; runs on the loop."""
-        if self.future.done():
-            return
-        if isinstance(value, BaseException):
-            self.future.set_exception(value)
-        else:
-            self.future.set_result(value)
 
 
 class Writer:
@@ -77,6 +31,7 @@ class Writer:
         path: Path,
         file: DatabaseFile,
         position: int,
+        shared_offset: int,
         projector: Projector,
         clock: Clock,
         batch_events: int,
@@ -101,6 +56,7 @@ class Writer:
         self._closed = False
         self._heads: dict[str, int] = {}
         self._position = position
+        self._shared_offset = shared_offset
         self._thread = threading.Thread(target=self._run, name="codeplane-ledger", daemon=True)
         self._thread.start()
 
@@ -113,6 +69,11 @@ class Writer:
     def position(self) -> int:
         """The last position that is durable."""
         return self._position
+
+    @property
+    def shared_offset(self) -> int:
+        """The last batch of the shared log that is applied and durable."""
+        return self._shared_offset
 
     def submit(self, job: Job) -> None:
         """Queue a job; jobs are written in order."""
@@ -199,8 +160,14 @@ class Writer:
                 finally:
                     self._write(batch[middle:])
                 return
-            failed = self._failure(error)
-            outcomes = [failed]
+            try:
+                if not isinstance(batch[0], Batch) or not is_rejection(error):
+                    raise
+                # One of its appends cannot be applied, here or elsewhere: the others are.
+                outcomes, committed = self._commit(batch, apart=True)
+            except Exception as last:
+                failed = failure(last, self._path)
+                outcomes = [failed]
         with self._lock:
             self._waiting -= sum(job.weight for job in batch)
         # First, so that caches have taken in an event when its append returns.
@@ -209,7 +176,7 @@ class Writer:
         if failed is None:
             self._on_commit(committed, self._clock.monotonic_ns() - started)
 
-    def _commit(self, batch: list[Job]) -> tuple[list[object], Sequence[Committed]]:
+    def _commit(self, batch: list[Job], *, apart: bool = False) -> tuple[list[object], Sequence[Committed]]:
         # What is written to a deleted file is lost once it is closed.
         if problem := self._file.problem():
             raise StorageFailed(problem, hint="cpl doctor says what to do")
@@ -221,54 +188,29 @@ class Writer:
             heads=self._heads,
             position=self.position,
             clock=self._clock,
+            shared_offset=self._shared_offset,
         )
         outcomes: list[object] = []
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             for job in batch:
-                outcomes.append(self._perform(job, writing))
+                outcomes.append(job.perform(writing, apart=apart) if isinstance(job, Batch) else job.perform(writing))
             writing.flush()
+            if writing.shared_offset != self._shared_offset:
+                self._connection.execute("UPDATE log_state SET shared_offset = ?", (writing.shared_offset,))
             self._connection.execute("COMMIT")
         except BaseException:
             self._heads.clear()
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
             raise
-        self._position = writing.position
+        self._position, self._shared_offset = writing.position, writing.shared_offset
         return outcomes, writing.committed
-
-    def _perform(self, job: Job, writing: WriteTransaction) -> object:
-        if isinstance(job, Command):
-            writing.flush()
-            outcome = job.run(writing)
-            writing.flush()
-            return outcome
-        for stream, expected in (job.expect or {}).items():
-            head = writing.head(stream)
-            if head != expected:
-                return SequenceConflict(
-                    f"{stream} is at {head}, not at {expected}",
-                    details={"stream": stream, "expected": expected, "found": head},
-                )
-        return writing.append(job.drafts, job.payloads)
-
-    def _failure(self, error: Exception) -> CodePlaneError:
-        if isinstance(error, CodePlaneError):
-            return error
-        if isinstance(error, sqlite3.IntegrityError):
-            return SequenceConflict(f"the log already holds this event: {error}")
-        if isinstance(error, sqlite3.Error):
-            failure = translate(error, self._path)
-            failure.__cause__ = error
-            return failure
-        internal = Internal(f"the ledger failed: {type(error).__name__}: {error}")
-        internal.__cause__ = error
-        return internal
 
     def _acknowledge(self, outcomes: Iterable[tuple[Job, object]]) -> None:
         by_loop: dict[asyncio.AbstractEventLoop, list[tuple[Reply, object]]] = {}
         lost: list[CodePlaneError] = []
-        for job, outcome in outcomes:
+        for job, outcome in _each(outcomes):
             if job.reply is not None:
                 by_loop.setdefault(job.reply.loop, []).append((job.reply, outcome))
             elif isinstance(outcome, CodePlaneError):
@@ -281,6 +223,14 @@ class Writer:
                 continue
         for error in lost:
             self._on_lost(error)
+
+
+def _each(outcomes: Iterable[tuple[Job, object]]) -> Iterable[tuple[Job, object]]:
+    """The outcomes of jobs, and of the appends of this node in a batch."""
+    for job, outcome in outcomes:
+        yield job, outcome
+        if isinstance(job, Batch) and isinstance(outcome, list):
+            yield from zip(job.own, outcome, strict=False)
 
 
 def _awaited(batch: list[Job]) -> bool:

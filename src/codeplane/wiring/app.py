@@ -5,8 +5,10 @@ import difflib
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from codeplane.adapters.file_lock import FileLock
+from codeplane.adapters.folder_log import FolderLog
 from codeplane.adapters.home import prepare_home, refuse_foreign
 from codeplane.adapters.secret_files import SecretFiles
 from codeplane.adapters.yaml_config import LoadedConfig, load_workspace_config
@@ -20,11 +22,13 @@ from codeplane.kernel.config import Config
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.errors import CodePlaneError, ConfigInvalid
 from codeplane.kernel.json import JsonObject
+from codeplane.kernel.shared_log import SharedStore
 from codeplane.kernel.stages.ports import StagePorts
 from codeplane.kernel.workspace import Workspace
 from codeplane.ledger.log import SqliteLog
 from codeplane.ledger.projection import Projection
 from codeplane.ledger.retention import Retention
+from codeplane.ledger.shared_join import LedgerState, join_shared
 from codeplane.observe.health import Health
 from codeplane.observe.ledger_metrics import LedgerMetrics
 from codeplane.observe.logs import Logs
@@ -117,6 +121,9 @@ async def running(
         stack.callback(lock.release)
         logs = Logs(config=loaded.config.logging, clock=clock, file=workspace.log)
         stack.callback(logs.close)
+        shared = await _join_shared(workspace, loaded.config)
+        if shared is not None:
+            stack.push_async_callback(shared.close)
         start = Start(
             workspace=workspace,
             loaded=loaded,
@@ -125,9 +132,12 @@ async def running(
             logs=logs,
             engine=engine,
             workers=workers or Workers(),
+            shared=shared,
         )
         foundation = Foundation.of(start, Catalogue(), tables())
         stack.push_async_callback(foundation.close)
+        # Before anything is restored from the tables.
+        await foundation.log.start()
         plane = _wire(foundation, operations)
         for part in plane.parts:
             stack.push_async_callback(part.stop)
@@ -139,6 +149,20 @@ async def running(
         for loop in loops:
             stack.push_async_callback(_cancel, asyncio.ensure_future(loop))
         yield plane
+
+
+async def _join_shared(workspace: Workspace, config: Config) -> SharedStore | None:
+    """The log that the settings name, with this plane's ledger as a part of it; None without one."""
+    if not config.ledger.shared:
+        return None
+    state = await asyncio.to_thread(LedgerState.at, workspace.ledger)
+    shared = FolderLog(Path(config.ledger.shared), node=state.node)
+    try:
+        await join_shared(shared, workspace.ledger)
+    except BaseException:
+        await shared.close()
+        raise
+    return shared
 
 
 def _wire(foundation: Foundation, operations: Sequence[object]) -> Plane:

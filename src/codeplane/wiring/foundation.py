@@ -20,6 +20,7 @@ from codeplane.kernel.errors import SandboxMissing
 from codeplane.kernel.online_runs import OnlineRuns
 from codeplane.kernel.redaction import Redactor
 from codeplane.kernel.secret_rules import SecretRules
+from codeplane.kernel.shared_log import SharedStore
 from codeplane.kernel.workspace import Workspace
 from codeplane.ledger.log import SqliteLog
 from codeplane.ledger.projection import Projection
@@ -46,6 +47,8 @@ class Start:
     # Programs that run many planes one after the other share these between them.
     engine: Engine | None
     workers: Workers
+    # The log that this plane shares with others, if it does.
+    shared: SharedStore | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +62,7 @@ class Foundation:
     logs: Logs
     engine: Engine | None
     workers: Workers
+    shared: SharedStore | None
     token: str
     log: SqliteLog
     repo: GitRepo
@@ -105,6 +109,7 @@ class Foundation:
             logs=logs,
             engine=start.engine,
             workers=start.workers,
+            shared=start.shared,
             token=token,
             log=log,
             repo=GitRepo(workspace.root),
@@ -153,6 +158,7 @@ class Foundation:
     async def close(self) -> None:
         """Send the last traces and close the log."""
         await asyncio.to_thread(self.tracing.stop)
+        await self.log.stop()
         await asyncio.to_thread(self.log.close)
 
 
@@ -184,4 +190,5 @@ def _log(start: Start, metrics: Metrics, redactor: Redactor, tables: Sequence[Pr
         on_commit=committed,
         on_lost=start.health.failed,
         redactor=redactor,
+        shared=start.shared,
     )

@@ -22,7 +22,7 @@ class LastRun:
     async def restore(self, catalogue: Catalogue) -> JsonObject:
         """Record the ends of calls and the changes that were put right; returns how many there were of each."""
         log, edits = self._foundation.log, self._edits
-        found = await recover(log, edits.endings(log, catalogue).of)
+        found = await recover(log, edits.endings(log, catalogue).of, is_own=log.is_own if log.is_shared else None)
         found |= await record_recovered(log, edits.recovered, edits.kept, edits.moves)
         return {name: count for name, count in found.items() if count}
 

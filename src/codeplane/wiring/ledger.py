@@ -7,6 +7,7 @@ from codeplane.kernel.event import Draft
 from codeplane.kernel.json import JsonObject
 from codeplane.ledger.operations import FollowOperations, LedgerOperations
 from codeplane.ledger.retention import Retention
+from codeplane.ledger.shared_join import share_snapshot
 from codeplane.wiring.part import House, Part, PlaneWiring, Sweep
 
 
@@ -49,8 +50,10 @@ class LedgerWiring(PlaneWiring):
             self._logger.warning("tables rebuilt from the log", tables=rebuilt)
 
     def _problems(self) -> list[str]:
-        misplaced = self.foundation.log.file.problem()
-        return self.foundation.health.problems() + ([f"{StorageFailed.name}: {misplaced}"] if misplaced else [])
+        log = self.foundation.log
+        misplaced = log.file.problem()
+        found = [f"{StorageFailed.name}: {misplaced}"] if misplaced else []
+        return self.foundation.health.problems() + found + ([log.problem] if log.problem else [])
 
     def _state(self, call: Call) -> JsonObject:
         log = self.foundation.log
@@ -60,10 +63,27 @@ class LedgerWiring(PlaneWiring):
             "commits": log.counters.commits,
             "lost": log.counters.lost,
         }
-        return {**state, "problem": problem} if (problem := log.file.problem()) else state
+        if log.is_shared:
+            state |= {"node": log.node, "shared_offset": log.shared_offset}
+        return {**state, "problem": problem} if (problem := log.file.problem() or log.problem) else state
 
     async def _retain(self) -> None:
+        every_sec = self.foundation.config.retention.every_sec
+        if self.foundation.log.is_shared and await self.retention.ran_within(every_sec / 2):
+            # Another node did it for all.
+            return
         self._logger.info("retention ran", **await self.retention.apply())
+        await self._share_snapshot()
+
+    async def _share_snapshot(self) -> None:
+        """Let new nodes start from here, and forget the batches before."""
+        shared, log = self.foundation.shared, self.foundation.log
+        if shared is None:
+            return
+        ((log_id,),) = await log.select("SELECT shared_log FROM log_state")
+        offset = await share_snapshot(shared, log.path, log_id=str(log_id))
+        if offset is not None:
+            self._logger.info("a snapshot was shared", offset=offset)
 
     async def _record_loss(self) -> None:
         """Record how many records the log could not take; only trying shows whether it can be written again."""

@@ -20,8 +20,6 @@ from codeplane.work.tables import OperationTable, SessionTable, TaskTable
 
 _SWEEP_SEC = 15.0
 _PAYLOAD_SWEEP_SEC = 3600.0
-# There is one server for a workspace.
-_NODE = "local"
 
 
 class WorkWiring(PlaneWiring):
@@ -51,7 +49,7 @@ class WorkWiring(PlaneWiring):
             log=foundation.log,
             clock=foundation.clock,
             config=config.work,
-            node=_NODE,
+            node=foundation.log.node,
             instance=new_id("engine"),
             is_live=trust.identity.identities.is_live,
             withdraw=lambda actor_id, reason: trust.approvals.end_for(actor_id, reason=reason),

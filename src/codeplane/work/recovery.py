@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from codeplane.kernel.call_record import CALL_FINISHED, CALL_STARTED, recovered_payload, task_stream, with_copies
 from codeplane.kernel.errors import CodePlaneError, Interrupted, OutcomeUnknown
-from codeplane.kernel.event import Correlation, Draft
+from codeplane.kernel.event import Correlation, Draft, Event
 from codeplane.kernel.event_log import EventQuery
 from codeplane.kernel.ids import derived_event_id
 from codeplane.kernel.json import JsonObject
@@ -20,20 +20,28 @@ _CUT_OFF = "SERVER_ENDED"
 
 
 EndingOf = Callable[[str, str, int], Awaitable[Ending]]
+IsOwn = Callable[[Event], bool]
 
 
-async def recover(log: Ledger, ending_of: EndingOf | None = None) -> JsonObject:
+async def recover(log: Ledger, ending_of: EndingOf | None = None, *, is_own: IsOwn | None = None) -> JsonObject:
     """Append the endings that the last run could not; repeating it appends nothing.
 
-    `ending_of` returns how a call ended, by its id, operation and start time.
+    `ending_of` returns how a call ended, by its id, operation and start time. `is_own`: where several nodes share the
+    log, whether an event is of this one; what others began may still go on.
     """
-    ended = await end_calls(log, ending_of)
-    tasks = await _end_tasks(log)
+    ended = await end_calls(log, ending_of, is_own=is_own)
+    tasks = await _end_tasks(log, is_own)
     known: JsonObject = {f"calls_{state}": ended[state] for state in ("done", "not_done") if ended[state]}
     return {"calls": sum(ended.values()), "tasks": tasks, **known}
 
 
-async def end_calls(log: Ledger, ending_of: EndingOf | None, *, only: Collection[str] | None = None) -> Counter[str]:
+async def end_calls(
+    log: Ledger,
+    ending_of: EndingOf | None,
+    *,
+    only: Collection[str] | None = None,
+    is_own: IsOwn | None = None,
+) -> Counter[str]:
     """Append how calls of the last run ended, all or `only` these; calls that are still running are skipped."""
     rows = await log.select("SELECT call_id, task_id, session_id, actor FROM operations WHERE status = 'running'")
     drafts: list[Draft] = []
@@ -42,6 +50,8 @@ async def end_calls(log: Ledger, ending_of: EndingOf | None, *, only: Collection
         if only is not None and str(call_id) not in only:
             continue
         (intent,) = await log.query(EventQuery(call_id=str(call_id), types=(CALL_STARTED,), limit=1))
+        if is_own is not None and not is_own(intent):
+            continue
         ending = _UNKNOWN
         if ending_of is not None:
             ending = await ending_of(str(call_id), str(intent.payload["operation"]), intent.at_ns)
@@ -81,9 +91,12 @@ def _end_payload(intent: JsonObject, ending: Ending) -> JsonObject:
     }
 
 
-async def _end_tasks(log: Ledger) -> int:
+async def _end_tasks(log: Ledger, is_own: IsOwn | None) -> int:
     tasks = await log.select("SELECT task_id, session_id FROM tasks WHERE state = 'OPEN'")
     sessions = await log.select("SELECT session_id, task_id FROM sessions WHERE closed_at IS NULL")
+    if is_own is not None:
+        tasks = [row for row in tasks if await _has_own_start(log, task_stream(str(row[0])), is_own)]
+        sessions = [row for row in sessions if await _has_own_start(log, "session/" + str(row[0]), is_own)]
     drafts = [
         Draft(
             stream=task_stream(str(task_id)),
@@ -104,6 +117,12 @@ async def _end_tasks(log: Ledger) -> int:
     ]
     await _append(log, drafts)
     return len(tasks)
+
+
+async def _has_own_start(log: Ledger, stream: str, is_own: IsOwn) -> bool:
+    """Whether a stream was begun by this node; one whose beginning is gone was not."""
+    events = await log.query(EventQuery(stream=stream, limit=1))
+    return bool(events) and events[0].sequence == 1 and is_own(events[0])
 
 
 async def _append(log: Ledger, drafts: list[Draft]) -> None:
