@@ -111,6 +111,36 @@ REQUIREMENTS = (
         promise="what work planned is kept whole, sealed and bounded; events and answers show it redacted",
     ),
     Requirement(
+        id="TURN-01",
+        source="003 §8.1, §8.8, design §10",
+        promise="a turn asks the model and calls its tools through the door; all of it is one gap-free stream",
+    ),
+    Requirement(
+        id="TURN-02",
+        source="003 §7, §8.8, design §10",
+        promise="the same client message is one turn; queue modes, budgets, pauses, interrupts and cancels end as said",
+    ),
+    Requirement(
+        id="TURN-03",
+        source="003 §8.1, §8.4",
+        promise="output that cannot be used is repaired, then another model is asked, then the turn fails and says so",
+    ),
+    Requirement(
+        id="TURN-04",
+        source="003 §8.8, design §10",
+        promise="a turn that was killed goes on at its last recorded step, and no effect happens twice",
+    ),
+    Requirement(
+        id="THREAD-01",
+        source="003 §6, §7, §9",
+        promise="a snapshot and a watch from its last sequence miss nothing; messages are paged, bounded and retained",
+    ),
+    Requirement(
+        id="THREAD-02",
+        source="design §10",
+        promise="threads are seen by people and by who created them, nobody else",
+    ),
+    Requirement(
         id="WORK-04",
         source="003 §7, §8.4",
         promise="decisions name the rules' version and a reason code; steps of work are recorded as allowed or blocked",

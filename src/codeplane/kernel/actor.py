@@ -53,6 +53,8 @@ class Origin:
     turn_id: str | None = None
     job_id: str | None = None
     step: int | None = None
+    # The model's own id of the tool call, where a model asked for it.
+    tool_call_id: str | None = None
     on_behalf_of: Actor | None = None
     namespace: str | None = None
     node: str | None = None
@@ -66,6 +68,7 @@ class Origin:
             "turn_id": self.turn_id,
             "job_id": self.job_id,
             "step": self.step,
+            "tool_call_id": self.tool_call_id,
             "on_behalf_of": None if delegator is None else delegator.to_json(),
             "namespace": self.namespace,
             "node": self.node,
@@ -82,6 +85,7 @@ class Origin:
             turn_id=_text(values, "turn_id"),
             job_id=_text(values, "job_id"),
             step=step if isinstance(step, int) else None,
+            tool_call_id=_text(values, "tool_call_id"),
             on_behalf_of=Actor.from_json(delegator) if isinstance(delegator, dict) else None,
             namespace=_text(values, "namespace"),
             node=_text(values, "node"),

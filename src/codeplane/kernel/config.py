@@ -118,6 +118,22 @@ class WorkConfig(Section):
     payload_bytes: int = Field(8 * 1024 * 1024, ge=1024, description="what is kept whole for one item")
 
 
+class TurnsConfig(Section):
+    """Turns of conversations: a model and its tools."""
+
+    max_tool_steps: int = Field(24, ge=1, le=1000, description="tool calls of one turn; clients may ask for 4 times it")
+    max_tool_tokens: int = Field(
+        200_000, ge=1000, description="tokens of tool answers in one turn; clients may ask for 4 times it"
+    )
+    max_context_messages: int = Field(
+        200, ge=1, le=10_000, description="messages that the model is shown; clients may ask for 4 times it"
+    )
+    context_tokens: int = Field(100_000, ge=1000, description="tokens that the model is shown, oldest answers go first")
+    answer_bytes: int = Field(65_536, ge=1024, description="what the model is shown of one tool answer")
+    max_queued: int = Field(16, ge=0, le=1000, description="turns that wait in one thread; more are refused")
+    raw_reasoning: bool = Field(False, description="clients may ask for a model's reasoning word by word")
+
+
 class RetentionConfig(Section):
     """How long the log keeps what."""
 
@@ -378,6 +394,7 @@ class Config(Section):
     limits: TaskLimits = TaskLimits()
     sessions: SessionConfig = SessionConfig()
     work: WorkConfig = WorkConfig()
+    turns: TurnsConfig = TurnsConfig()
     retention: RetentionConfig = RetentionConfig()
     ledger: LedgerConfig = LedgerConfig()
     trust: TrustConfig = TrustConfig()

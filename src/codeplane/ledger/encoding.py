@@ -7,6 +7,7 @@ from codeplane.kernel.errors import MalformedRequest, TooLarge
 from codeplane.kernel.event import Draft
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.redaction import Redactor
+from codeplane.kernel.thread_copies import with_thread_copies
 from codeplane.ledger.job import Append
 
 
@@ -18,7 +19,11 @@ class DraftEncoder:
         self._max_bytes = max_payload_bytes
 
     def encode(self, drafts: Sequence[Draft], expect: Mapping[str, int] | None) -> Append:
-        """The drafts as the writer takes them; TooLarge or MalformedRequest for a payload that cannot be stored."""
+        """The drafts as the writer takes them, with copies for threads behind them.
+
+        TooLarge or MalformedRequest for a payload that cannot be stored.
+        """
+        drafts = with_thread_copies(drafts)
         try:
             payloads = [dumps(draft.payload) for draft in drafts]
             if not all(map(self._redactor.is_clean, payloads)):

@@ -35,7 +35,7 @@ class StreamClass:
 CLASSES = (
     StreamClass(prefix="task/", setting="tasks_days", whole=True),
     StreamClass(prefix="session/", setting="tasks_days", whole=True),
-    StreamClass(prefix="thread/", setting="messages_days", whole=True),
+    StreamClass(prefix="thread/", setting="messages_days", whole=False),
     StreamClass(prefix="work/", setting="audit_days", whole=True),
     StreamClass(prefix="artifact/", setting="artifacts_days", whole=True),
     StreamClass(prefix="execution/", setting="artifacts_days", whole=True),
@@ -154,7 +154,7 @@ def _long_empty(connection: sqlite3.Connection, cutoff: int) -> tuple[str, ...]:
     """Streams that were emptied long ago; until then their sequence is kept."""
     streams: list[str] = []
     for kind in CLASSES:
-        if kind.whole:
+        if kind.prefix.endswith("/"):
             rows = connection.execute(
                 """SELECT stream FROM streams WHERE stream >= ?1 AND stream < ?1 || char(1114111)
                    AND first > head AND last_at_ns < ?2 LIMIT ?3""",

@@ -182,15 +182,14 @@ def load_model2vec(folder: Path) -> StaticVectors:
     )
 
 
+def wordllama_tokenizer() -> "Tokenizer":
+    """Return the tokenizer that comes with WordLlama."""
+    return _tokenizer(_wordllama()[0] / _WORDLLAMA_TOKENIZER)[0]
+
+
 def load_wordllama() -> StaticVectors:
     """Load the model without importing the package, which is slow and may use the network."""
-    try:
-        spec, release = find_spec("wordllama"), version("wordllama")
-    except PackageNotFoundError:
-        spec, release = None, ""
-    if spec is None or not spec.submodule_search_locations:
-        raise EmbedderFailed("WordLlama is not installed", hint="pip install wordllama, then: cpl down && cpl up")
-    folder = Path(next(iter(spec.submodule_search_locations)))
+    folder, release = _wordllama()
     weights = tensors(folder / _WORDLLAMA_WEIGHTS).get("embedding.weight")
     if weights is None:
         raise EmbedderFailed(f"WordLlama {release} has no vectors where they were", hint="pip install 'wordllama<0.5'")
@@ -200,6 +199,17 @@ def load_wordllama() -> StaticVectors:
         tokenizer_file=folder / _WORDLLAMA_TOKENIZER,
         matrix=matrix,
     )
+
+
+def _wordllama() -> tuple[Path, str]:
+    """The folder and the release of the installed package."""
+    try:
+        spec, release = find_spec("wordllama"), version("wordllama")
+    except PackageNotFoundError:
+        spec, release = None, ""
+    if spec is None or not spec.submodule_search_locations:
+        raise EmbedderFailed("WordLlama is not installed", hint="pip install wordllama, then: cpl down && cpl up")
+    return Path(next(iter(spec.submodule_search_locations))), release
 
 
 def _matrix(folder: Path, arrays: dict[str, NDArray[np.generic]]) -> NDArray[np.generic]:

@@ -1,4 +1,4 @@
-"""Sessions and tasks; work items and the engine that runs them."""
+"""Sessions and tasks; work items and conversations, and the engine that runs them."""
 
 from codeplane.adapters.sealed_bytes import SealedBytes
 from codeplane.kernel.call import Call
@@ -7,6 +7,7 @@ from codeplane.kernel.ids import new_id
 from codeplane.kernel.json import JsonObject
 from codeplane.ledger.payloads import PayloadStore
 from codeplane.trust.identity.server_key import ServerKey
+from codeplane.wiring.conversations import Conversations
 from codeplane.wiring.part import House, Part, PlaneWiring, Sweep
 from codeplane.wiring.trust import TrustWiring
 from codeplane.work.items.engine import WorkEngine
@@ -17,6 +18,7 @@ from codeplane.work.operations import SessionOperations
 from codeplane.work.replay import ReplayOperations
 from codeplane.work.sessions import Sessions
 from codeplane.work.tables import OperationTable, SessionTable, TaskTable
+from codeplane.work.threads.table import ThreadTable
 
 _SWEEP_SEC = 15.0
 _PAYLOAD_SWEEP_SEC = 3600.0
@@ -25,7 +27,7 @@ _PAYLOAD_SWEEP_SEC = 3600.0
 class WorkWiring(PlaneWiring):
     """Counts what callers do against the limits of their tasks, and runs work that goes on by itself."""
 
-    tables = (SessionTable, TaskTable, OperationTable, WorkTable)
+    tables = (SessionTable, TaskTable, OperationTable, WorkTable, ThreadTable)
 
     def __init__(self, house: House) -> None:
         super().__init__(house)
@@ -44,8 +46,9 @@ class WorkWiring(PlaneWiring):
             seal=SealedBytes(ServerKey.at(foundation.workspace.server_key).derive("payloads")),
             max_bytes=config.work.payload_bytes,
         )
+        self._conversations = Conversations.of(foundation, self._payloads)
         self.engine = WorkEngine(
-            kinds=(StepList(payloads=self._payloads, clock=foundation.clock),),
+            kinds=(StepList(payloads=self._payloads, clock=foundation.clock), self._conversations.kind),
             log=foundation.log,
             clock=foundation.clock,
             config=config.work,
@@ -76,7 +79,7 @@ class WorkWiring(PlaneWiring):
             scope_of=conveyor.ports.authority.event_scope,
         )
         return Part(
-            operations=(operations, replay, work),
+            operations=(operations, replay, work, *self._conversations.operations(conveyor, self.engine)),
             status={"session": operations.state, "work": self._state},
             sweeps=(
                 Sweep(run=self._sweep, every_sec=_SWEEP_SEC),

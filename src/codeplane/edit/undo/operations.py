@@ -80,6 +80,7 @@ class MutationInfo(Result):
     state: Literal["applied", "undone"]
     session_id: str | None
     actor: str | None = Field(None, description="who made it; missing where that was not kept")
+    call_id: str | None = Field(None, description="the call that made it")
     files: int
     insertions: int | None = Field(None, description="lines that came; missing where that is not known")
     deletions: int | None = None
@@ -307,6 +308,7 @@ def _info(record: MutationRecord) -> MutationInfo:
         state=record.state,
         session_id=record.session_id,
         actor=stats.actor,
+        call_id=record.call_id,
         files=len(record.paths),
         insertions=stats.insertions,
         deletions=stats.deletions,

@@ -7,10 +7,13 @@ from codeplane.trust.approvals.action import Action, ActionStatus, preview_hash
 from codeplane.trust.approvals.events import action_ids
 
 
-def pending_error(action: Action, *, joined: bool = False, question: str | None = None) -> ApprovalPending:
+def pending_error(
+    action: Action, *, joined: bool = False, question: str | None = None, code: str | None = None
+) -> ApprovalPending:
     """The error of a call whose action is pending.
 
     `joined`: an equal call waits already, and this one proposes nothing. `question` is for a client that may ask it.
+    `code` says in a word why a person is asked.
     """
     also = "an equal call waits already, and one answer and one run are for both: " if joined else ""
     person = f"the person decides with: cpl approvals approve {action.action_id}"
@@ -24,6 +27,7 @@ def pending_error(action: Action, *, joined: bool = False, question: str | None 
             "expires_at": rfc3339(action.expires_ns),
             "reasons": action.reasons,
             **({} if question is None else {"question": question}),
+            **({} if code is None else {"code": code}),
         },
     )
 

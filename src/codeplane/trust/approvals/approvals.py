@@ -251,7 +251,9 @@ class Approvals:
         """The id of an action that is approved for this call; raises otherwise."""
         if action.status is ActionStatus.PENDING:
             may_ask = self._wait.may_ask_client(action, question)
-            raise pending_error(action, question=question_text(action) if may_ask else None)
+            raise pending_error(
+                action, question=question_text(action) if may_ask else None, code=question.decision.code
+            )
         check_approved(action, question, self._clock.now_ns())
         return action.action_id
 

@@ -34,13 +34,14 @@ class Execution:
 
     async def started(self, checked: CheckedCommand) -> None:
         """Record the start, durably."""
+        origin = self._call.caller.origin
         await self._call.log.append(
             [
                 self._draft(
                     SHELL_STARTED,
                     {
                         "execution_id": self.execution_id,
-                        "tool_call_id": self._call.call_id,
+                        "tool_call_id": (origin.tool_call_id if origin else None) or self._call.call_id,
                         "tool_name": "run_bash",
                         "display_command": self._redactor.text(visible(checked.request.command))[:_MAX_SHOWN],
                         "folder": checked.folder,

@@ -126,7 +126,8 @@ class WorkEngine:
         if running is not None:
             running.cancel()
             await asyncio.wait({running})
-        await self._withdraw(self._kind(item).actor(item).actor_id, reason or "the work was cancelled")
+        actor = await self._kind(item).actor(item)
+        await self._withdraw(actor.actor_id, reason or "the work was cancelled")
         for child in await self.store.children(item.work_id):
             if not child.has_ended:
                 with suppress(WorkEnded):
@@ -278,7 +279,7 @@ class WorkEngine:
 
     async def _record(self, item: WorkItem, transition: Transition, *, by: str = "system") -> None:
         payload = dict(transition.payload)
-        copies = self._kind(item).copies(item, transition)
+        copies = await self._kind(item).copies(item, transition)
         await self.store.move(item, transition.kind, payload, by=by, copies=copies)
 
     async def _lease(self, item: WorkItem, *, attempt: int) -> WorkItem:

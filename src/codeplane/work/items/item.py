@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from codeplane.kernel.actor import Actor, ActorKind, Origin
+from codeplane.kernel.call import Call
 from codeplane.ledger.rows import Cell
 
 
@@ -83,6 +84,12 @@ class WorkItem:
     def origin(self, step: int, node: str) -> Origin:
         """The origin of the call that is one of its steps."""
         return Origin(work_id=self.work_id, step=step, on_behalf_of=self.on_behalf_of, node=node)
+
+
+def delegator(call: Call) -> Actor:
+    """Whom new work acts for: the caller, or whom the caller acts for itself."""
+    origin = call.caller.origin
+    return origin.on_behalf_of if origin is not None and origin.on_behalf_of is not None else call.actor
 
 
 COLUMNS = (

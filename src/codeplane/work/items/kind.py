@@ -48,7 +48,7 @@ class WorkKind(Protocol):
 
     name: ClassVar[str]
 
-    def actor(self, item: WorkItem) -> Actor:
+    async def actor(self, item: WorkItem) -> Actor:
         """Who the item's calls are made by."""
         ...
 
@@ -60,6 +60,6 @@ class WorkKind(Protocol):
         """Go on with an item until it ends or waits; None when the engine stops in between."""
         ...
 
-    def copies(self, item: WorkItem, transition: Transition) -> Sequence[Draft]:
+    async def copies(self, item: WorkItem, transition: Transition) -> Sequence[Draft]:
         """What other streams are told of a transition, in the same batch."""
         ...

@@ -4,7 +4,6 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 
-from codeplane.kernel.actor import Actor
 from codeplane.kernel.arguments import parse
 from codeplane.kernel.call import Call
 from codeplane.kernel.catalogue import Catalogue
@@ -22,7 +21,7 @@ from codeplane.kernel.redaction import Redactor
 from codeplane.ledger.own_actors import own_actor_condition
 from codeplane.ledger.rows import Cell
 from codeplane.work.items.engine import WorkEngine
-from codeplane.work.items.item import WorkItem, WorkLimits
+from codeplane.work.items.item import WorkItem, WorkLimits, delegator
 from codeplane.work.items.models import (
     CancelRequest,
     ListRequest,
@@ -85,7 +84,7 @@ class WorkOperations:
             kind=StepList.name,
             title=self._redactor.text(request.title),
             parent_id=origin.work_id if origin is not None else None,
-            on_behalf_of=_delegator(call),
+            on_behalf_of=delegator(call),
             limits=WorkLimits(
                 max_steps=min(request.max_steps or self._config.max_steps, self._config.max_steps),
                 max_seconds=min(request.max_seconds or self._config.max_seconds, self._config.max_seconds),
@@ -201,12 +200,6 @@ class WorkOperations:
             reason = "is not for work itself"
         if reason is not None:
             raise InvalidArgument(f"step {number + 1}: {called.name} {reason}", hint="leave it out")
-
-
-def _delegator(call: Call) -> Actor:
-    """Whom new work acts for: the caller, or whom the caller acts for itself."""
-    origin = call.caller.origin
-    return origin.on_behalf_of if origin is not None and origin.on_behalf_of is not None else call.actor
 
 
 def _steps(data: bytes) -> list[JsonObject]:

@@ -28,7 +28,7 @@ class StepList:
         self._payloads = payloads
         self._clock = clock
 
-    def actor(self, item: WorkItem) -> Actor:
+    async def actor(self, item: WorkItem) -> Actor:
         """The item itself."""
         return item.actor
 
@@ -36,7 +36,7 @@ class StepList:
         """At any time."""
         return True
 
-    def copies(self, item: WorkItem, transition: Transition) -> Sequence[Draft]:
+    async def copies(self, item: WorkItem, transition: Transition) -> Sequence[Draft]:
         """Nothing: its own stream says it all."""
         return ()
 

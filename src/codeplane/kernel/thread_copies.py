@@ -1,0 +1,62 @@
+"""Copies of a call's facts for the thread that the call belongs to, so that one stream shows the whole conversation."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from codeplane.kernel.event import Draft
+from codeplane.kernel.ids import derived_event_id
+from codeplane.kernel.json import JsonObject
+
+# Decisions, actions, conflicts and what commands print; whatever else a thread shows is written there directly.
+COPIED = frozenset(
+    {
+        "policy.decided",
+        "action.created",
+        "action.approved",
+        "action.rejected",
+        "action.executed",
+        "action.interrupted",
+        "idempotency.conflict",
+        "shell.started",
+        "shell.output",
+        "shell.finished",
+    }
+)
+# Of types of their own, so that tables take what happened once.
+COPY_PREFIX = "thread."
+# The action itself has the whole preview.
+_MAX_BODY = 8192
+
+
+def thread_stream(thread_id: str) -> str:
+    """The stream of a thread."""
+    return f"thread/{thread_id}"
+
+
+def with_thread_copies(drafts: Sequence[Draft]) -> Sequence[Draft]:
+    """The drafts and, behind them, copies of those that belong to a thread."""
+    copies = [
+        _copy(draft, draft.correlation.thread_id)
+        for draft in drafts
+        if draft.correlation.thread_id is not None and draft.type in COPIED
+    ]
+    return [*drafts, *copies] if copies else drafts
+
+
+def _copy(draft: Draft, thread_id: str) -> Draft:
+    # A recovery that records something twice copies it once, too.
+    event_id = derived_event_id("thread-copy", draft.event_id) if draft.event_id is not None else None
+    return replace(
+        draft,
+        stream=thread_stream(thread_id),
+        type=COPY_PREFIX + draft.type,
+        payload=_short(draft.payload),
+        event_id=event_id,
+    )
+
+
+def _short(payload: JsonObject) -> JsonObject:
+    body = payload.get("body")
+    if not isinstance(body, str) or len(body) <= _MAX_BODY:
+        return payload
+    return {**payload, "body": f"{body[:_MAX_BODY]}\n… the action shows the rest"}

@@ -1,0 +1,107 @@
+"""Threads and turns: what runs them, and their operations."""
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+
+from codeplane.kernel.catalogue import Catalogue
+from codeplane.kernel.conveyor import Conveyor
+from codeplane.kernel.ports import Payloads
+from codeplane.vectors.token_count import TOKENIZER, count_tokens
+from codeplane.wiring.foundation import Foundation
+from codeplane.work.items.engine import WorkEngine
+from codeplane.work.threads.operations import ThreadAccess, ThreadOperations
+from codeplane.work.threads.store import ThreadStore
+from codeplane.work.turns.context import ContextBuilder
+from codeplane.work.turns.kind import TurnKind
+from codeplane.work.turns.loop import TurnLoop
+from codeplane.work.turns.model_step import MODEL_CALL
+from codeplane.work.turns.operations import TurnOperations
+from codeplane.work.turns.transcript import TranscriptStore
+from codeplane.work.turns.turn_run import Models
+
+_INSTRUCTIONS = "AGENTS.md"
+_MAX_BYTES = 65_536
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversations:
+    """What conversations are made of, before there is a conveyor."""
+
+    foundation: Foundation
+    payloads: Payloads
+    store: ThreadStore
+    kind: TurnKind
+
+    @classmethod
+    def of(cls, foundation: Foundation, payloads: Payloads) -> "Conversations":
+        """Build what runs turns."""
+        store, config = ThreadStore(foundation.log), foundation.config.turns
+        root = foundation.workspace.root
+        context = ContextBuilder(
+            store=store,
+            transcripts=TranscriptStore(payloads),
+            instructions=lambda: asyncio.to_thread(_instructions, root),
+            count_tokens=count_tokens,
+            context_tokens=config.context_tokens,
+        )
+        loop = TurnLoop(
+            log=foundation.log,
+            payloads=payloads,
+            store=store,
+            context=context,
+            catalogue=foundation.catalogue,
+            models=_models(foundation.catalogue),
+            redactor=foundation.redactor,
+            count_tokens=count_tokens,
+            config=config,
+            clock=foundation.clock,
+        )
+        kind = TurnKind(store=store, loop=loop, tokenizer=TOKENIZER)
+        return cls(foundation=foundation, payloads=payloads, store=store, kind=kind)
+
+    def operations(self, conveyor: Conveyor, engine: WorkEngine) -> tuple[object, ...]:
+        """The operations on threads and turns."""
+        foundation = self.foundation
+        access = ThreadAccess(self.store, conveyor.ports.authority.event_scope)
+        threads = ThreadOperations(
+            store=self.store,
+            access=access,
+            log=foundation.log,
+            catalogue=foundation.catalogue,
+            cursors=foundation.cursors,
+            redactor=foundation.redactor,
+        )
+        turns = TurnOperations(
+            store=self.store,
+            access=access,
+            engine=engine,
+            kind=self.kind,
+            log=foundation.log,
+            payloads=self.payloads,
+            # What is asked leaves for models, perhaps on other machines.
+            redactor=foundation.outward,
+            config=foundation.config.turns,
+            clock=foundation.clock,
+            door=conveyor,
+        )
+        return threads, turns
+
+
+def _models(catalogue: Catalogue) -> Models:
+    return Models(
+        is_configured=lambda model: catalogue.risk_of(MODEL_CALL) is not None,
+        fallback=lambda model: "",
+    )
+
+
+def _instructions(root: Path) -> str:
+    """What the repository says to agents; empty when there is no such file in it."""
+    path = root / _INSTRUCTIONS
+    try:
+        if path.is_symlink() or not path.is_file():
+            return ""
+        with path.open("rb") as file:
+            return file.read(_MAX_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ""

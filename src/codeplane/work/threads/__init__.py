@@ -1,0 +1,1 @@
+"""Conversations: one stream of events for each, with tables of its messages and turns."""

@@ -1,0 +1,216 @@
+"""The operations on threads."""
+
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+
+from codeplane.kernel.call import Call
+from codeplane.kernel.catalogue import Catalogue
+from codeplane.kernel.cursor import Cursors
+from codeplane.kernel.errors import InvalidArgument, StreamGap, ThreadNotFound
+from codeplane.kernel.event import Correlation, Event, Gap, Heartbeat
+from codeplane.kernel.ids import digest, new_id
+from codeplane.kernel.json import JsonObject, canonical
+from codeplane.kernel.operation import Risk, operation
+from codeplane.kernel.page import Pagination
+from codeplane.kernel.ports import Ledger, ScopeOf
+from codeplane.kernel.redaction import Redactor
+from codeplane.ledger.rows import Cell
+from codeplane.work.threads.events import (
+    THREAD_ARCHIVED,
+    THREAD_CREATED,
+    THREAD_RENAMED,
+    TURN_ENDS,
+    thread_draft,
+)
+from codeplane.work.threads.models import (
+    SNAPSHOT_BYTES,
+    SNAPSHOT_MESSAGES,
+    ArchiveThreadRequest,
+    CreateThreadRequest,
+    ListMessagesRequest,
+    ListThreadsRequest,
+    MessagePage,
+    MessageView,
+    RenameThreadRequest,
+    ThreadItem,
+    ThreadPage,
+    ThreadRequest,
+    ThreadSnapshot,
+    ThreadView,
+    WatchThreadRequest,
+)
+from codeplane.work.threads.store import ThreadStore
+from codeplane.work.threads.thread import Message, Thread
+
+
+class ThreadAccess:
+    """Finds threads that a caller may see: people see all of them, others those that they created."""
+
+    def __init__(self, store: ThreadStore, scope_of: ScopeOf) -> None:
+        self._store = store
+        self._scope_of = scope_of
+
+    def restriction(self, call: Call) -> str | None:
+        """The creator whose threads alone the caller may see; None is all of them."""
+        scope = self._scope_of(call)
+        return None if scope is None else scope.actor
+
+    async def thread(self, call: Call, thread_id: str) -> Thread:
+        """A thread that the caller may see; ThreadNotFound for those of others."""
+        thread, creator = await self._store.thread(thread_id), self.restriction(call)
+        # A turn of the thread may read what it belongs to.
+        if creator in (None, thread.created_by) or call.actor.actor_id == thread.thread_id:
+            return thread
+        raise ThreadNotFound(f"there is no thread {thread_id!r}")
+
+
+class ThreadOperations:
+    """What clients can do with threads."""
+
+    def __init__(
+        self,
+        *,
+        store: ThreadStore,
+        access: ThreadAccess,
+        log: Ledger,
+        catalogue: Catalogue,
+        cursors: Cursors,
+        redactor: Redactor,
+    ) -> None:
+        self._store = store
+        self._access = access
+        self._log = log
+        self._catalogue = catalogue
+        self._cursors = cursors
+        self._redactor = redactor
+
+    @operation("thread.create", risk=Risk.WRITE, capability="spawn_agents")
+    async def create(self, call: Call, request: CreateThreadRequest) -> ThreadView:
+        """Open a conversation; turn_send asks something in it."""
+        if not self._catalogue.toolset(_names(request.toolset)):
+            raise InvalidArgument(f"there is no toolset {request.toolset!r}", hint="use core, all, or families")
+        thread_id = new_id("thr")
+        payload: JsonObject = {
+            "title": self._redactor.text(request.title),
+            "toolset": ",".join(_names(request.toolset)),
+            "model": request.model,
+        }
+        await self._append(call, thread_id, THREAD_CREATED, payload, expect=0)
+        return await self._view(await self._store.thread(thread_id))
+
+    @operation("thread.list", risk=Risk.READ)
+    async def list(self, call: Call, request: ListThreadsRequest) -> ThreadPage:
+        """Conversations, the last used first; agents see their own."""
+        conditions, values = ["archived = ?"], list[Cell]([int(request.archived)])
+        if (creator := self._access.restriction(call)) is not None:
+            conditions.append("created_by = ?")
+            values.append(creator)
+        for word in request.query.split()[:8]:
+            conditions.append(
+                """(instr(lower(title), lower(?)) OR EXISTS (SELECT 1 FROM messages m
+                   WHERE m.thread_id = threads.thread_id AND instr(lower(m.content), lower(?))))"""
+            )
+            values += [word, word]
+        asked: JsonObject = request.model_dump(mode="json", exclude={"cursor", "limit"})
+        name = f"thread.list:{call.task.session_id if call.task else ''}:{digest(canonical(asked))}"
+        offset = int(str(self._cursors.open(request.cursor, scope=name)["offset"])) if request.cursor else 0
+        found = await self._store.threads(
+            f"{' AND '.join(conditions)} ORDER BY updated_ns DESC, position DESC LIMIT ? OFFSET ?",
+            (*values, request.limit + 1, offset),
+        )
+        page, following = found[: request.limit], None
+        if len(found) > request.limit:
+            following = self._cursors.issue(scope=name, state={"offset": offset + request.limit})
+        return ThreadPage(
+            results=tuple([await self._view(thread) for thread in page]), pagination=Pagination(next_cursor=following)
+        )
+
+    @operation("thread.show", risk=Risk.READ)
+    async def show(self, call: Call, request: ThreadRequest) -> ThreadSnapshot:
+        """A conversation with its newest messages; thread_messages has older ones, thread_watch what comes."""
+        thread = await self._access.thread(call, request.thread_id)
+        # First, so that what is added meanwhile comes with the watch.
+        last_sequence = await self._store.head(thread.thread_id)
+        messages = await self._store.messages(thread.thread_id, before=last_sequence + 1, limit=SNAPSHOT_MESSAGES)
+        shown = _within(messages, SNAPSHOT_BYTES)
+        is_whole = len(shown) < SNAPSHOT_MESSAGES and len(shown) == len(messages)
+        return ThreadSnapshot(
+            **ThreadView.of(thread, last_sequence).model_dump(),
+            items=tuple(map(MessageView.of, shown)),
+            next_page_token="" if is_whole or not shown else str(shown[0].sequence),
+        )
+
+    @operation("thread.messages", risk=Risk.READ)
+    async def messages(self, call: Call, request: ListMessagesRequest) -> MessagePage:
+        """Messages of a conversation, a page at a time from the newest back."""
+        thread = await self._access.thread(call, request.thread_id)
+        last_sequence = await self._store.head(thread.thread_id)
+        before = int(request.page_token) if request.page_token else last_sequence + 1
+        messages = await self._store.messages(thread.thread_id, before=before, limit=request.page_size + 1)
+        page = _within(messages[-request.page_size :], SNAPSHOT_BYTES)
+        has_more = len(page) < len(messages)
+        return MessagePage(
+            items=tuple(map(MessageView.of, page)),
+            next_page_token=str(page[0].sequence) if has_more and page else "",
+            last_sequence=last_sequence,
+        )
+
+    @operation("thread.rename", risk=Risk.WRITE)
+    async def rename(self, call: Call, request: RenameThreadRequest) -> ThreadView:
+        """Give a conversation another title."""
+        thread = await self._access.thread(call, request.thread_id)
+        await self._append(call, thread.thread_id, THREAD_RENAMED, {"title": self._redactor.text(request.title)})
+        return await self._view(await self._store.thread(thread.thread_id))
+
+    @operation("thread.archive", risk=Risk.WRITE)
+    async def archive(self, call: Call, request: ArchiveThreadRequest) -> ThreadView:
+        """Put a conversation away, or take it out again with archived=false; nothing is deleted."""
+        thread = await self._access.thread(call, request.thread_id)
+        await self._append(call, thread.thread_id, THREAD_ARCHIVED, {"archived": request.archived})
+        return await self._view(await self._store.thread(thread.thread_id))
+
+    @operation("thread.watch", risk=Risk.READ, timeout_sec=0)
+    async def watch(self, call: Call, request: WatchThreadRequest) -> AsyncIterator[ThreadItem]:
+        """The events of a conversation after a sequence, as they happen, with heartbeats."""
+        thread = await self._access.thread(call, request.thread_id)
+        watched = self._log.watch(streams={thread.stream: request.from_sequence}, heartbeat_sec=request.heartbeat_sec)
+        async with aclosing(watched) as items:  # type: ignore[type-var]  # every log returns a generator
+            async for item in items:
+                if isinstance(item, Event):
+                    yield ThreadItem(event=item.to_wire())
+                    if item.type in TURN_ENDS and request.turn_id and item.correlation.turn_id == request.turn_id:
+                        return
+                elif isinstance(item, Heartbeat):
+                    yield ThreadItem(heartbeat=await self._store.head(thread.thread_id))
+                else:
+                    yield ThreadItem(stream_gap=_gap(item))
+                    raise StreamGap(f"events of {thread.thread_id} are gone", details=_gap(item))
+
+    async def _append(
+        self, call: Call, thread_id: str, kind: str, payload: JsonObject, *, expect: int | None = None
+    ) -> None:
+        ids = Correlation(call_id=call.call_id, thread_id=thread_id)
+        draft = thread_draft(kind, payload, actor=str(call.actor), ids=ids)
+        await self._log.append([draft], expect=None if expect is None else {draft.stream: expect})
+
+    async def _view(self, thread: Thread) -> ThreadView:
+        return ThreadView.of(thread, await self._store.head(thread.thread_id))
+
+
+def _names(toolsets: str) -> list[str]:
+    return [name for part in toolsets.split(",") if (name := part.strip().lower())]
+
+
+def _within(messages: list[Message], size: int) -> list[Message]:
+    """The newest messages that fit, at least one."""
+    shown: list[Message] = []
+    for message in reversed(messages):
+        size -= len(message.content) + len(message.metadata)
+        if size < 0 and shown:
+            break
+        shown.append(message)
+    return shown[::-1]
+
+
+def _gap(gap: Gap) -> JsonObject:
+    return {"stream": gap.stream, "requested_after": gap.requested_after, "first_available": gap.first_available}

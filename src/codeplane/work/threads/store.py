@@ -1,0 +1,122 @@
+"""Reads threads, messages and turns, and appends what is recorded of threads themselves."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from codeplane.kernel.errors import ThreadNotFound, TurnNotFound
+from codeplane.kernel.ports import Ledger
+from codeplane.kernel.short_ids import match_stored_id
+from codeplane.kernel.thread_copies import thread_stream
+from codeplane.ledger.rows import Cell
+from codeplane.work.threads.thread import (
+    MESSAGE_COLUMNS,
+    THREAD_COLUMNS,
+    TURN_COLUMNS,
+    Message,
+    Thread,
+    Turn,
+    message_from_row,
+    thread_from_row,
+    turn_from_row,
+)
+
+UNFINISHED = "state IN ('QUEUED', 'RUNNING', 'PAUSED')"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """What a model said or a tool answered, by the hash of its sealed payload; `tokens` is its size."""
+
+    sequence: int
+    work_id: str
+    kind: str
+    step: int
+    tool_call_id: str
+    payload_hash: str
+    tokens: int
+
+
+class ThreadStore:
+    """The threads of one log."""
+
+    def __init__(self, log: Ledger) -> None:
+        self._log = log
+
+    async def thread(self, thread_id: str) -> Thread:
+        """A thread by its id, or a beginning or end that only it has."""
+        rows = await self._threads("thread_id = ?", (thread_id,))
+        if not rows:
+            whole_id = await match_stored_id(self._log, "threads.thread_id", thread_id, "thread", ThreadNotFound)
+            rows = await self._threads("thread_id = ?", (whole_id,))
+        return rows[0]
+
+    async def threads(self, where: str, values: Sequence[Cell]) -> list[Thread]:
+        """The threads that meet an SQL condition."""
+        return await self._threads(where, values)
+
+    async def turn(self, turn_id: str) -> Turn:
+        """A turn by its id, or a beginning or end that only it has."""
+        found = await self.turns("turn_id = ?", (turn_id,))
+        if not found:
+            whole_id = await match_stored_id(self._log, "turns.turn_id", turn_id, "turn", TurnNotFound)
+            found = await self.turns("turn_id = ?", (whole_id,))
+        return found[0]
+
+    async def turn_of_work(self, work_id: str) -> Turn:
+        """The turn that a work item runs."""
+        found = await self.turns("work_id = ?", (work_id,))
+        if not found:
+            raise TurnNotFound(f"no turn belongs to {work_id}")
+        return found[0]
+
+    async def turns(self, where: str, values: Sequence[Cell]) -> list[Turn]:
+        """The turns that meet an SQL condition."""
+        rows = await self._log.select(f"SELECT {TURN_COLUMNS} FROM turns WHERE {where}", values)
+        return [turn_from_row(row) for row in rows]
+
+    async def unfinished_turns(self, thread_id: str) -> list[Turn]:
+        """The turns of a thread that have not ended, in their order."""
+        return await self.turns(f"thread_id = ? AND {UNFINISHED} ORDER BY position", (thread_id,))
+
+    async def head(self, thread_id: str) -> int:
+        """The last sequence of a thread."""
+        rows = await self._log.select("SELECT head FROM streams WHERE stream = ?", (thread_stream(thread_id),))
+        return int(str(rows[0][0])) if rows else 0
+
+    async def messages(self, thread_id: str, *, before: int | None, limit: int) -> list[Message]:
+        """Messages before a sequence, the newest of them, oldest first."""
+        rows = await self._log.select(
+            f"SELECT {MESSAGE_COLUMNS} FROM messages WHERE thread_id = ? AND sequence < ? "
+            "ORDER BY sequence DESC LIMIT ?",
+            (thread_id, before if before is not None else 2**62, limit),
+        )
+        return [message_from_row(row) for row in reversed(rows)]
+
+    async def message(self, message_id: str) -> Message | None:
+        """A message by its id."""
+        rows = await self._log.select(f"SELECT {MESSAGE_COLUMNS} FROM messages WHERE message_id = ?", (message_id,))
+        return message_from_row(rows[0]) if rows else None
+
+    async def entries(self, where: str, values: Sequence[Cell]) -> list[Entry]:
+        """Entries that meet an SQL condition."""
+        rows = await self._log.select(
+            "SELECT sequence, work_id, kind, step, tool_call_id, payload_hash, tokens FROM thread_entries "
+            f"WHERE {where}",
+            values,
+        )
+        return [
+            Entry(
+                sequence=int(str(sequence)),
+                work_id=str(work_id),
+                kind=str(kind),
+                step=int(str(step)),
+                tool_call_id=str(tool_call_id or ""),
+                payload_hash=str(payload_hash),
+                tokens=int(str(tokens)),
+            )
+            for sequence, work_id, kind, step, tool_call_id, payload_hash, tokens in rows
+        ]
+
+    async def _threads(self, where: str, values: Sequence[Cell]) -> list[Thread]:
+        rows = await self._log.select(f"SELECT {THREAD_COLUMNS} FROM threads WHERE {where}", values)
+        return [thread_from_row(row) for row in rows]

@@ -1,0 +1,1 @@
+"""Turns: bounded loops of model and tools in a thread."""

@@ -1,0 +1,273 @@
+"""The operations on turns."""
+
+import asyncio
+from contextlib import aclosing, suppress
+
+from codeplane.kernel.call import Call
+from codeplane.kernel.call_record import CALL_FINISHED
+from codeplane.kernel.clock import Clock
+from codeplane.kernel.config import TurnsConfig
+from codeplane.kernel.errors import (
+    IdempotencyConflict,
+    InvalidArgument,
+    PolicyDenied,
+    SequenceConflict,
+    ThreadBusy,
+    TooLarge,
+    WorkEnded,
+)
+from codeplane.kernel.event import Correlation, Event
+from codeplane.kernel.event_log import EventQuery
+from codeplane.kernel.ids import derived_event_id, digest, new_id
+from codeplane.kernel.json import JsonObject
+from codeplane.kernel.operation import Risk, operation
+from codeplane.kernel.ports import Ledger, Payloads
+from codeplane.kernel.redaction import Redactor
+from codeplane.work.items.engine import WorkEngine
+from codeplane.work.items.item import WorkLimits, delegator
+from codeplane.work.items.kind import Door
+from codeplane.work.threads.events import (
+    MESSAGE_CREATED,
+    TURN_ENDS,
+    TURN_INTERRUPT_REQUESTED,
+    TURN_PAUSED,
+    TURN_QUEUED,
+    thread_draft,
+)
+from codeplane.work.threads.models import MAX_MESSAGE_BYTES
+from codeplane.work.threads.operations import ThreadAccess
+from codeplane.work.threads.store import ThreadStore
+from codeplane.work.threads.thread import Thread, Turn, TurnState
+from codeplane.work.turns.budget import TurnBudget
+from codeplane.work.turns.kind import TurnKind
+from codeplane.work.turns.loop import INTERRUPTED_CODE
+from codeplane.work.turns.models import CancelTurnRequest, SendTurnRequest, TurnRequest, TurnView, UndoneTurn
+from codeplane.work.turns.plan import TurnPlan
+
+_MAX_SECONDS = 86_400.0
+_MAX_STEPS = 100_000
+_MAX_UNDONE = 1000
+
+
+class TurnOperations:
+    """What clients can do with turns."""
+
+    def __init__(
+        self,
+        *,
+        store: ThreadStore,
+        access: ThreadAccess,
+        engine: WorkEngine,
+        kind: TurnKind,
+        log: Ledger,
+        payloads: Payloads,
+        redactor: Redactor,
+        config: TurnsConfig,
+        clock: Clock,
+        door: Door,
+    ) -> None:
+        self._store = store
+        self._access = access
+        self._engine = engine
+        self._kind = kind
+        self._log = log
+        self._payloads = payloads
+        self._redactor = redactor
+        self._config = config
+        self._clock = clock
+        self._door = door
+
+    @operation("turn.send", risk=Risk.WRITE, capability="spawn_agents", timeout_sec=660)
+    async def send(self, call: Call, request: SendTurnRequest) -> TurnView:
+        """Ask the assistant of a thread; it goes on by itself. thread_watch shows its answer as it comes, wait_sec
+        waits for it. The same client_message_id again is the same turn."""
+        thread = await self._access.thread(call, request.thread_id)
+        self._check(thread, request)
+        client_message_id = request.client_message_id or new_id("cmsg")
+        turn_id = derived_event_id("turn", thread.thread_id, client_message_id)
+        text = self._redactor.text(request.user_text)
+        earlier = await self._store.turns("turn_id = ?", (turn_id,))
+        if not earlier:
+            await self._make_room(call, thread, request)
+            with suppress(SequenceConflict):
+                # The same message by another client at the same moment: one turn for both.
+                await self._queue(call, thread, request, turn_id, client_message_id, text)
+            self._engine.wake()
+        turn = await self._store.turn(turn_id)
+        if turn.text_hash != digest(text.encode()):
+            raise IdempotencyConflict(f"client_message_id {client_message_id!r} was used for another message")
+        if request.wait_sec:
+            turn = await self._wait(turn, request.wait_sec)
+        return await self._view(turn)
+
+    @operation("turn.show", risk=Risk.READ)
+    async def show(self, call: Call, request: TurnRequest) -> TurnView:
+        """A turn: its state, what it answered, what it waits for and what it used."""
+        return await self._view(await self._visible(call, request.turn_id))
+
+    @operation("turn.cancel", risk=Risk.WRITE)
+    async def cancel(self, call: Call, request: CancelTurnRequest) -> TurnView:
+        """End a turn at once, in every state; what its tools did stays done (turn_undo takes it back)."""
+        turn = await self._visible(call, request.turn_id)
+        with suppress(WorkEnded):
+            await self._engine.cancel(turn.work_id, by=str(call.actor), reason=request.reason or "it was cancelled")
+        return await self._view(await self._store.turn(turn.turn_id))
+
+    @operation("turn.undo", risk=Risk.WRITE, capability="write_files", timeout_sec=300)
+    async def undo(self, call: Call, request: TurnRequest) -> UndoneTurn:
+        """Take back the changes of files and local git that a turn made, the newest first, while things are as it
+        left them."""
+        turn = await self._visible(call, request.turn_id)
+        if not turn.has_ended:
+            raise ThreadBusy(f"{turn.turn_id} has not ended", hint="cancel it first: turn_cancel")
+        undone: list[str] = []
+        for mutation_id in await self._mutations_of(call, turn):
+            outcome = await self._door.call("undo", {"mutation_id": mutation_id}, call.caller)
+            if outcome.error is not None:
+                reason = f"{mutation_id}: {outcome.error.name} {outcome.error.message}"
+                return UndoneTurn(turn_id=turn.turn_id, undone=tuple(undone), failed=reason)
+            undone.append(mutation_id)
+        return UndoneTurn(turn_id=turn.turn_id, undone=tuple(undone))
+
+    def _check(self, thread: Thread, request: SendTurnRequest) -> None:
+        if request.trigger_type != "CHAT_MESSAGE" or request.trigger_source_id:
+            raise PolicyDenied(
+                f"a client cannot claim the trigger {request.trigger_type}",
+                hint="leave trigger_type and trigger_source_id out",
+            )
+        if request.reasoning_visibility == "REASONING_RAW" and not self._config.raw_reasoning:
+            raise PolicyDenied(
+                "a model's reasoning is not shown word by word here",
+                hint="ask for REASONING_SUMMARY; the owner can set turns.raw_reasoning: true",
+            )
+        if thread.archived:
+            raise InvalidArgument(
+                f"{thread.thread_id} is archived", hint="take it out first: thread_archive archived=false"
+            )
+        if (size := len(request.user_text.encode("utf-8", "surrogatepass"))) > MAX_MESSAGE_BYTES:
+            raise TooLarge(f"the message has {size} bytes", details={"limit": MAX_MESSAGE_BYTES})
+
+    async def _make_room(self, call: Call, thread: Thread, request: SendTurnRequest) -> None:
+        """Apply the queue mode: refuse, interrupt the turn that runs, or wait behind it."""
+        unfinished = await self._store.unfinished_turns(thread.thread_id)
+        if not unfinished:
+            return
+        current = unfinished[0]
+        if request.queue_mode == "REJECT_IF_BUSY":
+            raise ThreadBusy(f"{current.turn_id} is {current.state.value}", details={"turn_id": current.turn_id})
+        if len(unfinished) > self._config.max_queued:
+            raise ThreadBusy(
+                f"{len(unfinished) - 1} turns wait in this thread already", hint="wait for some to end, or cancel them"
+            )
+        if request.queue_mode == "INTERRUPT_AFTER_CURRENT_TOOL":
+            await self._interrupt(call, current)
+
+    async def _interrupt(self, call: Call, turn: Turn) -> None:
+        asked: JsonObject = {"by": str(call.actor)}
+        await self._log.append([thread_draft(TURN_INTERRUPT_REQUESTED, asked, actor=str(call.actor), ids=turn.ids)])
+        if self._kind.interrupt(turn.work_id):
+            return
+        with suppress(WorkEnded):
+            # It waits for a person or a place: nothing of it runs.
+            await self._engine.cancel(
+                turn.work_id, by=str(call.actor), reason="a newer message interrupted it", error=INTERRUPTED_CODE
+            )
+
+    async def _queue(
+        self, call: Call, thread: Thread, request: SendTurnRequest, turn_id: str, client_message_id: str, text: str
+    ) -> None:
+        """Record the message, the turn and its work in one batch."""
+        await self._engine.admit()
+        work_id = f"wrk_{turn_id.replace('-', '')}"
+        ids = Correlation(call_id=call.call_id, thread_id=thread.thread_id, turn_id=turn_id, work_id=work_id)
+        plan = TurnPlan(
+            user_text=text,
+            reasoning=request.reasoning_visibility,
+            toolset=thread.toolset,
+            model=request.model or thread.model,
+        )
+        budget = TurnBudget.effective(TurnBudget(**request.requested_budget.model_dump()), self._config)
+        message_id = f"msg_{derived_event_id('message', turn_id, 'user').replace('-', '')}"
+        message: JsonObject = {"message_id": message_id, "role": "user", "content": text, "metadata": {}}
+        queued: JsonObject = {
+            "client_message_id": client_message_id,
+            "user_message_id": message_id,
+            "text_hash": digest(text.encode()),
+            "trigger_type": request.trigger_type,
+            "queue_mode": request.queue_mode,
+            **budget.to_json(),
+        }
+        actor = str(call.actor)
+        await self._engine.store.create(
+            kind=TurnKind.name,
+            title=text.strip().partition("\n")[0][:80],
+            parent_id=None,
+            on_behalf_of=delegator(call),
+            limits=WorkLimits(max_steps=_MAX_STEPS, max_seconds=_MAX_SECONDS),
+            payload_hash=await plan.seal(self._payloads, work_id),
+            steps=(),
+            work_id=work_id,
+            created_by=call.actor,
+            correlation=ids,
+            copies=[
+                thread_draft(MESSAGE_CREATED, message, actor=actor, ids=ids),
+                thread_draft(TURN_QUEUED, queued, actor=actor, ids=ids),
+            ],
+        )
+
+    async def _wait(self, turn: Turn, seconds: float) -> Turn:
+        """The turn once it has ended or paused, or the time is over."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                thread = await self._store.thread(turn.thread_id)
+                head = await self._store.head(turn.thread_id)
+                turn = await self._store.turn(turn.turn_id)
+                if turn.has_ended or turn.state is TurnState.PAUSED:
+                    return turn
+                watched = self._log.watch(streams={thread.stream: head})
+                async with aclosing(watched) as items:  # type: ignore[type-var]  # every log returns a generator
+                    async for item in items:
+                        is_own = isinstance(item, Event) and item.correlation.turn_id == turn.turn_id
+                        if is_own and item.type in (*TURN_ENDS, TURN_PAUSED):  # type: ignore[union-attr]  # an event
+                            break
+        return await self._store.turn(turn.turn_id)
+
+    async def _visible(self, call: Call, turn_id: str) -> Turn:
+        turn = await self._store.turn(turn_id)
+        await self._access.thread(call, turn.thread_id)
+        return turn
+
+    async def _view(self, turn: Turn) -> TurnView:
+        answer = await self._store.message(turn.assistant_message_id) if turn.assistant_message_id else None
+        pending: tuple[str, ...] = ()
+        if turn.state is TurnState.PAUSED:
+            item = await self._engine.store.get(turn.work_id)
+            pending = (item.action_id,) if item.action_id else ()
+        return TurnView.of(
+            turn,
+            answer=answer.content if answer is not None else "",
+            pending=pending,
+            last_sequence=await self._store.head(turn.thread_id),
+        )
+
+    async def _mutations_of(self, call: Call, turn: Turn) -> list[str]:
+        """The mutations that the calls of a turn made and that can be taken back, the newest first."""
+        events = await self._log.query(EventQuery(work_id=turn.work_id, types=(CALL_FINISHED,), limit=_MAX_UNDONE))
+        calls = {event.correlation.call_id for event in events if event.payload.get("mutates")}
+        found: list[str] = []
+        arguments: JsonObject = {"limit": 100}
+        while True:
+            outcome = await self._door.call("mutation.list", arguments, call.caller)
+            if outcome.error is not None:
+                raise outcome.error
+            assert outcome.result is not None
+            page = outcome.result.model_dump(mode="json")
+            found += [
+                mutation["mutation_id"]
+                for mutation in page["mutations"]
+                if mutation["call_id"] in calls and mutation["state"] == "applied"
+            ]
+            cursor = page["pagination"]["next_cursor"]
+            if not cursor or len(found) >= len(calls):
+                return found
+            arguments = {"limit": 100, "cursor": cursor}

@@ -1,0 +1,43 @@
+"""What was asked for in a turn, sealed with its work item."""
+
+import json
+from dataclasses import dataclass
+
+from codeplane.kernel.errors import ResultGone
+from codeplane.kernel.json import JsonObject, canonical
+from codeplane.kernel.ports import Payloads
+from codeplane.work.items.item import WorkItem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnPlan:
+    """The message of a turn, and how it is to be answered."""
+
+    user_text: str
+    reasoning: str
+    toolset: str
+    model: str
+
+    async def seal(self, payloads: Payloads, work_id: str) -> str:
+        """Store the plan and return its hash."""
+        values: JsonObject = {
+            "user_text": self.user_text,
+            "reasoning": self.reasoning,
+            "toolset": self.toolset,
+            "model": self.model,
+        }
+        return await payloads.put(work_id, canonical(values))
+
+    @classmethod
+    async def load(cls, payloads: Payloads, item: WorkItem) -> "TurnPlan":
+        """The plan of an item."""
+        data = await payloads.get(item.work_id, item.payload_hash)
+        if data is None:
+            raise ResultGone(f"what was asked in {item.work_id} is no longer stored")
+        values = json.loads(data)
+        return cls(
+            user_text=str(values["user_text"]),
+            reasoning=str(values["reasoning"]),
+            toolset=str(values["toolset"]),
+            model=str(values["model"]),
+        )

@@ -1,0 +1,146 @@
+"""What the model said and the tools answered in a turn, whole and sealed; events carry the hashes."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from codeplane.kernel.errors import ResultGone
+from codeplane.kernel.json import JsonObject, canonical
+from codeplane.kernel.ports import Payloads
+from codeplane.work.threads.store import Entry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolRequest:
+    """A tool that the model wants called; `arguments` is the JSON that it wrote."""
+
+    tool_call_id: str
+    name: str
+    arguments: str
+
+    def to_json(self) -> JsonObject:
+        """The request as models are shown it."""
+        return {"id": self.tool_call_id, "name": self.name, "arguments": self.arguments}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelAnswer:
+    """One answer of the model: text, tools to call, or both."""
+
+    text: str
+    tools: tuple[ToolRequest, ...] = ()
+    # What a provider wants back with the message, such as signed reasoning.
+    thinking: tuple[JsonObject, ...] = ()
+    model: str = ""
+    reason: str = "stop"
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_micros: int = 0
+
+    def to_json(self) -> JsonObject:
+        """The answer as it is sealed."""
+        return {
+            "text": self.text,
+            "tools": [tool.to_json() for tool in self.tools],
+            "thinking": list(self.thinking),
+            "model": self.model,
+        }
+
+    @classmethod
+    def from_json(cls, values: JsonObject) -> "ModelAnswer":
+        """The answer that `to_json` wrote."""
+        tools, thinking = values["tools"], values["thinking"]
+        assert isinstance(tools, list) and isinstance(thinking, list)
+        return cls(
+            text=str(values["text"]),
+            tools=tuple(
+                ToolRequest(tool_call_id=str(tool["id"]), name=str(tool["name"]), arguments=str(tool["arguments"]))
+                for tool in tools
+                if isinstance(tool, dict)
+            ),
+            thinking=tuple(part for part in thinking if isinstance(part, dict)),
+            model=str(values["model"]),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolAnswer:
+    """What a tool answered, as the model is shown it."""
+
+    tool_call_id: str
+    text: str
+
+
+@dataclass(slots=True)
+class Transcript:
+    """The answers of one turn in their order."""
+
+    answers: list[ModelAnswer] = field(default_factory=list)
+    results: dict[str, ToolAnswer] = field(default_factory=dict)
+
+    @property
+    def open_tool(self) -> ToolRequest | None:
+        """The next tool that the model wants called and that has not answered."""
+        if not self.answers:
+            return None
+        return next((tool for tool in self.answers[-1].tools if tool.tool_call_id not in self.results), None)
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the last answer wants no tool."""
+        return bool(self.answers) and not self.answers[-1].tools
+
+    def messages(self) -> list[JsonObject]:
+        """The turn as further messages for the model."""
+        messages: list[JsonObject] = []
+        for answer in self.answers:
+            messages.append(assistant_message(answer))
+            for tool in answer.tools:
+                if (result := self.results.get(tool.tool_call_id)) is not None:
+                    messages.append({"role": "tool", "text": result.text, "tool_call_id": tool.tool_call_id})
+        return messages
+
+
+def assistant_message(answer: ModelAnswer) -> JsonObject:
+    """An answer as a message for the model."""
+    message: JsonObject = {"role": "assistant", "text": answer.text}
+    if answer.tools:
+        message["tool_calls"] = [tool.to_json() for tool in answer.tools]
+    if answer.thinking:
+        message["thinking"] = list(answer.thinking)
+    return message
+
+
+class TranscriptStore:
+    """Seals what is said in turns, and reads it again."""
+
+    def __init__(self, payloads: Payloads) -> None:
+        self._payloads = payloads
+
+    async def put_answer(self, work_id: str, answer: ModelAnswer) -> str:
+        """Seal an answer of the model and return its hash."""
+        return await self._payloads.put(work_id, canonical(answer.to_json()))
+
+    async def put_result(self, work_id: str, result: ToolAnswer) -> str:
+        """Seal what a tool answered and return its hash."""
+        return await self._payloads.put(work_id, canonical({"tool_call_id": result.tool_call_id, "text": result.text}))
+
+    async def load(self, entries: Sequence[Entry]) -> Transcript:
+        """The transcript of the entries of one turn; ResultGone when a part is no longer stored."""
+        transcript = Transcript()
+        for entry in entries:
+            values = await self._get(entry)
+            if entry.kind == "model":
+                transcript.answers.append(ModelAnswer.from_json(values))
+            else:
+                transcript.results[entry.tool_call_id] = ToolAnswer(
+                    tool_call_id=entry.tool_call_id, text=str(values["text"])
+                )
+        return transcript
+
+    async def _get(self, entry: Entry) -> JsonObject:
+        data = await self._payloads.get(entry.work_id, entry.payload_hash)
+        if data is None:
+            raise ResultGone(f"a part of {entry.work_id} is no longer stored")
+        values: JsonObject = json.loads(data)
+        return values
