@@ -867,7 +867,7 @@ class FailedModelOutput(
     code=6023,
     http=502,
     rpc="internal",
-    hint="ask again, or name another model: cpl models",
+    hint="send the message again, or name another model with it",
     retryable=True,
 ):
     """What the model answered could not be used, also after repair and fallback."""

@@ -42,7 +42,8 @@ class ModelItem(Result):
 
 def text(*deltas: str) -> list[JsonObject]:
     """An answer in words."""
-    return [*({"kind": "text", "delta": delta} for delta in deltas), finish()]
+    said: list[JsonObject] = [{"kind": "text", "delta": delta} for delta in deltas]
+    return [*said, finish()]
 
 
 def tool(name: str, tool_call_id: str = "t1", /, **arguments: JsonValue) -> JsonObject:

@@ -27,6 +27,8 @@ _DECISIONS = {
     "shell": ("started", "finished"),
     "content": ("ingested",),
     "storage": ("recovered",),
+    "turn": ("failed",),
+    "model": ("repair_attempted", "fallback"),
 }
 AUDITED: frozenset[str] = frozenset(
     {*_CALLS, CALL_REFUSED, *(f"{family}.{verb}" for family, verbs in _DECISIONS.items() for verb in verbs)}

@@ -119,7 +119,9 @@ class WorkView(Result):
     def text(self) -> str:
         waits = f" for {self.waits_for}{f' ({self.action_id})' if self.action_id else ''}" if self.waits_for else ""
         why = f": {self.error or ''}{' ' if self.error and self.message else ''}{self.message or ''}"
-        steps = f"{self.steps_done} of {counted(self.steps_total, 'step')}"
+        # How many there will be is known of lists of calls alone.
+        done = f"{self.steps_done} of " if self.steps_total else ""
+        steps = f"{done}{counted(self.steps_total or self.steps_done, 'step')}"
         title = f" {self.title}" if self.title else ""
         return f"{self.work_id} {self.state}{waits}, {steps}{title}{why if why != ': ' else ''}"
 
