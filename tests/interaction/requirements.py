@@ -86,6 +86,11 @@ REQUIREMENTS = (
     ),
     Requirement(id="TRUST-02", source="design §4", promise="a call's own risk decides, not its operation's"),
     Requirement(
+        id="LOG-53",
+        source="design §10",
+        promise="text that arrives in pieces is redacted as if it had come whole, wherever it is split",
+    ),
+    Requirement(
         id="LOG-52",
         source="design §10",
         promise="an agent sees tasks, sessions and mutations of its own and of its work; people see all of them",

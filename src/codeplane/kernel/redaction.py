@@ -121,6 +121,13 @@ _ASSIGNMENTS = (
         judge=_given,
     ),
 )
+# How any of them, or of the schemes above, begins before its secret, at the end of a text.
+_OPEN_NAME = (
+    rf"(?i:{_NAMES})\\?[\"'`]?[ \t]*(?:(?:=>|:=|=|:)[ \t]*\\?[\"'`]?)?\z"
+    r"|--[a-z-]{0,30}(?:password|passwd|token|secret|api-key) \z"
+    r"|(?i:authorization)\\?[\"']?[ \t]*(?:[:=][ \t]*\\?[\"']?(?:(?i:basic|bearer|digest|token)[ \t]+)?)?\z"
+    r"|(?i:\b(?:bearer|basic|digest|token)[ \t]+)\z"
+)
 # A tab may be escaped too.
 _NAMED = rf"(?i:{_NAMES})\\?[\"'`]?(?:[ \t]|\\t)*[=:]|--[a-z-]{{0,30}}(?:password|passwd|token|secret|api-key)[ =]"
 # One of these is in every text that any shape fits: most texts hold none, and are done after one look.
@@ -175,6 +182,25 @@ class Redactor:
         if matcher is not None and matcher.finds(data):
             found += matcher.spans(data)
         return merge_spans(found + _shapes_in(data, assignments=assignments))
+
+    def settled_length(self, data: bytes) -> int:
+        """How many bytes at the start can be cut off so that no secret reaches over the cut, whatever comes next."""
+        if not (end := _word_end(data)):
+            return 0
+        matcher, patterns = self._matcher(), _compiled()
+        end = min(end, *(_open_start(data, secret) for secret in self._known), _open_key(data, patterns))
+        if matcher is not None:
+            end = min(end, matcher.open_start(data))
+        spans, end = self.spans(data), _word_end(data[:end])
+        while end:
+            cut = next((begin for begin, stop in spans if begin < end < stop), end)
+            # Names and schemes that a secret may follow on the same line.
+            if cut == end and data[end - 1 : end] in b" \t" and (match := patterns.open_name.search(data[:end])):
+                cut = match.start()
+            if cut == end:
+                break
+            end = _word_end(data[:cut])
+        return end
 
     def plainly(self, text: str) -> str | None:
         """The text for a person who decides by it: without secrets that are single words, and with everything else.
@@ -252,6 +278,25 @@ def _shapes_in(data: bytes, *, assignments: bool, plain: bool = False) -> Spans:
     return merge_spans(found)
 
 
+def _word_end(data: bytes) -> int:
+    """Where the last word ends that is followed by white space, with that."""
+    return max(data.rfind(sign) for sign in (b" ", b"\t", b"\n", b"\r")) + 1
+
+
+def _open_start(data: bytes, secret: bytes) -> int:
+    """Where the data may begin a secret that it does not end."""
+    sizes = range(min(len(secret) - 1, len(data)), 0, -1)
+    return len(data) - next((size for size in sizes if data.endswith(secret[:size])), 0)
+
+
+def _open_key(data: bytes, patterns: "_Patterns") -> int:
+    """Where a private key begins whose end is not there yet."""
+    at = data.rfind(b"-----BEGIN")
+    if at < 0 or patterns.key_end.search(data[at:]) or not patterns.key_begin.match(data[at:]):
+        return len(data)
+    return at
+
+
 def _places(data: bytes, secret: bytes) -> Iterator[int]:
     at = data.find(secret)
     while at >= 0:
@@ -268,6 +313,10 @@ class _Patterns:
     anything: "re.Pattern[bytes]"
     shapes: "tuple[tuple[re.Pattern[bytes], _Judge | None], ...]"
     assignments: "tuple[tuple[re.Pattern[bytes], _Judge | None], ...]"
+    # What is not a secret itself but stands before one, at the end of a text.
+    open_name: "re.Pattern[bytes]"
+    key_begin: "re.Pattern[bytes]"
+    key_end: "re.Pattern[bytes]"
 
 
 @cache
@@ -289,4 +338,7 @@ def _compiled() -> _Patterns:
         anything=ready(rf'{_HINTS}|{_NAMED}|(?i:"(?:{keys})":")'),
         shapes=tuple((ready(shape.pattern), shape.judge) for shape in _SHAPES),
         assignments=tuple((ready(shape.pattern), shape.judge) for shape in _ASSIGNMENTS),
+        open_name=ready(_OPEN_NAME),
+        key_begin=ready(r"-----BEGIN(?: [A-Z0-9 ]{0,60}-{0,4}\z| [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)"),
+        key_end=ready(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"),
     )

@@ -72,6 +72,24 @@ class SecretMatcher:
         found += self._cut(data)
         return merge_spans(found)
 
+    def open_start(self, data: bytes) -> int:
+        """Where the data may begin one of them that it does not end, in any form; its length where it does not."""
+        start = len(data)
+        for at in range(max(0, len(data) - self.longest), len(data)):
+            # Of a long tail the first bytes tell, and most have others.
+            if len(data) - at >= _PART and data[at : at + _PART] not in self._starts:
+                continue
+            found = bisect_left(self._forms, data[at:])
+            if found < len(self._forms) and self._forms[found].startswith(data[at:]):
+                start = at
+                break
+        # Broken into lines, or written letter by letter, one takes at most so much more.
+        for pattern, factor in ((_OPEN_LINES, 2), (_OPEN_LETTERS, 12)):
+            first = max(0, len(data) - factor * self.longest)
+            if (match := _pattern(pattern).search(data, first)) is not None:
+                start = min(start, match.start())
+        return start
+
     def _whole(self, data: bytes) -> Spans:
         found: Spans = []
         for pattern in self._patterns:
@@ -183,6 +201,10 @@ _MARK = rb"(?:\\+x|\\+u00|%|0[xX]|&#x)?"
 _PAIR = re.compile(rb"(?:(?:(?<=\n)|(?<=\\n))[0-7]{7} +)?" + _MARK + rb"([0-9A-Fa-f]{2})")
 _BETWEEN = rb";?[ \t,:-]*(?:(?:\r?\n|(?:\\r)?\\n)(?:[0-7]{7} +)?[ \t]*)?"
 _LETTERS = rb"(?:" + _MARK + rb"[0-9A-Fa-f]{2}" + _BETWEEN + rb"){8,}"
+
+# The same, going on to the end of the data.
+_OPEN_LINES = rb"(?:[A-Za-z0-9+/_-]{8,}(?:\r?\n|(?:\\r)?\\n))+[A-Za-z0-9+/_=-]*\z"
+_OPEN_LETTERS = rb"(?:" + _MARK + rb"[0-9A-Fa-f]{2}" + _BETWEEN + rb")+[\\\\uxX%&#0-9A-Fa-f]{0,8}\z"
 
 
 def _wrapped_lines(data: bytes) -> Iterator[tuple[int, int]]:

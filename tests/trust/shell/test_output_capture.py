@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codeplane.kernel.redaction import MARK, Redactor
 from codeplane.trust.shell.output_capture import CHUNK_BYTES, Chunk, OutputCapture, OutputQuota
 from tests.interaction.requirements import requirement
 
@@ -113,3 +114,28 @@ def test_no_secret_is_split_among_chunks(size: int, around: bytes) -> None:
 def test_a_secret_of_several_chunks_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.trust.shell.test_output_capture.VALUE", b"v" * 3 * CHUNK_BYTES)
     assert len(_recorded(b"a" * 10 + b"v" * 3 * CHUNK_BYTES + b"\n", [5000])) >= 3
+
+
+@requirement("LOG-53")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "-----BEGIN RSA PRIVATE KEY-----\n" + "MIIEowIBAAKCAQEAr7x4\n" * 40 + "-----END RSA PRIVATE KEY-----\ndone\n",
+        "curl -H 'Authorization: Bearer s3cr3tV4lue9abcd' \ndone\n",
+        "export PASSWORD= aB3dE5gH7jKl9 \ndone\n",
+    ],
+)
+def test_a_secret_that_is_printed_slowly_is_in_no_chunk(text: str) -> None:
+    redactor = Redactor()
+    captured = OutputCapture(
+        "STDOUT", OutputQuota(total=10_000), secrets=redactor.spans, settled_length=redactor.settled_length
+    )
+    chunks: list[Chunk] = []
+    for byte in text.encode():
+        captured.take(bytes([byte]))
+        chunks += captured.chunks(final=False)
+    chunks += captured.chunks(final=True)
+    assert "".join(chunk.text for chunk in chunks) == text
+    # Each is redacted by itself.
+    recorded = "".join(redactor.text(chunk.text) for chunk in chunks)
+    assert recorded == redactor.text(text) and MARK in recorded

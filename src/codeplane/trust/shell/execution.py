@@ -4,7 +4,7 @@ from codeplane.kernel.call import Call
 from codeplane.kernel.event import ContentTrust, Draft, Source
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.redaction import MARK, Redactor
-from codeplane.kernel.secret_matcher import merge_spans, splice
+from codeplane.kernel.secret_matcher import Spans, merge_spans, splice
 from codeplane.trust.shell.command import CheckedCommand
 from codeplane.trust.shell.command_warnings import visible
 from codeplane.trust.shell.output_capture import Chunk, OutputCapture, OutputQuota
@@ -27,10 +27,11 @@ class Execution:
     def __init__(self, *, call: Call, execution_id: str, output_bytes: int, redactor: Redactor) -> None:
         room = OutputQuota(total=output_bytes)
         self.execution_id = execution_id
-        self.out = OutputCapture("STDOUT", room, secrets=call.secrets_in)
-        self.err = OutputCapture("STDERR", room, secrets=call.secrets_in)
         self._call = call
         self._redactor = redactor
+        settled_length = redactor.settled_length
+        self.out = OutputCapture("STDOUT", room, secrets=self._secrets_in, settled_length=settled_length)
+        self.err = OutputCapture("STDERR", room, secrets=self._secrets_in, settled_length=settled_length)
 
     async def started(self, checked: CheckedCommand) -> None:
         """Record the start, durably."""
@@ -90,8 +91,11 @@ class Execution:
 
     def _shown(self, data: bytes, begin: int, end: int) -> bytes:
         """A part of the output, redacted as in the record and for the caller."""
-        spans = self._redactor.spans(data) + self._call.secrets_in(data)
-        return splice(data, merge_spans(spans), MARK.encode(), begin, end)
+        return splice(data, self._secrets_in(data), MARK.encode(), begin, end)
+
+    def _secrets_in(self, data: bytes) -> Spans:
+        """Where the output holds what neither the record nor the caller may see."""
+        return merge_spans(self._redactor.spans(data) + self._call.secrets_in(data))
 
     def _output(self, chunk: Chunk) -> Draft:
         payload: JsonObject = {

@@ -45,15 +45,29 @@ class Chunk:
     utf8: bool
 
 
+def word_end(data: bytes) -> int:
+    """Where the last word ends that is followed by white space, with that."""
+    return max(data.rfind(sign) for sign in (b" ", b"\t", b"\r", b"\n")) + 1
+
+
 class OutputCapture:
-    """One output stream of a command; `secrets` finds those that no chunk may hold a part of."""
+    """One output stream of a command; `secrets` finds those that no chunk may hold a part of.
+
+    `settled_length` says how much can be recorded before it is known what comes next.
+    """
 
     def __init__(
-        self, stream: StreamName, room: OutputQuota, *, secrets: Callable[[bytes], Spans] = lambda data: []
+        self,
+        stream: StreamName,
+        room: OutputQuota,
+        *,
+        secrets: Callable[[bytes], Spans] = lambda data: [],
+        settled_length: Callable[[bytes], int] = word_end,
     ) -> None:
         self._stream: StreamName = stream
         self._room = room
         self._secrets = secrets
+        self._settled_length = settled_length
         self._pending = bytearray()
         self._tail = bytearray()
         self._emitted = 0
@@ -92,7 +106,7 @@ class OutputCapture:
         secrets = self._secrets(pending)
         end = len(pending)
         if not (final or self._full):
-            end = _line_end(pending) or _word_end(pending)
+            end = self._whole_words(pending)
             if not end and len(pending) > CHUNK_BYTES:
                 end = _complete_length(pending[:-_HELD_BACK])
             before = _before_secret(secrets, 0, end)
@@ -104,7 +118,7 @@ class OutputCapture:
             stop = end
             if end - start > CHUNK_BYTES:
                 piece = pending[start : start + CHUNK_BYTES]
-                stop = start + (_line_end(piece) or _word_end(piece) or _complete_length(piece) or CHUNK_BYTES)
+                stop = start + (self._whole_words(piece) or _complete_length(piece) or CHUNK_BYTES)
                 stop = _before_secret(secrets, start, stop) or stop
             chunks.append(self._chunk(pending[start:stop]))
             start = stop
@@ -130,6 +144,11 @@ class OutputCapture:
         """How many bytes come before the tail."""
         return max(0, self.seen - TAIL_BYTES)
 
+    def _whole_words(self, data: bytes) -> int:
+        """The length of the whole lines, or else words, that can be recorded by themselves."""
+        settled = self._settled_length(data)
+        return _line_end(data[:settled]) or settled
+
     def _chunk(self, data: bytes) -> Chunk:
         text, utf8 = _text(data)
         chunk = Chunk(stream=self._stream, offset=self._emitted, size=len(data), text=text, utf8=utf8)
@@ -152,10 +171,6 @@ def _before_secret(secrets: Spans, start: int, stop: int) -> int:
 
 def _line_end(data: bytes) -> int:
     return data.rfind(b"\n") + 1
-
-
-def _word_end(data: bytes) -> int:
-    return max(data.rfind(sign) for sign in (b" ", b"\t", b"\r")) + 1
 
 
 def _complete_length(data: bytes) -> int:
