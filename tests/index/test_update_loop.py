@@ -20,6 +20,45 @@ from tests.ledger.logs import opened
 pytestmark = requirement("IDX-48")
 
 
+async def test_a_wait_in_vain_is_not_repeated_by_every_question(tmp_path: Path) -> None:
+    """A file that takes long costs one long wait, and answers are partial until it is parsed."""
+    root, home = make_repo(tmp_path / "repo", {"m.py": "def f():\n    return 1\n"}), tmp_path / "home"
+    indexer = RecordingIndexer(root, home)
+    snapshot = indexer.start()
+
+    async def whole() -> bool:
+        return False
+
+    async with opened(tmp_path / "ledger.db") as log:
+        following = UpdateLoop(
+            follower=lambda answer: DerivedIndex(
+                facts=FactStore(home / "facts.db"),
+                text=FullText(home / "tantivy"),
+                parsers=ParserPool(processes=1, workers=KEPT_WORKERS),
+                on_progress=answer,
+            ),
+            vectors=None,
+            newest=lambda: snapshot,
+            mend=whole,
+            log=log,
+            stream="index",
+            wait_sec=0.6,
+            logger=lambda what, more: None,
+        )
+        assert following.longest_wait_sec == 0.6
+        assert (await following.wait_for_facts(snapshot)).files == 1
+        assert following.longest_wait_sec == 0.5
+        running = asyncio.create_task(following.run())
+        while (await following.wait_for_facts(snapshot)).files:
+            pass
+        # Complete again, the next file is waited for as before.
+        assert following.longest_wait_sec == 0.6
+        running.cancel()
+        await asyncio.wait({running})
+        await following.close()
+    indexer.close()
+
+
 async def test_facts_are_reached_though_there_is_always_a_newer_state(tmp_path: Path) -> None:
     root, home = make_repo(tmp_path / "repo", {"m.py": "def f():\n    return 1\n"}), tmp_path / "home"
     indexer = RecordingIndexer(root, home)

@@ -34,6 +34,8 @@ _FILL_EVERY_SEC = 10.0
 _SOON_SEC = 0.01
 # A pass that is overtaken sooner is ended all the same: where edits come one upon another, none would ever be.
 _SHORT_SEC = 1.0
+# After a wait in vain, until facts are complete: each question would wait as long for one file that takes long.
+_IN_VAIN_SEC = 0.5
 _LARGE = 1000
 _SETTLINGS = 2
 
@@ -87,6 +89,7 @@ class UpdateLoop:
         self._followed = 0
         self._last_report_sec = 0.0
         self._failure: str | None = None
+        self._waited_in_vain = False
         self._closing = False
         self._settled = 0
         self._follower.text.on_wait = self.wake
@@ -157,15 +160,16 @@ class UpdateLoop:
         self._committed_sec = time.monotonic()
 
     async def wait_for_facts(self, snapshot: Snapshot) -> ParseBacklog:
-        """Wait, bounded, for a snapshot's facts, and return the backlog."""
+        """Wait, bounded, for a snapshot's facts, and return the backlog; after a wait in vain only for a moment."""
         if self._follower.facts.damaged is not None:
             self._epoch = 0
             self._awake.set()
         try:
-            async with asyncio.timeout(self._wait_sec):
+            async with asyncio.timeout(self.longest_wait_sec):
                 async with self._caught_up:
                     await self._caught_up.wait_for(lambda: self._epoch >= snapshot.epoch)
         except TimeoutError:
+            self._waited_in_vain = True
             if self._failure is not None:
                 raise IndexNotReady(f"symbols cannot be indexed: {self._failure}") from None
             pending = await asyncio.to_thread(self._follower.pending, snapshot)
@@ -173,9 +177,14 @@ class UpdateLoop:
             return ParseBacklog(files=len(pending), eta_sec=progress.eta_sec if progress else None)
         return ParseBacklog(files=0)
 
+    @property
+    def longest_wait_sec(self) -> float:
+        """How long a question waits for facts at most."""
+        return min(self._wait_sec, _IN_VAIN_SEC) if self._waited_in_vain else self._wait_sec
+
     async def wait_for_vectors(self) -> None:
         """Wait briefly for the vectors; the search reports what is still missing."""
-        newest, longest = self._newest(), min(self._wait_sec, _FILL_SEC)
+        newest, longest = self._newest(), min(self.longest_wait_sec, _FILL_SEC)
         self._vectors_wanted.set()
         if newest is not None:
             # They start once the facts are there.
@@ -296,7 +305,7 @@ class UpdateLoop:
 
     async def _announce_epoch(self, epoch: int) -> None:
         async with self._caught_up:
-            self._epoch = epoch
+            self._epoch, self._waited_in_vain = epoch, False
             self._caught_up.notify_all()
 
     def _fill(self) -> None:

@@ -12,9 +12,9 @@ from codeplane.index.parse_worker import Batch, ParseResult, receive, send
 from codeplane.processes.cpu_deadline import CpuDeadline
 
 # Of CPU time.
-_PATIENCE_SEC = 10.0
-# One more second for each so many bytes.
-_PATIENT_BYTES = 100_000
+_PATIENCE_SEC = 5.0
+# One more second for each so many bytes; the slowest grammars take a third of it.
+_PATIENT_BYTES = 250_000
 _DECODER = msgspec.msgpack.Decoder(list[ParseResult])
 _ENCODER = msgspec.msgpack.Encoder()
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codeplane.code.facts.assembly import MAX_DEFINITIONS
-from codeplane.code.facts.extract import MAX_PARSED, Unparsable, extractor
+from codeplane.code.facts.extract import MAX_LINE, MAX_PARSED, Unparsable, extractor
 from codeplane.code.languages.registry import languages
 from tests.code.facts.reading import check, facts_of
 from tests.code.languages.test_registry import sampled
@@ -86,6 +86,16 @@ def test_more_definitions_than_are_kept_is_said() -> None:
 def test_a_file_too_large_is_refused() -> None:
     with pytest.raises(Unparsable, match="larger than"):
         facts_of("python", b"#" * (MAX_PARSED + 1))
+
+
+@requirement("FCT-13")
+def test_a_file_with_a_very_long_line_is_refused() -> None:
+    line = b"x = [" + b"1, " * (MAX_LINE // 3)
+    for path in (b"", b"def f(): pass\n"):
+        with pytest.raises(Unparsable, match="a line is longer than"):
+            facts_of("python", path + line)
+    broken = line[: len(line) // 2] + b"\n" + line[len(line) // 2 :] + b"]\n"
+    assert len(facts_of("python", b"def f(): pass\n" + broken).definitions) == 2
 
 
 def test_a_syntax_error_is_told_by_its_line() -> None:

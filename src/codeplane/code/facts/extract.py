@@ -33,6 +33,8 @@ from codeplane.code.languages.registry import LANGUAGES, query_of
 from codeplane.code.model import Facts
 
 MAX_PARSED = 4 * 1024 * 1024
+# Longer lines are generated or hostile: they have no names to speak of, and some grammars take minutes.
+MAX_LINE = 1024 * 1024
 
 
 class Unparsable(Exception):
@@ -57,8 +59,7 @@ class Extractor:
 
     def facts(self, text: bytes, words: Set[bytes] | None = None) -> Facts:
         """The facts of a file's bytes; who knows all the words in them says so, which saves to look for some."""
-        if len(text) > MAX_PARSED:
-            raise Unparsable(f"larger than {MAX_PARSED} bytes")
+        _refuse_large(text)
         if self._other is not None and self._other[1].search(text):
             return extractor(self._other[0]).facts(text, words)
         found = FileMatches()
@@ -69,8 +70,7 @@ class Extractor:
 
     def check(self, text: bytes, *, limit: int) -> tuple[int, int, bool]:
         """How many nodes a file has, how many of them are errors, and whether one says something; up to a limit."""
-        if len(text) > MAX_PARSED:
-            raise Unparsable(f"larger than {MAX_PARSED} bytes")
+        _refuse_large(text)
         if self._other is not None and self._other[1].search(text):
             return extractor(self._other[0]).check(text, limit=limit)
         root = self._parse(text if self._embedded is None else _only(text, self._embedded, FileMatches())).root_node
@@ -107,6 +107,14 @@ def parse(parser: tree_sitter.Parser, language: Language, text: bytes) -> tree_s
     # What is missing may have no node of its own, so that no byte counts as broken.
     better = not second.root_node.has_error or _error_bytes(second.root_node) < _error_bytes(tree.root_node)
     return second if better else tree
+
+
+def _refuse_large(text: bytes) -> None:
+    """Raise Unparsable for files whose parse would take too long."""
+    if len(text) > MAX_PARSED:
+        raise Unparsable(f"larger than {MAX_PARSED} bytes")
+    if len(text) > MAX_LINE and max(map(len, text.split(b"\n"))) > MAX_LINE:
+        raise Unparsable(f"a line is longer than {MAX_LINE} bytes")
 
 
 @cache
