@@ -1220,6 +1220,11 @@ REQUIREMENTS = (
         source="design §12, 003 §7",
         promise="messages of several proto packages with maps, numbers, bytes, enums and nested messages, both ways",
     ),
+    Requirement(
+        id="RPC-11",
+        source="003 §8.4, design §4",
+        promise="progress as items of a stream, and how long a person is waited for, are the caller's to ask for",
+    ),
     Requirement(id="CMP-10", source="002 §23.7", promise="impact is bounded by work and says where it stopped"),
     Requirement(
         id="CMP-11",

@@ -279,6 +279,14 @@ class FixtureOps:
         if request.text == "fail":
             raise NotFound("there is no more")
 
+    @operation("fixture.stream_slow", risk=Risk.WRITE, budget=Budget.MUTATION, timeout_sec=0)
+    async def stream_slow(self, call: Call, request: Said) -> AsyncIterator[Answered]:
+        """Change things one by one, and end when it is released."""
+        self.ran.append(call.operation.name)
+        for number in range(request.times):
+            yield Answered(answer=str(number))
+        await self._wait()
+
     @operation("fixture.destroy", risk=Risk.DESTRUCTIVE, budget=Budget.MUTATION)
     async def destroy(self, call: Call, request: Said) -> Answered:
         """Destroy something."""

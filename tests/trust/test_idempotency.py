@@ -5,6 +5,7 @@ import json
 import sqlite3
 from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -343,12 +344,67 @@ async def test_a_stream_with_a_key_runs_once(tmp_path: Path) -> None:
     async with plane(tmp_path, operations=[ops]) as opened:
         first = await streamed(opened, "fixture.stream_write", KEYED)
         assert len(first) == 2
-        (ending,) = await streamed(opened, "fixture.stream_write", KEYED)
-        assert isinstance(ending, Outcome)
-        assert ending.error is not None
-        # Its items are not kept, but that it was done is known.
-        assert ending.error.name == "RESULT_GONE"
+        *items, ending = await streamed(opened, "fixture.stream_write", KEYED)
+        assert isinstance(ending, Outcome) and ending.error is None and ending.meta.replayed
+        assert items == first[:-1] and len(items) == 1
         assert ops.ran == ["fixture.stream_write"]
+    async with plane(tmp_path, operations=[ops]) as opened:
+        assert (await streamed(opened, "fixture.stream_write", KEYED))[:-1] == items
+        (conflict,) = await streamed(opened, "fixture.stream_write", {**KEYED, "times": 2})
+        assert isinstance(conflict, Outcome) and conflict.error is not None
+        assert conflict.error.name == "IDEMPOTENCY_CONFLICT" and ops.ran == ["fixture.stream_write"]
+
+
+async def test_a_stream_of_more_than_is_kept_runs_once_and_says_so(tmp_path: Path) -> None:
+    ops = FixtureOps()
+    arguments: JsonObject = {**KEYED, "times": 1001}
+    async with plane(tmp_path, operations=[ops]) as opened:
+        assert len(await streamed(opened, "fixture.stream_write", arguments)) == 1002
+        (ending,) = await streamed(opened, "fixture.stream_write", arguments)
+        assert isinstance(ending, Outcome) and ending.error is not None
+        assert ending.error.name == "RESULT_GONE" and ops.ran == ["fixture.stream_write"]
+
+
+class TestAttaching:
+    ARGUMENTS: ClassVar[JsonObject] = {"text": "wait", "times": 2, "idempotency_key": "k"}
+
+    async def test_an_equal_call_gets_the_items_from_the_first_on_while_it_runs(self, tmp_path: Path) -> None:
+        ops = FixtureOps()
+        async with plane(tmp_path, operations=[ops]) as opened:
+            first = asyncio.create_task(streamed(opened, "fixture.stream_slow", self.ARGUMENTS))
+            await ops.started.wait()
+            second = opened.conveyor.stream("fixture.stream_slow", self.ARGUMENTS, AGENT)
+            seen = [await anext(second), await anext(second)]
+            ops.release.set()
+            ending = await anext(second)
+            assert isinstance(ending, Outcome) and ending.error is None and ending.meta.replayed
+            assert seen == (await first)[:-1] and ops.ran == ["fixture.stream_slow"]
+
+    async def test_another_with_the_key_and_other_arguments_is_a_conflict(self, tmp_path: Path) -> None:
+        ops = FixtureOps()
+        async with plane(tmp_path, operations=[ops]) as opened:
+            first = asyncio.create_task(streamed(opened, "fixture.stream_slow", self.ARGUMENTS))
+            await ops.started.wait()
+            other = asyncio.create_task(streamed(opened, "fixture.stream_slow", {**self.ARGUMENTS, "times": 3}))
+            ops.release.set()
+            (ending,) = await other
+            assert isinstance(ending, Outcome) and ending.error is not None
+            assert ending.error.name == "IDEMPOTENCY_CONFLICT"
+            await first
+
+    async def test_an_attached_call_ends_with_the_one_that_is_cancelled(self, tmp_path: Path) -> None:
+        ops = FixtureOps()
+        async with plane(tmp_path, operations=[ops]) as opened:
+            first = asyncio.create_task(streamed(opened, "fixture.stream_slow", self.ARGUMENTS))
+            await ops.started.wait()
+            second = opened.conveyor.stream("fixture.stream_slow", self.ARGUMENTS, AGENT)
+            await anext(second)
+            first.cancel()
+            *_, ending = [item async for item in second]
+            assert isinstance(ending, Outcome) and ending.error is not None and ending.error.name == "CANCELLED"
+            (later,) = await streamed(opened, "fixture.stream_slow", self.ARGUMENTS)
+            assert isinstance(later, Outcome) and later.error is not None
+            assert later.error.name == "OUTCOME_UNKNOWN" and ops.ran == ["fixture.stream_slow"]
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from codeplane._gen import error_pb2 as codeplane_dot_v1_dot_error__pb2
 from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x63odeplane/v1/operations.proto\x12\x0c\x63odeplane.v1\x1a\x18\x63odeplane/v1/error.proto\x1a\x1cgoogle/protobuf/struct.proto\"\xc5\x01\n\x0b\x43\x61llRequest\x12\x11\n\toperation\x18\x01 \x01(\t\x12*\n\targuments\x18\x02 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x16\n\x0e\x61rguments_json\x18\x03 \x01(\t\x12\x17\n\x0fidempotency_key\x18\x04 \x01(\t\x12\x12\n\nsession_id\x18\x05 \x01(\t\x12\x15\n\rconnection_id\x18\x06 \x01(\t\x12\x0c\n\x04text\x18\x07 \x01(\x08\x12\r\n\x05\x65xact\x18\x08 \x01(\x08\"\x81\x01\n\x0c\x43\x61llResponse\x12\'\n\x06result\x18\x01 \x01(\x0b\x32\x17.google.protobuf.Struct\x12%\n\x04meta\x18\x02 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x0c\n\x04text\x18\x03 \x01(\t\x12\x13\n\x0bresult_json\x18\x04 \x01(\t\"\xc7\x01\n\rStreamRequest\x12\x11\n\toperation\x18\x01 \x01(\t\x12*\n\targuments\x18\x02 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x16\n\x0e\x61rguments_json\x18\x03 \x01(\t\x12\x17\n\x0fidempotency_key\x18\x04 \x01(\t\x12\x12\n\nsession_id\x18\x05 \x01(\t\x12\x15\n\rconnection_id\x18\x06 \x01(\t\x12\x0c\n\x04text\x18\x07 \x01(\x08\x12\r\n\x05\x65xact\x18\x08 \x01(\x08\"\x7f\n\x0eStreamResponse\x12%\n\x04item\x18\x01 \x01(\x0b\x32\x17.google.protobuf.Struct\x12%\n\x04meta\x18\x02 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x0c\n\x04text\x18\x03 \x01(\t\x12\x11\n\titem_json\x18\x04 \x01(\t\"V\n\x0f\x45xchangeRequest\x12\n\n\x02id\x18\x01 \x01(\x04\x12\'\n\x04\x63\x61ll\x18\x02 \x01(\x0b\x32\x19.codeplane.v1.CallRequest\x12\x0e\n\x06\x63\x61ncel\x18\x03 \x01(\x08\"~\n\x10\x45xchangeResponse\x12\n\n\x02id\x18\x01 \x01(\x04\x12.\n\x08response\x18\x02 \x01(\x0b\x32\x1a.codeplane.v1.CallResponseH\x00\x12$\n\x05\x65rror\x18\x03 \x01(\x0b\x32\x13.codeplane.v1.ErrorH\x00\x42\x08\n\x06\x61nswer\"9\n\x0e\x43\x61llAllRequest\x12\'\n\x04\x63\x61ll\x18\x01 \x01(\x0b\x32\x19.codeplane.v1.CallRequest\"<\n\x0f\x43\x61llAllResponse\x12)\n\x07\x61nswers\x18\x01 \x03(\x0b\x32\x18.codeplane.v1.CallAnswer\"l\n\nCallAnswer\x12.\n\x08response\x18\x01 \x01(\x0b\x32\x1a.codeplane.v1.CallResponseH\x00\x12$\n\x05\x65rror\x18\x02 \x01(\x0b\x32\x13.codeplane.v1.ErrorH\x00\x42\x08\n\x06\x61nswer2\xb1\x02\n\x10OperationService\x12=\n\x04\x43\x61ll\x12\x19.codeplane.v1.CallRequest\x1a\x1a.codeplane.v1.CallResponse\x12\x45\n\x06Stream\x12\x1b.codeplane.v1.StreamRequest\x1a\x1c.codeplane.v1.StreamResponse0\x01\x12M\n\x08\x45xchange\x12\x1d.codeplane.v1.ExchangeRequest\x1a\x1e.codeplane.v1.ExchangeResponse(\x01\x30\x01\x12H\n\x07\x43\x61llAll\x12\x1c.codeplane.v1.CallAllRequest\x1a\x1d.codeplane.v1.CallAllResponse(\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x63odeplane/v1/operations.proto\x12\x0c\x63odeplane.v1\x1a\x18\x63odeplane/v1/error.proto\x1a\x1cgoogle/protobuf/struct.proto\"\xc5\x01\n\x0b\x43\x61llRequest\x12\x11\n\toperation\x18\x01 \x01(\t\x12*\n\targuments\x18\x02 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x16\n\x0e\x61rguments_json\x18\x03 \x01(\t\x12\x17\n\x0fidempotency_key\x18\x04 \x01(\t\x12\x12\n\nsession_id\x18\x05 \x01(\t\x12\x15\n\rconnection_id\x18\x06 \x01(\t\x12\x0c\n\x04text\x18\x07 \x01(\x08\x12\r\n\x05\x65xact\x18\x08 \x01(\x08\"\x81\x01\n\x0c\x43\x61llResponse\x12\'\n\x06result\x18\x01 \x01(\x0b\x32\x17.google.protobuf.Struct\x12%\n\x04meta\x18\x02 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x0c\n\x04text\x18\x03 \x01(\t\x12\x13\n\x0bresult_json\x18\x04 \x01(\t\"\xd9\x01\n\rStreamRequest\x12\x11\n\toperation\x18\x01 \x01(\t\x12*\n\targuments\x18\x02 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x16\n\x0e\x61rguments_json\x18\x03 \x01(\t\x12\x17\n\x0fidempotency_key\x18\x04 \x01(\t\x12\x12\n\nsession_id\x18\x05 \x01(\t\x12\x15\n\rconnection_id\x18\x06 \x01(\t\x12\x0c\n\x04text\x18\x07 \x01(\x08\x12\r\n\x05\x65xact\x18\x08 \x01(\x08\x12\x10\n\x08progress\x18\t \x01(\x08\"\xa9\x01\n\x0eStreamResponse\x12%\n\x04item\x18\x01 \x01(\x0b\x32\x17.google.protobuf.Struct\x12%\n\x04meta\x18\x02 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x0c\n\x04text\x18\x03 \x01(\t\x12\x11\n\titem_json\x18\x04 \x01(\t\x12(\n\x08progress\x18\x05 \x01(\x0b\x32\x16.codeplane.v1.Progress\"G\n\x08Progress\x12\x0c\n\x04\x64one\x18\x01 \x01(\x01\x12\x12\n\x05total\x18\x02 \x01(\x01H\x00\x88\x01\x01\x12\x0f\n\x07message\x18\x03 \x01(\tB\x08\n\x06_total\"V\n\x0f\x45xchangeRequest\x12\n\n\x02id\x18\x01 \x01(\x04\x12\'\n\x04\x63\x61ll\x18\x02 \x01(\x0b\x32\x19.codeplane.v1.CallRequest\x12\x0e\n\x06\x63\x61ncel\x18\x03 \x01(\x08\"~\n\x10\x45xchangeResponse\x12\n\n\x02id\x18\x01 \x01(\x04\x12.\n\x08response\x18\x02 \x01(\x0b\x32\x1a.codeplane.v1.CallResponseH\x00\x12$\n\x05\x65rror\x18\x03 \x01(\x0b\x32\x13.codeplane.v1.ErrorH\x00\x42\x08\n\x06\x61nswer\"9\n\x0e\x43\x61llAllRequest\x12\'\n\x04\x63\x61ll\x18\x01 \x01(\x0b\x32\x19.codeplane.v1.CallRequest\"<\n\x0f\x43\x61llAllResponse\x12)\n\x07\x61nswers\x18\x01 \x03(\x0b\x32\x18.codeplane.v1.CallAnswer\"l\n\nCallAnswer\x12.\n\x08response\x18\x01 \x01(\x0b\x32\x1a.codeplane.v1.CallResponseH\x00\x12$\n\x05\x65rror\x18\x02 \x01(\x0b\x32\x13.codeplane.v1.ErrorH\x00\x42\x08\n\x06\x61nswer2\xb1\x02\n\x10OperationService\x12=\n\x04\x43\x61ll\x12\x19.codeplane.v1.CallRequest\x1a\x1a.codeplane.v1.CallResponse\x12\x45\n\x06Stream\x12\x1b.codeplane.v1.StreamRequest\x1a\x1c.codeplane.v1.StreamResponse0\x01\x12M\n\x08\x45xchange\x12\x1d.codeplane.v1.ExchangeRequest\x1a\x1e.codeplane.v1.ExchangeResponse(\x01\x30\x01\x12H\n\x07\x43\x61llAll\x12\x1c.codeplane.v1.CallAllRequest\x1a\x1d.codeplane.v1.CallAllResponse(\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -38,19 +38,21 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_CALLRESPONSE']._serialized_start=304
   _globals['_CALLRESPONSE']._serialized_end=433
   _globals['_STREAMREQUEST']._serialized_start=436
-  _globals['_STREAMREQUEST']._serialized_end=635
-  _globals['_STREAMRESPONSE']._serialized_start=637
-  _globals['_STREAMRESPONSE']._serialized_end=764
-  _globals['_EXCHANGEREQUEST']._serialized_start=766
-  _globals['_EXCHANGEREQUEST']._serialized_end=852
-  _globals['_EXCHANGERESPONSE']._serialized_start=854
-  _globals['_EXCHANGERESPONSE']._serialized_end=980
-  _globals['_CALLALLREQUEST']._serialized_start=982
-  _globals['_CALLALLREQUEST']._serialized_end=1039
-  _globals['_CALLALLRESPONSE']._serialized_start=1041
-  _globals['_CALLALLRESPONSE']._serialized_end=1101
-  _globals['_CALLANSWER']._serialized_start=1103
-  _globals['_CALLANSWER']._serialized_end=1211
-  _globals['_OPERATIONSERVICE']._serialized_start=1214
-  _globals['_OPERATIONSERVICE']._serialized_end=1519
+  _globals['_STREAMREQUEST']._serialized_end=653
+  _globals['_STREAMRESPONSE']._serialized_start=656
+  _globals['_STREAMRESPONSE']._serialized_end=825
+  _globals['_PROGRESS']._serialized_start=827
+  _globals['_PROGRESS']._serialized_end=898
+  _globals['_EXCHANGEREQUEST']._serialized_start=900
+  _globals['_EXCHANGEREQUEST']._serialized_end=986
+  _globals['_EXCHANGERESPONSE']._serialized_start=988
+  _globals['_EXCHANGERESPONSE']._serialized_end=1114
+  _globals['_CALLALLREQUEST']._serialized_start=1116
+  _globals['_CALLALLREQUEST']._serialized_end=1173
+  _globals['_CALLALLRESPONSE']._serialized_start=1175
+  _globals['_CALLALLRESPONSE']._serialized_end=1235
+  _globals['_CALLANSWER']._serialized_start=1237
+  _globals['_CALLANSWER']._serialized_end=1345
+  _globals['_OPERATIONSERVICE']._serialized_start=1348
+  _globals['_OPERATIONSERVICE']._serialized_end=1653
 # @@protoc_insertion_point(module_scope)

@@ -41,7 +41,7 @@ class CallResponse(_message.Message):
     def __init__(self, result: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., meta: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., text: _Optional[str] = ..., result_json: _Optional[str] = ...) -> None: ...
 
 class StreamRequest(_message.Message):
-    __slots__ = ("operation", "arguments", "arguments_json", "idempotency_key", "session_id", "connection_id", "text", "exact")
+    __slots__ = ("operation", "arguments", "arguments_json", "idempotency_key", "session_id", "connection_id", "text", "exact", "progress")
     OPERATION_FIELD_NUMBER: _ClassVar[int]
     ARGUMENTS_FIELD_NUMBER: _ClassVar[int]
     ARGUMENTS_JSON_FIELD_NUMBER: _ClassVar[int]
@@ -50,6 +50,7 @@ class StreamRequest(_message.Message):
     CONNECTION_ID_FIELD_NUMBER: _ClassVar[int]
     TEXT_FIELD_NUMBER: _ClassVar[int]
     EXACT_FIELD_NUMBER: _ClassVar[int]
+    PROGRESS_FIELD_NUMBER: _ClassVar[int]
     operation: str
     arguments: _struct_pb2.Struct
     arguments_json: str
@@ -58,19 +59,32 @@ class StreamRequest(_message.Message):
     connection_id: str
     text: bool
     exact: bool
-    def __init__(self, operation: _Optional[str] = ..., arguments: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., arguments_json: _Optional[str] = ..., idempotency_key: _Optional[str] = ..., session_id: _Optional[str] = ..., connection_id: _Optional[str] = ..., text: _Optional[bool] = ..., exact: _Optional[bool] = ...) -> None: ...
+    progress: bool
+    def __init__(self, operation: _Optional[str] = ..., arguments: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., arguments_json: _Optional[str] = ..., idempotency_key: _Optional[str] = ..., session_id: _Optional[str] = ..., connection_id: _Optional[str] = ..., text: _Optional[bool] = ..., exact: _Optional[bool] = ..., progress: _Optional[bool] = ...) -> None: ...
 
 class StreamResponse(_message.Message):
-    __slots__ = ("item", "meta", "text", "item_json")
+    __slots__ = ("item", "meta", "text", "item_json", "progress")
     ITEM_FIELD_NUMBER: _ClassVar[int]
     META_FIELD_NUMBER: _ClassVar[int]
     TEXT_FIELD_NUMBER: _ClassVar[int]
     ITEM_JSON_FIELD_NUMBER: _ClassVar[int]
+    PROGRESS_FIELD_NUMBER: _ClassVar[int]
     item: _struct_pb2.Struct
     meta: _struct_pb2.Struct
     text: str
     item_json: str
-    def __init__(self, item: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., meta: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., text: _Optional[str] = ..., item_json: _Optional[str] = ...) -> None: ...
+    progress: Progress
+    def __init__(self, item: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., meta: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., text: _Optional[str] = ..., item_json: _Optional[str] = ..., progress: _Optional[_Union[Progress, _Mapping]] = ...) -> None: ...
+
+class Progress(_message.Message):
+    __slots__ = ("done", "total", "message")
+    DONE_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    done: float
+    total: float
+    message: str
+    def __init__(self, done: _Optional[float] = ..., total: _Optional[float] = ..., message: _Optional[str] = ...) -> None: ...
 
 class ExchangeRequest(_message.Message):
     __slots__ = ("id", "call", "cancel")

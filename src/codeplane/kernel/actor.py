@@ -136,7 +136,7 @@ class Caller:
     # Likewise, the session that such a call belongs to, and the work that it is a step of.
     session_id: str | None = None
     origin: Origin | None = None
-    # How long it waits for a person's answer, where that is less than the settings say.
+    # How long it waits for a person's answer; None is as long as the settings say.
     wait_sec: float | None = None
     ask: AskPerson | None = None
     # Whether it gets the structure of an answer beside its text.

@@ -39,7 +39,7 @@ class Catalogue:
         *,
         around: Callable[[Handler], Handler] | None = None,
     ) -> None:
-        """`around` wraps every handler; none of them may be a stream then."""
+        """`around` wraps every handler; of a stream it has to make a stream."""
         self._by_name: dict[str, Operation] = {}
         self._by_tool: dict[str, Operation] = {}
         self._setting_by_name: dict[str, str] = {}

@@ -1,16 +1,19 @@
 """The one door: validate → identify → authorise → approve → budget → execute → record → stream."""
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
+from dataclasses import replace
 
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.call import Failure
+from codeplane.kernel.call_record import key_holder
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import Cancelled, CodePlaneError, Internal, ShuttingDown
 from codeplane.kernel.ids import new_id
-from codeplane.kernel.json import JsonValue
+from codeplane.kernel.json import JsonValue, dumps
 from codeplane.kernel.operation import Result
 from codeplane.kernel.ports import StoredOutcome
 from codeplane.kernel.result_redaction import ResultRedaction
@@ -26,16 +29,21 @@ from codeplane.kernel.stages.progress import Admitted, Progress, Received
 from codeplane.kernel.stages.record import Ended, Recorder
 from codeplane.kernel.stages.stream import Stream
 from codeplane.kernel.stages.validate import Validate
+from codeplane.kernel.streamed_mutation import StreamedMutations
 from codeplane.kernel.trace import Trace
 
 _ENDINGS = (Exception, asyncio.CancelledError, GeneratorExit)
 
 
 def _admission(
-    catalogue: Catalogue, ports: StagePorts, recorder: Recorder, redaction: ResultRedaction
+    catalogue: Catalogue,
+    ports: StagePorts,
+    recorder: Recorder,
+    redaction: ResultRedaction,
+    streams: StreamedMutations,
 ) -> Chain[Received, Admitted]:
     """Return the stages before the handler, in their order; a new stage goes in here."""
-    keys = KeyClaims(idempotency=ports.idempotency)
+    keys = KeyClaims(idempotency=ports.idempotency, streams=streams)
     authorise = Authorise(authority=ports.authority, approver=ports.approver)
     identify = Identify(
         elsewhere=ports.elsewhere,
@@ -70,7 +78,8 @@ class Conveyor:
         self._idle.set()
         redaction = ResultRedaction(ports.redactor)
         self._recorder = Recorder(ports)
-        self._admission = _admission(catalogue, ports, self._recorder, redaction)
+        self._streams = StreamedMutations()
+        self._admission = _admission(catalogue, ports, self._recorder, redaction, self._streams)
         self._execute = Execute(clock=ports.clock, redaction=redaction)
         self._stream = Stream(identity=ports.identity, observer=ports.observer, clock=ports.clock, redaction=redaction)
 
@@ -134,12 +143,11 @@ class Conveyor:
         """Take a call through all stages: its results as they come, and last its outcome."""
         try:
             admitted = await self._admit(progress)
-            if admitted.replay is None and admitted.identified.call.operation.streaming:
-                progress.executed = True
-                async with aclosing(self._stream.items(progress, self._execute.items(admitted))) as items:
+            if admitted.identified.call.operation.streaming:
+                source = self._run_stream if admitted.replay is None else self._replay_stream
+                async with aclosing(source(progress, admitted)) as items:
                     async for item in items:
                         yield item
-                yield await self._finish(progress)
                 return
             outcome = await self._answer(progress, admitted)
             if outcome.result is not None:
@@ -149,6 +157,46 @@ class Conveyor:
             yield await self._fail(progress, error)
         finally:
             self._end(progress)
+
+    async def _run_stream(self, progress: Progress, admitted: Admitted) -> AsyncGenerator[Result | Outcome, None]:
+        """Run the handler of a stream; equal calls with its key get what it yields."""
+        progress.executed = True
+        received = progress.received
+        shared, place = None, (key_holder(received.actor), admitted.identified.call.operation.name, received.key or "")
+        if progress.mutates and received.key is not None:
+            shared = self._streams.begin(place, received.arguments_hash)
+        try:
+            async with aclosing(self._stream.items(progress, self._execute.items(admitted))) as items:
+                async for item in items:
+                    if shared is not None:
+                        shared.add(item)
+                    yield item
+            outcome = await self._finish(progress, result=shared.stored() if shared is not None else None)
+            if shared is not None:
+                self._streams.end(place, outcome.error)
+            yield replace(outcome, result=None, result_json="null")
+        except CodePlaneError as error:
+            if shared is not None:
+                self._streams.end(place, error)
+            raise
+        finally:
+            if shared is not None:
+                self._streams.end(place, Cancelled("the call with this key was cancelled or failed"))
+
+    async def _replay_stream(self, progress: Progress, admitted: Admitted) -> AsyncGenerator[Result | Outcome, None]:
+        """The items that an equal call with the same key was given, or is being given."""
+        stored = admitted.replay
+        assert stored is not None
+        if stored.stream is not None:
+            async with aclosing(self._stream.items(progress, stored.stream.attach())) as items:
+                async for item in items:
+                    yield item
+        elif stored.result_json is not None:
+            operation = admitted.identified.call.operation
+            for value in json.loads(stored.result_json)["items"]:
+                yield operation.remembered(dumps(value))
+        await self._recorder.replayed(progress, admitted.identified)
+        yield self._stream.answer(progress, Ended(error=stored.error), replayed=True)
 
     async def _admit(self, progress: Progress) -> Admitted:
         """Take a call through the stages before its handler."""

@@ -11,6 +11,7 @@ from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.event_log import EventLog, EventScope
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Assessment, Budget, Preview, Result
+from codeplane.kernel.streamed_mutation import StreamedMutation
 
 
 class ProjectionStore(Protocol):
@@ -118,6 +119,8 @@ class Question:
     preview: Preview
     arguments: JsonObject
     arguments_hash: str
+    # When the caller stops waiting, on the loop's clock.
+    until: float | None = None
 
 
 class Approver(Protocol):
@@ -194,10 +197,11 @@ class Claim(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredOutcome:
-    """A result or an error that was given before."""
+    """A result or an error that was given before, or a stream that is still being given."""
 
     result_json: str | None = None
     error: CodePlaneError | None = None
+    stream: StreamedMutation | None = None
 
 
 class Idempotency(Protocol):

@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import ConfigInvalid
 from codeplane.kernel.json import JsonObject
+from codeplane.query.search.hit import SearchResult
 from tests.harness import git, make_repo
 from tests.interaction.requirements import requirement
-from tests.kernel.plane import AGENT, Ask, asking, events, of_call, plane
+from tests.kernel.plane import AGENT, OWNER, Ask, asking, events, of_call, plane
 from tests.query.asking import result
 
 QUIET = ("embeddings.model=none", "index.watch=false")
@@ -62,6 +64,20 @@ async def test_an_attached_folder_answers_every_operation_by_its_name(main: Path
         assert result(await ask("index.import", name="x.cplindex", **there))["matching"] == 1
         assert "epoch 2, 1 file" in text(await ask("workspace.list"))
         assert sorted(one.name for one in other.iterdir()) == [".env", ".git", "shop.py"], "nothing was written"
+
+
+@requirement("WSP-01")
+async def test_a_stream_of_an_attached_folder_is_of_that_folder(main: Path, other: Path) -> None:
+    async with plane(main, *settings(other.parent)) as opened:
+        attached = await opened.conveyor.call("workspace.attach", {"path": str(other)}, OWNER)
+        assert attached.error is None
+        arguments: JsonObject = {"query": "return", "workspace": "other"}
+        page, ending = [item async for item in opened.conveyor.stream("search.stream", arguments, OWNER)]
+        assert isinstance(ending, Outcome) and ending.error is None
+        assert isinstance(page, SearchResult) and "of the other" in page.results[0].snippet
+        assert (await opened.conveyor.call("workspace.detach", {"name": "other"}, OWNER)).error is None
+        (ending,) = [item async for item in opened.conveyor.stream("search.stream", arguments, OWNER)]
+        assert isinstance(ending, Outcome) and ending.error is not None and ending.error.name != "INTERNAL"
 
 
 @requirement("WSP-01")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplane.kernel.errors import Unauthorized
+from codeplane.kernel.errors import InvalidArgument, Unauthorized
 from codeplane.surfaces.services.caller import Headers, bearer
 from tests.interaction.requirements import requirement
 
@@ -47,3 +47,16 @@ class TestBearer:
 def test_a_clients_name_is_fit_for_a_log() -> None:
     caller = Headers(surface="connect", authorization=(), user_agent="tool\x9b31m" + "x" * 200).caller()
     assert caller.client == "tool?31m" + "x" * 72
+
+
+class TestApprovalWait:
+    @requirement("RPC-11")
+    @pytest.mark.parametrize(("values", "sec"), [([], None), (["0"], 0.0), (["1500"], 1.5), (["3600000"], 3600.0)])
+    def test_a_caller_says_how_long_it_waits_for_a_person(self, values: list[str], sec: float | None) -> None:
+        assert Headers(surface="grpc", authorization=[], approval_wait=values).caller().wait_sec == sec
+
+    @requirement("RPC-11")
+    @pytest.mark.parametrize("values", [["-1"], ["1.5"], ["soon"], [""], ["3600001"], ["1", "1"], ["\u0661"]])
+    def test_what_is_no_time_is_refused(self, values: list[str]) -> None:
+        with pytest.raises(InvalidArgument, match="approval-wait"):
+            Headers(surface="grpc", authorization=[], approval_wait=values).caller()

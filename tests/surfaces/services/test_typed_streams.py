@@ -204,3 +204,35 @@ def test_a_slow_reader_bounds_what_is_made_for_it(connect_server: Server, wire: 
             count = call(connect_server, "fixture.flooded", {"name": wire})
         stream.cancel()
     assert 0 < made < 300
+
+
+@requirement("RPC-11")
+@every_wire
+def test_progress_comes_between_the_items_where_it_is_asked_for(connect_server: Server, wire: str) -> None:
+    request = StreamRequest(operation="fixture.wait", progress=True)
+    request.arguments["name"] = f"progress {wire}"
+    with opened(wire, connect_server, "OperationService/Stream", request, StreamResponse) as stream:
+        first = stream.next()
+        assert (first.progress.done, first.progress.total, first.progress.message) == (0, 1, "waiting")
+        assert not first.HasField("item") and not first.HasField("meta")
+        call(connect_server, "fixture.release", {"name": f"progress {wire}"})
+        item, last = stream.messages
+    assert item.item["said"] == f"progress {wire} was released" and last.meta["call_id"]
+
+
+@requirement("RPC-11")
+def test_without_asking_there_is_none(connect_server: Server) -> None:
+    call(connect_server, "fixture.release", {"name": "silent"})
+    request = StreamRequest(operation="fixture.wait")
+    request.arguments["name"] = "silent"
+    with opened("connect+json", connect_server, "OperationService/Stream", request, StreamResponse) as stream:
+        assert not any(message.HasField("progress") for message in stream.messages)
+
+
+@requirement("RPC-11")
+@pytest.mark.parametrize("wire", WIRES[:3])
+def test_a_wait_for_a_person_that_is_no_time_is_refused(connect_server: Server, wire: str) -> None:
+    request = StreamRequest(operation="status")
+    headers = {"codeplane-approval-wait-ms": "soon"}
+    with opened(wire, connect_server, "OperationService/Stream", request, StreamResponse, headers=headers) as stream:
+        assert (list(stream.messages), stream.error) == ([], "INVALID_ARGUMENT")

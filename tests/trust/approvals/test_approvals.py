@@ -683,3 +683,33 @@ async def test_what_is_answered_from_memory_is_no_news(tmp_path: Path) -> None:
         answer = result(await decide(opened, "notification.list"))
         assert answer["unread"] == 0, "what is decided waits for nobody"
         assert isinstance(answer["results"], list) and len(answer["results"]) == 1
+
+
+class TestPatience:
+    """How long a call waits is the caller's to say, and its deadline ends the wait with the action's id."""
+
+    @requirement("TRUST-10")
+    async def test_a_caller_that_does_not_wait_is_told_at_once_whatever_the_settings_say(self, tmp_path: Path) -> None:
+        async with plane(tmp_path, "approvals.wait_sec=3600", operations=[FixtureOps()]) as opened:
+            outcome = await opened.conveyor.call("fixture.send", {"text": "x"}, replace(AGENT, wait_sec=0))
+            assert action_of(outcome)
+
+    @requirement("TRUST-10")
+    async def test_a_caller_may_wait_longer_than_the_settings_say(self, tmp_path: Path) -> None:
+        ops = FixtureOps()
+        async with asking(tmp_path, operations=[ops]) as opened:
+            patient = replace(AGENT, wait_sec=600)
+            waiting = asyncio.create_task(opened.conveyor.call("fixture.send", {"text": "x"}, patient))
+            created = await heard(opened, "action.created")
+            assert not waiting.done()
+            await decide(opened, "approval.approve", action_id=created.payload["action_id"])
+            assert (await waiting).error is None and ops.ran == ["fixture.send"]
+
+    @requirement("TRUST-10")
+    async def test_a_deadline_while_waiting_answers_pending_with_the_action(self, tmp_path: Path) -> None:
+        async with plane(tmp_path, "approvals.wait_sec=3600", operations=[FixtureOps()]) as opened:
+            outcome = await opened.conveyor.call("fixture.send", {"text": "x"}, replace(AGENT, timeout_sec=0.5))
+            action_id = action_of(outcome)
+            assert (await shown(opened, action_id))["status"] == "PENDING"
+            await decide(opened, "approval.approve", action_id=action_id)
+            assert (await executed(opened, action_id))["status"] == "EXECUTED"

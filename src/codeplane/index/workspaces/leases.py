@@ -1,7 +1,9 @@
 """Leases on a workspace: it closes when its calls have ended, or after a timeout."""
 
 import asyncio
-from collections.abc import Awaitable
+import inspect
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Iterator
+from contextlib import aclosing, contextmanager
 from typing import cast
 
 from codeplane.kernel.call import Call, Handler
@@ -24,18 +26,29 @@ class Leases:
         """Wrap a handler: count it while it runs, refuse it once the workspace is closed."""
 
         async def held(call: Call, request: Request) -> Result:
-            if self._closed:
-                raise NotFound("the workspace was detached meanwhile", hint="see workspace.list")
-            self._running += 1
-            self._idle.clear()
-            try:
+            with self._held():
                 return await cast(Awaitable[Result], handler(call, request))
-            finally:
-                self._running -= 1
-                if self._running == 0:
-                    self._idle.set()
 
-        return held
+        async def held_stream(call: Call, request: Request) -> AsyncIterator[Result]:
+            with self._held():
+                async with aclosing(cast(AsyncGenerator[Result, None], handler(call, request))) as items:
+                    async for item in items:
+                        yield item
+
+        return held_stream if inspect.isasyncgenfunction(handler) else held
+
+    @contextmanager
+    def _held(self) -> Iterator[None]:
+        if self._closed:
+            raise NotFound("the workspace was detached meanwhile", hint="see workspace.list")
+        self._running += 1
+        self._idle.clear()
+        try:
+            yield
+        finally:
+            self._running -= 1
+            if self._running == 0:
+                self._idle.set()
 
     async def close(self) -> None:
         """Refuse new calls and wait, bounded, for running ones."""

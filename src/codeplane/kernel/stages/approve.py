@@ -103,4 +103,5 @@ async def _question(identified: Identified, assessment: Assessment, decision: De
         preview=preview,
         arguments=arguments,
         arguments_hash=identified.received.arguments_hash,
+        until=identified.received.deadline,
     )

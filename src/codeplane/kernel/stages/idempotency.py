@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 
+from codeplane.kernel.call_record import key_holder
 from codeplane.kernel.ports import Idempotency, StoredOutcome
 from codeplane.kernel.stages.progress import Received
+from codeplane.kernel.streamed_mutation import StreamedMutations
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -11,9 +13,13 @@ class KeyClaims:
     """Claims a call's key once; the conveyor releases it when the call has been recorded."""
 
     idempotency: Idempotency
+    streams: StreamedMutations
 
     async def claim(self, received: Received, operation: str, key: str) -> StoredOutcome | None:
         """How an earlier call with this key ended, None when this call is the first; waits while another runs."""
+        place = (key_holder(received.actor), operation, key)
+        if (stream := self.streams.find(place, received.arguments_hash)) is not None:
+            return StoredOutcome(stream=stream)
         if received.claim is None:
             received.claim = await self.idempotency.claim(
                 actor=received.actor, operation=operation, key=key, arguments_hash=received.arguments_hash

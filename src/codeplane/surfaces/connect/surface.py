@@ -21,7 +21,7 @@ from codeplane.surfaces.connect.codecs import BinaryCodec, JsonCodec
 from codeplane.surfaces.connect.errors import connect_error, plain_answer, with_detail
 from codeplane.surfaces.connect.request import ASKED_SEC, REQUEST_ID, content_type_hint, prepare_scope
 from codeplane.surfaces.services.call_failure import CallFailed
-from codeplane.surfaces.services.caller import Headers, bearer
+from codeplane.surfaces.services.caller import APPROVAL_WAIT, Headers, bearer
 from codeplane.surfaces.services.codec import DecodedRequest, EncodableResponse
 from codeplane.surfaces.services.services import Method, Services
 
@@ -223,4 +223,5 @@ def _headers(given: RequestHeaders) -> Headers:
         request_id=given.get(REQUEST_ID),
         timeout_sec=min(map(float, given.getall(ASKED_SEC)), default=None),
         traceparent=given.get("traceparent"),
+        approval_wait=given.getall(APPROVAL_WAIT),
     )

@@ -9,7 +9,7 @@ import grpc
 from codeplane.kernel.errors import CodePlaneError, Internal
 from codeplane.surfaces.grpc.errors import grpc_status
 from codeplane.surfaces.services.call_failure import CallFailed
-from codeplane.surfaces.services.caller import Headers, bearer
+from codeplane.surfaces.services.caller import APPROVAL_WAIT, Headers, bearer
 from codeplane.surfaces.services.codec import DecodedRequest, EncodableResponse, from_binary, to_binary
 from codeplane.surfaces.services.services import ClientStreamMethod, Method, Services
 
@@ -192,6 +192,7 @@ def _headers(context: Context) -> Headers:
         authorization=_authorization(metadata),
         user_agent=named[0] if named else "",
         traceparent=traced[0] if len(traced) == 1 else None,
+        approval_wait=[str(value) for key, value in metadata if key == APPROVAL_WAIT],
         timeout_sec=max(left_sec, 0.001) if left_sec is not None and left_sec < _LONGEST_SEC else None,
     )
 

@@ -4,7 +4,10 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import TypeVar
 
+from codeplane.kernel.actor import Progress
+from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import ShuttingDown
+from codeplane.kernel.operation import Result
 from codeplane.surfaces.services.call_failure import CallFailed
 
 T = TypeVar("T")
@@ -27,6 +30,20 @@ class CallStream(AsyncIterator[T]):
         self._next = None
         return following.result()
 
+    async def next_or(self, event: asyncio.Event) -> None:
+        """Wait for the next item, the server's end or an event, whichever is first."""
+        waiting = asyncio.ensure_future(event.wait())
+        pending: set[asyncio.Future[object]] = {self._soon(), self._stopping, waiting}  # type: ignore[arg-type]  # read
+        try:
+            await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            waiting.cancel()
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the next item, or the end, is there."""
+        return self._soon().done() or self._stopping.done()
+
     async def is_quiet(self, wait_sec: float) -> bool:
         """Return whether no item comes within the time; an item that comes is kept."""
         await asyncio.wait({self._soon()}, timeout=wait_sec)
@@ -46,6 +63,33 @@ class CallStream(AsyncIterator[T]):
     def _soon(self) -> "asyncio.Future[T]":
         self._next = self._next or asyncio.ensure_future(_next_item(self._items))
         return self._next
+
+
+class ProgressSlot:
+    """The newest progress of a call that was not sent yet: what a slow reader misses is out of date anyway."""
+
+    def __init__(self) -> None:
+        self._newest: Progress | None = None
+        self._there = asyncio.Event()
+
+    async def put(self, progress: Progress) -> None:
+        """Keep a progress in place of the one before."""
+        self._newest = progress
+        self._there.set()
+
+    async def beside(self, stream: CallStream[Result | Outcome]) -> AsyncIterator[Result | Outcome | Progress]:
+        """The items of a stream, with the progress that comes between them."""
+        while True:
+            await stream.next_or(self._there)
+            if (newest := self._newest) is not None:
+                self._newest = None
+                self._there.clear()
+                yield newest
+            if stream.is_ready:
+                try:
+                    yield await anext(stream)
+                except StopAsyncIteration:
+                    return
 
 
 async def _next_item(items: AsyncIterator[T]) -> T:

@@ -1,11 +1,16 @@
 """The caller of a service, from its headers."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from codeplane.kernel.actor import Caller
-from codeplane.kernel.errors import Unauthorized
+from codeplane.kernel.errors import InvalidArgument, Unauthorized
 
+# The header, or gRPC metadata, with which a caller says how long it waits for a person; 0 is not at all.
+APPROVAL_WAIT = "codeplane-approval-wait-ms"
+_LONGEST_WAIT_MS = 3_600_000
+_MILLISECONDS = re.compile(r"[0-9]{1,8}")
 _LONGEST_CLIENT = 80
 
 
@@ -19,9 +24,11 @@ class Headers:
     request_id: str | None = None
     timeout_sec: float | None = None
     traceparent: str | None = None
+    # The values of APPROVAL_WAIT.
+    approval_wait: Sequence[str] = ()
 
     def caller(self, connection_id: str | None = None) -> Caller:
-        """Return the caller; Unauthorized when headers contradict each other."""
+        """Return the caller; Unauthorized when headers contradict each other, InvalidArgument for a wrong one."""
         return Caller(
             surface=self.surface,
             connection_id=connection_id,
@@ -30,6 +37,7 @@ class Headers:
             request_id=self.request_id,
             timeout_sec=self.timeout_sec,
             traceparent=self.traceparent,
+            wait_sec=_wait_sec(self.approval_wait),
         )
 
 
@@ -44,6 +52,17 @@ def bearer(values: Sequence[str]) -> str | None:
     if "," in token or " " in token or not token.isprintable():
         raise Unauthorized("the authorization header holds more than one token", hint="send exactly one")
     return token
+
+
+def _wait_sec(values: Sequence[str]) -> float | None:
+    """Return the seconds that a caller waits for a person at most; None where it leaves that to the settings."""
+    if not values:
+        return None
+    if len(values) > 1 or not _MILLISECONDS.fullmatch(values[0]) or int(values[0]) > _LONGEST_WAIT_MS:
+        raise InvalidArgument(
+            f"{APPROVAL_WAIT} is {', '.join(values)[:100]!r}", hint=f"one number from 0 to {_LONGEST_WAIT_MS}"
+        )
+    return int(values[0]) / 1000
 
 
 def _printable(name: str) -> str:

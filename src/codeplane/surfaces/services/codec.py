@@ -17,7 +17,7 @@ def from_json(data: bytes, kind: type[Message]) -> DecodedRequest:
     """Decode a request from JSON; unknown fields are named in the error."""
     try:
         if kind in (CallRequest, StreamRequest):
-            return OperationCall.of_json(data)
+            return OperationCall.of_json(data, kind)
         return Parse(data.decode(), kind())
     except (ParseError, ValueError, RecursionError) as error:
         raise CallFailed(MalformedRequest(f"this is no {kind.DESCRIPTOR.name} in JSON: {str(error)[:300]}")) from error

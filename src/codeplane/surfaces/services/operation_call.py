@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NoReturn
 
+from google.protobuf.message import Message
+
 from codeplane._gen.operations_pb2 import CallRequest, StreamRequest
 from codeplane.kernel.errors import MalformedRequest
 from codeplane.kernel.json import JsonObject, JsonValue, canonical
@@ -12,10 +14,11 @@ from codeplane.surfaces.services.structs import from_struct
 
 _LONGEST_ID = 200
 _TEXTS = ("operation", "arguments_json", "idempotency_key", "session_id", "connection_id")
-_FLAGS = ("text", "exact")
+_FLAGS = ("text", "exact", "progress")
 # Protobuf's JSON has every field under two names.
-_NAMES = {field.json_name: field.name for field in CallRequest.DESCRIPTOR.fields} | {
-    field.name: field.name for field in CallRequest.DESCRIPTOR.fields
+_NAMES: dict[type[Message], dict[str, str]] = {
+    kind: {name: field.name for field in kind.DESCRIPTOR.fields for name in (field.name, field.json_name)}
+    for kind in (CallRequest, StreamRequest)
 }
 
 
@@ -28,11 +31,13 @@ class OperationCall:
     connection_id: str | None = None
     with_text: bool = False
     exact: bool = False
+    with_progress: bool = False
 
     @classmethod
-    def of_json(cls, raw: bytes) -> "OperationCall":
-        """Parse a call from JSON, or raise what is wrong with it."""
-        body = _fields(_object(raw, "the body", hint="send one JSON object with `operation` and `arguments`"))
+    def of_json(cls, raw: bytes, kind: type[Message]) -> "OperationCall":
+        """Parse a call from the JSON of one of its messages, or raise what is wrong with it."""
+        hint = "send one JSON object with `operation` and `arguments`"
+        body = _fields(_object(raw, "the body", hint=hint), _NAMES[kind])
         for name in _TEXTS:
             if not isinstance(body.get(name, ""), str):
                 raise MalformedRequest(f"`{name}` must be a string")
@@ -46,7 +51,7 @@ class OperationCall:
     @classmethod
     def of_message(cls, message: CallRequest | StreamRequest) -> "OperationCall":
         """Read it from either of its messages."""
-        body: JsonObject = {name: getattr(message, name) for name in (*_TEXTS, *_FLAGS) if getattr(message, name)}
+        body: JsonObject = {name: value for name in (*_TEXTS, *_FLAGS) if (value := getattr(message, name, None))}
         if message.HasField("arguments"):
             body["arguments"] = from_struct(message.arguments)
         return cls._of(body)
@@ -75,16 +80,18 @@ class OperationCall:
             connection_id=connection or None,
             with_text=body.get("text") is True,
             exact=body.get("exact") is True,
+            with_progress=body.get("progress") is True,
         )
 
 
-def _fields(body: JsonObject) -> JsonObject:
+def _fields(body: JsonObject, names: Mapping[str, str]) -> JsonObject:
     fields: JsonObject = {}
     for name, value in body.items():
-        if name not in _NAMES:
-            raise MalformedRequest(f"there is no field {name[:80]!r}", hint=f"use {', '.join(sorted(_NAMES.values()))}")
+        if name not in names:
+            known = ", ".join(sorted(set(names.values())))
+            raise MalformedRequest(f"there is no field {name[:80]!r}", hint=f"use {known}")
         if value is not None:
-            fields[_NAMES[name]] = value
+            fields[names[name]] = value
     return fields
 
 

@@ -3,7 +3,10 @@
 import json
 from dataclasses import dataclass
 
+from google.protobuf.json_format import ParseDict
+
 from codeplane._gen.operations_pb2 import CallResponse, StreamResponse
+from codeplane.kernel.actor import Progress
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.surfaces.services.structs import to_struct
 
@@ -18,6 +21,7 @@ class OperationResponse:
     meta: JsonObject | None = None
     text: str | None = None
     exact: bool = False
+    progress: Progress | None = None
 
     def to_json(self) -> bytes:
         """Encode as JSON; the result is embedded unchanged, so that no number is rounded."""
@@ -31,6 +35,8 @@ class OperationResponse:
             parts.append(f'"meta":{dumps(self.meta)}')
         if self.text is not None:
             parts.append(f'"text":{dumps(self.text)}')
+        if self.progress is not None:
+            parts.append(f'"progress":{dumps(_progress_json(self.progress))}')
         return f"{{{','.join(parts)}}}".encode()
 
     def to_message(self) -> CallResponse | StreamResponse:
@@ -44,5 +50,12 @@ class OperationResponse:
                 getattr(message, name).CopyFrom(to_struct(json.loads(self.result_json)))
         if self.meta is not None:
             message.meta.CopyFrom(to_struct(self.meta))
+        if self.progress is not None and isinstance(message, StreamResponse):
+            message.progress.CopyFrom(ParseDict(_progress_json(self.progress), message.progress))
         message.text = self.text or ""
         return message
+
+
+def _progress_json(progress: Progress) -> JsonObject:
+    values: JsonObject = {"done": progress.done, "total": progress.total, "message": progress.message}
+    return {name: value for name, value in values.items() if value is not None}

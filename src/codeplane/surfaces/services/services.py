@@ -13,14 +13,14 @@ from google.protobuf.message_factory import GetMessageClass
 
 from codeplane._gen import approvals_pb2, auth_pb2, devices_pb2, events_pb2, operations_pb2, system_pb2, work_pb2
 from codeplane._gen.search import search_pb2
-from codeplane.kernel.actor import Caller
+from codeplane.kernel.actor import Caller, Progress
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import CodePlaneError, OperationDisabled, UnknownOperation
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Result
 from codeplane.surfaces.services.call_failure import CallFailed
-from codeplane.surfaces.services.call_stream import CallStream
+from codeplane.surfaces.services.call_stream import CallStream, ProgressSlot
 from codeplane.surfaces.services.caller import Headers
 from codeplane.surfaces.services.codec import DecodedRequest, EncodableResponse
 from codeplane.surfaces.services.exchange import Exchange, Requests
@@ -140,11 +140,16 @@ class Services:
         wanted = cast(OperationCall, asked)
         # A unary call may finish; an endless one ends with the server.
         stopping = self._stopping if self._streams(wanted.operation) else asyncio.Event()
-        async with aclosing(
-            self._open_stream(wanted.operation, wanted.arguments, _caller(headers, wanted), stopping)
-        ) as items:
+        progress, caller = ProgressSlot(), _caller(headers, wanted)
+        if wanted.with_progress:
+            caller = replace(caller, on_progress=progress.put)
+        stream = self._open_stream(wanted.operation, wanted.arguments, caller, stopping)
+        items = progress.beside(stream) if wanted.with_progress else stream
+        async with aclosing(stream):
             async for item in items:
-                if isinstance(item, Outcome):
+                if isinstance(item, Progress):
+                    yield OperationResponse(streamed=True, progress=item)
+                elif isinstance(item, Outcome):
                     yield OperationResponse(streamed=True, meta=_meta_or_raise(item))
                 else:
                     yield OperationResponse(

@@ -16,6 +16,10 @@ from codeplane.trust.clients.registry import ClientRegistry
 from codeplane.trust.identity.identities import has_own_token
 
 _PROGRESS_SEC = 5.0
+# The longest wait that a caller may ask for.
+_LONGEST_SEC = 3600.0
+# What is left of a caller's time to say that its call is pending.
+_ANSWER_SEC = 0.5
 _MAX_QUESTION = 16_000
 # An agent that asks for more rights must not answer for itself.
 _NOT_IN_CLIENTS = frozenset({"capability.request"})
@@ -63,8 +67,10 @@ class AnswerWait:
             if self.may_ask_client(action, question):
                 asking = asyncio.ensure_future(self._ask_client(action, question.call))
             else:
-                wait_sec, wanted = self._config.wait_sec, question.call.caller.wait_sec
-                left_sec = min(left_sec, wait_sec if wanted is None else min(wait_sec, wanted))
+                wanted = question.call.caller.wait_sec
+                left_sec = min(left_sec, self._config.wait_sec if wanted is None else min(wanted, _LONGEST_SEC))
+            if question.until is not None:
+                left_sec = min(left_sec, _time_to_answer(question.until))
             try:
                 await _until_settled(waiters.settled, action, question.call, left_sec, asking)
             finally:
@@ -110,6 +116,12 @@ class AnswerWait:
             waiters.calls -= 1
             if waiters.calls == 0:
                 self._waiters.pop(action_id, None)
+
+
+def _time_to_answer(until: float) -> float:
+    """How long a call may wait and still answer within its caller's deadline."""
+    left_sec = until - asyncio.get_running_loop().time()
+    return left_sec - min(_ANSWER_SEC, left_sec / 2)
 
 
 def question_text(action: Action) -> str:
