@@ -83,6 +83,9 @@
   (pointer_declarator declarator: (reference_declarator (function_declarator parameters: (parameter_list) @scope.function)))
   (reference_declarator (function_declarator parameters: (parameter_list) @scope.function))])
 (declaration declarator: (reference_declarator (function_declarator parameters: (parameter_list) @scope.function)))
+(template_instantiation declarator: [(function_declarator parameters: (parameter_list) @scope.function)
+  (pointer_declarator declarator: (function_declarator parameters: (parameter_list) @scope.function))
+  (reference_declarator (function_declarator parameters: (parameter_list) @scope.function))])
 
 (type_parameter_declaration (type_identifier) @bind.param)
 (optional_type_parameter_declaration name: (type_identifier) @bind.param)
@@ -103,5 +106,8 @@
   (reference_declarator (structured_binding_declarator (identifier) @bind.local))])
 
 (using_declaration "namespace" (_) @source @everything) @import.cpp_using_namespace
-(using_declaration (qualified_identifier scope: (_) @source name: (identifier) @imported)) @import.cpp_using
+(using_declaration [(qualified_identifier scope: (_) @source name: (identifier) @imported)
+  (qualified_identifier name: (qualified_identifier scope: (_) @source name: (identifier) @imported))
+  (qualified_identifier name: (qualified_identifier
+    name: (qualified_identifier scope: (_) @source name: (identifier) @imported)))]) @import.cpp_using
 (raw_string_literal) @text

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from codeplane.code.entity import Bound
 from codeplane.code.languages.c.includes import Includes
+from codeplane.code.languages.c.macro_namespaces import MacroNamespaces
 from codeplane.code.languages.member_resolver import CodeView
 from codeplane.code.model import Definition, Facts
 
@@ -34,6 +35,7 @@ class Declarations:
 
     def __init__(self, view: CodeView) -> None:
         self._view = view
+        self._macro_namespaces = MacroNamespaces(view)
         self._found: dict[str, tuple[tuple[Declaration, ...], bool]] = {}
         self._groups: dict[str, dict[Bound, tuple[Bound, ...]]] = {}
 
@@ -128,7 +130,8 @@ class Declarations:
         return found
 
     def _read(self, listed: Iterable[tuple[str, int]]) -> Iterator[Declaration]:
-        made: dict[Bound, Declaration] = {}
+        # Namespaces that macros open have one scope in the facts, so that a binding may be in two of them.
+        made: dict[tuple[Bound, str], Declaration] = {}
         for path, index in listed:
             facts = self._view.facts(path)
             if facts is None or facts.language not in LANGUAGES or index >= len(facts.definitions):
@@ -140,8 +143,8 @@ class Declarations:
             bound = Bound(path, definition.scope, definition.name)
             kind = "function" if definition.kind == "method" else definition.kind
             defines, external = self._linkage(path, definition, kind)
-            before = made.get(bound)
-            made[bound] = Declaration(
+            before = made.get((bound, space))
+            made[bound, space] = Declaration(
                 bound=bound,
                 space=space,
                 kind=kind,
@@ -156,7 +159,8 @@ class Declarations:
             return ""
         if definition.kind in _MEMBERS:
             return self.receiver_space(path, facts, definition) if definition.kind == "method" else None
-        return self.space_of(facts, definition.scope, self._passes_classes(path, facts, definition))
+        passes = self._passes_classes(path, facts, definition)
+        return self.space_of(path, facts, definition.scope, definition.name_at, passes_classes=passes)
 
     def receiver_space(self, path: str, facts: Facts, definition: Definition) -> str | None:
         """Return the namespace before the name of a function that is defined as `a::b::name`; None for a class."""
@@ -168,31 +172,43 @@ class Declarations:
         if not parts or parts[-1] == definition.name:
             return None
         named = ".".join(parts)
-        outer = (self.space_of(facts, around.parent) or "").split(".")
+        outer = (self.space_of(path, facts, around.parent, definition.name_at) or "").split(".")
         for count in range(len(outer), -1, -1):
             space = ".".join(filter(None, (*outer[:count], named)))
             if self._is_namespace(space, parts[-1]):
                 return space
         return None
 
+    def is_macro_namespace(self, name: str) -> bool:
+        """Whether a macro opens a namespace of this name."""
+        return self._macro_namespaces.is_named(name)
+
     def _is_namespace(self, space: str, last: str) -> bool:
+        if self._macro_namespaces.is_named(last):
+            return True
         declared = (declaration for declaration in self.find_all(last) if declaration.kind == "namespace")
         known = (
             f"{declaration.space}.{declaration.bound.name.replace('::', '.')}".strip(".") for declaration in declared
         )
         return any(known_space == space or known_space.startswith(f"{space}.") for known_space in known)
 
-    def space_of(self, facts: Facts, scope: int, passes_classes: bool = False) -> str | None:
-        """Return the namespace of a scope; None inside of a function or a class."""
+    def space_of(
+        self, path: str, facts: Facts, scope: int, at: int = -1, *, passes_classes: bool = False
+    ) -> str | None:
+        """Return the namespace of a scope, or of a place in it; None inside of a function or a class."""
         parts: list[str] = []
+        opened = self._macro_namespaces.at(path, at if at >= 0 else facts.scopes[scope].start)
         while scope > 0:
             around = facts.scopes[scope]
             if around.kind in _LOCAL or around.kind == "enum" or (around.kind == "class" and not passes_classes):
                 return None
             if around.kind == "namespace" and around.definition >= 0:
-                parts.append(facts.definitions[around.definition].name.replace("::", "."))
+                namespace = facts.definitions[around.definition]
+                # What an inline namespace has, the one around it has.
+                if not self._view.text(path).startswith(b"inline", namespace.start):
+                    parts.append(namespace.name.replace("::", "."))
             scope = around.parent
-        return ".".join(reversed(parts))
+        return ".".join(filter(None, (opened, *reversed(parts))))
 
     def _passes_classes(self, path: str, facts: Facts, definition: Definition) -> bool:
         """Whether a definition in a class belongs to what is around it: types and constants of C, friends of C++."""

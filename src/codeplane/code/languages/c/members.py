@@ -9,7 +9,7 @@ from codeplane.code.entity import Bound, Meaning, Outside
 from codeplane.code.languages.c.classes import Body, Classes
 from codeplane.code.languages.c.declarations import Declarations
 from codeplane.code.languages.c.places import in_error
-from codeplane.code.languages.c.types import Type, Types, is_arrow
+from codeplane.code.languages.c.types import Type, Types, is_arrow, is_standard
 from codeplane.code.languages.member_resolver import CodeView
 from codeplane.code.model import Facts
 
@@ -71,7 +71,7 @@ class Members:
         bodies = self._classes.of_type(read)
         if arrow and bodies and read.pointers == 0 and read == of:
             bodies = self._behind_operator(bodies)
-        if not bodies and self._is_foreign(read):
+        if not bodies and (self._is_foreign(read) or (not arrow and is_standard(read))):
             return OF_OUTSIDE
         found = self.of_bodies(bodies, name)
         return found if not in_error(access) or not found.entities else as_uncertain(found)

@@ -13,7 +13,7 @@ from codeplane.code.languages.c.initializers import Initializers
 from codeplane.code.languages.c.macros import Macros
 from codeplane.code.languages.c.members import OF_OUTSIDE, UNKNOWN_MEMBER, Members, as_uncertain
 from codeplane.code.languages.c.namespaces import Namespaces
-from codeplane.code.languages.c.places import in_error, names_constructor, qualifiers_of
+from codeplane.code.languages.c.places import in_error, is_broken_path, names_constructor, qualifiers_of
 from codeplane.code.languages.c.relatives import CRelatives
 from codeplane.code.languages.c.types import Type, Types, read_type_descriptor
 from codeplane.code.languages.member_resolver import CodeView, MemberResolver, Relatives
@@ -25,11 +25,14 @@ _LEAVES = frozenset({"identifier", "field_identifier", "type_identifier", "names
 _UNKNOWN = Meaning(entities=(), certain=False, how="name")
 _ELSEWHERE = Meaning(entities=(Outside("header"),), certain=True, how="name")
 _LOCAL = frozenset({"function", "block", "lambda", "template"})
+_HEADS = frozenset({"class_specifier", "struct_specifier", "union_specifier"})
 # Macros of googletest and Google Benchmark: what follows is a method of a class that derives from the first argument.
 _METHOD_MACROS = frozenset(
     {"TEST_F", "TEST_P", "TYPED_TEST", "TYPED_TEST_P", "BENCHMARK_F", "BENCHMARK_DEFINE_F", "BENCHMARK_TEMPLATE_F"}
 )
 _QUALIFIED = re.compile(rb"(?:\w+\s*::\s*)+\Z")
+_CONDITION = re.compile(rb"[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|include|pragma|error|line|undef)\b")
+_COMMENT = re.compile(rb"(?:[^\"'\n]|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*')*?//")
 _MAX_DEPTH = 60
 
 
@@ -67,6 +70,11 @@ class CNames(MemberResolver):
         return found
 
     def _meaning(self, path: str, facts: Facts, offset: int, name: str) -> Meaning | None:
+        if self._is_condition(path, offset) and all(
+            declaration.kind != "macro" for declaration in self._declarations.find_all(name)
+        ):
+            # The preprocessor knows macros alone.
+            return _ELSEWHERE
         node = self._view.node(path, offset, offset + 1)
         if node is None or node.type not in _LEAVES or node.start_byte != offset:
             return self._in_text(path, facts, offset, name)
@@ -87,7 +95,7 @@ class CNames(MemberResolver):
         if parent.type == "field_initializer":
             initialized = self._lookup(path, facts, offset, name, certain=not in_error(node))
             return initialized if initialized is not None and initialized.entities else UNKNOWN_MEMBER
-        declared = self._declaration_meaning(path, facts, offset, name)
+        declared = self._declaration_meaning(path, facts, offset, name) or self._forward(path, facts, node, name)
         if declared is not None:
             return declared
         if (
@@ -101,6 +109,11 @@ class CNames(MemberResolver):
         if qualifiers is not None:
             return self._resolve_qualified_name(path, facts, node, qualifiers, name)
         return self._lookup(path, facts, offset, name, certain=not in_error(node))
+
+    def _is_condition(self, path: str, offset: int) -> bool:
+        """Whether a place is in a line that the preprocessor reads for itself."""
+        text = self._view.text(path)
+        return _CONDITION.match(text, text.rfind(b"\n", 0, offset) + 1, offset) is not None
 
     def _declaration_meaning(self, path: str, facts: Facts, offset: int, name: str) -> Meaning | None:
         """Return the symbol of which this is a declaration: a member of a class, or a top-level name."""
@@ -130,6 +143,18 @@ class CNames(MemberResolver):
                 return self._of_group(Bound(path, definition.scope, name))
             return None
         return None
+
+    def _forward(self, path: str, facts: Facts, node: Node, name: str) -> Meaning | None:
+        """Return the type of which `class name;` is a declaration, whether or not the file sees another."""
+        head = node.parent
+        if head is None or head.type not in _HEADS or head.child_by_field_name("body") is not None:
+            return None
+        if head.next_sibling is None or head.next_sibling.type != ";":
+            return None
+        space = self._declarations.space_of(path, facts, facts.scope_at(node.start_byte), node.start_byte)
+        same = [declaration for declaration in self._declarations.find_all(name) if declaration.space == space]
+        types = [declaration for declaration in same if declaration.kind in TYPES]
+        return self._of_declarations(types) if types and len(types) == len(same) else None
 
     def relatives(self, member: Bound) -> Relatives:
         """Return what is renamed with a symbol: its other declarations, and what overrides it."""
@@ -204,6 +229,9 @@ class CNames(MemberResolver):
     def _resolve_qualified_name(
         self, path: str, facts: Facts, node: Node, qualifiers: list[Node], name: str
     ) -> Meaning:
+        if is_broken_path(node):
+            # What stands before it may be a type, and not the owner of the name.
+            return UNKNOWN_MEMBER
         if not qualifiers:
             return self._in_space(path, "", name) or self._undeclared_meaning(path, facts, node.start_byte, name)
         last = qualifiers[-1]
@@ -221,7 +249,9 @@ class CNames(MemberResolver):
                 enum for enum in enums if (there := self._view.facts(enum.file)) and there.defining(enum.scope, name)
             ]
             return self._of_bounds(tuple(Bound(enum.file, enum.scope, name) for enum in found_in), how="member")
-        space = self._namespaces.resolve_namespace(facts, qualifiers)
+        space = self._namespaces.resolve_namespace(
+            path, facts, qualifiers, self._spaces_of_method(path, facts, node.start_byte)
+        )
         if space is not None:
             return self._in_space(path, space, name) or UNKNOWN_MEMBER
         first = qualifiers[0]
@@ -242,6 +272,8 @@ class CNames(MemberResolver):
         """Whether nothing in the repository declares the first name of a path."""
         name = _text(node)
         meant = self._view.resolve_plain_name(path, node.start_byte, name)
+        if self._declarations.is_macro_namespace(name):
+            return False
         return meant.own is None and not self._declarations.find_all(name) and not self._view.find_definitions(name)[0]
 
     def _lookup(self, path: str, facts: Facts, offset: int, name: str, *, certain: bool) -> Meaning | None:
@@ -280,7 +312,7 @@ class CNames(MemberResolver):
             elif around.kind == "enum" and rows:
                 return Meaning(entities=(Bound(path, scope, name),), certain=certain, how="name")
             elif around.kind == "namespace" or scope == 0:
-                for namespace in self._namespaces.search_order(facts, scope):
+                for namespace in self._namespaces.search_order(path, facts, scope, offset):
                     if (found_there := self._in_space(path, namespace, name)) is not None:
                         return found_there if certain else as_uncertain(found_there)
             scope = around.parent
@@ -292,8 +324,22 @@ class CNames(MemberResolver):
             return []
         if not classes:
             return self._namespaces.of_function(path, facts, scope)
-        there = self._view.facts(classes[0].file)
-        return self._namespaces.around(there, classes[0].scope) if there is not None else []
+        of = classes[0]
+        there = self._view.facts(of.file)
+        at = next((definition.name_at for _, definition in self._view.definitions(of)), -1)
+        return self._namespaces.around(of.file, there, of.scope, at) if there is not None else []
+
+    def _spaces_of_method(self, path: str, facts: Facts, offset: int) -> list[str]:
+        """Return the namespaces of the class whose method is defined around a place, behind the name of the method."""
+        scope = facts.scope_at(offset)
+        while scope > 0:
+            around = facts.scopes[scope]
+            if around.kind == "class" and around.definition < 0 and offset > self._classes.method_at(facts, scope):
+                bodies = self._members.bodies_around(path, facts, scope)
+                names = [bound for body in bodies if (bound := self._classes.name_of(body)) is not None]
+                return self._spaces_of(path, facts, scope, names)
+            scope = around.parent
+        return []
 
     def _in_fixture(
         self, path: str, facts: Facts, scope: int, offset: int, name: str, found: tuple[Bound, ...], *, certain: bool
@@ -382,8 +428,12 @@ class CNames(MemberResolver):
             return _ELSEWHERE
         if before.endswith(b"#") or after.startswith(b"##"):
             return _UNKNOWN
-        if _QUALIFIED.search(before):
-            return UNKNOWN_MEMBER
+        if _COMMENT.match(text, text.rfind(b"\n", 0, offset) + 1, offset):
+            return _ELSEWHERE
+        if (qualified := _QUALIFIED.search(before)) is not None:
+            parts = b"".join(qualified[0].split()).strip(b":").decode().replace("::", ".")
+            space = self._namespaces.at(path, facts, offset, parts)
+            return (self._in_space(path, space, name) if space is not None else None) or UNKNOWN_MEMBER
         found = self._lookup(path, facts, offset, name, certain=True)
         if found is None or found.entities:
             return found

@@ -1,5 +1,7 @@
 """The namespaces of C++ that a place is in, opens and names."""
 
+from collections.abc import Sequence
+
 import tree_sitter
 
 from codeplane.code.languages.c.declarations import Declarations
@@ -12,9 +14,18 @@ class Namespaces:
     def __init__(self, declarations: Declarations) -> None:
         self._declarations = declarations
 
-    def resolve_namespace(self, facts: Facts, qualifiers: list[tree_sitter.Node]) -> str | None:
-        """Return the namespace that a path names, looked for from the inside out."""
+    def resolve_namespace(
+        self, path: str, facts: Facts, qualifiers: list[tree_sitter.Node], of_class: Sequence[str] = ()
+    ) -> str | None:
+        """Return the namespace that a path names, looked for from the inside out.
+
+        `of_class` are the namespaces of the class whose method is defined around the path.
+        """
         parts = ".".join((qualifier.text or b"").decode("utf-8", "replace") for qualifier in qualifiers)
+        return self.at(path, facts, qualifiers[0].start_byte, parts, of_class)
+
+    def at(self, path: str, facts: Facts, offset: int, parts: str, of_class: Sequence[str] = ()) -> str | None:
+        """Return the namespace that names joined by dots mean at a place."""
         first, _, _ = parts.partition(".")
         declared = self._declarations.find_all(first)
         known = {
@@ -22,14 +33,17 @@ class Namespaces:
         }
         # `namespace a::b` is declared under its first part, too.
         known |= {first for declaration in declared if "::" in declaration.bound.name}
-        for space in self._around(facts, qualifiers[0].start_byte):
+        is_hidden = self._declarations.is_macro_namespace(first)
+        for space in dict.fromkeys((*of_class, *self._around(path, facts, offset))):
+            if is_hidden and not space:
+                known.add(first)
             if f"{space}.{first}".strip(".") in known:
                 return f"{space}.{parts}".strip(".")
         return None
 
-    def search_order(self, facts: Facts, scope: int) -> list[str]:
+    def search_order(self, path: str, facts: Facts, scope: int, at: int) -> list[str]:
         """Return the namespaces in which a name is looked for in the scope of one, or of a file: itself first."""
-        space = self._declarations.space_of(facts, scope) or ""
+        space = self._declarations.space_of(path, facts, scope, at) or ""
         opened = [
             import_.source.replace("::", ".").strip(".")
             for import_ in facts.imports
@@ -50,15 +64,15 @@ class Namespaces:
         space = self._declarations.receiver_space(path, facts, method) if method is not None else None
         return _parents(space) if space is not None else []
 
-    def around(self, facts: Facts, scope: int) -> list[str]:
-        """Return the namespaces around a scope, the innermost first."""
-        return _parents(self._declarations.space_of(facts, scope, passes_classes=True) or "")
+    def around(self, path: str, facts: Facts, scope: int, at: int) -> list[str]:
+        """Return the namespaces around a place in a scope, the innermost first."""
+        return _parents(self._declarations.space_of(path, facts, scope, at, passes_classes=True) or "")
 
-    def _around(self, facts: Facts, offset: int) -> list[str]:
+    def _around(self, path: str, facts: Facts, offset: int) -> list[str]:
         scope, found = facts.scope_at(offset), list[str]()
-        while scope > 0:
-            if facts.scopes[scope].kind == "namespace":
-                found += _parents(self._declarations.space_of(facts, scope) or "")
+        while scope >= 0:
+            if facts.scopes[scope].kind == "namespace" or scope == 0:
+                found += self.search_order(path, facts, scope, offset)
             scope = facts.scopes[scope].parent
         return list(dict.fromkeys([*found, ""]))
 

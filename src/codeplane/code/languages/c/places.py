@@ -50,3 +50,13 @@ def in_error(node: Node) -> bool:
             return False
         around = around.parent
     return False
+
+
+def is_broken_path(node: Node) -> bool:
+    """Whether the path that a name is in was not parsed as it is written."""
+    around = node.parent
+    while around is not None and around.type in ("qualified_identifier", "template_function", "template_type"):
+        if any(child.is_error or child.is_missing for child in around.children):
+            return True
+        around = around.parent
+    return False

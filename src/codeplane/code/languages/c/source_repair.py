@@ -26,7 +26,34 @@ _LOCKS = (
     rb"(?:EXCLUSIVE_|SHARED_)?(?:TRY)?LOCK_FUNCTION|UNLOCK_FUNCTION|LOCK_RETURNED|ASSERT_EXCLUSIVE_LOCK|ACQUIRED_AFTER|"
     rb"ACQUIRED_BEFORE|NO_THREAD_SAFETY_ANALYSIS|PRINTF_ATTRIBUTE|PRINTF_FORMAT|NOEXCEPT|NOTHROW|OVERRIDE|FINAL)"
 )
-_BEHIND_DECLARATION = re.compile(rb"([\w)\]]\s+)(%s(?:%s)?)(?=\s*[;{=,:]|\s+const\b)" % (_LOCKS, _NESTED))
+_BEHIND_DECLARATION = re.compile(
+    rb"([\w)\]]\s+)(%s(?:%s)?)(?=\s*[;{=,:]|\s+(?:const|override|final)\b)" % (_LOCKS, _NESTED)
+)
+# `template API std::shared_ptr<Type> name<…>(`, `void INLINE Type<T>::name(`, `CONSTEXPR Type() :`. By convention the
+# last word of such a macro is what it stands for, so that two names in a row are no declaration of the second.
+_CONVENTION_WORD = (
+    rb"(?:[A-Z][A-Z0-9]*_)+(?:(?:ALWAYS_|FORCE_|NEVER_|NO)?INLINE(?:_VARIABLE)?|FORCEINLINE|CONST(?:EXPR|EVAL|INIT)[A-Z0-9_]*|"
+    rb"[A-Z]*API|EXPORT|FUNC|NORETURN|NO_RETURN|NODISCARD|WARN_UNUSED_RESULT|DEPRECATED|EXPLICIT|(?:MAYBE_)?UNUSED)"
+)
+_SPECIFIER_WORD = re.compile(rb"()(\b%s\b)(?=\s+(?!(?:and|or|not)\b)[A-Za-z_~\[])" % _CONVENTION_WORD)
+# `TRY {` of code that may be compiled without exceptions.
+_TRY = re.compile(rb"()(\b(?:[A-Z][A-Z0-9]*_)+TRY\b)(?=\s*\{)")
+# `LIB_BEGIN_NAMESPACE` and `LIB_END_EXPORT` open and close what another file's macro says, alone on their lines.
+_BLOCK_WORD = rb"(?:NAMESPACE|EXPORT|DECLS)"
+_OPENS = rb"(?m:^)[ \t]*(?:[A-Z0-9]*_)*(?:(?:BEGIN|END)(?:_[A-Z0-9]+)*_%s|%s_(?:BEGIN|END))[ \t\r]*(?m:$)" % (
+    _BLOCK_WORD,
+    _BLOCK_WORD,
+)
+BLOCK_MACRO = re.compile(
+    rb"^([ \t]*)((?:[A-Z0-9]*_)*(?:(?:BEGIN|END)(?:_[A-Z0-9]+)*_%s|%s_(?:BEGIN|END)))(?=[ \t\r]*$)"
+    % (_BLOCK_WORD, _BLOCK_WORD),
+    re.MULTILINE,
+)
+# `PRIVATE_UNLESS_TESTED:` in a class.
+_ACCESS_WORD = rb"(?:[A-Z0-9]+_)*(?:PRIVATE|PROTECTED|PUBLIC)(?:_[A-Z0-9]+)*:"
+_ACCESS = re.compile(rb"([ \t]*)(%s)(?=[ \t\r]*$)" % _ACCESS_WORD, re.MULTILINE)
+# `const Type &name = {}` of a parameter, which the grammar does not know; the value names nothing.
+_EMPTY_DEFAULT = re.compile(rb"=([ \t]*)(\{[ \t]*\})(?=\s*[,)])")
 # `void *(CALL *name)(`
 _IN_POINTER = re.compile(rb"(\()(%s[ \t]+)(?=\*[ \t]*\w*[ \t]*\)[ \t]*\()" % _MACRO)
 _CONVENTION = rb"[\w*][ \t]+(?:[A-Z]+_)*(?:CDECL|STDCALL|FASTCALL|WINAPI|CALLBACK|APIENTRY)[ \t]+"
@@ -60,8 +87,17 @@ _WORD_BEFORE_DECLARATION = re.compile(
     rb"(?!(?:%s|operator)\b)[A-Za-z_]\w*[ \t*]+[A-Za-z_]\w*[ \t]*[(\[;=])" % (_WORD, _SPECIFIER),
     re.MULTILINE,
 )
+# `template <typename T, ENABLE_IF(condition)>`: a parameter whose default is the condition.
+_CONSTRAINT = re.compile(rb"(?<=[,<])(\s*)(\b(?:[A-Z][A-Z0-9]*_)+ENABLE_IF)(?=\()")
+# `MSC_WARNING(suppress : 4996)`
+_SUPPRESSED = re.compile(rb"()(\b%s\([ \t]*suppress[ \t]*:[^()\n]*\))" % _MACRO)
 # Each pattern, and how what it finds begins, which costs a tenth to look for.
 _PATTERNS = (
+    (_SPECIFIER_WORD, rb"\b%s\s+[A-Za-z_~\[]" % _CONVENTION_WORD),
+    (_SUPPRESSED, rb"\b%s\([ \t]*suppress[ \t]*:" % _MACRO),
+    (_TRY, rb"\b(?:[A-Z][A-Z0-9]*_)+TRY\s*\{"),
+    (BLOCK_MACRO, _OPENS),
+    (_ACCESS, rb"(?m:^)[ \t]*" + _ACCESS_WORD),
     (_BEFORE_TYPE_NAME, rb"\b(?:class|struct)[ \t]+%s" % _MACRO),
     (
         _BEFORE_DECLARATION,
@@ -74,6 +110,10 @@ _PATTERNS = (
     (_BEFORE_NAME, rb"(?m:^)[A-Za-z_][\w \t*]*[ \t*]%s[ \t]+[A-Za-z_]\w*[ \t]*\(" % _MACRO),
     (_WORD_BEFORE_DECLARATION, rb"(?m:^)[a-z_]\w*[ \t]+[A-Za-z_][\w \t*]*[ \t*][A-Za-z_]\w*[ \t]*[(\[;=]"),
 )
+# A condition of the preprocessor, and what stands before one inside of a list or an expression.
+_CONDITION = re.compile(rb"^[ \t]*#[ \t]*(if|ifdef|ifndef|el\w+|endif)\b(?:\\\r?\n|[^\n])*", re.MULTILINE)
+_IN_LIST = re.compile(rb"(?:[,(]|\)\s*(?:noexcept\s*)?:|&&|\|\|)\s*\Z")
+_BEFORE = 120
 _NOT_BLANK = re.compile(rb"[^\s]")
 
 
@@ -81,9 +121,37 @@ def blank_macros(text: bytes) -> bytes:
     """Return the text without macros that say how something is linked, called or locked."""
     if b"__cplusplus" in text:
         text = _LINKAGE.sub(_blank_match, text)
+    text = _EMPTY_DEFAULT.sub(_zeros, text)
+    if b"ENABLE_IF" in text:
+        text = _CONSTRAINT.sub(_constraint, text)
+    if b"#" in text:
+        text = _without_conditions(text)
     for pattern, beginning in _PATTERNS:
         text = _replace(pattern, _fast(beginning), text)
     return text
+
+
+def _without_conditions(text: bytes) -> bytes:
+    """Blank the conditions around items of a list of arguments or initializers, which no grammar has a place for."""
+    opened: list[re.Match[bytes] | None] = []
+    blanked: list[re.Match[bytes]] = []
+    for line in _CONDITION.finditer(text):
+        word = line[1]
+        if word == b"endif":
+            begin = opened.pop() if opened else None
+            blanked += (begin, line) if begin is not None else ()
+        elif word.startswith(b"el"):
+            if opened:
+                opened[-1] = None
+        else:
+            is_listed = _IN_LIST.search(text[max(0, line.start() - _BEFORE) : line.start()]) is not None
+            opened.append(line if is_listed else None)
+    if not blanked:
+        return text
+    changed = bytearray(text)
+    for line in blanked:
+        changed[line.start() : line.end()] = _NOT_BLANK.sub(b" ", line[0])
+    return bytes(changed)
 
 
 def _replace(pattern: re.Pattern[bytes], beginning: re.Pattern[bytes], text: bytes) -> bytes:
@@ -92,10 +160,17 @@ def _replace(pattern: re.Pattern[bytes], beginning: re.Pattern[bytes], text: byt
     done = 0
     for candidate in beginning.finditer(text):
         start = candidate.start()
-        if start >= done and (match := pattern.match(text, start)) is not None:
+        if start < done or _is_directive(text, start):
+            continue
+        if (match := pattern.match(text, start)) is not None:
             parts += (text[done:start], _blank_match(match))
             done = match.end()
     return b"".join((*parts, text[done:])) if parts else text
+
+
+def _is_directive(text: bytes, at: int) -> bool:
+    """Whether a place is in a line for the preprocessor."""
+    return text[text.rfind(b"\n", 0, at) + 1 : at].lstrip()[:1] == b"#"
 
 
 @cache
@@ -109,3 +184,11 @@ def _fast(pattern: bytes) -> re.Pattern[bytes]:
 
 def _blank_match(match: re.Match[bytes]) -> bytes:
     return match[1] + _NOT_BLANK.sub(b" ", match[2])
+
+
+def _zeros(match: re.Match[bytes]) -> bytes:
+    return b"=" + match[1] + b"0" * len(match[2])
+
+
+def _constraint(match: re.Match[bytes]) -> bytes:
+    return match[1] + b"int =".ljust(len(match[2]))

@@ -26,6 +26,7 @@ _POINTERS = frozenset({"unique_ptr", "shared_ptr", "weak_ptr", "scoped_ptr", "op
 _LISTS = frozenset({"vector", "deque", "list", "array", "set", "multiset", "unordered_set", "span", "initializer_list",
                     "stack", "queue", "priority_queue", "forward_list"})  # fmt: skip
 _MAPS = frozenset({"map", "unordered_map", "multimap", "unordered_multimap"})
+_MAX_ALIASES = 8
 _ELEMENTS = frozenset({"at", "front", "back", "top"})
 
 
@@ -173,7 +174,21 @@ class Types:
             return self.element(of)
         return None
 
+    def unaliased(self, of: Type) -> Type:
+        """Return what a name that stands for another type means, with its pointers."""
+        for _ in range(_MAX_ALIASES):
+            if of.node.type not in ("type_identifier", "qualified_identifier") or arguments(of)[1]:
+                break
+            bounds = self._names.bounds(of.path, of.node)
+            kinds = {definition.kind for bound in bounds for _, definition in self._view.definitions(bound)}
+            meant = self.declared_type(bounds[0]) if kinds == {"type"} else None
+            if meant is None or meant.node == of.node:
+                break
+            of = meant.pointing(of.pointers)
+        return of
+
     def _pointee(self, of: Type) -> Type | None:
+        of = self.unaliased(of)
         if of.pointers == 0:
             template, given = arguments(of)
             return read_type_descriptor(of.path, given[0]) if template in _POINTERS and given else None
@@ -181,6 +196,7 @@ class Types:
 
     def pointee(self, of: Type) -> Type:
         """Return what `->` reads from: the thing behind a library's pointer."""
+        of = self.unaliased(of)
         template, given = arguments(of)
         inner = (
             read_type_descriptor(of.path, given[0]) if of.pointers == 0 and template in _POINTERS and given else None
@@ -191,6 +207,7 @@ class Types:
         """Return the type of the items of an array or of a library's container."""
         if of is None:
             return None
+        of = self.unaliased(of)
         if of.pointers:
             return of.pointing(-1)
         template, given = arguments(of)
@@ -283,6 +300,11 @@ def arguments(of: Type) -> tuple[str, list[Node]]:
         return "", []
     name, given = node.child_by_field_name("name"), node.child_by_field_name("arguments")
     return (_text(name), list(given.named_children)) if name is not None and given is not None else ("", [])
+
+
+def is_standard(of: Type) -> bool:
+    """Whether a type is a template of the standard library, which has its members from no argument."""
+    return of.pointers == 0 and (of.node.text or b"").startswith((b"std::", b"::std::")) and bool(arguments(of)[1])
 
 
 def is_arrow(field_expression: Node) -> bool:

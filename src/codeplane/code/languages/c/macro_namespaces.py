@@ -1,0 +1,74 @@
+"""Namespaces of C++ that a macro opens: `LIB_BEGIN_NAMESPACE`, where a `#define` says which these are."""
+
+import re
+
+from codeplane.code.languages.c.source_repair import BLOCK_MACRO
+from codeplane.code.languages.member_resolver import CodeView
+
+_BRACKET = re.compile(rb"(\binline\s+)?\bnamespace\b\s*([\w:]*)[^{}]*\{|(\})")
+_CONTINUED = re.compile(rb"\\\r?\n")
+
+
+class MacroNamespaces:
+    """Finds which namespaces are open at a place by macros alone on their lines."""
+
+    def __init__(self, view: CodeView) -> None:
+        self._view = view
+        self._files: dict[str, list[tuple[int, str]]] = {}
+        self._macros: dict[str, list[str | None]] = {}
+        self._known: dict[str, bool] = {}
+
+    def at(self, path: str, offset: int) -> str:
+        """Return the namespaces that macros have opened before a place, joined by dots."""
+        found = ""
+        for begin, space in self._opened(path):
+            if begin > offset:
+                break
+            found = space
+        return found
+
+    def is_named(self, name: str) -> bool:
+        """Whether a macro of the repository opens a namespace of this name."""
+        if name not in self._known:
+            opens = re.compile(
+                rb"^[ \t]*#[ \t]*define\b(?:\\\r?\n|[^\n])*\bnamespace\s+(?:\w+::)*%s\b" % re.escape(name.encode()),
+                re.MULTILINE,
+            )
+            self._known[name] = any(
+                b"#" in (text := self._view.text(path)) and opens.search(text) is not None
+                for path in self._view.holding(name)
+            )
+        return self._known[name]
+
+    def _opened(self, path: str) -> list[tuple[int, str]]:
+        """Return where the namespaces that macros open change in a file, and what they are from there on."""
+        found = self._files.get(path)
+        if found is None:
+            found = self._files[path] = []
+            stack: list[str] = []
+            for line in BLOCK_MACRO.finditer(self._view.text(path)):
+                for part in self._brackets(line[2].decode()):
+                    if part is not None:
+                        stack.append(part)
+                    elif stack:
+                        stack.pop()
+                found.append((line.end(), ".".join(filter(None, stack))))
+        return found
+
+    def _brackets(self, macro: str) -> list[str | None]:
+        """Return what a macro opens, empty for an inline namespace, and None for each that it closes."""
+        found = self._macros.get(macro)
+        if found is None:
+            found = self._macros[macro] = []
+            for path, index in self._view.find_definitions(macro)[0]:
+                facts = self._view.facts(path)
+                definition = facts.definitions[index] if facts is not None and index < len(facts.definitions) else None
+                if definition is None or definition.kind != "macro":
+                    continue
+                body = _CONTINUED.sub(b" ", self._view.text(path)[definition.name_at + len(macro) : definition.end])
+                for match in _BRACKET.finditer(body):
+                    name = b"" if match[1] else match[2]
+                    found.append(None if match[3] else name.decode().replace("::", "."))
+                if found:
+                    break
+        return found
