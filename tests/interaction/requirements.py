@@ -136,6 +136,11 @@ REQUIREMENTS = (
         promise="a turn that was killed goes on at its last recorded step, and no effect happens twice",
     ),
     Requirement(
+        id="RPC-20",
+        source="003 §5, §6, §7",
+        promise="threads and turns are served over Connect, gRPC-Web and gRPC, and a cut stream goes on where it was",
+    ),
+    Requirement(
         id="THREAD-01",
         source="003 §6, §7, §9",
         promise="a snapshot and a watch from its last sequence miss nothing; messages are paged, bounded and retained",

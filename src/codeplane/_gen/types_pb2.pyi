@@ -64,6 +64,29 @@ class NotificationType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     NOTIFICATION_JOB_COMPLETED: _ClassVar[NotificationType]
     NOTIFICATION_JOB_FAILED: _ClassVar[NotificationType]
     NOTIFICATION_PROACTIVE_REACH_OUT: _ClassVar[NotificationType]
+
+class QueueMode(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    QUEUE_MODE_UNSPECIFIED: _ClassVar[QueueMode]
+    REJECT_IF_BUSY: _ClassVar[QueueMode]
+    INTERRUPT_AFTER_CURRENT_TOOL: _ClassVar[QueueMode]
+    QUEUE_AFTER_TURN: _ClassVar[QueueMode]
+
+class ReasoningVisibility(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    REASONING_VISIBILITY_UNSPECIFIED: _ClassVar[ReasoningVisibility]
+    REASONING_OFF: _ClassVar[ReasoningVisibility]
+    REASONING_SUMMARY: _ClassVar[ReasoningVisibility]
+    REASONING_RAW: _ClassVar[ReasoningVisibility]
+
+class TriggerType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    TRIGGER_TYPE_UNSPECIFIED: _ClassVar[TriggerType]
+    CHAT_MESSAGE: _ClassVar[TriggerType]
+    JOB_WAKEUP: _ClassVar[TriggerType]
+    SCHEDULE_WAKEUP: _ClassVar[TriggerType]
+    HEARTBEAT: _ClassVar[TriggerType]
+    DELEGATED_CALLBACK: _ClassVar[TriggerType]
 EVENT_SOURCE_UNSPECIFIED: EventSource
 MODEL_UNTRUSTED: EventSource
 POLICY_ENGINE: EventSource
@@ -101,3 +124,17 @@ NOTIFICATION_APPROVAL_EXPIRING_SOON: NotificationType
 NOTIFICATION_JOB_COMPLETED: NotificationType
 NOTIFICATION_JOB_FAILED: NotificationType
 NOTIFICATION_PROACTIVE_REACH_OUT: NotificationType
+QUEUE_MODE_UNSPECIFIED: QueueMode
+REJECT_IF_BUSY: QueueMode
+INTERRUPT_AFTER_CURRENT_TOOL: QueueMode
+QUEUE_AFTER_TURN: QueueMode
+REASONING_VISIBILITY_UNSPECIFIED: ReasoningVisibility
+REASONING_OFF: ReasoningVisibility
+REASONING_SUMMARY: ReasoningVisibility
+REASONING_RAW: ReasoningVisibility
+TRIGGER_TYPE_UNSPECIFIED: TriggerType
+CHAT_MESSAGE: TriggerType
+JOB_WAKEUP: TriggerType
+SCHEDULE_WAKEUP: TriggerType
+HEARTBEAT: TriggerType
+DELEGATED_CALLBACK: TriggerType

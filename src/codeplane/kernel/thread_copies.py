@@ -33,6 +33,12 @@ def thread_stream(thread_id: str) -> str:
     return f"thread/{thread_id}"
 
 
+def original_type(kind: str) -> str:
+    """The type of the event that was copied; any other type stays as it is."""
+    original = kind.removeprefix(COPY_PREFIX)
+    return original if original in COPIED else kind
+
+
 def with_thread_copies(drafts: Sequence[Draft]) -> Sequence[Draft]:
     """The drafts and, behind them, copies of those that belong to a thread."""
     copies = [

@@ -7,6 +7,7 @@ from google.protobuf.message import Message
 
 from codeplane._gen import events_pb2
 from codeplane.kernel.json import JsonObject, JsonValue
+from codeplane.kernel.thread_copies import original_type
 from codeplane.surfaces.services.messages import fill_message
 
 E = TypeVar("E", bound=Message)
@@ -20,7 +21,9 @@ _STATUS = {
 }
 # What has to be accounted for and has no message of its own, by how its type begins.
 _AUDITED = ("agent.", "answer.", "call.refused", "capability.", "content.", "device.", "owner.", "pairing.", "storage.")
-_AUDITED_TOO = frozenset({"policy.loaded", "policy.rejected"})
+_AUDITED_TOO = frozenset(
+    {"policy.loaded", "policy.rejected", "turn.failed", "model.repair_attempted", "model.fallback"}
+)
 _QUEUED = {
     "action.expiring": "NOTIFICATION_APPROVAL_EXPIRING_SOON",
     "job.completed": "NOTIFICATION_JOB_COMPLETED",
@@ -34,7 +37,7 @@ def event_message(kind: type[E], wire: JsonObject) -> E:
 
     An event that has a message of its own is also in the kind's oneof, if that has a member for it.
     """
-    payload, type_ = wire.get("payload"), str(wire.get("type"))
+    payload, type_ = wire.get("payload"), original_type(str(wire.get("type")))
     values: JsonObject = {name: value for name, value in wire.items() if name != "payload"}
     if type_ in _QUEUED:
         values["notification_queued"] = {"notification_id": f"note_{wire.get('event_id')}", "type": _QUEUED[type_]}
@@ -122,4 +125,28 @@ _PAYLOADS: Mapping[str, tuple[str, Make]] = {
     "shell.started": ("tool_execution_started", _rename_fields(events_pb2.ToolExecutionStarted)),
     "shell.output": ("tool_execution_output_delta", _output),
     "shell.finished": ("tool_execution_finished", _rename_fields(events_pb2.ToolExecutionFinished)),
+    "turn.started": ("turn_started", _rename_fields(events_pb2.TurnStarted)),
+    "turn.budget_applied": ("turn_budget_applied", _rename_fields(events_pb2.TurnBudgetApplied)),
+    "turn.completed": ("turn_completed", _rename_fields(events_pb2.TurnCompleted)),
+    "turn.failed": ("turn_failed", _rename_fields(events_pb2.TurnFailed)),
+    "turn.paused": ("turn_paused", _rename_fields(events_pb2.TurnPaused)),
+    "turn.resumed": ("turn_resumed", _rename_fields(events_pb2.TurnResumed)),
+    "model.repair_attempted": (
+        "model_output_repair_attempted",
+        _rename_fields(events_pb2.ModelOutputRepairAttempted),
+    ),
+    "assistant.thinking_delta": (
+        "assistant_thinking_delta",
+        _rename_fields(events_pb2.AssistantThinkingDelta),
+    ),
+    "assistant.text_delta": ("assistant_text_delta", _rename_fields(events_pb2.AssistantTextDelta)),
+    "assistant.message_committed": (
+        "assistant_message_committed",
+        _rename_fields(events_pb2.AssistantMessageCommitted),
+    ),
+    "tool.planned": ("tool_call_planned", _rename_fields(events_pb2.ToolCallPlanned)),
+    "tool.started": ("tool_execution_started", _rename_fields(events_pb2.ToolExecutionStarted)),
+    "tool.finished": ("tool_execution_finished", _rename_fields(events_pb2.ToolExecutionFinished)),
+    "memory.checkpoint_saved": ("memory_checkpoint_saved", _rename_fields(events_pb2.MemoryCheckpointSaved)),
+    "callback.received": ("delegated_callback_received", _rename_fields(events_pb2.DelegatedCallbackReceived)),
 }

@@ -11,7 +11,17 @@ from google.protobuf.descriptor import FileDescriptor, ServiceDescriptor
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
-from codeplane._gen import approvals_pb2, auth_pb2, devices_pb2, events_pb2, operations_pb2, system_pb2, work_pb2
+from codeplane._gen import (
+    approvals_pb2,
+    auth_pb2,
+    devices_pb2,
+    events_pb2,
+    operations_pb2,
+    system_pb2,
+    threads_pb2,
+    turns_pb2,
+    work_pb2,
+)
 from codeplane._gen.search import search_pb2
 from codeplane.kernel.actor import Caller, Progress
 from codeplane.kernel.conveyor import Conveyor
@@ -45,6 +55,8 @@ FILES: tuple[FileDescriptor, ...] = (
     operations_pb2.DESCRIPTOR,
     search_pb2.DESCRIPTOR,
     system_pb2.DESCRIPTOR,
+    threads_pb2.DESCRIPTOR,
+    turns_pb2.DESCRIPTOR,
     work_pb2.DESCRIPTOR,
 )
 SERVICES: tuple[ServiceDescriptor, ...] = tuple(service for file in FILES for service in file.services_by_name.values())

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from google.protobuf.message import Message
 
-from codeplane._gen import approvals_pb2, auth_pb2, devices_pb2, system_pb2, work_pb2
+from codeplane._gen import approvals_pb2, auth_pb2, devices_pb2, system_pb2, threads_pb2, turns_pb2, work_pb2
 from codeplane._gen.search import search_pb2
 from codeplane.kernel.json import JsonObject
 from codeplane.surfaces.services.field_mapping import (
@@ -207,6 +207,51 @@ METHODS = (
         request=work_pb2.ResumeWorkRequest,
         response=work_pb2.ResumeWorkResponse,
         takes={"item": "."},
+    ),
+    TypedMethod(
+        service="ThreadsService",
+        method="CreateThread",
+        operation="thread.create",
+        request=threads_pb2.CreateThreadRequest,
+        response=threads_pb2.CreateThreadResponse,
+    ),
+    TypedMethod(
+        service="ThreadsService",
+        method="GetThreadSnapshot",
+        operation="thread.show",
+        request=threads_pb2.GetThreadSnapshotRequest,
+        response=threads_pb2.GetThreadSnapshotResponse,
+        takes={"messages": "items"},
+    ),
+    TypedMethod(
+        service="ThreadsService",
+        method="ListThreadMessages",
+        operation="thread.messages",
+        request=threads_pb2.ListThreadMessagesRequest,
+        response=threads_pb2.ListThreadMessagesResponse,
+    ),
+    TypedMethod(
+        service="ThreadsService",
+        method="ListThreads",
+        operation="thread.list",
+        request=threads_pb2.ListThreadsRequest,
+        response=threads_pb2.ListThreadsResponse,
+        sends=_PAGED,
+        takes={**_PAGES, "items": "results"},
+    ),
+    TypedMethod(
+        service="TurnsService",
+        method="SendTurn",
+        operation="turn.send",
+        request=turns_pb2.SendTurnRequest,
+        response=turns_pb2.SendTurnResponse,
+    ),
+    TypedMethod(
+        service="TurnsService",
+        method="CancelTurn",
+        operation="turn.cancel",
+        request=turns_pb2.CancelTurnRequest,
+        response=turns_pb2.CancelTurnResponse,
     ),
     TypedMethod(
         package=SEARCH_PACKAGE,

@@ -72,9 +72,12 @@ class TurnView(Result):
     created_at: str
     updated_at: str
     last_sequence: int
+    from_sequence: int = Field(description="a watch from here on shows the turn from its message on")
 
     @classmethod
-    def of(cls, turn: Turn, *, answer: str, pending: tuple[str, ...], last_sequence: int) -> "TurnView":
+    def of(
+        cls, turn: Turn, *, answer: str, pending: tuple[str, ...], last_sequence: int, from_sequence: int
+    ) -> "TurnView":
         """The turn as callers see it."""
         return cls(
             turn_id=turn.turn_id,
@@ -95,6 +98,7 @@ class TurnView(Result):
             created_at=rfc3339(turn.created_ns),
             updated_at=rfc3339(turn.updated_ns),
             last_sequence=last_sequence,
+            from_sequence=from_sequence,
         )
 
     def text(self) -> str:

@@ -239,6 +239,7 @@ class TurnOperations:
 
     async def _view(self, turn: Turn) -> TurnView:
         answer = await self._store.message(turn.assistant_message_id) if turn.assistant_message_id else None
+        asked = await self._store.message(turn.user_message_id)
         pending: tuple[str, ...] = ()
         if turn.state is TurnState.PAUSED:
             item = await self._engine.store.get(turn.work_id)
@@ -248,6 +249,7 @@ class TurnOperations:
             answer=answer.content if answer is not None else "",
             pending=pending,
             last_sequence=await self._store.head(turn.thread_id),
+            from_sequence=asked.sequence - 1 if asked is not None else 0,
         )
 
     async def _mutations_of(self, call: Call, turn: Turn) -> list[str]:
