@@ -136,6 +136,11 @@ REQUIREMENTS = (
         promise="a turn that was killed goes on at its last recorded step, and no effect happens twice",
     ),
     Requirement(
+        id="CHAT-01",
+        source="003 §10, design §10",
+        promise="cpl ask and cpl chat stream answers, name tools, ask for decisions and go on in threads",
+    ),
+    Requirement(
         id="RPC-20",
         source="003 §5, §6, §7",
         promise="threads and turns are served over Connect, gRPC-Web and gRPC, and a cut stream goes on where it was",

@@ -4,8 +4,10 @@ import typer
 
 from codeplane.surfaces.cli.commands.agents import agents
 from codeplane.surfaces.cli.commands.approvals import approvals
+from codeplane.surfaces.cli.commands.ask import ask
 from codeplane.surfaces.cli.commands.audit import audit
 from codeplane.surfaces.cli.commands.call import call
+from codeplane.surfaces.cli.commands.chat import chat
 from codeplane.surfaces.cli.commands.clients import clients
 from codeplane.surfaces.cli.commands.dashboard import dashboard
 from codeplane.surfaces.cli.commands.demo import demo
@@ -35,7 +37,24 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.callback()(version)
-for command in (init, up, demo, dashboard, status, search, diff, doctor, call, log, audit, down, mcp, uninstall):
+for command in (
+    init,
+    up,
+    demo,
+    dashboard,
+    status,
+    ask,
+    chat,
+    search,
+    diff,
+    doctor,
+    call,
+    log,
+    audit,
+    down,
+    mcp,
+    uninstall,
+):
     app.command()(command)
 app.add_typer(index, name="index")
 app.add_typer(approvals, name="approvals")

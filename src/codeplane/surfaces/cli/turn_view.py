@@ -1,0 +1,81 @@
+"""A turn on a terminal: text as it comes, a line for each tool, and how it ended."""
+
+import sys
+from dataclasses import dataclass, field
+from typing import TextIO
+
+from codeplane.kernel.json import JsonObject
+from codeplane.surfaces.cli.terminal import escape_controls
+
+_MAX_COMMAND = 100
+
+
+@dataclass
+class TurnView:
+    """Prints the events of a turn: what the assistant says on `out`, everything else on `aside`."""
+
+    out: TextIO = field(default_factory=lambda: sys.stdout)
+    aside: TextIO = field(default_factory=lambda: sys.stderr)
+    shows_asides: bool = True
+    # What the assistant said in its last message, and why the turn failed.
+    answer: str = ""
+    failure: str = ""
+    _segment: str = ""
+    _printed: str = ""
+
+    def show(self, event: JsonObject) -> None:
+        """Print one event."""
+        payload = event["payload"]
+        assert isinstance(payload, dict)
+        match str(event["type"]):
+            case "assistant.text_delta":
+                self._text(str(payload["segment_id"]), str(payload["delta"]))
+            case "assistant.message_committed":
+                self._commit(str(payload["full_text"]))
+            case "assistant.thinking_delta":
+                self._say(str(payload["delta"]), end="" if not payload.get("redacted") else "\n")
+            case "tool.started" | "thread.shell.started":
+                self._say(f"· {str(payload.get('display_command') or payload.get('tool_name'))[:_MAX_COMMAND]}")
+            case "thread.shell.output":
+                self._say(str(payload["chunk"]), end="")
+            case "tool.finished" if payload.get("status") != "ok":
+                self._say(f"  {payload.get('status')}")
+            case "model.fallback":
+                self._say(f"  {payload['from']} failed ({payload['reason']}); asking {payload['to']}")
+            case "model.repair_attempted":
+                self._say(f"  asking again: {payload.get('problem')}")
+            case "turn.resumed":
+                self._say(f"  going on ({payload['resumed_reason']})")
+            case "turn.failed":
+                self.failure = f"{payload['code']}: {payload['message']}"
+
+    def _text(self, segment: str, delta: str) -> None:
+        if segment != self._segment:
+            if self._printed and not self._printed.endswith("\n"):
+                self._write("\n")
+            # A repeated attempt supersedes what was printed of the one before.
+            if self._printed and segment.partition("@")[0] == self._segment.partition("@")[0]:
+                self._say("  (again from the beginning)")
+            self._segment, self._printed = segment, ""
+        self._write(delta)
+        self._printed += delta
+
+    def _commit(self, text: str) -> None:
+        """Print what deltas did not bring: the whole, or what is left of it."""
+        self.answer = text
+        if not self._printed:
+            self._write(text)
+        elif text.startswith(self._printed):
+            self._write(text[len(self._printed) :])
+        self._write("\n")
+        self._printed = self._segment = ""
+
+    def _write(self, text: str) -> None:
+        self.out.write(escape_controls(text) if self.out.isatty() else text)
+        self.out.flush()
+
+    def _say(self, text: str, end: str = "\n") -> None:
+        if self.shows_asides:
+            dim, plain = ("\x1b[2m", "\x1b[0m") if self.aside.isatty() else ("", "")
+            self.aside.write(f"{dim}{escape_controls(text)}{plain}{end}")
+            self.aside.flush()

@@ -1,0 +1,86 @@
+"""`cpl ask` and `cpl chat`: answers on stdout, everything else on stderr."""
+
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from codeplane.kernel.json import JsonObject
+from codeplane.surfaces.cli.turn_view import TurnView
+from tests.harness import Server, cpl, make_repo, start
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("CHAT-01")
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A repository with a server and no model."""
+    files = {"greeting.py": 'def greet(name):\n    """Say hello to somebody."""\n    return name\n'}
+    running = start(make_repo(tmp_path_factory.mktemp("served") / "repo", files))
+    yield running
+    running.stop()
+
+
+def test_one_question_is_answered_on_stdout(served: Server) -> None:
+    done = cpl("ask", "where is", "hello said to somebody?", cwd=served.repo)
+    assert done.returncode == 0 and "greeting.py" in done.stdout and "No model is configured" in done.stdout
+    assert "greeting.py" not in done.stderr
+
+
+def test_a_question_comes_from_stdin_and_goes_on_in_a_thread(served: Server) -> None:
+    first = cpl("ask", "-", cwd=served.repo, stdin="greet")
+    assert first.returncode == 0
+    second = cpl("ask", "--continue", "greet again", cwd=served.repo)
+    assert second.returncode == 0
+    listed = served.call("thread.list")["result"]
+    assert isinstance(listed, dict) and isinstance(listed["results"], list)
+    newest = listed["results"][0]
+    assert isinstance(newest, dict) and (newest["title"], newest["messages"]) == ("greet", 4)
+
+
+def test_json_prints_every_event_of_the_turn(served: Server) -> None:
+    done = cpl("ask", "--json", "greet", cwd=served.repo)
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [event["sequence"] for event in events] == [*range(2, 2 + len(events))]
+    assert events[-1]["type"] == "turn.completed"
+
+
+def test_a_chat_answers_line_after_line(served: Server) -> None:
+    done = cpl("chat", cwd=served.repo, stdin="greet\n/help\nnothing of that kind\n")
+    assert done.returncode == 0 and done.stdout.count("No model is configured") == 2
+    assert "thr_" in done.stderr and "/undo" in done.stderr
+
+
+def test_what_cannot_be_asked_says_what_to_type(served: Server) -> None:
+    empty = cpl("ask", "", cwd=served.repo, stdin="")
+    assert empty.returncode == 2 and "hint: cpl ask" in empty.stderr
+    unknown = cpl("ask", "--thread", "thr_unknown", "x", cwd=served.repo)
+    assert unknown.returncode == 1 and "THREAD_NOT_FOUND" in unknown.stderr
+
+
+def test_a_server_is_started_where_none_runs(tmp_path: Path) -> None:
+    repo = make_repo(tmp_path / "repo", {"a.py": "def greet():\n    pass\n"})
+    done = cpl("ask", "greet", cwd=repo)
+    assert done.returncode == 0 and "a.py" in done.stdout
+    assert cpl("down", cwd=repo).returncode == 0
+
+
+def _event(kind: str, **payload: object) -> JsonObject:
+    return {"type": kind, "payload": payload}  # type: ignore[dict-item]  # plain JSON
+
+
+def test_text_is_printed_once_however_it_comes() -> None:
+    view = TurnView(out=io.StringIO(), aside=io.StringIO())
+    view.show(_event("assistant.text_delta", segment_id="0", delta="Half of "))
+    view.show(_event("tool.started", display_command="search x"))
+    view.show(_event("assistant.text_delta", segment_id="0@2", delta="The whole "))
+    view.show(_event("assistant.message_committed", full_text="The whole answer."))
+    view.show(_event("assistant.message_committed", full_text="Without deltas."))
+    view.show(_event("turn.failed", code="CANCELLED", message="stopped"))
+    assert view.out.getvalue() == "Half of \nThe whole answer.\nWithout deltas.\n"  # type: ignore[attr-defined]  # StringIO
+    aside = view.aside.getvalue()  # type: ignore[attr-defined]  # StringIO
+    assert "· search x" in aside and "again from the beginning" in aside
+    assert (view.answer, view.failure) == ("Without deltas.", "CANCELLED: stopped")
