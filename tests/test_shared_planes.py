@@ -2,37 +2,33 @@
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from codeplane.kernel.actor import Caller
-from codeplane.kernel.errors import ConfigInvalid, SharedLogMismatch
+from codeplane.kernel.call import Call
+from codeplane.kernel.errors import (
+    ApprovalPending,
+    ApprovalRejected,
+    CapabilityDenied,
+    ConfigInvalid,
+    SharedLogMismatch,
+    Unauthorized,
+)
+from codeplane.kernel.event import Event
+from codeplane.kernel.event_log import EventQuery
+from codeplane.kernel.operation import Budget, Risk, operation
 from codeplane.ledger.projection import differences
+from codeplane.trust.capabilities.models import GrantView
+from codeplane.trust.identity.agent_operations import AgentToken
+from codeplane.trust.untrusted.marks import UntrustedMarks
 from codeplane.wiring.app import Plane, tables
 from tests.interaction.requirements import requirement
-from tests.kernel.plane import OWNER, FixtureOps, plane
-
-AGENT = Caller(surface="mcp", client="helper", connection_id="c1")
-QUICK = ("embeddings.model=none", "index.watch=false")
-
-
-@asynccontextmanager
-async def sharing(folder: Path, name: str, *settings: str, ops: FixtureOps | None = None) -> AsyncIterator[Plane]:
-    """A plane on a folder of its own, on the shared log of all of them."""
-    shared = f"ledger.shared={folder / 'shared'}"
-    async with plane(folder / name, shared, *QUICK, *settings, operations=[ops or FixtureOps()]) as opened:
-        yield opened
-
-
-async def level(*planes: Plane) -> None:
-    """Let every plane apply what any of them published."""
-    for opened in planes:
-        await opened.log.flush()
-    for opened in planes:
-        await opened.log.catch_up()
+from tests.kernel.plane import OWNER, Answered, FixtureOps, Said, plane
+from tests.shared_planes import AGENT, QUICK, level, sharing
 
 
 async def states(opened: Plane) -> dict[str, str]:
@@ -113,3 +109,147 @@ async def test_settings_that_do_not_fit_are_refused(tmp_path: Path) -> None:
             pass
     async with sharing(tmp_path, "a"):
         pass
+
+
+class Saves:
+    """An operation that needs more than reading."""
+
+    @operation("fixture.save", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files")
+    async def save(self, call: Call, request: Said) -> Answered:
+        """Save something."""
+        return Answered(answer="saved")
+
+
+async def granted(opened: Plane) -> str:
+    """Let the agent write, and return the grant's id."""
+    outcome = await opened.conveyor.call(
+        "capability.grant", {"agent": "helper", "without_token": True, "capabilities": ["write_files"]}, OWNER
+    )
+    assert isinstance(outcome.result, GrantView), outcome.error
+    return outcome.result.grant_id
+
+
+@requirement("SHR-06", "LOG-18")
+async def test_a_grant_that_is_revoked_in_one_plane_is_refused_in_the_other(tmp_path: Path) -> None:
+    settings = 'trust.agent_capabilities=["read_files"]'
+    async with sharing(tmp_path, "a", settings, ops=Saves()) as a, sharing(tmp_path, "b", settings, ops=Saves()) as b:
+        refused = await b.conveyor.call("fixture.save", {}, AGENT)
+        assert isinstance(refused.error, CapabilityDenied)
+        grant_id = await granted(a)
+        await b.log.catch_up()
+        assert (await b.conveyor.call("fixture.save", {}, AGENT)).error is None
+        assert (await a.conveyor.call("capability.revoke", {"grant_id": grant_id}, OWNER)).error is None
+        await b.log.catch_up()
+        refused = await b.conveyor.call("fixture.save", {}, AGENT)
+        assert isinstance(refused.error, CapabilityDenied)
+        # One that expires is ended once, though both planes see it expire.
+        await granted(b)
+        await level(a, b)
+        for opened in (a, b):
+            for live in opened.trust.grants._live.values():
+                object.__setattr__(live, "until_ns", 0)
+        await asyncio.gather(a.trust.grants.sweep(), b.trust.grants.sweep())
+        await level(a, b)
+        assert len(await a.log.query(EventQuery(types=("capability.expired",)))) == 1
+
+
+@requirement("SHR-06", "LOG-18")
+async def test_a_token_that_is_revoked_in_one_plane_is_refused_in_the_other(tmp_path: Path) -> None:
+    async with sharing(tmp_path, "a") as a:
+        issued = (await a.conveyor.call("agent.token", {"agent": "x"}, OWNER)).result
+        assert isinstance(issued, AgentToken)
+        (tmp_path / "b" / ".codeplane").mkdir(parents=True)
+        keys = tmp_path / "b" / ".codeplane" / "agent.keys"
+        keys.write_bytes(a.workspace.agent_keys.read_bytes())
+        keys.chmod(0o600)
+        async with sharing(tmp_path, "b") as b:
+            holder = Caller(surface="mcp", client="x", token=issued.token)
+            assert (await b.conveyor.call("fixture.read", {}, holder)).error is None
+            ended = asyncio.ensure_future(b.conveyor.ports.identity.ended(holder))
+            assert (await a.conveyor.call("agent.revoke", {"agent": "agent_x"}, OWNER)).error is None
+            await b.log.catch_up()
+            refused = await b.conveyor.call("fixture.read", {}, holder)
+            assert isinstance(refused.error, Unauthorized)
+            assert isinstance(await ended, Unauthorized)
+            # One that is issued in B is known to A.
+            other = (await b.conveyor.call("agent.token", {"agent": "y"}, OWNER)).result
+            assert isinstance(other, AgentToken)
+            await a.log.catch_up()
+            assert (
+                await a.conveyor.call("fixture.read", {}, Caller(surface="mcp", client="y", token=other.token))
+            ).error is None
+
+
+@requirement("SHR-06", "LOG-18")
+async def test_an_answer_in_one_plane_lets_the_caller_in_the_other_go_on(tmp_path: Path) -> None:
+    first, second = FixtureOps(), FixtureOps()
+    patient = "approvals.wait_sec=60"
+    async with sharing(tmp_path, "a", patient, ops=first) as a, sharing(tmp_path, "b", patient, ops=second) as b:
+        for answer, error in (("approval.approve", None), ("approval.reject", ApprovalRejected)):
+            waiting = asyncio.ensure_future(a.conveyor.call("fixture.destroy", {"text": answer}, AGENT))
+            action_id = await proposed(a)
+            await b.log.catch_up()
+            arguments = {"action_id": action_id}
+            assert (await b.conveyor.call(answer, arguments, OWNER)).error is None
+            outcome = await waiting
+            assert outcome.error is None if error is None else isinstance(outcome.error, error)
+        assert (first.ran, second.ran) == (["fixture.destroy"], [])
+        # Without a caller that waits, it runs where it was proposed.
+        impatient = replace(AGENT, wait_sec=0.0)
+        outcome = await a.conveyor.call("fixture.destroy", {"text": "later"}, impatient)
+        assert isinstance(outcome.error, ApprovalPending)
+        action_id = await proposed(a)
+        await b.log.catch_up()
+        assert (await b.conveyor.call("approval.approve", {"action_id": action_id}, OWNER)).error is None
+        async for event in a.log.watch(streams={f"action/{action_id}": 0}):
+            if isinstance(event, Event) and event.type == "action.executed":
+                break
+        await asyncio.gather(a.trust.approvals.sweep(), b.trust.approvals.sweep())
+        assert (first.ran, second.ran) == (["fixture.destroy"] * 2, [])
+
+
+async def proposed(opened: Plane) -> str:
+    """The action that waits for an answer, once there is one."""
+    async for event in opened.log.follow(EventQuery(types=("action.created",))):
+        rows = await opened.log.select("SELECT action_id FROM actions WHERE status = 'PENDING'")
+        if isinstance(event, Event) and rows:
+            return str(rows[0][0])
+    raise AssertionError("the log ended")
+
+
+class Reads:
+    """An operation that brings untrusted content in."""
+
+    def __init__(self) -> None:
+        self.marks: UntrustedMarks | None = None
+
+    @operation("fixture.ingest", risk=Risk.READ)
+    async def ingest(self, call: Call, request: Said) -> Answered:
+        """Read a page."""
+        assert self.marks is not None
+        await self.marks.mark(call, "web", "a page")
+        return Answered(answer="read")
+
+
+@requirement("SHR-06", "LOG-18")
+async def test_untrusted_content_that_was_read_in_one_plane_counts_in_the_other(tmp_path: Path) -> None:
+    readers = {name: Reads() for name in ("a", "b")}
+    shared = f"ledger.shared={tmp_path / 'shared'}"
+    async with (
+        plane(tmp_path / "a", shared, *QUICK, operations=[readers["a"]]) as a,
+        plane(tmp_path / "b", shared, *QUICK, operations=[readers["b"]]) as b,
+    ):
+        for name, opened in (("a", a), ("b", b)):
+            readers[name].marks = opened.trust.untrusted
+        assert not b.trust.untrusted.has_marks
+        assert (await a.conveyor.call("fixture.ingest", {}, AGENT)).error is None
+        await b.log.catch_up()
+        assert b.trust.untrusted.identities() == a.trust.untrusted.identities() != {}
+        assert (await b.conveyor.call("untrusted.clear", {}, OWNER)).error is None
+        # A has not applied that yet, or just has: what is read now is marked anew either way.
+        assert (await a.conveyor.call("fixture.ingest", {}, AGENT)).error is None
+        await level(a, b)
+        assert b.trust.untrusted.identities() == a.trust.untrusted.identities() != {}
+        assert (await b.conveyor.call("untrusted.clear", {}, OWNER)).error is None
+        await level(a, b)
+        assert not a.trust.untrusted.has_marks

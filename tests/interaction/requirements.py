@@ -231,6 +231,14 @@ REQUIREMENTS = (
         id="SHR-05", source="design §13", promise="recovery ends what its own node left, and nothing of another one"
     ),
     Requirement(
+        id="SHR-06",
+        source="design §13",
+        promise="grants, tokens, answers and marks that change in one plane hold in the others at the next delivery",
+    ),
+    Requirement(
+        id="SHR-07", source="design §13", promise="an idempotency key runs once, whichever planes it is used in"
+    ),
+    Requirement(
         id="LOG-18",
         source="design §13",
         promise="caches are fed by applied events, in order and before the append returns, whoever appended",

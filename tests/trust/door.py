@@ -22,6 +22,7 @@ from codeplane.kernel.ports import Decision, Question, Verdict
 from codeplane.kernel.stages.ports import StagePorts
 from codeplane.ledger.log import SqliteLog
 from codeplane.trust.idempotency import IdempotencyKeys, IdempotencyTable
+from codeplane.trust.untrusted.table import UntrustedTable
 from codeplane.work.sessions import Sessions
 
 AGENT = Caller(surface="mcp", client="agent", connection_id="c1")
@@ -123,7 +124,9 @@ async def door(folder: Path, *operations: object) -> AsyncIterator[Door]:
     """The operations, with a log of their own in the folder."""
     config, clock = Config(), SystemClock()
     folder.mkdir(parents=True, exist_ok=True)
-    log = SqliteLog(path=folder / "ledger.db", projections=(IdempotencyTable(),), config=config.ledger, clock=clock)
+    log = SqliteLog(
+        path=folder / "ledger.db", projections=(IdempotencyTable(), UntrustedTable()), config=config.ledger, clock=clock
+    )
     nobody, authority, person = Nobody(), AskFirst(), Agreeable()
     sessions = Sessions(
         log=log, repo=nobody, clock=clock, config=config.sessions, limits=config.limits, observer=nobody

@@ -96,6 +96,10 @@ class EventLog(Protocol):
         """Events of the whole log that fit, after a position, and then as they happen."""
         ...
 
+    def is_own(self, event: Event) -> bool:
+        """Whether this node appended the event; always so where no others share the log."""
+        ...
+
     def listen(self, types: Collection[str], handler: Callable[[Event], None]) -> None:
         """Call a handler on this loop with every event of these types that is applied from now on, in order.
 

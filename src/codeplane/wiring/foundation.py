@@ -129,7 +129,7 @@ class Foundation:
                 logger=logs.logger("traces"),
                 version=__version__,
             ),
-            untrusted=UntrustedMarks(clock=clock, online_runs=online_runs, require_token=config.server.require_token),
+            untrusted=UntrustedMarks(online_runs=online_runs, require_token=config.server.require_token),
             online_runs=online_runs,
         )
 

@@ -168,7 +168,7 @@ class TrustWiring(PlaneWiring):
                 untrusted=self.untrusted,
             ),
             UntrustedOperations(self.untrusted),
-            ClientOperations(registry=self.clients, log=log),
+            ClientOperations(self.clients),
             PolicyOperations(
                 policy=self.policy,
                 engine=self._engine,

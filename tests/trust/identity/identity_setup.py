@@ -1,7 +1,7 @@
 """The whole of identity on a test's own log, behind a real conveyor, with a clock that tests move."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +12,9 @@ from codeplane.kernel.call import Call
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.config import AgentsConfig, Config, DevicesConfig, ServerConfig, SessionConfig, TaskLimits
 from codeplane.kernel.conveyor import Conveyor
+from codeplane.kernel.event import Draft
 from codeplane.kernel.event_log import EventScope
-from codeplane.kernel.json import JsonValue
+from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.operation import Assessment, Result, Risk, operation
 from codeplane.kernel.ports import Decision, Verdict
 from codeplane.kernel.stages.ports import StagePorts
@@ -110,6 +111,10 @@ class Desk:
             raise outcome.error
         assert isinstance(outcome.result, kind)
         return outcome.result
+
+    async def record(self, facts: Sequence[tuple[str, str, JsonObject]]) -> None:
+        """Write facts to the log, as a call does: what is not there does not count."""
+        await self.log.append([Draft(stream=stream, type=kind, payload=fact) for stream, kind, fact in facts])
 
     async def code(self) -> str:
         """A fresh pairing code."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from codeplane.kernel.actor import ActorKind, Caller
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import DeviceNotFound, PolicyDenied, TokenExpired, Unauthorized
+from codeplane.kernel.json import JsonObject
 from codeplane.ledger.projection import differences
 from codeplane.trust.identity.device import DeviceTable
 from codeplane.trust.identity.device_operations import DeviceList, DeviceToken, RevokedDevice
@@ -235,12 +237,8 @@ async def test_a_lease_that_ends_is_felt_by_what_runs(tmp_path: Path) -> None:
         opened.clock.advance(31 * DAY)
         # Whatever changes makes everyone look at the clock.
         opened.clock.jump(0)
-        await opened.devices.revoke(_recorded, other.device_id, reason="")
+        await opened.devices.revoke(opened.record, other.device_id, reason="")
         assert isinstance(await end, TokenExpired)
-
-
-async def _recorded(facts: object) -> None:
-    return None
 
 
 async def test_a_caller_that_leaves_does_not_part_memory_from_the_log(tmp_path: Path) -> None:
@@ -248,9 +246,10 @@ async def test_a_caller_that_leaves_does_not_part_memory_from_the_log(tmp_path: 
         device = await opened.pair()
         reached, go_on = asyncio.Event(), asyncio.Event()
 
-        async def slowly(facts: object) -> None:
+        async def slowly(facts: Sequence[tuple[str, str, JsonObject]]) -> None:
             reached.set()
             await go_on.wait()
+            await opened.record(facts)
 
         leaving = asyncio.ensure_future(opened.devices.revoke(slowly, device.device_id, reason=""))
         await reached.wait()
@@ -258,7 +257,7 @@ async def test_a_caller_that_leaves_does_not_part_memory_from_the_log(tmp_path: 
         go_on.set()
         await asyncio.gather(leaving, return_exceptions=True)
         # The next change waits for the one before.
-        await opened.devices.revoke(_recorded, device.device_id, reason="")
+        await opened.devices.revoke(opened.record, device.device_id, reason="")
         assert not is_let_in(opened, device.token)
 
 

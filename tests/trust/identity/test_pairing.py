@@ -141,12 +141,8 @@ async def test_devices_are_bounded_and_a_revoked_one_makes_room(tmp_path: Path) 
             await bind(opened, code)
         with pytest.raises(PairingRefused):
             await opened.code()
-        await opened.devices.revoke(_recorded, first.device_id, reason="")
+        await opened.devices.revoke(opened.record, first.device_id, reason="")
         assert (await bind(opened, code)).device_id
-
-
-async def _recorded(facts: object) -> None:
-    return None
 
 
 @pytest.mark.parametrize("caller", [MCP, Caller(surface="mcp", client="x", token=OWNER.token)])

@@ -44,7 +44,7 @@ def asked(
             precheck=Precheck(
                 grants=Grants(log=None, clock=SystemClock(), config=TrustConfig())  # type: ignore[arg-type]  # unused
             ),
-            untrusted=UntrustedMarks(clock=SystemClock()),
+            untrusted=UntrustedMarks(),
             rule=UntrustedRule(lambda: ()),
         )
         catalogue.add([operations, FixtureOps()])

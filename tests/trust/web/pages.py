@@ -14,7 +14,6 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from codeplane.adapters.web_fetch import WebFetch
-from codeplane.kernel.clock import SystemClock
 from codeplane.kernel.config import WebConfig
 from codeplane.kernel.json import JsonValue
 from codeplane.trust.untrusted.marks import UntrustedMarks
@@ -116,7 +115,7 @@ async def web(
 
     server = await asyncio.start_server(site.serve, "127.0.0.1", 0, ssl=tls[0] if tls else None)
     site.port = server.sockets[0].getsockname()[1]
-    untrusted = UntrustedMarks(clock=SystemClock())
+    untrusted = UntrustedMarks()
     operations = WebOperations(
         WebParts(
             config=WebConfig.model_validate({name: _placed(value, site.port) for name, value in config.items()}),
@@ -126,6 +125,7 @@ async def web(
         )
     )
     async with server, door(tmp_path / "log", operations) as opened:
+        await untrusted.restore(opened.log)
         yield Web(door=opened, site=site, untrusted=untrusted, looked_up=looked_up)
 
 

@@ -17,7 +17,8 @@ from codeplane.kernel.errors import (
     Overloaded,
     SequenceConflict,
 )
-from codeplane.kernel.event import Draft
+from codeplane.kernel.event import Draft, Event
+from codeplane.kernel.event_log import EventQuery
 from codeplane.kernel.ids import new_id
 from codeplane.kernel.json import canonical
 from codeplane.kernel.operation import Risk
@@ -57,13 +58,18 @@ class Approvals:
         self._store = ActionStore(log)
         self._events = ApprovalEvents(clock=clock, config=config, redactor=redactor)
         self._wait = AnswerWait(clock=clock, config=config, clients=clients, decide=self._decide_in_client)
-        self._unattended: asyncio.Queue[Action] = asyncio.Queue(_MAX_UNATTENDED)
+        self._unattended: asyncio.Queue[str] = asyncio.Queue(_MAX_UNATTENDED)
         # Of equal calls at the same moment, only one proposes an action.
         self._proposing = asyncio.Lock()
+        log.listen({APPROVED, REJECTED}, self._settled)
 
     async def next_unattended(self) -> Action:
-        """Wait for an action that was approved while its caller no longer waits."""
-        return await self._unattended.get()
+        """Wait for an action that was approved while its caller no longer waits, and that was proposed here."""
+        while True:
+            action = await self.get(await self._unattended.get())
+            # Where several nodes share the log, it runs in the repository that it was proposed for.
+            if any(map(self._log.is_own, await self._log.query(EventQuery(stream=action.stream, limit=1)))):
+                return action
 
     async def approve(self, question: Question) -> str:
         """The id of the approved action; ApprovalPending while it is not decided."""
@@ -178,10 +184,12 @@ class Approvals:
             # An action with less time than that would be reminded of as soon as it is proposed.
             if now > action.created_ns
         ]
-        if reminders:
-            await self._log.append(reminders)
+        for reminder in reminders:
+            # Another node may remind of it, too: the event's id makes the second one a conflict.
+            with suppress(SequenceConflict):
+                await self._log.append([reminder])
         for action in await self._store.not_started(now):
-            self._queue_unless_awaited(action)
+            self._queue_unless_awaited(action.action_id)
 
     async def _asked_before(self, question: Question) -> Action | None:
         call = question.call
@@ -219,7 +227,9 @@ class Approvals:
             drafts = [self._events.decided(question), self._events.created(action_id, question, answer_id)]
             if answer is not None:
                 drafts.append(self._events.answered_before(action_id, answer, call.correlation))
-            await self._log.append(drafts, expect={action_stream(action_id): 0})
+            # Its caller is here when a remembered answer approves it at once.
+            with self._wait.attended(action_id):
+                await self._log.append(drafts, expect={action_stream(action_id): 0})
             return await self.get(action_id)
 
     async def _remembered_answer(self, question: Question) -> RememberedAnswer | None:
@@ -278,13 +288,16 @@ class Approvals:
             await self._log.append(drafts, expect={action.stream: sequence})
         except SequenceConflict as error:
             raise settled_error(await self.get(action.action_id)) from error
-        action = await self.get(action.action_id)
-        if not self._wait.wake(action.action_id) and action.status is ActionStatus.APPROVED:
-            self._queue_unless_awaited(action)
-        return action
+        return await self.get(action.action_id)
 
-    def _queue_unless_awaited(self, action: Action) -> None:
-        if not self._wait.has_waiters(action.action_id):
+    def _settled(self, event: Event) -> None:
+        """Wake the calls that wait for an action, wherever it was decided."""
+        action_id = str(event.payload["action_id"])
+        if not self._wait.wake(action_id) and event.type == APPROVED:
+            self._queue_unless_awaited(action_id)
+
+    def _queue_unless_awaited(self, action_id: str) -> None:
+        if not self._wait.has_waiters(action_id):
             # The next sweep finds what does not fit.
             with suppress(asyncio.QueueFull):
-                self._unattended.put_nowait(action)
+                self._unattended.put_nowait(action_id)

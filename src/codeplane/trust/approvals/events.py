@@ -10,7 +10,7 @@ from codeplane.kernel.config import ApprovalsConfig
 from codeplane.kernel.counted import ARE, counted
 from codeplane.kernel.errors import InvalidArgument, TooLarge
 from codeplane.kernel.event import Correlation, Draft, Source
-from codeplane.kernel.ids import new_id
+from codeplane.kernel.ids import derived_event_id, new_id
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Risk
 from codeplane.kernel.ports import Question, Verdict
@@ -144,7 +144,13 @@ def forgotten(answer_id: str, by: str) -> Draft:
 def expiring(action: Action) -> Draft:
     """The reminder of an action that is about to expire."""
     payload: JsonObject = {**action_ids(action), "summary": action.summary, "expires_ns": action.expires_ns}
-    return Draft(stream="notification", type=EXPIRING, payload=payload, correlation=correlation_of(action))
+    return Draft(
+        stream="notification",
+        type=EXPIRING,
+        payload=payload,
+        correlation=correlation_of(action),
+        event_id=derived_event_id("action-expiring", action.action_id),
+    )
 
 
 def action_ids(action: Action) -> JsonObject:

@@ -1,22 +1,34 @@
 """Who holds which capabilities: by the owner's settings, by a token, and by live grants."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 from codeplane.disk.git_folders import GitFolders
 from codeplane.kernel.actor import Actor, ActorKind
 from codeplane.kernel.call import Operation
 from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.config import TrustConfig
-from codeplane.kernel.errors import CapabilityDenied, GrantNotFound, Overloaded, PathDenied
-from codeplane.kernel.event import Correlation, Draft, Source
+from codeplane.kernel.errors import CapabilityDenied, GrantNotFound, Overloaded, PathDenied, SequenceConflict
+from codeplane.kernel.event import Correlation, Draft, Event, Source
+from codeplane.kernel.event_feed import EventFeed
+from codeplane.kernel.ids import derived_event_id
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Assessment
 from codeplane.kernel.ports import Ledger
 from codeplane.kernel.short_ids import match_id
 from codeplane.trust.capabilities.grant import CAPABILITIES, Grant, GrantContext, Holder, TokenRights
 from codeplane.trust.capabilities.path_scope import LinkResolver, scope_of
-from codeplane.trust.capabilities.table import COLUMNS, EXPIRED, GRANTED, PREFIX, REVOKED, grant_from_row, grant_to_json
+from codeplane.trust.capabilities.table import (
+    COLUMNS,
+    EXPIRED,
+    GRANTED,
+    PREFIX,
+    REVOKED,
+    grant_from_json,
+    grant_from_row,
+    grant_to_json,
+)
 from codeplane.trust.people import is_person
 
 MAX_LIVE = 1000
@@ -39,7 +51,7 @@ class _Live:
 
 
 class Grants:
-    """Keeps the live grants in memory; a new grant is in the log before it counts."""
+    """Keeps the live grants in memory, as the log's events say."""
 
     def __init__(
         self,
@@ -60,6 +72,7 @@ class Grants:
         self._ignore_case = ignore_case
         self._live: dict[str, _Live] = {}
         self._by_holder: dict[Holder, dict[str, _Live]] = {}
+        self._feed = EventFeed({GRANTED, REVOKED, EXPIRED}, self._apply)
 
     @property
     def agent_capabilities(self) -> frozenset[str]:
@@ -67,14 +80,17 @@ class Grants:
         return self._agents
 
     async def restore(self) -> int:
-        """Load the live grants from the table; returns how many there are."""
+        """Load the live grants from the table, and follow what becomes of them; returns how many there are."""
+        await self._feed.load(self._log, self._load)
+        return len(self._live)
+
+    async def _load(self) -> None:
         rows = await self._log.select(
             f"SELECT {COLUMNS} FROM grants WHERE state = 'GRANTED' AND expires_ns > ?", (self._clock.now_ns(),)
         )
         self._live, self._by_holder = {}, {}
         for grant in map(grant_from_row, rows):
             self._keep(grant)
-        return len(self._live)
 
     def covers(
         self, actor: Actor, rights: TokenRights | None, operation: Operation, assessment: Assessment
@@ -209,7 +225,6 @@ class Grants:
         payload = grant_to_json(grant) | ({"justification": reason} if reason else {})
         payload |= {"action_id": action_id} if action_id else {}
         await self._log.append([*before, grant_event(GRANTED, payload, actor, correlation)])
-        self._keep(grant)
 
     async def revoke(self, grant: Grant, *, actor: Actor, reason: str, correlation: Correlation) -> None:
         """End a grant, then record it: if the log fails, the grant has ended all the same."""
@@ -220,17 +235,21 @@ class Grants:
     async def sweep(self) -> int:
         """Remove and record the grants that have expired; returns how many."""
         expired = [live.grant for live in self._live.values() if not self._lives(live)]
-        if expired:
-            system = Actor(kind=ActorKind.SYSTEM, actor_id="grants")
-            await self._log.append(
-                [
-                    grant_event(EXPIRED, {"grant_id": grant.grant_id, "agent": grant.agent}, system, Correlation())
-                    for grant in expired
-                ]
-            )
-            for grant in expired:
-                self._forget(grant)
+        system = Actor(kind=ActorKind.SYSTEM, actor_id="grants")
+        for grant in expired:
+            ended = grant_event(EXPIRED, {"grant_id": grant.grant_id, "agent": grant.agent}, system, Correlation())
+            # Another node may see it expire, too: the event's id makes the second one a conflict.
+            ended = replace(ended, event_id=derived_event_id("grant-expired", grant.grant_id))
+            with suppress(SequenceConflict):
+                await self._log.append([ended])
+            self._forget(grant)
         return len(expired)
+
+    def _apply(self, event: Event) -> None:
+        if event.type == GRANTED:
+            self._keep(grant_from_json(event.payload))
+        elif (live := self._live.get(str(event.payload["grant_id"]))) is not None:
+            self._forget(live.grant)
 
     def _keep(self, grant: Grant) -> None:
         left = max(0, grant.expires_ns - self._clock.now_ns())

@@ -111,6 +111,22 @@ def context_to_json(context: GrantContext) -> JsonObject:
     return wire
 
 
+def grant_from_json(wire: JsonObject) -> Grant:
+    """The grant that `grant_to_json` wrote."""
+    capabilities, context = wire["capabilities"], wire["context"]
+    assert isinstance(capabilities, list) and isinstance(context, dict)
+    return Grant(
+        grant_id=str(wire["grant_id"]),
+        agent=str(wire["agent"]),
+        verified=bool(wire["verified"]),
+        capabilities=frozenset(map(str, capabilities)),
+        issued_ns=int(str(wire["issued_ns"])),
+        expires_ns=int(str(wire["expires_ns"])),
+        granted_by=str(wire["granted_by"]),
+        context=_context_from_json(context),
+    )
+
+
 def grant_from_row(row: tuple[Cell, ...]) -> Grant:
     """The grant in a row of the table."""
     grant_id, agent, verified, capabilities, context, issued, expires, granted_by, *_ = row

@@ -9,7 +9,6 @@ from codeplane.kernel.call import Call
 from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.errors import InvalidArgument, NotFound, PolicyDenied
 from codeplane.kernel.operation import Request, Result, Risk, operation
-from codeplane.kernel.ports import ProjectionStore
 from codeplane.trust.clients.registry import ALLOWED, REVOKED, AnsweringClient, ClientRegistry, client_stream
 from codeplane.trust.people import require_person
 
@@ -66,9 +65,8 @@ class RevokedClient(Result):
 class ClientOperations:
     """Lists, allows and revokes trusted clients."""
 
-    def __init__(self, *, registry: ClientRegistry, log: ProjectionStore) -> None:
+    def __init__(self, registry: ClientRegistry) -> None:
         self._registry = registry
-        self._log = log
         # Changes are applied in the order of the log.
         self._changing = asyncio.Lock()
 
@@ -97,7 +95,6 @@ class ClientOperations:
                     )
             payload = {"name": request.name, "secret_hash": request.secret_hash}
             await call.record([(client_stream(request.name), ALLOWED, {**payload})])
-            await self._registry.restore(self._log)
         return ClientView.of(self._registry.clients[request.name])
 
     @operation("client.revoke", risk=Risk.WRITE, people=True)

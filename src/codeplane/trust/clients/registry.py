@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from codeplane.kernel.event import Event
+from codeplane.kernel.event_feed import EventFeed
 from codeplane.kernel.ids import digest
-from codeplane.kernel.ports import ProjectionStore
+from codeplane.kernel.ports import Ledger
 from codeplane.ledger.projection import Tables
 from codeplane.ledger.rows import Cell
 
@@ -68,16 +69,33 @@ class ClientRegistry:
 
     def __init__(self) -> None:
         self._clients: dict[str, AnsweringClient] = {}
+        self._feed = EventFeed({ALLOWED, REVOKED}, self._apply)
 
     @property
     def clients(self) -> Mapping[str, AnsweringClient]:
         """The trusted clients by name."""
         return self._clients
 
-    async def restore(self, log: ProjectionStore) -> None:
-        """Load the clients from the log's table, at the start and after each change."""
-        rows = await log.select(f"SELECT {_COLUMNS} FROM answering_clients")
-        self._clients = {client.name: client for client in map(AnsweringClient.from_row, rows)}
+    async def restore(self, log: Ledger) -> None:
+        """Load the clients from the log's table, and follow what becomes of them."""
+
+        async def load() -> None:
+            rows = await log.select(f"SELECT {_COLUMNS} FROM answering_clients")
+            self._clients = {client.name: client for client in map(AnsweringClient.from_row, rows)}
+
+        await self._feed.load(log, load)
+
+    def _apply(self, event: Event) -> None:
+        name = str(event.payload["name"])
+        if event.type == REVOKED:
+            self.forget(name)
+            return
+        self._clients[name] = AnsweringClient(
+            name=name,
+            secret_hash=str(event.payload["secret_hash"]),
+            since_ns=event.at_ns,
+            allowed_by=event.actor or "",
+        )
 
     def forget(self, name: str) -> None:
         """Stop trusting a client at once."""

@@ -19,9 +19,11 @@ from codeplane.kernel.errors import (
     TokenExpired,
     Unauthorized,
 )
+from codeplane.kernel.event import Event
+from codeplane.kernel.event_feed import EventFeed
 from codeplane.kernel.ids import new_id
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.ports import ProjectionStore
+from codeplane.kernel.ports import Ledger
 from codeplane.kernel.short_ids import match_id
 from codeplane.trust.identity.agent_token import LEEWAY_SEC, Claims, TokenContext, import_jwt, sign_token, verify_token
 from codeplane.trust.identity.change_signal import ChangeSignal
@@ -35,6 +37,7 @@ from codeplane.trust.identity.issued_token import (
     IssuedToken,
     IssuedTokenTable,
     agent_stream,
+    token_from_json,
 )
 from codeplane.trust.identity.lifetime import Lifetime
 from codeplane.trust.identity.signing_keys import SigningKeys
@@ -60,14 +63,19 @@ class Agents:
         # Token hash → token id: a signature is checked once, everything else at every call.
         self._verified = BoundedCache[bytes, str](_MAX_VERIFIED)
         self._writing = asyncio.Lock()
+        self._feed = EventFeed({ISSUED, SESSION, REVOKED, KEYS_ROTATED}, self._apply)
 
     def __iter__(self) -> Iterator[IssuedToken]:
         return iter(tuple(self._by_id.values()))
 
-    async def restore(self, tables: ProjectionStore) -> None:
-        """Load the issued tokens; until then every agent's token is refused."""
-        for row in await tables.select(IssuedTokenTable.SELECT):
-            self._put(IssuedTokenTable.from_row(row))
+    async def restore(self, log: Ledger) -> None:
+        """Load the issued tokens and follow what becomes of them; until then every agent's token is refused."""
+
+        async def load() -> None:
+            for row in await log.select(IssuedTokenTable.SELECT):
+                self._put(IssuedTokenTable.from_row(row))
+
+        await self._feed.load(log, load)
         if self._by_id:
             await asyncio.to_thread(import_jwt)
 
@@ -267,8 +275,6 @@ class Agents:
             session_of=session_of,
         )
         await record([(agent_stream(agent_id), kind, issued.to_json())])
-        self._forget_old()
-        self._put(issued)
         return token, issued
 
     async def _end(self, record: Recorder, revoked: tuple[IssuedToken, ...], reason: str) -> None:
@@ -292,9 +298,6 @@ class Agents:
                     for agent_id, ended in by_agent.items()
                 ]
             )
-        for token in revoked:
-            self._by_id[token.token_id] = replace(token, revoked_ns=at_ns)
-        self._changes.notify()
 
     async def _whole(self, settle: Callable[[], Awaitable[T]]) -> T:
         """Run one change at a time, to its end even when the caller is cancelled, so memory and log stay equal."""
@@ -310,6 +313,21 @@ class Agents:
 
     def _over(self, issued: IssuedToken) -> bool:
         return self._lives[issued.token_id].over(self._clock)
+
+    def _apply(self, event: Event) -> None:
+        if event.type in (ISSUED, SESSION):
+            self._forget_old()
+            issued = token_from_json(event.payload)
+            if issued.token_id not in self._by_id:
+                self._put(issued)
+            return
+        if event.type == REVOKED:
+            ids, at_ns = event.payload["token_ids"], event.payload["at_ns"]
+            assert isinstance(ids, list) and isinstance(at_ns, int)
+            for token in filter(None, map(self._by_id.get, ids)):
+                if token.revoked_ns is None:
+                    self._by_id[token.token_id] = replace(token, revoked_ns=at_ns)
+        self._changes.notify()
 
     def _put(self, issued: IssuedToken) -> None:
         self._by_id[issued.token_id] = issued

@@ -1,10 +1,10 @@
 """A paired device, and the table of devices."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from codeplane.kernel.event import Event
-from codeplane.kernel.json import JsonValue
+from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.ledger.projection import Tables
 from codeplane.ledger.rows import Cell
 
@@ -86,6 +86,37 @@ class DeviceTable:
             )
 
     @staticmethod
+    def from_fact(fact: JsonObject) -> Device:
+        """The device that `device.paired` is about."""
+        return Device(
+            device_id=str(fact["device_id"]),
+            name=str(fact["name"]),
+            public_key=str(fact["public_key"]),
+            token_seal=str(fact["token_seal"]),
+            created_ns=_number(fact, "at_ns"),
+            expires_ns=_number(fact, "expires_ns"),
+            renew_after_ns=_number(fact, "renew_after_ns"),
+        )
+
+    @staticmethod
+    def changed(device: Device, event: Event) -> Device:
+        """The device after an event that changes it, as `apply` changes its row."""
+        fact = event.payload
+        if event.type == ROTATED:
+            previous = fact["previous_seal"]
+            return replace(
+                device,
+                previous_seal=None if previous is None else str(previous),
+                previous_until_ns=_number(fact, "previous_until_ns"),
+                token_seal=str(fact["token_seal"]),
+                expires_ns=_number(fact, "expires_ns"),
+                renew_after_ns=_number(fact, "renew_after_ns"),
+            )
+        if event.type == RENEWED:
+            return replace(device, previous_seal=None) if device.token_seal == fact["token_seal"] else device
+        return device if device.revoked_ns is not None else replace(device, revoked_ns=_number(fact, "at_ns"))
+
+    @staticmethod
     def from_row(row: tuple[Cell, ...]) -> Device:
         """The device in a row of `SELECT`."""
         device_id, name, public_key, seal, created, expires, renew, previous, until, revoked = row
@@ -101,6 +132,12 @@ class DeviceTable:
             previous_until_ns=int(str(until)),
             revoked_ns=None if revoked is None else int(str(revoked)),
         )
+
+
+def _number(fact: JsonObject, name: str) -> int:
+    value = fact[name]
+    assert isinstance(value, int)
+    return value
 
 
 def _cell(value: JsonValue) -> Cell:

@@ -10,7 +10,8 @@ from codeplane.kernel.actor import Actor, ActorKind
 from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.config import DevicesConfig
 from codeplane.kernel.errors import DeviceNotFound, Overloaded, PairingRefused, TokenExpired, Unauthorized
-from codeplane.kernel.event import Draft
+from codeplane.kernel.event import Draft, Event
+from codeplane.kernel.event_feed import EventFeed
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.ports import Ledger
 from codeplane.kernel.short_ids import match_id
@@ -53,19 +54,24 @@ class Devices:
         self._graces: dict[str, Lifetime] = {}
         self._writing = asyncio.Lock()
         self._soon: Callable[[Sequence[Draft]], bool] | None = None
+        self._feed = EventFeed({PAIRED, ROTATED, RENEWED, REVOKED}, self._apply)
 
     def __iter__(self) -> Iterator[Device]:
         return iter(tuple(self._by_id.values()))
 
     async def restore(self, log: Ledger) -> None:
-        """Load the devices; until then every device is refused."""
+        """Load the devices and follow what becomes of them; until then every device is refused."""
         self._soon = log.append_soon
-        for row in await log.select(DeviceTable.SELECT):
-            device = DeviceTable.from_row(row)
-            if device.previous_until_ns > self._clock.now_ns() + _GRACE_NS:
-                # The clock was set back, so the rest of the grace period is unknown: it ends now.
-                device = replace(device, previous_seal=None)
-            self._put(device)
+
+        async def load() -> None:
+            for row in await log.select(DeviceTable.SELECT):
+                device = DeviceTable.from_row(row)
+                if device.previous_until_ns > self._clock.now_ns() + _GRACE_NS:
+                    # The clock was set back, so the rest of the grace period is unknown: it ends now.
+                    device = replace(device, previous_seal=None)
+                self._put(device)
+
+        await self._feed.load(log, load)
 
     def find(self, token: str) -> Device:
         """The device that holds the token; raises when there is none, or it has expired."""
@@ -117,22 +123,13 @@ class Devices:
 
     async def pair(self, record: Recorder, pairing: Pairing, slot: PairingSlot, *, name: str, public_key: str) -> Lease:
         """Turn a pairing slot into a device."""
-        lease, now = self._lease(slot.device_id), self._clock.now_ns()
-        device = Device(
-            device_id=slot.device_id,
-            name=name,
-            public_key=public_key,
-            token_seal=self._seal(lease.token),
-            created_ns=now,
-            expires_ns=lease.expires_ns,
-            renew_after_ns=lease.renew_after_ns,
-        )
+        lease = self._lease(slot.device_id)
         fact: JsonObject = {
-            "device_id": device.device_id,
+            "device_id": slot.device_id,
             "name": name,
             "public_key": public_key,
-            "token_seal": device.token_seal,
-            "at_ns": now,
+            "token_seal": self._seal(lease.token),
+            "at_ns": self._clock.now_ns(),
             "expires_ns": lease.expires_ns,
             "renew_after_ns": lease.renew_after_ns,
         }
@@ -140,11 +137,10 @@ class Devices:
         async def change() -> Lease:
             try:
                 self.check_room()
-                await record([(device_stream(device.device_id), PAIRED, fact)])
+                await record([(device_stream(slot.device_id), PAIRED, fact)])
             except BaseException:
                 pairing.put_back(slot)
                 raise
-            self._put(device)
             return lease
 
         return await self._whole(change)
@@ -158,28 +154,15 @@ class Devices:
             # A client that uses the old token again has lost the answer; that does not extend the old token.
             is_retry = seal == device.previous_seal
             until = device.previous_until_ns if is_retry else now + _GRACE_NS
-            renewed = replace(
-                device,
-                token_seal=self._seal(lease.token),
-                expires_ns=lease.expires_ns,
-                renew_after_ns=lease.renew_after_ns,
-                previous_seal=seal,
-                previous_until_ns=until,
-            )
             fact: JsonObject = {
                 "device_id": device.device_id,
-                "token_seal": renewed.token_seal,
-                "expires_ns": renewed.expires_ns,
-                "renew_after_ns": renewed.renew_after_ns,
+                "token_seal": self._seal(lease.token),
+                "expires_ns": lease.expires_ns,
+                "renew_after_ns": lease.renew_after_ns,
                 "previous_seal": seal,
                 "previous_until_ns": until,
             }
             await record([(device_stream(device.device_id), ROTATED, fact)])
-            current = self._by_id[device.device_id]
-            grace = self._graces.get(device.device_id)
-            self._put(replace(renewed, revoked_ns=current.revoked_ns))
-            if is_retry and grace is not None:
-                self._graces[device.device_id] = grace
             return lease
 
         return await self._whole(change)
@@ -195,12 +178,17 @@ class Devices:
             now = self._clock.now_ns()
             fact: JsonObject = {"device_id": device_id, "at_ns": now, "reason": reason}
             await record([(device_stream(device_id), REVOKED, fact)])
-            revoked = replace(self._by_id[device_id], revoked_ns=now)
-            self._put(revoked)
-            self._changes.notify()
-            return revoked
+            return self._by_id[device_id]
 
         return await self._whole(change)
+
+    def _apply(self, event: Event) -> None:
+        if event.type == PAIRED:
+            self._put(DeviceTable.from_fact(event.payload))
+        elif (device := self._by_id.get(str(event.payload["device_id"]))) is not None:
+            self._put(DeviceTable.changed(device, event))
+        if event.type == REVOKED:
+            self._changes.notify()
 
     async def _whole(self, settle: Callable[[], Awaitable[T]]) -> T:
         """Run one change at a time, to its end even when the caller is cancelled, so memory and log stay equal."""

@@ -69,6 +69,22 @@ class IssuedToken:
         }
 
 
+def token_from_json(wire: JsonObject) -> IssuedToken:
+    """The record that `IssuedToken.to_json` wrote."""
+    session_of, capabilities = wire["session_of"], wire["capabilities"]
+    assert isinstance(capabilities, list)
+    return IssuedToken(
+        token_id=str(wire["token_id"]),
+        agent_id=str(wire["agent_id"]),
+        key_id=str(wire["key_id"]),
+        issued_ns=_number(wire, "at_ns"),
+        expires_ns=_number(wire, "expires_ns"),
+        capabilities=tuple(capabilities),
+        context=TokenContext.model_validate(wire["context"]),
+        session_of=None if session_of is None else str(session_of),
+    )
+
+
 class IssuedTokenTable:
     """The tokens of agents; issuing one deletes those that expired more than a week earlier."""
 

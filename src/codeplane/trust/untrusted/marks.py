@@ -6,15 +6,25 @@ from collections.abc import Iterable
 from codeplane.kernel.actor import Actor, ActorKind
 from codeplane.kernel.call import Call
 from codeplane.kernel.call_record import task_stream
-from codeplane.kernel.clock import Clock
-from codeplane.kernel.errors import GitBusy
-from codeplane.kernel.event import ContentTrust, Draft, Source
-from codeplane.kernel.event_log import EventLog
+from codeplane.kernel.errors import GitBusy, Overloaded, SequenceConflict
+from codeplane.kernel.event import ContentTrust, Draft, Event, Source
+from codeplane.kernel.event_feed import EventFeed
+from codeplane.kernel.event_log import EventLog, EventQuery
 from codeplane.kernel.online_runs import OnlineRuns
-from codeplane.kernel.ports import ProjectionStore
+from codeplane.kernel.ports import Ledger
 from codeplane.trust.identity.identities import device_of, has_own_token
 from codeplane.trust.people import is_person
-from codeplane.trust.untrusted.table import CLEARED, COLUMNS, MARKED, SESSION, STREAM, THREAD, WORK, Mark
+from codeplane.trust.untrusted.table import (
+    CLEARED,
+    COLUMNS,
+    MARKED,
+    SESSION,
+    SESSION_CLOSED,
+    STREAM,
+    THREAD,
+    WORK,
+    Mark,
+)
 
 CONTENT_INGESTED = "content.ingested"
 # Agents without a token count as one, because they can choose their names.
@@ -23,6 +33,7 @@ WITHOUT_TOKEN = "agents-without-token"
 _ANY_AGENT = "any-agent"
 _MAX_SHOWN = 500
 _WAIT_SEC = 10.0
+_MAX_CONFLICTS = 20
 
 
 class UntrustedMarks:
@@ -31,29 +42,34 @@ class UntrustedMarks:
     def __init__(
         self,
         *,
-        clock: Clock,
         online_runs: OnlineRuns | None = None,
         require_token: bool = False,
     ) -> None:
         """`online_runs` are git commands with the network, which `mark` waits for."""
-        self._clock = clock
         self._online_runs = online_runs or OnlineRuns()
         self._require_token = require_token
         self._marks: dict[str, Mark] = {}
-        self._is_restored = False
+        # The last sequence of the marks' stream that is taken in; unknown until they are loaded.
+        self._sequence: int | None = None
+        self._feed = EventFeed({MARKED, CLEARED, SESSION_CLOSED}, self._apply)
         # A mark that is set while the owner clears comes after it, in the log and in memory.
         self._changing = asyncio.Lock()
 
-    async def restore(self, log: ProjectionStore) -> None:
-        """Load the marks of earlier runs."""
-        marks = map(Mark.from_row, await log.select(f"SELECT {COLUMNS} FROM untrusted"))
-        self._marks = {mark.subject: mark for mark in marks}
-        self._is_restored = True
+    async def restore(self, log: Ledger) -> None:
+        """Load the marks of earlier runs, and follow what becomes of them."""
+
+        async def load() -> None:
+            newest = await log.query(EventQuery(stream=STREAM, newest=True, limit=1))
+            marks = map(Mark.from_row, await log.select(f"SELECT {COLUMNS} FROM untrusted"))
+            self._marks = {mark.subject: mark for mark in marks}
+            self._sequence = newest[0].sequence if newest else 0
+
+        await self._feed.load(log, load)
 
     @property
     def has_marks(self) -> bool:
         """Whether any mark is set; also True until the marks of earlier runs are loaded."""
-        return bool(self._marks) or not self._is_restored
+        return bool(self._marks) or self._sequence is None
 
     async def mark(self, call: Call, source: str, what: str) -> None:
         """Record durably that a call brings in untrusted content; people are not marked.
@@ -92,36 +108,52 @@ class UntrustedMarks:
             correlation=call.correlation,
         )
         async with self._changing:
-            new = [subject for subject in subjects if subject not in self._marks]
-            if not new:
-                await call.log.append([ingested])
+            for _ in range(_MAX_CONFLICTS):
+                new = [subject for subject in subjects if subject not in self._marks]
+                drafts = [ingested, *([self._marked(call, new, reader, source, what)] if new else [])]
+                try:
+                    await call.log.append(drafts, expect=self._expected())
+                except SequenceConflict:
+                    # Marks were cleared or set elsewhere meanwhile, and are taken in by now.
+                    continue
                 return
-            mark = Mark(
-                subject=reader,
-                reader=reader,
-                actor=str(call.actor),
-                operation=call.operation.name,
-                source=source,
-                what=what,
-                since_ns=self._clock.now_ns(),
-            )
-            marked = Draft(
-                stream=STREAM,
-                type=MARKED,
-                payload={
-                    "subjects": [*new],
-                    "reader": reader,
-                    "actor": mark.actor,
-                    "operation": mark.operation,
-                    "source": source,
-                    "what": what,
-                },
-                actor=str(call.actor),
-                source=Source.TOOL_EXECUTOR,
-                correlation=call.correlation,
-            )
-            await call.log.append([ingested, marked])
-            self._marks |= dict.fromkeys(new, mark)
+            raise Overloaded("marks on untrusted content change too often")
+
+    def _expected(self) -> dict[str, int] | None:
+        """Where the marks' stream has to be for what is known of it to hold."""
+        return None if self._sequence is None else {STREAM: self._sequence}
+
+    @staticmethod
+    def _marked(call: Call, subjects: list[str], reader: str, source: str, what: str) -> Draft:
+        return Draft(
+            stream=STREAM,
+            type=MARKED,
+            payload={
+                "subjects": [*subjects],
+                "reader": reader,
+                "actor": str(call.actor),
+                "operation": call.operation.name,
+                "source": source,
+                "what": what,
+            },
+            actor=str(call.actor),
+            source=Source.TOOL_EXECUTOR,
+            correlation=call.correlation,
+        )
+
+    def _apply(self, event: Event) -> None:
+        if event.type == SESSION_CLOSED:
+            # A closed session is never entered again.
+            self._marks.pop(f"{SESSION}{event.correlation.session_id}", None)
+            return
+        self._sequence = event.sequence
+        subjects = event.payload["subjects"]
+        assert isinstance(subjects, list)
+        for subject in map(str, subjects):
+            if event.type == CLEARED:
+                self._marks.pop(subject, None)
+            else:
+                self._marks.setdefault(subject, Mark.from_event(subject, event))
 
     async def clear(self, log: EventLog, by: Actor, reader: str | None = None) -> tuple[str, ...]:
         """Clear the marks of one identity with its sessions, or all; returns the cleared subjects."""
@@ -134,8 +166,6 @@ class UntrustedMarks:
             if cleared:
                 draft = Draft(stream=STREAM, type=CLEARED, payload={"subjects": [*cleared]}, actor=str(by))
                 await log.append([draft])
-            for subject in cleared:
-                del self._marks[subject]
             return tuple(cleared)
 
     def mark_of_call(self, call: Call) -> Mark | None:

@@ -13,6 +13,7 @@ MARKED, CLEARED = "untrusted.marked", "untrusted.cleared"
 SESSION_CLOSED = "session.closed"
 # Subjects that are no identities.
 SESSION, WORK, THREAD = "session:", "work:", "thread:"
+_FIELDS = ("reader", "actor", "operation", "source", "what")
 COLUMNS = "subject, reader, actor, operation, source, what, since_ns"
 
 
@@ -41,6 +42,20 @@ class Mark:
             source=str(source),
             what=str(what),
             since_ns=int(str(since_ns)),
+        )
+
+    @classmethod
+    def from_event(cls, subject: str, event: Event) -> "Mark":
+        """The mark that an event sets on one of its subjects."""
+        reader, actor, operation, source, what = (str(event.payload[name]) for name in _FIELDS)
+        return cls(
+            subject=subject,
+            reader=reader,
+            actor=actor,
+            operation=operation,
+            source=source,
+            what=what,
+            since_ns=event.at_ns,
         )
 
 
@@ -73,7 +88,7 @@ class UntrustedTable:
                     "INSERT OR IGNORE INTO untrusted VALUES (?, ?, ?, ?, ?, ?, ?)",
                     (
                         str(subject),
-                        *(str(payload[name]) for name in ("reader", "actor", "operation", "source", "what")),
+                        *(str(payload[name]) for name in _FIELDS),
                         event.at_ns,
                     ),
                 )
