@@ -1,7 +1,7 @@
 """What the ledger keeps of a call: intent before a mutation, outcome after every call."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codeplane.kernel.actor import Actor
 from codeplane.kernel.call import Call, Operation
@@ -16,6 +16,7 @@ CALL_STARTED = "call.started"
 CALL_FINISHED = "call.finished"
 CALL_REPLAYED = "call.replayed"
 CALL_REFUSED = "call.refused"
+KEY_CLAIMED = "key.claimed"
 ACTION_EXECUTED, ACTION_INTERRUPTED = "action.executed", "action.interrupted"
 # The surface of approved calls that the server itself runs, since their callers no longer wait.
 RESUMED_SURFACE = "approval"
@@ -132,6 +133,11 @@ class CallRecord:
     def started(self) -> Draft:
         """The intent of a mutation; durable before its handler runs."""
         return self._draft(CALL_STARTED, self._common())
+
+    def claimed(self, key_stream: str) -> Draft:
+        """The claim of the call's idempotency key, for the nodes of a shared log."""
+        payload: JsonObject = {"operation": self.operation.name, "arguments_hash": self.arguments_hash}
+        return replace(self._draft(KEY_CLAIMED, payload), stream=key_stream)
 
     def replayed(self) -> Draft:
         """The answer of an earlier call with the same key was given again."""

@@ -190,6 +190,20 @@ class Claim(Protocol):
         """How the first call with this key ended, when there was one."""
         ...
 
+    @property
+    def key_stream(self) -> str | None:
+        """The stream that the intent of the call claims, where several nodes share the log; None elsewhere."""
+        ...
+
+    @property
+    def head(self) -> int:
+        """The last sequence of that stream that the claim knows of."""
+        ...
+
+    async def lost(self) -> "StoredOutcome | None":
+        """How the call ended that claimed the key on another node meanwhile; None when that one freed the key."""
+        ...
+
     def release(self) -> None:
         """Let others go on; what happened is in the log."""
         ...

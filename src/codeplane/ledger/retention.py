@@ -36,6 +36,7 @@ CLASSES = (
     StreamClass(prefix="task/", setting="tasks_days", whole=True),
     StreamClass(prefix="session/", setting="tasks_days", whole=True),
     StreamClass(prefix="thread/", setting="messages_days", whole=False),
+    StreamClass(prefix="key/", setting="idempotency_days", whole=True),
     StreamClass(prefix="work/", setting="audit_days", whole=True),
     StreamClass(prefix="artifact/", setting="artifacts_days", whole=True),
     StreamClass(prefix="execution/", setting="artifacts_days", whole=True),

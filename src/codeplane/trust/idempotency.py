@@ -2,8 +2,10 @@
 
 import asyncio
 import json
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from codeplane.kernel.actor import Actor
 from codeplane.kernel.call_record import CALL_FINISHED, CALL_STARTED, CUT_OFF, key_holder
@@ -15,13 +17,15 @@ from codeplane.kernel.errors import (
     OutcomeUnknown,
     ResultGone,
 )
-from codeplane.kernel.event import Draft, Event, Source
+from codeplane.kernel.event import Draft, Event, Gap, Heartbeat, Source
 from codeplane.kernel.event_log import EventQuery
+from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonValue, dumps
 from codeplane.kernel.ports import Ledger, StoredOutcome
 from codeplane.ledger.projection import RETENTION_APPLIED, Tables
 
 _MAX_PATHS = 20
+_WAIT_ELSEWHERE_SEC = 60.0
 _SEE, _LOOK = "mutation_show tells what it did", "git_status and git_log show how things are"
 _BY_NAME = {kind.name: kind for kind in ERRORS}
 
@@ -91,9 +95,17 @@ class KeyClaim:
     """A key held by one call while it runs."""
 
     replay: StoredOutcome | None
+    look: Callable[["KeyClaim"], Awaitable[None]]
+    key_stream: str | None = None
+    head: int = 0
     done: asyncio.Event
     holders: dict[tuple[str, str, str], asyncio.Event]
     place: tuple[str, str, str]
+
+    async def lost(self) -> StoredOutcome | None:
+        """How the call ended that claimed the key elsewhere; None when the key is free again."""
+        await self.look(self)
+        return self.replay
 
     def release(self) -> None:
         """Wake the calls that wait for the same key."""
@@ -105,8 +117,10 @@ class KeyClaim:
 class IdempotencyKeys:
     """Looks keys up in the log's table, and runs one call per key at a time."""
 
-    def __init__(self, log: Ledger) -> None:
+    def __init__(self, log: Ledger, *, is_shared: bool = False) -> None:
+        """`is_shared`: other nodes run calls, too; a key is claimed by an event that expects its stream's head."""
         self._log = log
+        self._is_shared = is_shared
         self._held: dict[tuple[str, str, str], asyncio.Event] = {}
 
     async def claim(self, *, actor: Actor, operation: str, key: str, arguments_hash: str) -> KeyClaim:
@@ -114,10 +128,24 @@ class IdempotencyKeys:
         place = (key_holder(actor), operation, key)
         while (holder := self._held.get(place)) is not None:
             await holder.wait()
-        claim = KeyClaim(replay=None, done=asyncio.Event(), holders=self._held, place=place)
+
+        async def look(claim: KeyClaim) -> None:
+            if claim.key_stream is not None:
+                # First: what another node claims after this makes the intent a conflict.
+                claim.head = await self._head(claim.key_stream)
+            claim.replay = await self._before(actor, operation, key, arguments_hash)
+
+        claim = KeyClaim(
+            replay=None,
+            look=look,
+            key_stream=_key_stream(place) if self._is_shared else None,
+            done=asyncio.Event(),
+            holders=self._held,
+            place=place,
+        )
         self._held[place] = claim.done
         try:
-            claim.replay = await self._before(actor, operation, key, arguments_hash)
+            await look(claim)
         except BaseException:
             claim.release()
             raise
@@ -129,6 +157,9 @@ class IdempotencyKeys:
             row = await self._row(actor.owner_id, operation, key)
             if row is None or not await self._was_by(actor, row[-1]):
                 return None
+        if row[1] == "running" and await self._is_elsewhere(row[-1]):
+            await self._until_ended(str(row[-1]))
+            return await self._before(actor, operation, key, arguments_hash)
         first_hash, status, result_hash, error, call_id = row
         if first_hash != arguments_hash:
             await self._report_conflict((actor.owner_id, operation, key), arguments_hash, str(first_hash))
@@ -149,6 +180,31 @@ class IdempotencyKeys:
         if data is None:
             raise ResultGone(f"call {call_id} with this key is done", details={"result_hash": result_hash})
         return StoredOutcome(result_json=data.decode())
+
+    async def _head(self, stream: str) -> int:
+        ((head,),) = await self._log.select("SELECT coalesce(max(head), 0) FROM streams WHERE stream = ?", (stream,))
+        return int(str(head))
+
+    async def _is_elsewhere(self, call_id: str | None) -> bool:
+        """Whether a call was started by another node, which may be about to end it."""
+        events = await self._log.query(EventQuery(call_id=call_id, types=(CALL_STARTED,), limit=1))
+        return bool(events) and not self._log.is_own(events[0])
+
+    async def _until_ended(self, call_id: str) -> None:
+        """Wait until another node has recorded the end of its call."""
+        ended = EventQuery(call_id=call_id, types=(CALL_FINISHED,))
+        try:
+            followed = cast(AsyncGenerator[Event | Heartbeat | Gap, None], self._log.follow(ended))
+            async with asyncio.timeout(_WAIT_ELSEWHERE_SEC), aclosing(followed) as events:
+                async for event in events:
+                    if isinstance(event, Event):
+                        return
+        except TimeoutError:
+            raise OutcomeUnknown(
+                f"call {call_id} with this key still runs on another node",
+                hint="ask again with the same key and arguments when it has ended",
+                details={"call_id": call_id, "running": True},
+            ) from None
 
     async def _done_unanswered(self, call_id: str | None) -> ResultGone:
         """The error for a call that was cut off after it had made its change."""
@@ -197,6 +253,11 @@ class IdempotencyKeys:
             ]
         )
         raise IdempotencyConflict(f"idempotency_key {key!r} was used for {operation} with other arguments")
+
+
+def _key_stream(place: tuple[str, str, str]) -> str:
+    """The stream of one key; by hash, since keys are the callers' text."""
+    return f"key/{digest(chr(0x1F).join(place).encode('utf-8', 'backslashreplace'))[:40]}"
 
 
 def _error(name: str, wire: dict[str, JsonValue]) -> CodePlaneError:

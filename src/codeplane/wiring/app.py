@@ -178,7 +178,7 @@ def _wire(foundation: Foundation, operations: Sequence[object]) -> Plane:
             authority=trust.authority,
             approver=trust.approvals,
             tasks=work.sessions,
-            idempotency=IdempotencyKeys(foundation.log),
+            idempotency=IdempotencyKeys(foundation.log, is_shared=foundation.log.is_shared),
             log=foundation.log,
             blobs=foundation.log,
             repo=repository.state_hash,

@@ -30,5 +30,6 @@ class CountBudget:
             return Admitted(authorised=authorised, replay=None)
         repo_before, commit_before = await self.repo.state()
         admitted = Admitted(authorised=authorised, replay=None, repo_before=repo_before, commit_before=commit_before)
-        await self.recorder.intent(admitted)
+        if (elsewhere := await self.recorder.intent(admitted)) is not None:
+            return Admitted(authorised=authorised, replay=elsewhere)
         return admitted

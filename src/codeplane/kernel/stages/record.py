@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from codeplane.kernel.call_record import CALL_FINISHED, CALL_REFUSED, RESUMED_SURFACE, CallRecord, with_copies
-from codeplane.kernel.errors import Cancelled, CodePlaneError, OutcomeUnknown
+from codeplane.kernel.errors import Cancelled, CodePlaneError, OutcomeUnknown, Overloaded, SequenceConflict
 from codeplane.kernel.event import Correlation, Draft, Source
 from codeplane.kernel.event_log import EventQuery
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Result
-from codeplane.kernel.ports import CallReport, Convergence
+from codeplane.kernel.ports import CallReport, Convergence, StoredOutcome
 from codeplane.kernel.refusal_count import RefusalCount
 from codeplane.kernel.stages.ports import StagePorts
 from codeplane.kernel.stages.progress import NOBODY, Admitted, Identified, Progress, Received
@@ -19,6 +19,7 @@ from codeplane.kernel.stages.progress import NOBODY, Admitted, Identified, Progr
 _MAX_NAME = 100
 _MAX_REASON = 300
 _MAX_UNRECORDED = 1000
+_MAX_CONFLICTS = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,8 +42,11 @@ class Recorder:
         # The ends of mutations by call id that the log may not have taken, as on a full disk.
         self._unrecorded: dict[str, Sequence[Draft]] = {}
 
-    async def intent(self, admitted: Admitted) -> None:
-        """Record that a mutation is about to run; returns when that is durable."""
+    async def intent(self, admitted: Admitted) -> StoredOutcome | None:
+        """Record that a mutation is about to run; returns when that is durable.
+
+        Where several nodes share the log, another may have claimed the call's key meanwhile: returns how that ended.
+        """
         authorised = admitted.authorised
         identified = authorised.identified
         progress = Progress(
@@ -52,7 +56,20 @@ class Recorder:
             admitted=admitted,
             only_reads=authorised.only_reads,
         )
-        await self._ports.log.append([_record(progress, identified).started()])
+        record, claim = _record(progress, identified), identified.received.claim
+        if claim is None or claim.key_stream is None:
+            await self._ports.log.append([record.started()])
+            return None
+        for _ in range(_MAX_CONFLICTS):
+            drafts = [record.started(), record.claimed(claim.key_stream)]
+            try:
+                await self._ports.log.append(drafts, expect={claim.key_stream: claim.head})
+            except SequenceConflict:
+                if (outcome := await claim.lost()) is not None:
+                    return outcome
+                continue
+            return None
+        raise Overloaded("the idempotency_key is claimed and freed too often elsewhere")
 
     async def finished(
         self,
