@@ -167,6 +167,7 @@ FOUND: dict[str, Callable[[Server], str]] = {
         "/dashboard/calls/" + rows(server, "call.list", "results", {"operation": "run_bash", "outcome": "ok"})[0]["key"]
     ),
     "task": lambda server: "/dashboard/tasks/" + busiest_task(server),
+    "work_item": lambda server: "/dashboard/work/" + rows(server, "work.list", "results")[0]["work_id"],
     "replay": lambda server: "/dashboard/ledger/replay/" + busiest_task(server),
     "run": lambda server: (
         "/dashboard/changes/tests/"
@@ -182,6 +183,19 @@ def play(server: Server, *, odd: bool = True) -> None:
     _run(more_work(server))
     if odd:
         _run(markup_calls(server))
+    background_work(server, title=f"Look around {EVIL}" if odd else "Look around before the release")
+
+
+def background_work(server: Server, *, title: str) -> None:
+    """Work that is done, and work that used up its limit and waits."""
+    steps: list[JsonObject] = [
+        {"operation": "status"},
+        {"operation": "map_repo"},
+        {"operation": "search", "arguments": {"query": "rate", "mode": "literal"}},
+    ]
+    for wanted in ({"title": title}, {"title": f"{title}, in parts", "max_steps": 1}):
+        server.call("work.start", steps=steps, **wanted)
+    until(lambda: all(item["state"] in ("COMPLETED", "WAITING") for item in rows(server, "work.list", "results")))
 
 
 def look_again(server: Server) -> None:

@@ -13,6 +13,7 @@ PAGES = {
     "activity": "/dashboard/activity",
     "approvals": "/dashboard/approvals",
     "tasks": "/dashboard/tasks",
+    "work": "/dashboard/work",
     "changes": "/dashboard/changes",
     "compare": "/dashboard/changes/compare?base=HEAD~1",
     "tests": "/dashboard/changes/tests",

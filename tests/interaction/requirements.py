@@ -86,6 +86,11 @@ REQUIREMENTS = (
     ),
     Requirement(id="TRUST-02", source="design §4", promise="a call's own risk decides, not its operation's"),
     Requirement(
+        id="WORK-05",
+        source="design §10",
+        promise="a person sees work as a tree on the dashboard and by cpl work, follows, cancels and resumes it there",
+    ),
+    Requirement(
         id="LOG-53",
         source="design §10",
         promise="text that arrives in pieces is redacted as if it had come whole, wherever it is split",

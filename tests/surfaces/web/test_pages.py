@@ -16,6 +16,8 @@ SHOWN = {
     "/dashboard/activity?actor=agent:*": ("write_files", "claude-code", "NOT_FOUND", "waits for you", "rejected"),
     "/dashboard/approvals": ("shell command", "git.discard", "rejected", "the table is right"),
     "/dashboard/tasks": ("claude-code", "cursor", "mutations", "Switzerland raises its VAT"),
+    "/dashboard/work": ("Look around", "completed", "3 of 3 steps", "waits for higher limits", "1 of 3 steps"),
+    "/dashboard/work?state=WAITING": ("in parts", "waits for higher limits"),
     "/dashboard/changes": ("shop/tax.py", "applied", "by ", "test_the_carrier_answers_in_time", "Slowest targets"),
     "/dashboard/changes/compare?base=HEAD~1": ("Order", "body changed", "breaking", "Blast radius shop/"),
     "/dashboard/changes/tests": (

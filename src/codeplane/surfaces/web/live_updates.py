@@ -22,6 +22,10 @@ from codeplane.surfaces.web.sign_ins import SignIns
 _HEARTBEAT_SEC = 10.0
 _DECIDED = ("action.created", "action.approved", "action.rejected")
 _RUNS = ("call.started", "call.finished")
+_WORK = tuple(
+    f"work.{what}"
+    for what in ("created", "leased", "stepped", "waiting", "resumed", "completed", "failed", "cancelled")
+)
 # A page holds one; more than these are not pages that anyone looks at.
 MAX_PER_SESSION, MAX_STREAMS = 20, 100
 _RETRY_SEC = 30
@@ -40,16 +44,18 @@ class LiveUpdates:
         self._open: Counter[str] = Counter()
 
     async def signals(self, request: PageRequest) -> Response:
-        """Stream `approvals` when an action waits or is decided; on request `runs` when a change starts or ends."""
+        """Stream `approvals` when an action waits or is decided; on request `runs` when a change starts or ends, and
+        `work` when a work item moves."""
         after, knew = await self._start_position(request, _resume_position(request))
-        types = _DECIDED + (_RUNS if "runs" in request.query else ())
+        types = _DECIDED + (_RUNS if "runs" in request.query else ()) + (_WORK if "work" in request.query else ())
         arguments: JsonObject = {"types": list(types), "after": after, **_watch_options(request)}
 
         def shown(item: JsonObject) -> str:
             event = item.get("event")
             if not isinstance(event, dict):
                 return ": alive\n\n"
-            kind = "approvals" if event.get("type") in _DECIDED else "runs"
+            name = event.get("type")
+            kind = "approvals" if name in _DECIDED else "work" if name in _WORK else "runs"
             if kind == "runs" and not get_field(event, "payload", "mutates"):
                 return ""
             return _message("changed", event=kind, position=event.get("position"))

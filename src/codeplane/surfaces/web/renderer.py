@@ -16,6 +16,7 @@ NAVIGATION = (
     ("Activity", "/dashboard/activity"),
     ("Approvals", "/dashboard/approvals"),
     ("Tasks", "/dashboard/tasks"),
+    ("Work", "/dashboard/work"),
     ("Changes", "/dashboard/changes"),
     ("Repository", "/dashboard/repository"),
     ("Ledger", "/dashboard/ledger"),

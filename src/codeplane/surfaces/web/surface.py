@@ -31,6 +31,7 @@ from codeplane.surfaces.web.pages import (
     settings,
     tasks,
     trust,
+    work,
 )
 from codeplane.surfaces.web.renderer import Renderer
 from codeplane.surfaces.web.security_headers import PRIVATE, SECURITY
@@ -38,7 +39,7 @@ from codeplane.surfaces.web.sign_ins import SESSION_SEC, SignIns
 from codeplane.surfaces.web.static_files import StaticFiles
 
 _FOLDER = Path(__file__).parent
-_PAGES = (overview, activity, approvals, tasks, changes, repository, ledger, trust, settings)
+_PAGES = (overview, activity, approvals, tasks, work, changes, repository, ledger, trust, settings)
 
 Handler = Callable[[PageRequest], Awaitable[Response]]
 

@@ -62,6 +62,7 @@ class ListRequest(PageRequest):
 
     state: Literal["QUEUED", "RUNNING", "WAITING", "COMPLETED", "FAILED", "CANCELLED"] | None = None
     parent_id: str | None = Field(None, max_length=100, description="only those that this item started")
+    tree: bool = Field(False, description="only those that no item started, and in `started` what is below each")
 
 
 class WorkView(Result):
@@ -146,9 +147,21 @@ class WorkPage(Result):
 
     results: tuple[WorkView, ...]
     pagination: Pagination
+    started: tuple[WorkView, ...] = Field((), description="with `tree`, what these started, at any depth, oldest first")
+    left_out: bool = Field(False, description="whether more was started than is listed")
 
     def text(self) -> str:
-        return ("\n".join(view.text() for view in self.results) or "no work") + self.pagination.line()
+        below: dict[str | None, list[WorkView]] = {}
+        for view in self.started:
+            below.setdefault(view.parent_id, []).append(view)
+        lines: list[str] = []
+        stack = [(0, view) for view in reversed(self.results)]
+        while stack:
+            depth, view = stack.pop()
+            lines.append("  " * depth + view.text())
+            stack += [(depth + 1, child) for child in reversed(below.get(view.work_id, ()))]
+        more = ["[more was started than is listed]"] if self.left_out else []
+        return ("\n".join([*lines, *more]) or "no work") + self.pagination.line()
 
 
 class WorkEvent(Result):

@@ -36,7 +36,7 @@ from codeplane.work.items.models import (
     WorkView,
 )
 from codeplane.work.items.step_list import StepList
-from codeplane.work.items.store import new_work_id
+from codeplane.work.items.store import MAX_DESCENDANTS, new_work_id
 
 _OWN_FAMILY = "work."
 
@@ -114,6 +114,8 @@ class WorkOperations:
             if value is not None:
                 conditions.append(f"{column} = ?")
                 values.append(value)
+        if request.tree:
+            conditions.append("parent_id IS NULL")
         scope = self._scope_of(call)
         if scope is not None:
             own, reader = own_actor_condition("created_by", scope)
@@ -131,7 +133,13 @@ class WorkOperations:
         page, following = items[: request.limit], None
         if len(items) > request.limit:
             following = self._cursors.issue(scope=name, state={"before": page[-1].work_id})
-        return WorkPage(results=tuple(map(WorkView.of, page)), pagination=Pagination(next_cursor=following))
+        started = await self._engine.store.descendants([item.work_id for item in page]) if request.tree else []
+        return WorkPage(
+            results=tuple(map(WorkView.of, page)),
+            pagination=Pagination(next_cursor=following),
+            started=tuple(map(WorkView.of, started[:MAX_DESCENDANTS])),
+            left_out=len(started) > MAX_DESCENDANTS,
+        )
 
     @operation("work.show", risk=Risk.READ)
     async def show(self, call: Call, request: WorkRequest) -> WorkShown:

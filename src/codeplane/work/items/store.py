@@ -6,7 +6,7 @@ from codeplane.kernel.actor import Actor
 from codeplane.kernel.errors import WorkNotFound
 from codeplane.kernel.event import Correlation, Draft
 from codeplane.kernel.ids import new_id
-from codeplane.kernel.json import JsonObject
+from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.ports import Ledger
 from codeplane.kernel.short_ids import match_stored_id
 from codeplane.ledger.rows import Cell
@@ -14,6 +14,7 @@ from codeplane.work.items.item import COLUMNS, WorkItem, WorkLimits, item_from_r
 from codeplane.work.items.table import CREATED
 
 _MAX_DUE = 1000
+MAX_DESCENDANTS = 200
 _MAX_MESSAGE = 1000
 
 
@@ -74,6 +75,16 @@ class WorkStore:
     async def children(self, work_id: str) -> list[WorkItem]:
         """The items that were started by this one."""
         return await self.select("parent_id = ? ORDER BY position LIMIT ?", (work_id, _MAX_DUE))
+
+    async def descendants(self, work_ids: Sequence[str]) -> list[WorkItem]:
+        """What items started, at any depth, oldest first; one more than MAX_DESCENDANTS where there are more."""
+        return await self.select(
+            """work_id IN (WITH RECURSIVE below(work_id) AS (
+                   SELECT w.work_id FROM work_items w WHERE w.parent_id IN (SELECT value FROM json_each(?))
+                   UNION SELECT w.work_id FROM below JOIN work_items w ON w.parent_id = below.work_id LIMIT ?)
+               SELECT work_id FROM below) ORDER BY position""",
+            (dumps([*work_ids]), MAX_DESCENDANTS + 1),
+        )
 
     async def select(self, where: str, values: Sequence[Cell]) -> list[WorkItem]:
         """The items that meet an SQL condition."""

@@ -25,6 +25,7 @@ from codeplane.surfaces.cli.commands.search import search
 from codeplane.surfaces.cli.commands.status import status
 from codeplane.surfaces.cli.commands.uninstall import uninstall
 from codeplane.surfaces.cli.commands.up import up
+from codeplane.surfaces.cli.commands.work import work
 from codeplane.surfaces.cli.output import version
 
 app = typer.Typer(
@@ -63,3 +64,4 @@ app.add_typer(devices, name="devices")
 app.add_typer(agents, name="agents")
 app.add_typer(grants, name="grants")
 app.add_typer(policy, name="policy")
+app.add_typer(work, name="work")
