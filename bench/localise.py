@@ -106,7 +106,8 @@ def _in_git(repository: Path, commit: str) -> Iterator[tuple[str, bytes]]:
     for line in listed.split(b"\0")[:-1]:
         facts, _, raw = line.partition(b"\t")
         _, kind, name, size = facts.split()
-        if kind == b"blob" and int(size) <= _MAX_BYTES:
+        # A partial clone has no size for what it left out.
+        if kind == b"blob" and size.isdigit() and int(size) <= _MAX_BYTES:
             entries.append((os.fsdecode(raw), name))
     wanted = b"".join(name + b"\n" for _, name in entries)
     found = subprocess.run([*git, "cat-file", "--batch"], input=wanted, capture_output=True, check=True).stdout

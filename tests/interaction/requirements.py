@@ -558,6 +558,16 @@ REQUIREMENTS = (
         promise="tasks drawn from real commits are played by both policies and scored by what other tools say",
     ),
     Requirement(
+        id="NXT-01",
+        source="design §4",
+        promise="context_for names the files and lines to read next for a diff, a failure or a task, with reasons",
+    ),
+    Requirement(
+        id="NXT-02",
+        source="design §4",
+        promise="context_for stays within its limit and budget, counts what it left out, and says when nothing fits",
+    ),
+    Requirement(
         id="DIR-01",
         source="design §6",
         promise="list_dir lists what is indexed, in pages of one state, never git's or CodePlane's own",

@@ -11,6 +11,7 @@ from codeplane.adapters.git_cli import GitCli, clean_environment
 from codeplane.adapters.pygit2_repo import GitRepo
 from codeplane.adapters.watchfiles_watcher import Watcher
 from codeplane.code.resolve.world import SharedModules
+from codeplane.git.read.co_change import CoChangeReader
 from codeplane.git.read.file_status import file_status_reader
 from codeplane.git.read.operations import read_operations
 from codeplane.git.read.reader import Before, GitReader
@@ -40,6 +41,7 @@ from codeplane.query.overview.map_repo import MapOperations
 from codeplane.query.read.list_dir import ListOperations
 from codeplane.query.read.read_files import ReadOperations
 from codeplane.query.search.search import SearchOperations
+from codeplane.query.task_context.context_for import TaskContextOperations
 from codeplane.refactor.decisions.table import DecisionTable
 from codeplane.refactor.scip.store import newest_by_language
 from codeplane.refactor.structural.operations import StructuralOperations
@@ -118,6 +120,14 @@ def build_repository(
         edits = build_edits(
             foundation, root=root, home=home, knowledge=knowledge, contexts=contexts, parsers=index.parsers
         )
+    git_reader = GitReader(
+        root=root,
+        environment=environment,
+        timeout_sec=foundation.config.git.timeout_sec,
+        before=before,
+        secrets=secrets,
+        runs=runs,
+    )
     return Repository(
         index=index,
         contexts=contexts,
@@ -134,20 +144,12 @@ def build_repository(
                 max_file_bytes=max_file_bytes,
                 knowledge=knowledge,
                 secrets=secrets,
-                git=file_status_reader(
-                    GitReader(
-                        root=root,
-                        environment=environment,
-                        timeout_sec=foundation.config.git.timeout_sec,
-                        before=before,
-                        secrets=secrets,
-                        runs=runs,
-                    )
-                ),
+                git=file_status_reader(git_reader),
             ),
             MapOperations(root=root, knowledge=knowledge, cursors=foundation.cursors),
             ExplainOperations(root=root, knowledge=knowledge, tests=edits.suite.impact if edits is not None else None),
             ListOperations(root=root, knowledge=knowledge, cursors=foundation.cursors),
+            TaskContextOperations(root=root, knowledge=knowledge, history=CoChangeReader(git_reader)),
             FactOperations(root=root, knowledge=knowledge),
             *read_operations(
                 root=root,

@@ -77,6 +77,7 @@ class SearchResult(Result):
     of: tuple[str, ...] = ()
     model: str | None = None
     weaker: str | None = None
+    nothing: str | None = None
     partial: str | None = None
     stale: tuple[str, ...] = ()
     query_time_ms: float
@@ -113,7 +114,9 @@ class SearchResult(Result):
         noun = "place" if self.mode == "references" else "line"
         summary = f"[{shown_now} of {counted(self.total, noun, more)} in {files}, {what}, {state}]"
         if not self.results and self.total == 0:
-            summary = f"[nothing found, {what}, {state}]"
+            summary = f"[nothing {'here fits' if self.nothing else 'found'}, {what}, {state}]"
+        if self.nothing:
+            summary += f" {self.nothing}"
         if self.tiers:
             summary += " " if self.total_is_exact else " at least "
             summary += ", ".join(f"{count} {tier.lower()}" for tier, count in self.tiers.items() if count)

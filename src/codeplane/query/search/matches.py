@@ -58,6 +58,8 @@ class MatchList:
     partial: str | None = None
     # How many files were too far behind the best to be listed, in words.
     weaker: str | None = None
+    # Why none of the files is an answer, with those that come nearest.
+    nothing: str | None = None
     # What is missing from the places though the caller may look for it there.
     aside: str | None = None
     missing: frozenset[str] = field(default_factory=frozenset)

@@ -1,9 +1,10 @@
 """Ranked search of files, by words or by words and meaning."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from statistics import mean, pstdev
 
-from msgspec.structs import replace
-
+from codeplane.index.files.paths import shown
 from codeplane.index.fulltext import FullText
 from codeplane.index.path_kinds import is_test
 from codeplane.index.snapshot import Snapshot
@@ -22,46 +23,55 @@ MAX_RANKED = 100
 # What scores less than this share of the best is left out: it shares a common word with the question, no more. The
 # first few may be weaker, since the best one may be so by a word that only it has.
 _WEAK, _WEAK_FIRST, _FIRST = 0.35, 0.2, 5
-# What the nearest file in meaning adds, next to the best by words; it fades over so many files.
-_BY_MEANING, _NEAREST = 0.3, 20
+_NEAREST = 3
+# Meaning moves a file by at most this share of the best for each standard deviation of nearness, among the first.
+_BY_MEANING, _MOST_DEVIATIONS, _RERANKED = 0.06, 3.0, 30
+# Where words find fewer files than this, the nearest in meaning follow them.
+_ENOUGH = 5
 _TESTS: dict[Tests, bool | None] = {"include": None, "exclude": False, "only": True}
 
 
 def search_ranked(snapshot: Snapshot, text: FullText, query: str, *, keep: Keep | None, tests: Tests) -> MatchList:
     """Files for a question, best first, each with its best line; weak ones are only counted."""
-    places = _by_words(snapshot, text, query, keep, tests)
-    strong = _strong(places)
-    return MatchList(
-        places=strong, total=len(strong), exact=len(strong) < MAX_RANKED, weaker=_weaker(len(places), len(strong))
-    )
+    return _match_list(*_by_words(snapshot, text, query, keep, tests))
 
 
 def search_hybrid(
     snapshot: Snapshot, text: FullText, vectors: VectorIndex | None, query: str, *, keep: Keep | None, tests: Tests
 ) -> MatchList:
-    """Files by words and meaning: vectors re-order and extend the ranking by words."""
-    by_path = {place.path: place for place in _by_words(snapshot, text, query, keep, tests)}
-    scores = {path: place.score for path, place in by_path.items()}
-    near, partial = _near(snapshot, vectors, query, keep)
-    for position, place in enumerate(near.places[:_NEAREST]):
-        by_path.setdefault(place.path, place)
-        scores[place.path] = scores.get(place.path, 0.0) + _BY_MEANING * (1 - position / _NEAREST)
-    best = max(scores.values(), default=1.0)
-    order = sorted(by_path, key=lambda path: (-scores[path], path))[:MAX_RANKED]
-    places = [replace(by_path[path], score=scores[path] / best) for path in order]
-    strong = _strong(places)
+    """Files by words; meaning re-orders the first by nearness to the title, and follows where words find few."""
+    places, is_answer = _by_words(snapshot, text, query, keep, tests)
+    title = query.strip().partition("\n")[0]
+    near, partial = _near(snapshot, vectors, title or query, keep)
+    nearness = {place.path: place.score for place in near.places}
+    first = places[:_RERANKED]
+    known = [nearness[place.path] for place in first if place.path in nearness]
+    if len(known) > 1 and (spread := pstdev(known)):
+        middle, best = mean(known), places[0].score
+
+        def score(place: Place) -> float:
+            deviations = (nearness[place.path] - middle) / spread if place.path in nearness else -1.0
+            return place.score + best * _BY_MEANING * max(-1.0, min(_MOST_DEVIATIONS, deviations))
+
+        places = [*sorted(first, key=lambda place: (-score(place), place.path)), *places[_RERANKED:]]
+    found = _match_list(places, is_answer)
+    if len(found.places) < _ENOUGH:
+        listed = {place.path for place in found.places}
+        more = [place for place in near.places if place.path not in listed][: _ENOUGH - len(listed)]
+        found = replace(found, places=[*found.places, *more], total=len(listed) + len(more), weaker=None, nothing=None)
+    return replace(found, exact=False, model=near.model, partial=partial)
+
+
+def _match_list(places: Sequence[Place], is_answer: bool) -> MatchList:
+    """The places that answer; none of them where even the best has too little of the question."""
+    best = max((place.score for place in places), default=0.0)
+    if places and not is_answer:
+        nearest = ", ".join(f"{shown(place.path)} {place.score:.2f}" for place in places[:_NEAREST])
+        return MatchList(places=(), total=0, nothing=f"nearest: {nearest} (1 is all of its words)")
+    strong = [place for position, place in enumerate(places) if place.score >= best * _least(position, place.path)]
     return MatchList(
-        places=strong,
-        total=len(strong),
-        exact=False,
-        model=near.model,
-        partial=partial,
-        weaker=_weaker(len(places), len(strong)),
+        places=strong, total=len(strong), exact=len(strong) < MAX_RANKED, weaker=_weaker(len(places), len(strong))
     )
-
-
-def _strong(places: Sequence[Place]) -> list[Place]:
-    return [place for position, place in enumerate(places) if place.score >= _least(position, place.path)]
 
 
 def _least(position: int, path: str) -> float:
@@ -75,7 +85,11 @@ def _weaker(ranked: int, strong: int) -> str | None:
     return f"{counted(ranked - strong, 'weaker file', '+' if ranked >= MAX_RANKED else '')} left out"
 
 
-def _by_words(snapshot: Snapshot, text: FullText, query: str, keep: Keep | None, tests: Tests) -> list[Place]:
+def _by_words(
+    snapshot: Snapshot, text: FullText, query: str, keep: Keep | None, tests: Tests
+) -> tuple[list[Place], bool]:
+    """Files by words, best first, and whether the best of them is an answer."""
+
     def there(path: str) -> bool:
         known = snapshot.files.get(path)
         return known is not None and known.skipped is None and (keep is None or keep(path))
@@ -83,15 +97,16 @@ def _by_words(snapshot: Snapshot, text: FullText, query: str, keep: Keep | None,
     evidence = weigh(text, parse_question(query))
     lines = LineFinder(_stems(evidence.words))
     files = rank_by(text, evidence, limit=MAX_RANKED, keep=there, tests=_TESTS[tests])
-    best = max((file.score for file in files), default=1.0) or 1.0
-    scores = {file.path: file.score / best for file in files}
+    scores = {file.path: evidence.fit(file.score) for file in files}
     # What a question names in full comes first, whatever its words are.
     named = sorted(_named(query, there, evidence.about_tests), key=lambda path: -scores.get(path, 0.0))
     scores = {**dict.fromkeys(named, 1.0), **{path: score for path, score in scores.items() if path not in named}}
-    return [
+    places = [
         Place(path=path, offset=0, score=score, match_type="fuzzy", located=lines.passage)
         for path, score in scores.items()
     ][:MAX_RANKED]
+    is_answer = bool(named) or bool(files and evidence.is_answered_by(files[0].score))
+    return places, is_answer
 
 
 def _named(query: str, there: Keep, about_tests: bool) -> list[str]:

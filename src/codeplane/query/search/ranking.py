@@ -15,6 +15,10 @@ _MAX_WORDS = 150
 _MAX_NAMES = 100
 _MAX_REASONS = 4
 _POOL = 200
+# How many times its rarity a word can count that a file repeats, by BM25 with k1 = 1.2.
+_SATURATED = 2.2
+# Of questions about another repository the best file has less than this share; of a question's own, one in twenty-five.
+LEAST_FIT, _FEW_WORDS = 0.17, 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +69,18 @@ class Evidence:
     names: frozenset[str]
     title: frozenset[str]
     """Words of the title and their other forms."""
+    ideal: float
+    """What a file with all of the question's words would score, those that no file has included."""
+    telling: int
+    """How many words that is."""
+
+    def fit(self, score: float) -> float:
+        """The share of the question that a file with this score answers, comparable between questions."""
+        return min(1.0, score / self.ideal) if self.ideal else 0.0
+
+    def is_answered_by(self, score: float) -> bool:
+        """Whether a file with this score answers the question; of a few words that cannot be denied."""
+        return self.telling < _FEW_WORDS or self.fit(score) >= LEAST_FIT
 
 
 def rank(
@@ -172,6 +188,9 @@ def weigh(full_text: FullText, question: Question, weights: Weights = WEIGHTS) -
     for word in split:
         often[word] *= weights.letters
         rarity[word] *= weights.letters
+    # A word that no text has is the rarest of all: a question full of them is about something else.
+    unseen = math.log(1 + (total + 0.5) / 0.5)
+    telling = [word for word in often if word in rarity or (len(word) > 1 and not word.isdigit())]
     # A word that no text has may still be in a path or a name, as the last of them.
     ordered = sorted(often, key=lambda word: (-often[word] * rarity.get(word, 0.0), word))[:_MAX_WORDS]
     words = {word: often[word] for word in ordered}
@@ -216,6 +235,9 @@ def weigh(full_text: FullText, question: Question, weights: Weights = WEIGHTS) -
         kinds=kinds_asked_for(question.title),
         names=names_asked_for(question.title),
         title=question.title | forms.keys(),
+        ideal=_SATURATED * (sum(often[word] * rarity.get(word, unseen) for word in telling))
+        + sum(term.weight for term in terms if term.flat),
+        telling=len(telling),
     )
 
 

@@ -76,8 +76,8 @@ class SearchOperations:
     @operation("search", risk=Risk.READ, toolset="core")
     async def search(self, call: Call, request: SearchRequest) -> SearchResult:
         """Find lines by text (literal) or RE2 regex, like ripgrep but indexed; files by a question or issue text
-        (ranked by words, semantic by meaning, hybrid); definitions of a name (also Class.method, path:line),
-        references to one (by certainty), symbol (parts of names).
+        (ranked: by words, best; semantic, hybrid: where words fail); definitions of a name (also Class.method,
+        path:line), references to one (by certainty), symbol (parts of names).
 
         auto is literal or regex by the query's shape, ranks texts and whatever no line holds, and says what it took.
         """
@@ -118,6 +118,7 @@ class SearchOperations:
             of=answer.found.of if answer.found else (),
             model=answer.found.model if answer.found else None,
             weaker=answer.found.weaker if answer.found else None,
+            nothing=answer.found.nothing if answer.found else None,
             partial=answer.partial,
             stale=freshness.stale,
             query_time_ms=round((time.monotonic() - started) * 1000, 2),
@@ -134,8 +135,8 @@ class SearchOperations:
         for mode in fallback_modes(asked.mode, query):
             other = replace(asked, mode=mode)
             found = await (self._exact if mode == "literal" else self._listed)(fresh, other)
-            if found.hits:
-                if asked.mode == "regex":
+            if found.hits or (found.found is not None and found.found.nothing):
+                if asked.mode == "regex" and found.hits:
                     call.warn(f"no line matches it as a regular expression; this is {on_mode(mode)}")
                 return other, found
         return asked, answer
