@@ -31,6 +31,12 @@ def test_the_walks_are_short() -> None:
     assert {name: len(steps) <= MOST[name] for name, steps in WALKS.items()} == dict.fromkeys(MOST, True)
 
 
+def test_a_step_is_one_file() -> None:
+    steps = re.findall(r"^\d+\. .*(?:\n   .*)*", PAGE, re.MULTILINE)
+    assert len(steps) == sum(map(len, WALKS.values()))
+    assert [step for step in steps if len(re.findall(r"`[\w/]+\.py`", step)) != 1] == []
+
+
 @pytest.mark.parametrize("file", sorted(set(re.findall(r"`([\w/]+\.py)`", PAGE))))
 def test_every_file_is_there(file: str) -> None:
     assert (ROOT / "src/codeplane" / file).is_file()
