@@ -18,7 +18,7 @@ from codeplane.kernel.secret_matcher import Spans, splice
 
 LEFT_OUT = "what looks like a secret is left out of this answer"
 
-ChangeState = Literal["none", "begun", "done", "not_done"]
+ChangeState = Literal["none", "started", "done", "not_done"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,7 +205,7 @@ class Call:
 
     def change_begins(self) -> None:
         """State that from here on something may be changed."""
-        self.change = "begun"
+        self.change = "started"
 
     def change_ended(self, *, done: bool, mutation_id: str | None = None) -> None:
         """State that the change is made as a whole, or that nothing is changed."""

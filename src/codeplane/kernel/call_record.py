@@ -158,14 +158,14 @@ class CallRecord:
         """How the call ended."""
         payload = self._common()
         payload["duration_us"] = duration_ns // 1000
-        change = self.call.change if self.operation.journaled else "begun"
+        change = self.call.change if self.operation.journaled else "started"
         executed = self.executed
         if error is not None and error.name in CUT_OFF and executed:
             # The journal knows what became of it, however its caller left.
             if change == "done":
                 payload |= recovered_payload(self.call.mutation_id, cut_off=error.name)
                 error = None
-            executed = change in ("begun", "done")
+            executed = change in ("started", "done")
         payload["executed"] = executed
         payload["status"] = "ok" if error is None else error.name
         if result is not None:

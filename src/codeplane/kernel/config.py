@@ -233,7 +233,9 @@ class ShellConfig(Section):
         "required", description="off runs commands without bubblewrap"
     )
     network: bool = Field(False, description="whether commands in the sandbox reach the network")
-    output_kb: int = Field(1024, ge=1, le=65_536, description="output kept of one command; the rest is dropped, said")
+    output_kb: int = Field(
+        1024, ge=1, le=65_536, description="output kept of one command; the rest is dropped, which the answer says"
+    )
     max_running: int = Field(4, ge=1, le=64, description="commands at once")
 
 
@@ -253,7 +255,7 @@ class GrpcConfig(Section):
     """The gRPC server."""
 
     enabled: bool = Field(True, description="serve gRPC beside HTTP, with the same tokens and TLS")
-    port: int = Field(0, ge=0, le=65535, description="0: any free port, told by cpl status")
+    port: int = Field(0, ge=0, le=65535, description="0: any free port, which cpl status shows")
 
 
 class IndexConfig(Section):

@@ -723,7 +723,7 @@ class GitRefused(
     code=5012,
     http=422,
     rpc="failed_precondition",
-    hint="see what git said above; git_status shows how things are",
+    hint="see git's message above; git_status shows how things are",
 ):
     """Git or one of its hooks refused; the message quotes it."""
 

@@ -10,7 +10,7 @@ _BYTES, _POOLED = 10, 256
 
 
 class _Randomness:
-    """The system's random bytes, fetched by the hundred: each fetch lets go of the interpreter lock, and under load
+    """The system's random bytes, fetched by the hundred: each fetch releases the interpreter lock, and under load
     waiting to get it back costs more than the call."""
 
     def __init__(self) -> None:

@@ -63,9 +63,9 @@ class StreamMetrics(Collector):
     def collect(self) -> Iterator[Metric]:
         """The metrics for Prometheus."""
         open_streams = GaugeMetricFamily("codeplane_streams_open", "Readers that follow the log.", labels=("surface",))
-        opened = CounterMetricFamily("codeplane_streams_opened", "Streams that were begun.", labels=("surface",))
+        opened = CounterMetricFamily("codeplane_streams_opened", "Streams that were started.", labels=("surface",))
         resumed = CounterMetricFamily(
-            "codeplane_stream_reconnects", "Streams begun where an earlier one had ended.", labels=("surface",)
+            "codeplane_stream_reconnects", "Streams started where an earlier one had ended.", labels=("surface",)
         )
         surfaces = list(self._open.values())
         for surface in self._opened:

@@ -88,7 +88,7 @@ class TraceMetrics(Collector):
         yield _counter("codeplane_spans_dropped", "Spans beyond what a call's trace holds.", [((), dropped)])
         yield _counter(
             "codeplane_policy_decisions",
-            "Calls by what the rules said.",
+            "Calls by the decision of the rules.",
             [((name,), number) for name, number in verdicts.items()],
             "verdict",
         )

@@ -113,6 +113,6 @@ def _add_what_became_of_it(progress: Progress, error: CodePlaneError) -> None:
         error.message += f"; the change itself is done{named}"
         error.details |= {"done": True, "mutation_id": call.mutation_id}
         error.hint = "do not repeat it; mutation_show tells what it did, undo takes it back"
-    elif call.change != "begun":
+    elif call.change != "started":
         error.message += "; nothing was changed"
         error.details["done"] = False

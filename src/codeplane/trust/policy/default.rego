@@ -4,7 +4,7 @@ package codeplane.shipped
 
 import rego.v1
 
-# Everything that is said of a call; whoever asks weighs it.
+# All findings about a call; the caller of the policy weighs them.
 rules := {"deny": deny, "ask": ask, "allow": allow}
 
 # What several rules look at has a name and, where it can be missing, a default: only that is worked out once.
@@ -18,8 +18,8 @@ guarded := {
 	"HIGH": "it runs a shell command",
 }
 
-# What an operation says of one call is nearer to it than what is said of its kind.
-said := text if {
+# The reason that a person reads: the effects of this call, or those of its kind.
+reason := text if {
 	text := concat(" and ", input.effects)
 	text != ""
 }
@@ -60,19 +60,19 @@ known if {
 	setting in ["automatic", "trust", "always"]
 }
 
-deny contains "nobody knows this kind of caller, risk or trust.mode" if not known
+deny contains "this kind of caller, risk or trust.mode is unknown" if not known
 
-# After untrusted content was read, an agent's outward calls are asked about whatever is said here, and so are those of a
+# After untrusted content was read, an agent's outward calls are asked about whatever the rules here decide, and so are those of a
 # job at any time: these are no rules, so none can lift them. Rules of your own see the one as `untrusted` in the context,
 # the other as the actor's kind.
 
 # No mode and no list skips the question for a shell command; only the owner at the keyboard is not asked.
-ask contains said if {
+ask contains reason if {
 	risk == "HIGH"
 	kind != "owner"
 }
 
-ask contains said if {
+ask contains reason if {
 	risk in ["DESTRUCTIVE", "EXFILTRATION"]
 	not person
 	mode != "automatic"

@@ -101,9 +101,9 @@ def _index(index: JsonObject, head: str) -> JsonObject:
     symbols = get_object(index, "symbols")
     failure = get_text(symbols, "failure") or get_text(index, "failure")
     if failure:
-        return {"said": "failed", "tone": "bad", "more": failure}
+        return {"label": "failed", "tone": "bad", "more": failure}
     if not index.get("version"):
-        return {"said": get_text(index, "state") or "not there", "tone": "busy", "more": "answers wait for it"}
+        return {"label": get_text(index, "state") or "not there", "tone": "busy", "more": "answers wait for it"}
     details: JsonObject = {
         "files": get_number(index, "file_count") or 0,
         "checked": get_text(index, "last_updated"),
@@ -113,11 +113,11 @@ def _index(index: JsonObject, head: str) -> JsonObject:
     if share is not None:
         left = f", about {eta:.0f} s left" if eta else ""
         # All of it is parsed only when it says current.
-        return {**details, "said": f"{min(round(100 * share), 99)} %", "tone": "busy", "more": f"being parsed{left}"}
+        return {**details, "label": f"{min(round(100 * share), 99)} %", "tone": "busy", "more": f"being parsed{left}"}
     if head and get_text(index, "commit") and get_text(index, "commit") != head:
         return {
             **details,
-            "said": "behind",
+            "label": "behind",
             "tone": "busy",
             "more": f"it is of {get_text(index, 'commit')[:9]}, not of HEAD",
         }
@@ -125,11 +125,11 @@ def _index(index: JsonObject, head: str) -> JsonObject:
     if waiting:
         return {
             **details,
-            "said": "current",
+            "label": "current",
             "tone": "good",
             "more": f"{counted(round(waiting), 'file', verbs=('waits', 'wait'))} for vectors",
         }
-    return {**details, "said": "current", "tone": "good"}
+    return {**details, "label": "current", "tone": "good"}
 
 
 ROUTES = (

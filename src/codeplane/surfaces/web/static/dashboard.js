@@ -24,14 +24,14 @@
     for (const time of document.querySelectorAll("time[datetime]")) {
       const then = Date.parse(time.dateTime);
       if (Number.isNaN(then)) continue;
-      let said;
+      let text;
       if (time.hasAttribute("data-ago")) {
         const seconds = (now - then) / 1000;
-        said = seconds >= 0 ? `${span(seconds)} ago` : `in ${span(-seconds)}`;
+        text = seconds >= 0 ? `${span(seconds)} ago` : `in ${span(-seconds)}`;
       } else {
-        said = (Math.abs(now - then) < 72e6 ? clock : day).format(then);
+        text = (Math.abs(now - then) < 72e6 ? clock : day).format(then);
       }
-      if (time.textContent !== said) time.textContent = said;
+      if (time.textContent !== text) time.textContent = text;
     }
   }
 
@@ -62,12 +62,12 @@
     }
   }
 
-  // How many wait is said in the title too, which is all that is seen of a page in the background.
+  // How many wait is in the title too, which is all that is seen of a page in the background.
   function tellCount() {
     const badge = document.querySelector("#badge .badge");
     const count = badge ? parseInt(badge.textContent, 10) : 0;
-    const said = (count ? `(${count}) ` : "") + document.title.replace(/^\(\d+\) /, "");
-    if (document.title !== said) document.title = said;
+    const text = (count ? `(${count}) ` : "") + document.title.replace(/^\(\d+\) /, "");
+    if (document.title !== text) document.title = text;
   }
 
   function refresh() {
@@ -77,14 +77,14 @@
   }
 
   function connected(yes) {
-    const said = document.getElementById("connection");
-    if (said) said.hidden = yes;
+    const text = document.getElementById("connection");
+    if (text) text.hidden = yes;
   }
 
   // There are as many streams as the server holds: trying again would not help, unlike when it is away.
   function crowded() {
-    const said = document.getElementById("crowded");
-    if (said) said.hidden = false;
+    const text = document.getElementById("crowded");
+    if (text) text.hidden = false;
     connected(true);
   }
 
