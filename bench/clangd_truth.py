@@ -17,7 +17,7 @@ from bench.compilers import UnitCompiler
 from bench.language_server import SERVERS, LanguageServer
 from bench.symbol_sample import Symbol
 from codeplane.code.languages.registry import languages
-from codeplane.code.resolve.references import occurrences
+from codeplane.code.resolve.occurrences import occurrences
 
 Place = tuple[str, int, int]
 Family = tuple[str, ...]

@@ -25,7 +25,8 @@ from codeplane.code.entity import Bound
 from codeplane.code.languages.member_side import side_of
 from codeplane.code.languages.registry import languages
 from codeplane.code.model import Facts
-from codeplane.code.resolve.references import occurrences, references
+from codeplane.code.resolve.occurrences import occurrences
+from codeplane.code.resolve.references import references
 from codeplane.code.resolve.tier import TIERS
 from codeplane.code.resolve.world import SharedModules, World
 from codeplane.index.fact_store import FactStore

@@ -13,7 +13,7 @@ from bench.language_server import LanguageServer
 from bench.references import Lines, Place
 from bench.rust_traits import families, own_traits, trait_of
 from bench.symbol_sample import Symbol, all_symbols
-from codeplane.code.resolve.references import occurrences
+from codeplane.code.resolve.occurrences import occurrences
 
 
 @contextmanager

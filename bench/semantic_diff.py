@@ -214,7 +214,7 @@ def by_codeplane(root: Path, package: str) -> Told:
     async def compared() -> tuple[list[Change], int]:
         base, target = await states(reading, "HEAD~1", "HEAD")
         files = await list_changed_files(reading, base, target, [package])
-        loaded = await loading.loaded(files, nothing)
+        loaded = await loading.load(files, nothing)
         return Comparison(loaded.files).changes, len(loaded.files)
 
     wall, cpu = time.monotonic(), _cpu()

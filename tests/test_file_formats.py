@@ -613,9 +613,9 @@ def test_other_paths_of_secrets_files(tmp_path: Path) -> None:
     root, record = make_repo(tmp_path.resolve() / "repo"), tmp_path / "secret-aliases.json"
     (root / "prod.txt").write_text("x\n")
     (root / ".env").symlink_to("prod.txt")
-    assert SecretAliases(record).hidden(root, [root / ".env"]) == [root / "prod.txt"]
+    assert SecretAliases(record).find_hidden(root, [root / ".env"]) == [root / "prod.txt"]
     assert record.read_text() == json.dumps({str(root): ["prod.txt"]})
-    assert SecretAliases(record).hidden(root, []) == [root / "prod.txt"]
+    assert SecretAliases(record).find_hidden(root, []) == [root / "prod.txt"]
 
 
 def test_events_in_traces_and_limits_in_the_log() -> None:

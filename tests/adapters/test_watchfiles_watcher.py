@@ -31,7 +31,7 @@ class Reports:
 
 @asynccontextmanager
 async def watching(root: Path) -> AsyncIterator[Reports]:
-    async with aclosing(Watcher(root).touched()) as stream:
+    async with aclosing(Watcher(root).watch_paths()) as stream:
         reports = Reports(stream)
         # Watching begins with the first question; a file that is written until it is reported ends the wait.
         beginning = asyncio.ensure_future(reports.until("begun"))
@@ -103,5 +103,5 @@ async def test_a_tree_without_folders_is_watched(tmp_path: Path) -> None:
 
 async def test_a_root_that_is_gone_ends_it_with_an_error(tmp_path: Path) -> None:
     with pytest.raises(OSError):
-        async for _ in Watcher(tmp_path / "missing").touched():
+        async for _ in Watcher(tmp_path / "missing").watch_paths():
             pass

@@ -91,7 +91,7 @@ class SandboxSpec(Protocol):
 
 
 class Bubblewrap:
-    """Wraps commands in bubblewrap; `hidden` folders are empty inside, `cache` persists between runs.
+    """Wraps commands in bubblewrap; `find_hidden` folders are empty inside, `cache` persists between runs.
 
     The secrets files of work trees are empty inside, but for those that the enclosure names.
     """
@@ -186,14 +186,14 @@ class Bubblewrap:
     def hidden_secrets(self, enclosure: SandboxSpec) -> list[str]:
         """Return the secrets files below the root that are empty inside."""
         root = enclosure.root.resolve()
-        hidden = self._secrets.hidden((root,), shown=enclosure.secrets)
+        hidden = self._secrets.find_hidden((root,), shown=enclosure.secrets)
         return [path.path.relative_to(root).as_posix() for path in hidden if root in path.path.parents]
 
     def _secret_options(self, enclosure: SandboxSpec) -> tuple[list[str], list[str]]:
         """Return the options that pin the folders around secrets files and mask the files."""
         root, copy = enclosure.root.resolve(), enclosure.copy
         visible = [folder for folder in self._secrets.roots() if _is_shown(folder) and root not in folder.parents]
-        secrets = self._secrets.hidden((root, *visible), shown=enclosure.secrets)
+        secrets = self._secrets.find_hidden((root, *visible), shown=enclosure.secrets)
         places = (root,) if copy is None else (*copy.shared, *copy.read)
         hidden = [
             secret for secret in secrets if _is_shown(secret.path) or not set(places).isdisjoint(secret.path.parents)

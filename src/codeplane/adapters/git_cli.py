@@ -36,7 +36,7 @@ class GitCli:
         self._root = root
         self._outside = (root, serving or root)
 
-    def tracked(self) -> list[tuple[str, int]]:
+    def list_tracked(self) -> list[tuple[str, int]]:
         """Return every file in git's index with its mode; submodules have mode 0o160000."""
         entries = []
         for line in self._lines("ls-files", "-z", "--stage", "--cached"):
@@ -44,11 +44,11 @@ class GitCli:
             entries.append((os.fsdecode(name), int(facts.split(b" ", 1)[0], 8)))
         return entries
 
-    def untracked(self) -> list[str]:
+    def list_untracked(self) -> list[str]:
         """Return the files that git neither tracks nor ignores."""
         return [os.fsdecode(line) for line in self._lines("ls-files", "-z", "--others", "--exclude-standard")]
 
-    def ignored(self) -> list[str]:
+    def list_ignored(self) -> list[str]:
         """Return what git ignores; a wholly ignored folder is one entry ending in `/`."""
         found = self._lines("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
         return [os.fsdecode(line) for line in found]

@@ -171,7 +171,7 @@ class HookSandbox:
     def _hidden_secrets(self, root: Path) -> list[Hidden]:
         known, now = self._known.get(root), time.monotonic()
         if known is None or now - known[0] > _WALKED_SEC:
-            hidden = self._secrets.hidden((root, *self._secrets.roots()))
+            hidden = self._secrets.find_hidden((root, *self._secrets.roots()))
             known = self._known[root] = now, hidden
         return known[1]
 

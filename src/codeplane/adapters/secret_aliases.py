@@ -32,14 +32,14 @@ class SecretAliases:
         self._initial: dict[Path, tuple[Path, ...]] = {}
         self._lock = threading.Lock()
 
-    def hidden(self, root: Path, secrets: list[Path]) -> list[Path]:
+    def find_hidden(self, root: Path, secrets: list[Path]) -> list[Path]:
         """Return the aliases of these secrets files below the root that are hidden."""
         aliases = _find_aliases(root, secrets)
         with self._lock:
             is_first = root not in self._is_shown
             is_shown = self._is_shown.setdefault(root, {})
             if is_first:
-                aliases = sorted({*aliases, *self._recorded(root)})
+                aliases = sorted({*aliases, *self._read_record(root)})
             if new := [path for path in aliases if path not in is_shown]:
                 committed = committed_files(root, new)
                 for path in new:
@@ -51,7 +51,7 @@ class SecretAliases:
             initial = [path for path in self._initial[root] if path.exists()]
             return sorted({*(path for path in aliases if not is_shown[path]), *initial})
 
-    def _recorded(self, root: Path) -> list[Path]:
+    def _read_record(self, root: Path) -> list[Path]:
         """Return what was hidden at an earlier start and exists."""
         names = self._read().get(str(root), ())
         paths = [root / name for name in names if isinstance(name, str)] if isinstance(names, list) else []

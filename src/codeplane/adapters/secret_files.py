@@ -91,7 +91,7 @@ class SecretFiles:
         """Return the known work trees, with those that git has linked to the serving one."""
         return list(dict.fromkeys((*self._roots, *linked_work_trees(self._serving))))
 
-    def hidden(self, roots: Iterable[Path], *, shown: Iterable[str] = ()) -> list[Hidden]:
+    def find_hidden(self, roots: Iterable[Path], *, shown: Iterable[str] = ()) -> list[Hidden]:
         """Return what a sandbox over these work trees must hide, links followed; `shown` are patterns of exceptions."""
         hidden: dict[Path, Hidden] = {}
         patterns = tuple(shown)
@@ -99,11 +99,11 @@ class SecretFiles:
         for root in work_trees:
             rules = self.rules_of(root).by_name(patterns)
             covered = [path for path in self._find_secrets(root) if rules.covers(path.relative_to(root).as_posix())]
-            for path in (*covered, *self._aliases.hidden(root, covered)):
+            for path in (*covered, *self._aliases.find_hidden(root, covered)):
                 real = Path(os.path.realpath(path))
                 # What a link leads to inside is one of the aliases, or is everybody's.
                 if real == path or root not in real.parents:
-                    hidden |= self._hidden_at(real, root)
+                    hidden |= self._hidden_entries(real, root)
         # Of a work tree inside, which may be served too.
         inner = [tree / OWN for tree in self.roots() if tree != self._serving and (tree / OWN).is_dir()]
         hidden |= {path: Hidden(path=path, is_folder=True) for path in inner if set(path.parents) & work_trees}
@@ -124,7 +124,7 @@ class SecretFiles:
         hidden: dict[Path, Hidden] = {}
         for path in map(Path, self._folders.walk(str(folder))):
             if rules.covers(path.relative_to(folder).as_posix()):
-                hidden |= self._hidden_at(Path(os.path.realpath(path)), folder, of=root)
+                hidden |= self._hidden_entries(Path(os.path.realpath(path)), folder, of=root)
         # The copy is made for one run.
         self._folders.forget(str(folder))
         inside = [entry for entry in hidden.values() if folder in entry.path.parents]
@@ -139,7 +139,7 @@ class SecretFiles:
         """The secrets files with too many values to redact all of them."""
         return self._values.surplus
 
-    def _hidden_at(self, real: Path, root: Path, *, of: Path | None = None) -> dict[Path, Hidden]:
+    def _hidden_entries(self, real: Path, root: Path, *, of: Path | None = None) -> dict[Path, Hidden]:
         if real.is_dir():
             # A Python environment of such a name is needed, and not secret; one that git tracks is hidden.
             if is_python_environment(real) and not _is_tracked(real, root, of or root):
@@ -156,7 +156,7 @@ class SecretFiles:
         secrets = self._roots[root] = tuple(map(Path, self._folders.walk(str(root))))
         rules = self.rules_of(root).by_name()
         covered = [path for path in secrets if rules.covers(path.relative_to(root).as_posix())]
-        aliases = self._aliases.hidden(root, covered)
+        aliases = self._aliases.find_hidden(root, covered)
         self._alias_names[root] = frozenset(path.relative_to(root).as_posix() for path in aliases)
         return secrets
 

@@ -35,7 +35,7 @@ class SettingKeys:
         section = key.rpartition(".")[0]
         return tuple(other for other in (*self.settings, *self.sections) if other.rpartition(".")[0] == section)
 
-    def nearest(self, key: str) -> str | None:
+    def find_nearest(self, key: str) -> str | None:
         """Return the nearest key: of the same section first, then of any."""
         name, beside = key.rpartition(".")[2], self.section_keys(key)
         elsewhere = (other for other in self.settings if other.count(".") == key.count(".") and other not in beside)

@@ -43,7 +43,7 @@ class SettingLayers:
     def add(self, origin: Origin, key: str, text: str) -> None:
         """Take one key with its value as text, as of a variable or an option."""
         if key not in self._keys.settings and key not in self._keys.sections:
-            self._unknown(origin.name, origin, key)
+            self._report_unknown(origin.name, origin, key)
             return
         document = Document.parse(text, origin)
         if key in self._keys.sections:
@@ -95,15 +95,15 @@ class SettingLayers:
             elif key in self._keys.settings:
                 self._setting(document, item, key, here)
             else:
-                self._unknown(document.origin.at(document.line(here)), document.origin, key)
+                self._report_unknown(document.origin.at(document.line(here)), document.origin, key)
 
     def _setting(self, document: Document, value: JsonValue, key: str, path: KeyPath) -> None:
         if self._keys.settings[key].takes_many and value is not None and not isinstance(value, list):
             value = [value]
         self._given[key] = _LayerValue(value=value, document=document, path=path)
 
-    def _unknown(self, place: str, origin: Origin, key: str) -> None:
-        near, known = self._keys.nearest(key), self._keys.section_keys(key)
+    def _report_unknown(self, place: str, origin: Origin, key: str) -> None:
+        near, known = self._keys.find_nearest(key), self._keys.section_keys(key)
         section, _, _ = key.rpartition(".")
         if origin.is_file and section:
             near = near and near.removeprefix(f"{section}.")

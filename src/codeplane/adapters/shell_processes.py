@@ -33,7 +33,7 @@ class ShellProcesses:
         self._group = PidsCgroup()
         self._page = os.sysconf("SC_PAGE_SIZE")
 
-    def capped(self, argv: Sequence[str], mark: str, *, most: int) -> list[str]:
+    def cap_command(self, argv: Sequence[str], mark: str, *, most: int) -> list[str]:
         """Return the command with a kernel limit a little above the counted one, which a fork bomb outruns."""
         return self._group.command(argv, name=_GROUP + mark, most=most + _ABOVE)
 

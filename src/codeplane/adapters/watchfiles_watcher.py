@@ -22,7 +22,7 @@ class Watcher:
     def __init__(self, root: Path) -> None:
         self._root = str(root)
 
-    async def touched(self) -> AsyncGenerator[set[str], None]:
+    async def watch_paths(self) -> AsyncGenerator[set[str], None]:
         """Yield sets of touched paths, relative to the root; OSError when watches run out."""
         below = self._below()
         top = _Watch([self._root], recursive=False, is_wanted=self._is_wanted)

@@ -108,7 +108,7 @@ class WebFetch:
         except OSError as error:
             raise FetchFailed(f"{wanted.host} cannot be reached: {error.strerror or error}") from error
         try:
-            _same(writer, address)
+            _check_address(writer, address)
             return await _exchange(reader, writer, wanted, max_bytes)
         except h11.RemoteProtocolError as error:
             raise FetchFailed(f"{wanted.host} does not speak HTTP as it should: {str(error)[:200]}") from error
@@ -127,7 +127,7 @@ class WebFetch:
         return context
 
 
-def _same(writer: asyncio.StreamWriter, address: str) -> None:
+def _check_address(writer: asyncio.StreamWriter, address: str) -> None:
     peer = writer.get_extra_info("peername")
     if peer is None or ipaddress.ip_address(peer[0]) != ipaddress.ip_address(address):
         raise AddressDenied("the connection leads elsewhere than to the address that was checked")

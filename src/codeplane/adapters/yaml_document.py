@@ -97,7 +97,7 @@ class _Parser:
             self._refuse(event, "nested too deeply")
         if isinstance(event, yaml.ScalarEvent):
             return self._scalar(event)
-        self._plain(event)
+        self._read_scalar(event)
         if getattr(event, "tag", None) not in (None, f"{_TAG}map", f"{_TAG}seq"):
             self._refuse(event, "tags (!) are not taken")
         return self._mapping(path) if isinstance(event, yaml.MappingStartEvent) else self._sequence(path)
@@ -121,7 +121,7 @@ class _Parser:
         return sequence
 
     def _scalar(self, event: yaml.ScalarEvent) -> JsonValue:
-        self._plain(event)
+        self._read_scalar(event)
         tag = event.tag
         if tag is None or tag == "!":
             tag = self._resolve(yaml.ScalarNode, event.value, event.implicit)
@@ -137,7 +137,7 @@ class _Parser:
             self._refuse(event, f"{event.value[:60]} is not a number that can be counted with")
         return value
 
-    def _plain(self, event: yaml.Event) -> None:
+    def _read_scalar(self, event: yaml.Event) -> None:
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
             self._refuse(event, "anchors and aliases (& and *) are not taken; quote the value if it is text")
 

@@ -206,7 +206,7 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, kw_only=True, dict=Tru
 
     def rows_by_scope(self, name: str) -> Mapping[int, Sequence[int]]:
         """The rows of `binds` under a name, by their scopes."""
-        # Most answers ask a file about a few of hundreds of names: only theirs are told apart by scope.
+        # Most answers ask a file about a few of hundreds of names: only theirs are split by scope.
         held = self._some_bound
         found = held.get(name)
         if found is None:

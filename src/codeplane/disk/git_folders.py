@@ -72,15 +72,15 @@ def _places(holder: str, mode: int | None = None) -> Iterator[str]:
             return
     folder = named
     if not stat.S_ISDIR(mode):
-        yield from (ways := _followed(named))
+        yield from (ways := _follow_links(named))
         folder = ways[-1]
         if (content := _read(folder)) is not None:
             if not content.startswith(_GITFILE):
                 return
-            yield from (ways := _followed(str(Path(holder, os.fsdecode(content.removeprefix(_GITFILE))))))
+            yield from (ways := _follow_links(str(Path(holder, os.fsdecode(content.removeprefix(_GITFILE))))))
             folder = ways[-1]
     if (shared := _read(f"{folder}/commondir")) is not None:
-        yield from _followed(str(Path(folder, os.fsdecode(shared))))
+        yield from _follow_links(str(Path(folder, os.fsdecode(shared))))
 
 
 def _inside(root: str, holder: str) -> list[str]:
@@ -108,7 +108,7 @@ def _below(root: str, places: Iterable[str]) -> list[str]:
     return [path for path in inside if ".git" not in path.split("/")]
 
 
-def _followed(path: str) -> list[str]:
+def _follow_links(path: str) -> list[str]:
     """The links that an absolute path passes, each where it really lies, and last of all where it ends."""
     links: list[str] = []
     at, rest = "", [part for part in reversed(path.split("/")) if part not in ("", ".")]

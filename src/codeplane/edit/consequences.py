@@ -78,7 +78,7 @@ class Consequences:
 
     async def before(self) -> Snapshot | None:
         """Return the snapshot before a change; None while the index is being built, for which no change waits."""
-        fresh = await self._fresh()
+        fresh = await self._fresh_source()
         try:
             return await fresh.snapshot(strict=False) if fresh is not None else None
         except OSError:
@@ -117,7 +117,7 @@ class Consequences:
         if compared is None and before is not None and paths is not None:
             # From the disk, before the index update keeps the parsers busy.
             compared = await self.compare(await asyncio.to_thread(self._texts, before, paths[:_MAX_COMPARED]))
-        fresh = await self._fresh()
+        fresh = await self._fresh_source()
         if fresh is None:
             diff = compared or SyntaxDiff()
             warning = "the index is not ready: affected tests and the fingerprint are not known"
@@ -139,7 +139,7 @@ class Consequences:
             warnings=tuple(warnings),
         )
 
-    async def _fresh(self) -> SnapshotSource | None:
+    async def _fresh_source(self) -> SnapshotSource | None:
         try:
             async with asyncio.timeout(_READY_SEC):
                 return await self._knowledge.fresh()

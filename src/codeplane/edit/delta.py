@@ -78,7 +78,7 @@ class Delta(Result):
     branch: str | None = None
     refs: tuple[str, ...] = Field((), description="of git: what moved beside files, as in `main 91b7e02 → 4f1c2aa`")
 
-    def labelled(self, symbols: Mapping[str, Sequence[str | None]], semantic: SemanticLines) -> "Delta":
+    def with_labels(self, symbols: Mapping[str, Sequence[str | None]], semantic: SemanticLines) -> "Delta":
         """Return a copy with the symbol around each edit, and whether the edit is semantic."""
         files = tuple(
             file.model_copy(

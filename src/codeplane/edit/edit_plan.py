@@ -71,7 +71,7 @@ class EditPlan:
             moved_from = self._origin(path)
             if now is None:
                 if before is not None:
-                    changes.append(Change(path=path, content=None, before=before.sha256, old=_small(before)))
+                    changes.append(Change(path=path, content=None, before=before.sha256, old=_small_content(before)))
             elif before is None or _differ(before, now):
                 content = now.content if now.source is None else now.source
                 assert content is not None
@@ -84,7 +84,7 @@ class EditPlan:
                         mode=now.mode,
                         executable=now.executable,
                         moved_from=moved_from,
-                        old=_small(before) if before is not None else None,
+                        old=_small_content(before) if before is not None else None,
                     )
                 )
         return changes
@@ -248,7 +248,7 @@ def _edit_text(edit: Edit, path: str, content: bytes) -> bytes:
     return apply_replacements(text, edit.swaps, path=name).encode(name)
 
 
-def _small(version: _Version) -> bytes | None:
+def _small_content(version: _Version) -> bytes | None:
     """The content of a small file, which need not be read again."""
     return version.content if version.content is not None and len(version.content) <= _SMALL else None
 

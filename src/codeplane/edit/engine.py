@@ -119,7 +119,7 @@ class Engine:
             with span("index.refresh", files=len(paths)):
                 consequence = await self._consequences.of(before, paths, compared=compared)
         call.changed(computed.effects(consequence.symbols))
-        delta = delta.labelled(compared.around, semantic)
+        delta = delta.with_labels(compared.around, semantic)
         return AppliedChanges(delta=delta, consequence=consequence, ignored=tuple(sorted(map(shown, ignored))))
 
     def _is_short(self, changes: Sequence[Change]) -> bool:
@@ -141,7 +141,7 @@ class Engine:
             return delta, Consequence()
         paths = sorted({*computed.texts.before, *computed.texts.after})
         compared, consequence = await self._consequences.predict(computed.texts, paths)
-        return delta.labelled(compared.around, semantic), consequence
+        return delta.with_labels(compared.around, semantic), consequence
 
     async def undo(self, call: Call, record: MutationRecord) -> Delta:
         """Put the files back as they were before."""

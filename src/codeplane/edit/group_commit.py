@@ -44,7 +44,7 @@ class GroupCommit:
     async def _commit(self, group: Sequence[tuple[PlannedBatch, "asyncio.Future[tuple[str, ...]]"]]) -> None:
         outcomes: list[Outcome]
         try:
-            outcomes = await asyncio.to_thread(self._applied, [batch for batch, _ in group])
+            outcomes = await asyncio.to_thread(self._apply_batches, [batch for batch, _ in group])
         except Exception as error:  # no caller may wait for ever
             outcomes = [error] * len(group)
         for (_, done), outcome in zip(group, outcomes, strict=True):
@@ -55,7 +55,7 @@ class GroupCommit:
             else:
                 done.set_result(outcome)
 
-    def _applied(self, batches: Sequence[PlannedBatch]) -> list[Outcome]:
+    def _apply_batches(self, batches: Sequence[PlannedBatch]) -> list[Outcome]:
         outcomes = self._journal.apply_together(batches)
         untidy = self._prune() if any(isinstance(outcome, MutationRecord) for outcome in outcomes) else ()
         return [

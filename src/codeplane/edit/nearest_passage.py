@@ -19,11 +19,11 @@ _ALIKE, _ALIKE_LONG = 0.5, 0.3
 
 def find_nearest(lines: Sequence[str], old: str) -> int | None:
     """Return the index of the line where the passage most like `old` starts; None when nothing is similar."""
-    wanted = _wanted(old)
+    wanted = _first_lines(old)
     if not wanted:
         return None
     short = sum(map(len, wanted)) < _SHORT
-    pieces = _pieces_of(2 if short else 3) if sum(map(len, lines)) <= _MAX_COMPARED else _whole
+    pieces = _pieces_of(2 if short else 3) if sum(map(len, lines)) <= _MAX_COMPARED else _line_words
     scores = _scores(lines, wanted, pieces)
     likeness = _Likeness(wanted)
     best = (0.0, 0)
@@ -35,7 +35,7 @@ def find_nearest(lines: Sequence[str], old: str) -> int | None:
     return -best[1] if best[0] >= likeness.least else None
 
 
-def _wanted(old: str) -> list[str]:
+def _first_lines(old: str) -> list[str]:
     """Return the first lines of a text, squeezed, without blank lines around them."""
     lines: list[str] = []
     size = 0
@@ -60,7 +60,7 @@ def _pieces_of(size: int) -> Callable[[str], frozenset[str]]:
     return pieces
 
 
-def _whole(line: str) -> frozenset[str]:
+def _line_words(line: str) -> frozenset[str]:
     return frozenset((_squeeze(line),))
 
 

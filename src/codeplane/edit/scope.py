@@ -45,7 +45,7 @@ class Scope:
             raise PathDenied("the repository's root is not a file", hint="name a file")
         folder, _, last = name.rpartition("/")
         if folder and not is_free_of_links(str(self._root), folder):
-            real = Path(self._real(folder))
+            real = Path(self._real_path(folder))
             if real != self._root and self._root not in real.parents:
                 raise PathDenied(f"{shown(name)} leads outside the repository through a link")
             name_there = (real / last).relative_to(self._root).as_posix()
@@ -62,7 +62,7 @@ class Scope:
         written = os.path.normpath(f"{above}/{target}" if above else target)
         if not target or target.startswith("/") or "\0" in target or written.split("/")[0] == "..":
             raise PathDenied(f"{link} leads outside the repository", hint="name a relative path")
-        real = Path(self._real(f"{above}/{target}" if above else target))
+        real = Path(self._real_path(f"{above}/{target}" if above else target))
         if real != self._root and self._root not in real.parents:
             raise PathDenied(f"{link} leads outside the repository through another link", hint="name a relative path")
         rules = IgnoreRules.of(self._root, self._secrets)
@@ -136,7 +136,7 @@ class Scope:
         except OSError:
             return False
 
-    def _real(self, path: str) -> str:
+    def _real_path(self, path: str) -> str:
         try:
             return os.path.realpath(self._root / path, strict=True)
         except OSError as error:

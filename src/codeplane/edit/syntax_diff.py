@@ -140,7 +140,7 @@ class _TextFile:
     @contextmanager
     def holding(self, texts: Iterable[bytes]) -> Iterator[Path]:
         """Hold the texts one after another while the block runs."""
-        descriptor = self._opened()
+        descriptor = self._open_file()
         try:
             for text in texts:
                 _write(descriptor, text)
@@ -148,7 +148,7 @@ class _TextFile:
         finally:
             os.ftruncate(descriptor, 0)
 
-    def _opened(self) -> int:
+    def _open_file(self) -> int:
         if self._descriptor is not None and not os.fstat(self._descriptor).st_nlink:
             os.close(self._descriptor)
             self._descriptor = None
@@ -217,7 +217,7 @@ class _DefinitionLines:
         """The paths of all definitions."""
         return {definition.path for definition in self._definitions}
 
-    def touched(self, first: int, last: int) -> list[Definition]:
+    def definitions_in(self, first: int, last: int) -> list[Definition]:
         """Return the definitions that have a line of a span, in their order in the file."""
         found: list[int] = []
         place = bisect_right(self._starts, last) - 1
@@ -231,7 +231,7 @@ class _DefinitionLines:
         """Return the path of the smallest definition around a span."""
         around = [
             definition
-            for definition in self.touched(first, last)
+            for definition in self.definitions_in(first, last)
             if definition.line <= first and last <= definition.end_line
         ]
         return min(around, key=lambda definition: definition.end - definition.start).path if around else None
@@ -258,7 +258,7 @@ def _enclosing_symbols(hunks: Sequence[Hunk], old: _DefinitionLines, new: _Defin
 def _touched_definitions(lines: _DefinitionLines, spans: Sequence[tuple[int, int]]) -> Iterator[Definition]:
     """Return the innermost definitions that these spans of lines touch."""
     for start, end in spans:
-        touched = lines.touched(start, end)
+        touched = lines.definitions_in(start, end)
         inner = _directly_inside(touched)
         for place, definition in enumerate(touched):
             # Not one whose touched lines are all inside other touched definitions.

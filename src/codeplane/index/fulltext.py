@@ -96,7 +96,7 @@ class FullText:
         self._moved = threading.Condition()
         self._until = 0
         self._wanted = 0
-        # Told, in any thread, that somebody waits for what is not committed yet.
+        # Notified, in any thread, that somebody waits for what is not committed yet.
         self.on_wait: Callable[[], None] = lambda: None
         self.remade: str | None = None
         try:

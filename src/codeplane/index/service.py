@@ -37,7 +37,7 @@ _RETRY_SEC = 5.0
 class Watcher(Protocol):
     """Reports touched files."""
 
-    def touched(self) -> AsyncIterator[set[str]]: ...
+    def watch_paths(self) -> AsyncIterator[set[str]]: ...
 
 
 class Nothing(WorkspaceRequest):
@@ -248,7 +248,7 @@ class IndexService:
             self._fresh.watching = True
             # What changed while nobody watched yet.
             await self._fresh.verify()
-            async for touched in self._watcher.touched():
+            async for touched in self._watcher.watch_paths():
                 await self._look_at(touched)
         except (CodePlaneError, OSError, RuntimeError) as error:
             self._log_note("the disk is not watched; every answer walks it instead", {"reason": str(error)})

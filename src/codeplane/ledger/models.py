@@ -48,7 +48,7 @@ class WatchRequest(EventFilter):
 
     heartbeat_sec: float = Field(15.0, ge=0.1, le=300)
     from_now: bool = Field(False, description="only what happens from now on")
-    resumed: bool | None = Field(None, description="whether this goes on where it was cut off; else told by `after`")
+    resumed: bool | None = Field(None, description="whether this goes on where it was cut off; else decided by `after`")
 
 
 class EventItem(Result):

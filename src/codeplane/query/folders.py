@@ -48,7 +48,7 @@ def folders_of(files: Mapping[str, IndexedFile], keep: Iterable[str] | None = No
     for path in files if keep is None else keep:
         known = files[path]
         folder = path.rpartition("/")[0]
-        parent = seen.get(folder) or _grown(seen, folder)
+        parent = seen.get(folder) or _add_folder(seen, folder)
         parent.files.append(known)
     for path in sorted(seen, key=lambda folder_path: -folder_path.count("/") if folder_path else 1):
         folder_path = seen[path]
@@ -61,8 +61,8 @@ def folders_of(files: Mapping[str, IndexedFile], keep: Iterable[str] | None = No
     return root
 
 
-def _grown(seen: dict[str, Folder], path: str) -> Folder:
+def _add_folder(seen: dict[str, Folder], path: str) -> Folder:
     above, _, name = path.rpartition("/")
-    parent = seen.get(above) or _grown(seen, above)
+    parent = seen.get(above) or _add_folder(seen, above)
     folder = seen[path] = parent.folders[name] = Folder(path)
     return folder

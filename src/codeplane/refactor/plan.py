@@ -102,16 +102,18 @@ class Plan:
 
     def _list_edits(self, candidate: str | None) -> tuple[ListedEdit, ...]:
         if candidate is None and not self.draft.candidates:
-            sure = self._sure
+            sure = self._is_sure
             return tuple(ListedEdit(number=at, edit=edit, applies=sure(edit)) for at, edit in enumerate(self.every))
-        shared = [{_key(edit) for edit in candidate.edits if self._sure(edit)} for candidate in self.draft.candidates]
+        shared = [
+            {_key(edit) for edit in candidate.edits if self._is_sure(edit)} for candidate in self.draft.candidates
+        ]
         chosen = candidate is not None or not shared
         always = frozenset[_Key]()
         if not chosen:
             always = frozenset(map(_key, self.draft.edits)) | set.intersection(*shared)
         numbers = self._numbers
         return tuple(
-            ListedEdit(number=numbers[key], edit=edit, applies=self._sure(edit) and (chosen or key in always))
+            ListedEdit(number=numbers[key], edit=edit, applies=self._is_sure(edit) and (chosen or key in always))
             for edit in self._edits(candidate)
             for key in (_key(edit),)
         )
@@ -145,9 +147,9 @@ class Plan:
 
     def waits(self, edit: Edit) -> bool:
         """Whether an edit is only proposed, and leaving it out may leave a use behind."""
-        return edit.semantic and edit.likely and not self._sure(edit)
+        return edit.semantic and edit.likely and not self._is_sure(edit)
 
-    def _sure(self, edit: Edit) -> bool:
+    def _is_sure(self, edit: Edit) -> bool:
         if edit.semantic:
             return edit.tier in _APPLIED[self.config.auto_apply]
         sweep = self.config.doc_sweep

@@ -54,11 +54,11 @@ class PlanApplier:
         lines = await asyncio.to_thread(semantic_lines, plan, edits)
         return await self._engine.apply(call, made, what=f"refactor: {plan.draft.title}", semantic=lines)
 
-    async def expected(self, plan: Plan, candidate: str | None) -> Consequence:
+    async def consequences(self, plan: Plan, candidate: str | None) -> Consequence:
         """Return the consequences of the plan's certain edits."""
         edits = [listed.edit for listed in plan.listed(candidate) if listed.applies]
         if len(plan.paths_of(edits)) > _MAX_EXPECTED:
-            return Consequence(warnings=(f"symbols and tests are not told of more than {_MAX_EXPECTED} files",))
+            return Consequence(warnings=(f"symbols and tests are not listed for more than {_MAX_EXPECTED} files",))
         try:
             found = await asyncio.to_thread(describe_plan, plan, edits)
         except CodePlaneError as error:

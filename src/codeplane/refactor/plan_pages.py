@@ -45,7 +45,7 @@ class PlanPages:
         page = await asyncio.to_thread(self.page, plan, candidate, 0, limit)
         if page.preview is None:
             return page
-        expected = await self._applier.expected(plan, candidate or None)
+        expected = await self._applier.consequences(plan, candidate or None)
         affected = {
             "affected_symbols": expected.symbols,
             "affected_tests": expected.tests,

@@ -47,7 +47,7 @@ class Planners:
 
     def indexes(self) -> tuple[tuple[str, int], ...]:
         """Return the imported indexes that plans depend on, and when each was imported."""
-        return self._scip.taken_in()
+        return self._scip.list_indexes()
 
     def planner(self, spec: RefactorSpec) -> Planner:
         """Return the planner for a request."""
@@ -62,10 +62,10 @@ class Planners:
             module = self._module(world, spec.symbol)
             if module is not None:
                 new_path = _sibling_path(module, spec.new_name)
-                draft = _searched(plan_file_move(world, store, module, new_path, deadline=deadline))
+                draft = _with_search_warning(plan_file_move(world, store, module, new_path, deadline=deadline))
                 return self._with_paths(world, store, _importable(module, new_path, draft))
             target = alias_at(world, spec.symbol) or resolve_target(world, store, spec.symbol)
-            draft = _searched(plan_rename(world, store, target, spec.new_name, deadline=deadline))
+            draft = _with_search_warning(plan_rename(world, store, target, spec.new_name, deadline=deadline))
             draft = replace(
                 apply_authority(draft, ScipAuthority(self._scip, world.snapshot)), name=_dotted_name(target)
             )
@@ -82,10 +82,10 @@ class Planners:
         def planner(world: World, store: FactStore, deadline: float) -> Draft:
             if spec.options.get("files"):
                 path = canonical(spec.symbol, root=self._root)
-                draft = _searched(plan_file_move(world, store, path, goes_to, deadline=deadline))
+                draft = _with_search_warning(plan_file_move(world, store, path, goes_to, deadline=deadline))
                 return self._with_paths(world, store, _importable(path, goes_to, draft))
             target = resolve_target(world, store, spec.symbol)
-            draft = _searched(plan_symbol_move(world, store, target, goes_to, deadline=deadline))
+            draft = _with_search_warning(plan_symbol_move(world, store, target, goes_to, deadline=deadline))
             draft = _importable("" if goes_to not in world.snapshot.files else goes_to, goes_to, draft)
             return replace(draft, name=_dotted_name(target))
 
@@ -227,7 +227,7 @@ def resolve_target(world: World, store: FactStore, symbol: str) -> Target:
     return found[0]
 
 
-def _searched(draft: Draft) -> Draft:
+def _with_search_warning(draft: Draft) -> Draft:
     """Return a draft that warns of uses it may lack, if there was no time to look at all files."""
     cut = draft.coverage.truncated
     if not cut:

@@ -32,12 +32,12 @@ def unparsed_uses(world: World, store: FactStore, draft: Draft) -> Iterator[Dang
     if not names:
         return
     pattern = re.compile(rb"\b(?:%s)\b" % b"|".join(re.escape(name.encode()) for name in names))
-    yield from _pasted(world, draft)
+    yield from _pasting_dangers(world, draft)
     found = 0
     own = _own_file(world, draft)
     if own is None:
         yield from _in_broken_stretches(world, draft, pattern)
-    unread = set(_unread(world, store, draft))
+    unread = set(_unparsed_files(world, store, draft))
     problems = frozenset(store.problems())
     late = sorted(path for path in world.missing if path not in problems and path not in unread)
     if late and own is None:
@@ -62,7 +62,7 @@ def unparsed_uses(world: World, store: FactStore, draft: Draft) -> Iterator[Dang
             yield Danger(kind=UNPARSED_USE, what=what, path=path, offset=place.start())
 
 
-def _unread(world: World, store: FactStore, draft: Draft) -> Iterator[str]:
+def _unparsed_files(world: World, store: FactStore, draft: Draft) -> Iterator[str]:
     """Yield the files of the subject's language whose present text has not been parsed, for whatever reason."""
     edits = (*draft.edits, *(edit for candidate in draft.candidates for edit in candidate.edits))
     paths = {*(edit.path for edit in edits), *(move.path for move in draft.moves), *draft.removes}
@@ -75,7 +75,7 @@ def _unread(world: World, store: FactStore, draft: Draft) -> Iterator[str]:
                 yield path
 
 
-def _pasted(world: World, draft: Draft) -> Iterator[Danger]:
+def _pasting_dangers(world: World, draft: Draft) -> Iterator[Danger]:
     """Yield a danger where a macro makes the name from parts, or other names from it."""
     if not draft.word or not draft.edits:
         return

@@ -154,7 +154,7 @@ def _process_error(target: Target, cases: Sequence[Case], ended: ProcessExit, pr
     """Return a case for what the report does not say: the process timed out, was killed, or failed with no report."""
     name = target.target_id.rpartition("/")[2]
     if ended.timed_out:
-        how = "said nothing for too long" if ended.silent else f"took longer than {ended.seconds:.0f} s"
+        how = "printed nothing for too long" if ended.silent else f"took longer than {ended.seconds:.0f} s"
         message = f"it {how} and was ended with everything it had started"
         return Case(name=name, status="error", kind="Timeout", message=message, stack=tail, is_target_failure=True)
     if ended.signal_name:

@@ -214,7 +214,7 @@ def _check(wanted: list[TargetSelection], filters: Filters) -> None:
         target = selection.target
         if selection.names and not can_run_single_tests(target):
             raise InvalidArgument(
-                f"{target.runner_name} cannot be told to run one test of {target.target_id}",
+                f"{target.runner_name} cannot run one test alone of {target.target_id}",
                 hint=f"run all of it: targets=[{target.target_id!r}]",
             )
         if selection.names and filters.pattern and target.runner is not None and not target.runner.node_ids:

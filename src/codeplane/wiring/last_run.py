@@ -40,14 +40,14 @@ class LastRun:
             await asyncio.sleep(_POLL_SEC)
             try:
                 async with edits.locks.hold_all():
-                    recovered = await edits.unfinished.ended()
+                    recovered = await edits.unfinished.list_ended()
                     if not recovered:
                         continue
                     endings = edits.endings(log, catalogue, recovered)
                     calls = {ended.call_id for ended in recovered if ended.call_id is not None}
                     ended = await end_calls(log, endings.of, only=calls)
                     found = await record_recovered(log, recovered, moves=edits.moves)
-                    edits.unfinished.recorded(recovered)
+                    edits.unfinished.mark_recorded(recovered)
                 logger.warning("git of the last run has ended", **found, **ended)
             except Exception as error:
                 logger.error("what git of the last run did was not recorded", exc_info=error)

@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplane.code.resolve.references import occurrences
+from codeplane.code.resolve.occurrences import occurrences
 from tests.interaction.requirements import requirement
 
 

@@ -28,18 +28,18 @@ def test_rare_names_first_and_what_is_left_is_said(tmp_path: Path) -> None:
         first, second = few.of(rare), few.of(often)
         assert first is not None and first.tiers == {"STRONG": 2} and first.basis == "ref_facts_resolved"
         assert second is not None and 0 < second.tiers["STRONG"] < 132 and second.basis == "ref_facts_partial"
-        assert few.truncated(changes) == 1
+        assert few.count_truncated(changes) == 1
         few.search(changes, work=20)
         again = few.of(often)
-        assert again is not None and again.tiers == {"STRONG": 132} and few.truncated(changes) == 0
+        assert again is not None and again.tiers == {"STRONG": 132} and few.count_truncated(changes) == 0
         none = Impacts(repo.world(), repo.store, is_present=True)
         none.search(changes, work=0)
-        assert none.of(rare) is None and none.truncated(changes) == 2
+        assert none.of(rare) is None and none.count_truncated(changes) == 2
         whole = Impacts(repo.world(), repo.store, is_present=True)
         whole.search(changes)
         found = whole.of(often)
         assert found is not None and found.tiers == {"STRONG": 132} and found.basis == "ref_facts_resolved"
-        assert whole.truncated(changes) == 0
+        assert whole.count_truncated(changes) == 0
 
 
 def test_two_of_one_name_are_told_apart(tmp_path: Path) -> None:

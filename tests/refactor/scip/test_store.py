@@ -10,14 +10,14 @@ pytestmark = requirement("REF-33")
 
 def test_what_was_taken_in_and_when_is_known(tmp_path: Path) -> None:
     store = ScipStore(tmp_path / "scip.db")
-    assert store.taken_in() == ()
+    assert store.list_indexes() == ()
     store.put("b", tool="t", version="1", at_ns=5, documents=())
     store.put("a", tool="t", version="1", at_ns=6, documents=())
-    assert store.taken_in() == (("a", 6), ("b", 5))
+    assert store.list_indexes() == (("a", 6), ("b", 5))
     store.put("b", tool="t", version="2", at_ns=7, documents=())
-    assert store.taken_in() == (("a", 6), ("b", 7))
+    assert store.list_indexes() == (("a", 6), ("b", 7))
     store.drop("a")
-    assert store.taken_in() == (("b", 7),)
+    assert store.list_indexes() == (("b", 7),)
     store.close()
 
 

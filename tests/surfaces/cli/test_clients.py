@@ -145,7 +145,7 @@ def test_vs_code_is_found_by_its_users_folder(platform: str, environ: dict[str, 
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.id)
 def test_found_by_binary_by_folder_or_by_file_and_not_otherwise(client: Client, tmp_path: Path) -> None:
     def found(home: str, *, path: str = "") -> bool:
-        return client.detected(host(tmp_path / home, repo=tmp_path / home / "app", environ={"PATH": path}))
+        return client.is_installed(host(tmp_path / home, repo=tmp_path / home / "app", environ={"PATH": path}))
 
     assert not found("nothing", path=str(tmp_path))
     assert not found("nothing")

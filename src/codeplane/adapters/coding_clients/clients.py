@@ -74,7 +74,7 @@ class Client:
         """Whether one entry serves every repository of this user."""
         return REPO not in self.container and not self.in_repo
 
-    def detected(self, host: Host) -> bool:
+    def is_installed(self, host: Host) -> bool:
         """Return whether the client is on PATH or has a configuration."""
         path = host.environ.get("PATH", "")
         installed = any(shutil.which(binary, path=path) for binary in self.binaries)
@@ -107,7 +107,7 @@ def _exists(path: Path) -> bool:
 
 
 # Only what starts the shim is written: `enabled`, `env` or `timeout` in an entry are the user's to set.
-def _plain(command: str, args: list[str]) -> Entry:
+def _plain_entry(command: str, args: list[str]) -> Entry:
     return {"command": command, "args": args}
 
 
@@ -140,7 +140,7 @@ CLIENTS: tuple[Client, ...] = (
         files=lambda host: (host.directory("CODEX_HOME", host.home / ".codex") / "config.toml",),
         format="toml",
         container=("mcp_servers",),
-        shape=_plain,
+        shape=_plain_entry,
     ),
     # Servers of its user-level file start in the home directory, where ${workspaceFolder} does not resolve
     # (microsoft/vscode#264535): only a file inside the repository can say which repository is meant.
@@ -176,7 +176,7 @@ CLIENTS: tuple[Client, ...] = (
         files=lambda host: (host.zed / "settings.json",),
         format="jsonc",
         container=("context_servers",),
-        shape=_plain,
+        shape=_plain_entry,
     ),
     # Version 2 prefers mcp.servers.<name> but still reads this form, the only one version 1 knows.
     Client(
@@ -197,6 +197,6 @@ CLIENTS: tuple[Client, ...] = (
         files=lambda host: (host.directory("GEMINI_CLI_HOME", host.home) / ".gemini" / "settings.json",),
         format="jsonc",
         container=("mcpServers",),
-        shape=_plain,
+        shape=_plain_entry,
     ),
 )

@@ -203,7 +203,7 @@ def get_entry(text: str, path: tuple[str, ...]) -> JsonValue:
 def set_entry(text: str, path: tuple[str, ...], value: JsonValue) -> str:
     """Return the document with `value` at `path`, creating missing objects on the way."""
     document = _Scanner(text).document()
-    new = _fresh(text, path, value) if document.root is None else _set(document, document.root, path, value)
+    new = _render_member(text, path, value) if document.root is None else _set(document, document.root, path, value)
     _verify(text, new, with_entry(document.value(), path, value))
     return new
 
@@ -243,7 +243,7 @@ def _set(document: _Document, node: _Node, path: tuple[str, ...], value: JsonVal
         if member is None:
             return _insert(text, node, key, with_entry({}, path[depth:], value)[key])
         node = member.value
-    if _same(document.value_of(node), value):
+    if _are_equal(document.value_of(node), value):
         return text
     shown = _compact(value) if not _BREAK.search(text) else _pretty(text, value, _indent_at(text, node.start))
     return text[: node.start] + shown + text[node.end :]
@@ -295,7 +295,7 @@ def _with_line(text: str, start: int, end: int) -> tuple[int, int]:
     return start, end if rest is None or rest.group(1) else rest.end()
 
 
-def _fresh(text: str, path: tuple[str, ...], value: JsonValue) -> str:
+def _render_member(text: str, path: tuple[str, ...], value: JsonValue) -> str:
     newline = _newline(text)
     lead = text if not text.strip(_BOM + " \t\r\n") or text.endswith("\n") else text + newline
     return lead + _pretty(text, with_entry({}, path, value), "") + newline
@@ -303,14 +303,14 @@ def _fresh(text: str, path: tuple[str, ...], value: JsonValue) -> str:
 
 def _verify(old: str, new: str, expected: JsonValue) -> None:
     try:
-        held = _same(_Scanner(new).document().value(), expected)
+        held = _are_equal(_Scanner(new).document().value(), expected)
     except JsoncError:
         held = False
     if not held:
         raise JsoncError("the edit would change more than one entry", text=old, at=0)
 
 
-def _same(left: JsonValue, right: JsonValue) -> bool:
+def _are_equal(left: JsonValue, right: JsonValue) -> bool:
     # Python thinks True == 1 == 1.0; a configuration file does not.
     return json.dumps(left) == json.dumps(right)
 

@@ -61,7 +61,9 @@ def plan(
 ) -> tuple[RegistrationChange, ...]:
     """Plan the registration with the clients found here, or with those in `only`."""
     host = _host(repo, home, cpl, environ)
-    planned = ((client, _addition(client, host)) for client in _chosen(only) if only or client.detected(host))
+    planned = (
+        (client, _addition(client, host)) for client in _choose_clients(only) if only or client.is_installed(host)
+    )
     # A file in the repository is everybody's who works on it: it is written only for those who ask.
     return tuple(_skip_unless_asked(change) if client.in_repo and not only else change for client, change in planned)
 
@@ -85,7 +87,7 @@ def plan_removal(
     repositories = dict.fromkeys((repo, *(known.repositories if everywhere else ())))
     hosts = [_host(repository, home, cpl, environ) for repository in repositories]
     planned = []
-    for client in _chosen(only):
+    for client in _choose_clients(only):
         for file in dict.fromkeys(file for host in hosts for file in client.present(host)):
             change = _removal(client, hosts, file, known.of(file), everywhere=everywhere)
             planned.append(change if everywhere or not client.shared else _skip_shared(change))
@@ -119,7 +121,7 @@ def _host(repo: Path, home: Path, cpl: Path, environ: Mapping[str, str]) -> Host
     return Host(repo=repo.resolve(), home=home, cpl=cpl, environ=environ)
 
 
-def _chosen(only: Sequence[str]) -> tuple[Client, ...]:
+def _choose_clients(only: Sequence[str]) -> tuple[Client, ...]:
     known = [client.id for client in CLIENTS]
     unknown = sorted(set(only) - set(known))
     if unknown:

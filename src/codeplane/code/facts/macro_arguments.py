@@ -6,7 +6,7 @@ from collections.abc import Set
 _OPENING = re.compile(rb"!\s*([(\[])")
 _NAME = re.compile(rb"[A-Za-z_][A-Za-z_0-9]*\Z")
 _LONGEST = 40
-# White space that stands for a sign, so that it can be told from other white space.
+# White space that stands for a sign, so that it differs from other white space.
 _SIGN = b"\x0c"
 
 

@@ -2,7 +2,7 @@
 
 import sys
 
-# Parts of Python's own library that give back what they were given, or what they are told to find.
+# Parts of Python's own library that give back what they were given, or what they are asked to find.
 _HANDING = frozenset(
     {
         "asyncio",

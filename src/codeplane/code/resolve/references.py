@@ -6,17 +6,23 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-import numpy as np
 from msgspec import Struct
 
 from codeplane.code.entity import Bound, Meaning, Outside, Side
 from codeplane.code.languages.expression import is_short, shape
 from codeplane.code.languages.language import Language
 from codeplane.code.languages.member_side import side_of
-from codeplane.code.languages.name_rules import NameRules
 from codeplane.code.languages.outside_packages import package_of
 from codeplane.code.languages.registry import LANGUAGES, languages
 from codeplane.code.model import Definition, Facts
+from codeplane.code.resolve.occurrences import (
+    doubtful_places,
+    name_places,
+    places_in_code,
+    symbol_places,
+    text_places,
+    with_attribute_paths,
+)
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.soft_keywords import names_alone
 from codeplane.code.resolve.tier import Tier
@@ -24,12 +30,7 @@ from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore
 
 Role = Literal["DEFINITION", "REFERENCE", "IMPORT", "EXPORT"]
-_WORD = bytes(byte >= 128 or chr(byte).isalnum() or chr(byte) in "_$" for byte in range(256))
-_LONG_TEXT = 400
-_FAR = 400
-# With more places than this, an array is faster than checking them one by one.
-_FEW = 20
-_TEXT_OPENS = re.compile(rb"/[*/]|#|[A-Za-z]{0,2}[\"']")
+_NEAR = 20
 _ROLES: dict[str, Role] = {"import": "IMPORT", "export": "EXPORT"}
 # Scopes whose names are reached from outside through the name of their owner.
 _OPEN = frozenset({"enum", "interface", "namespace", "object", "struct", "trait"})
@@ -39,7 +40,6 @@ _DECLARING = frozenset({"class", "interface", "type"})
 _EMBEDDABLE = frozenset({"interface", "struct", "type"})
 _MARKS = re.compile(rb"\b(?:(?:ref|mut)\s+)+\Z")
 _SIGNS = "#@?!="
-_ASSIGNS = re.compile(rb"\s*(?:[-+*/%|&^]|\*\*|\|\||&&|<<|>>)?=(?![=~>])")
 
 
 class Reference(Struct, frozen=True, kw_only=True, gc=False):
@@ -99,14 +99,12 @@ def references(
             continue
         text = world.text(path)
         offsets = name_places(world.language(facts).names, text, name)
-        in_code = names_alone(world.language(facts), text, name, _in_code(facts, offsets))
-        in_code = _with_attributes(world.language(facts), text, offsets, in_code)
-        spoken = _by_symbol(world.language(facts), facts, text, name) if not asked.local else frozenset()
+        in_code = names_alone(world.language(facts), text, name, places_in_code(facts, offsets))
+        in_code = with_attribute_paths(world.language(facts), text, offsets, in_code)
+        spoken = symbol_places(world.language(facts), facts, text, name) if not asked.local else frozenset()
         if asked.named_in_texts:
-            spoken |= _by_text(facts, text, name)
-        doubted = (
-            _doubtful_places(facts, text, offsets) if facts.errors and len(in_code) < len(offsets) else frozenset()
-        )
+            spoken |= text_places(facts, text, name)
+        doubted = doubtful_places(facts, text, offsets) if facts.errors and len(in_code) < len(offsets) else frozenset()
         defining = {at for of in asked.by_file.get(path, ()) for at in _definition_places(resolver, facts, of)}
         for offset in sorted({*in_code, *doubted, *spoken}) if doubted or spoken else in_code:
             if offset in doubted or (offset in spoken and offset not in defining):
@@ -128,8 +126,6 @@ def _is_of_side(resolver: Resolver, path: str, facts: Facts, text: bytes, offset
 _NAMED_IN_TEXTS = frozenset(
     {"accessor", "class", "enum", "function", "interface", "method", "module", "protocol", "struct", "trait"}
 )
-_ARROW = re.compile(rb"\s*=>")
-_INDEXED = re.compile(rb"[\w\])]\s*\[\s*$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,98 +233,6 @@ def _packages(world: World, resolver: Resolver, member: Bound) -> frozenset[str]
     return resolver.packages_below(Bound(member.file, owner.scope, owner.name))
 
 
-def occurrences(text: bytes, name: str) -> list[int]:
-    """Return the places where a name occurs as a whole word."""
-    # `bytes.find` is many times faster than a pattern with a lookbehind.
-    wanted = name.encode()
-    length, end = len(wanted), len(text)
-    found = []
-    at = text.find(wanted)
-    while at >= 0:
-        if (at == 0 or not _WORD[text[at - 1]]) and (at + length >= end or not _WORD[text[at + length]]):
-            found.append(at)
-        at = text.find(wanted, at + 1)
-    return found
-
-
-def name_places(rules: NameRules, text: bytes, name: str) -> list[int]:
-    """Return the places where a name occurs, with those behind a sign that may stand before it."""
-    offsets = without_sign(rules.private_sign, text, name, occurrences(text, name))
-    sign = rules.sign_before.encode()
-    if not sign or sign + name.encode() not in text:
-        return offsets
-    behind = re.finditer(rb"%s(%s)(?![\w$\x80-\xff])" % (re.escape(sign), re.escape(name.encode())), text)
-    return sorted({*offsets, *(match.start(1) for match in behind)})
-
-
-def without_sign(sign: str, text: bytes, name: str, offsets: list[int]) -> list[int]:
-    """Return the places of a name without those where a sign makes it another name: `#name` of a class, `@name`."""
-    if not sign or name.startswith(sign):
-        return offsets
-    mark = sign.encode()
-    return [at for at in offsets if text[at - 1 : at] != mark]
-
-
-def _in_code(facts: Facts, offsets: list[int]) -> list[int]:
-    """Return the places that are not inside strings and comments."""
-    if len(offsets) <= _FEW:
-        return [at for at in offsets if not facts.in_text(at)]
-    texts = facts.texts
-    if not len(texts):
-        return offsets
-    places = np.array(offsets, dtype=np.int64)
-    before = texts[:, 0].searchsorted(places, side="right") - 1
-    inside = (before >= 0) & (places < texts[before, 1])
-    return places[~inside].tolist() if inside.any() else offsets
-
-
-def _with_attributes(language: Language, text: bytes, offsets: list[int], in_code: list[int]) -> list[int]:
-    """Return the places in code with those in strings of attributes that are paths."""
-    keys = language.names.attribute_paths
-    if not keys or len(in_code) == len(offsets):
-        return in_code
-    pattern = _attribute_before(keys)
-    code = frozenset(in_code)
-    return [at for at in offsets if at in code or pattern.search(text[max(0, at - _FAR) : at])]
-
-
-@cache
-def _attribute_before(keys: frozenset[str]) -> re.Pattern[bytes]:
-    """Return the pattern of what stands before a name in the path of an attribute."""
-    return re.compile(rb'#!?\[[^\]]*\b(?:%s)\s*=\s*"[\w:]*\Z' % "|".join(sorted(keys)).encode())
-
-
-def _doubtful_places(facts: Facts, text: bytes, offsets: list[int]) -> frozenset[int]:
-    """Return the places in text that may be code: after a syntax error, a closing quote can seem to open a string."""
-    long = facts.texts[facts.texts[:, 1] - facts.texts[:, 0] > _LONG_TEXT]
-    spans = [(start, end) for start, end in long.tolist() if not _TEXT_OPENS.match(text, start)]
-    return frozenset(offset for offset in offsets if any(start <= offset < end for start, end in spans))
-
-
-def _by_symbol(language: Language, facts: Facts, text: bytes, name: str) -> frozenset[int]:
-    """Return the places that may call a method without its plain name: symbols, and assignments that call `name=`."""
-    if not language.names.symbols:
-        return frozenset()
-    if name.endswith("="):
-        end = len(name.encode()) - 1
-        places = (at for at in occurrences(text, name[:-1]) if _ASSIGNS.match(text, at + end))
-        return frozenset(at for at in places if not facts.in_text(at) and text[:at].rstrip().endswith(b"."))
-    symbols = (at for at in occurrences(text, name) if facts.in_text(at) and text[at - 1 : at] == b":")
-    return frozenset(at for at in symbols if text[at - 2 : at - 1] != b":")
-
-
-def _by_text(facts: Facts, text: bytes, name: str) -> frozenset[int]:
-    """Return the places in texts that are names: of a function, a class, or both as `'Class::method'`."""
-    pattern = re.compile(rb"""(['"])(?:[\w\\]+(?:::|@|\.|\\))?(%s)(?:(?:::|@|\.)\w+)?\1""" % re.escape(name.encode()))
-    found = ((match.start(2), match) for match in pattern.finditer(text))
-    return frozenset(at for at, match in found if facts.in_text(at) and not _is_key(text, match.start(), match.end()))
-
-
-def _is_key(text: bytes, start: int, end: int) -> bool:
-    """Whether a text is a key of an array: `'name' =>`, `array['name']`."""
-    return bool(_ARROW.match(text, end)) or (text[end : end + 1] == b"]" and bool(_INDEXED.search(text[:start][-40:])))
-
-
 def _judge(
     resolver: Resolver, text: bytes, facts: Facts, path: str, offset: int, asked: _Asked, *, receivers: bool
 ) -> Reference | None:
@@ -372,14 +276,14 @@ def _tier_beside(
     if outermost and all(bound.file != own.file and resolver.are_linked(bound, own) for bound in asked.bounds):
         return "ANCHORED"
     end = offset + len(own.name.encode())
-    marks = _MARKS.search(text, max(0, offset - _FEW), offset)
+    marks = _MARKS.search(text, max(0, offset - _NEAR), offset)
     if language.names.shorthand_fields and asked.member and is_short(text, marks.start() if marks else offset, end):
         # `P { count }` is both a field and a variable.
         return "UNKNOWN"
     if language.names.constant_patterns and own.scope != 0 and own.name[:1].isupper():
         # A pattern that only compares with a constant looks as if it binds that name.
         return "UNKNOWN"
-    called = text[end : end + _FEW].lstrip()[:1] == b"("
+    called = text[end : end + _NEAR].lstrip()[:1] == b"("
     if language.calls_apart and called and asked.member:
         functions = any(definition.kind in ("function", "method") for _, definition in resolver.definitions(own))
         return None if functions else "UNKNOWN"

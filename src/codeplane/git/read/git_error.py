@@ -148,10 +148,10 @@ def git_error(command: str, message: str, code: int | None = None) -> CodePlaneE
         words = f"{words[: _MAX_WORDS // 2]}\n[…]\n{words[-_MAX_WORDS // 2 :]}"
     for pattern, kind, hint in _MEANINGS:
         if (code is None or code >= 0) and pattern.search(words) and (kind is not RemoteFailed or command in _OUTWARD):
-            return kind(f"git {command}: {_plain(words)}", hint=hint)
+            return kind(f"git {command}: {_strip_advice(words)}", hint=hint)
     if code is not None and code < 0:
         return GitRefused(
-            f"git {command}: {exit_reason(code)}{f' after it said: {words}' if words else ' before it said a word'}",
+            f"git {command}: {exit_reason(code)}{f' after printing: {words}' if words else ' without printing a word'}",
             hint="it was not ended from here; is memory short? git_status shows how far it came",
         )
     return GitRefused(
@@ -176,7 +176,7 @@ def name_first(names: Sequence[str]) -> str:
     return f"{', '.join(shown(name) for name in names[:_NAMED])}{more}"
 
 
-def _plain(words: str) -> str:
+def _strip_advice(words: str) -> str:
     """Remove git's advice, which names commands for a terminal; our hint tells what to do."""
     lines = [_ADVICE.sub("", line) for line in words.splitlines()]
     return "\n".join(line for line in lines if line.strip()) or words

@@ -140,7 +140,7 @@ class GitReader:
             async with (
                 asyncio.timeout(self._timeout_sec),
                 _trace_span(arguments[0]),
-                _run_piped(command, cwd=self.root / folder, env=environment) as running,
+                _run_with_pipes(command, cwd=self.root / folder, env=environment) as running,
             ):
                 errors = asyncio.ensure_future(_read_up_to(running.err, _MAX_SAID, drain=True))
                 out, cut = await _read_up_to(running.out, max_bytes or MAX_OUTPUT, drain=False)
@@ -235,7 +235,7 @@ class GitReader:
             return open_error(self.root, message)
         if "promisor" in message or "transport 'none' not allowed" in message or "lazy fetch" in message:
             return GitRefused(f"git {command}: objects are missing in this partial clone", hint="git_fetch gets them")
-        words = message[:500] or "it said nothing"
+        words = message[:500] or "it printed nothing"
         return GitRefused(f"git {command} failed: {words}", hint="if the repository is damaged, git fsck tells where")
 
 
@@ -249,7 +249,7 @@ def _encode(argument: str) -> bytes:
     try:
         return os.fsencode(argument)
     except UnicodeEncodeError as error:
-        raise InvalidArgument(f"{argument[:100]!r} cannot be said to git", hint="send it as plain text") from error
+        raise InvalidArgument(f"{argument[:100]!r} cannot be passed to git", hint="send it as plain text") from error
 
 
 @asynccontextmanager
@@ -272,7 +272,7 @@ async def _read_up_to(stream: asyncio.StreamReader, limit: int, *, drain: bool) 
 
 
 @asynccontextmanager
-async def _run_piped(command: Sequence[str | bytes], *, cwd: Path, env: Mapping[str, str]) -> AsyncIterator[Child]:
+async def _run_with_pipes(command: Sequence[str | bytes], *, cwd: Path, env: Mapping[str, str]) -> AsyncIterator[Child]:
     """Run a command without input; leaving the block ends it."""
     # In a process group of its own, so that filters and other children of git end with it.
     running = Child(command, cwd=cwd, env=env, stdout=PIPE, stderr=PIPE)

@@ -89,11 +89,11 @@ def _recorded_settings(root: Path, environment: Mapping[str, str]) -> Sequence[t
     """Read the submodule settings of the last commit and the index, which git uses without a `.gitmodules` on disk."""
     folder = git_dir_of(root)
     stamps = tuple(_stamp(folder / name) for name in ("index", "HEAD", "logs/HEAD"))
-    return _recorded_at(root, stamps, tuple(sorted(environment.items())))
+    return _recorded_submodules(root, stamps, tuple(sorted(environment.items())))
 
 
 @lru_cache(maxsize=64)
-def _recorded_at(
+def _recorded_submodules(
     root: Path, stamps: tuple[tuple[int, int, int], ...], environment: tuple[tuple[str, str], ...]
 ) -> tuple[tuple[str, str], ...]:
     blobs = [f"HEAD:{_GITMODULES}", f":{_GITMODULES}"] if _has_recorded(root) else []

@@ -205,7 +205,7 @@ class Git:
             raise git_error(_command_name(arguments), done.err or done.line, done.code)
         return done
 
-    def unnamed(self, links: Collection[str]) -> list[str]:
+    def list_unnamed_submodules(self, links: Collection[str]) -> list[str]:
         """List the submodules that some commands would enter whatever their options."""
         environment = dict(self._environment())
         if self._programs is not None:

@@ -146,7 +146,7 @@ class Contents:
         contents = await self._contents(chosen)
         return {oid: sha256(content).hexdigest() for oid, content in contents.items()}
 
-    async def small(self, oids: Iterable[str], *, most: int) -> dict[str, bytes]:
+    async def read_small(self, oids: Iterable[str], *, most: int) -> dict[str, bytes]:
         """Return the contents of objects, without those that are missing or larger than `most`."""
         sizes = await self.sizes(sorted(set(oids)))
         return await self._contents([oid for oid, size in sizes.items() if size <= most])

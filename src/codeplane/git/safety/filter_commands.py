@@ -29,7 +29,7 @@ class FilterCommand:
 
     @property
     def path_argument(self) -> int | None:
-        """The number of the argument that is the file's path; None for a process, which is told of many."""
+        """The number of the argument that is the file's path; None for a process, which is sent many."""
         return self.given.index("f") + 1 if "f" in self.given else None
 
     @property

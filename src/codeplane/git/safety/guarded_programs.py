@@ -3,11 +3,8 @@
 import os
 import re
 import shlex
-import subprocess
 import sys
-import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -16,22 +13,18 @@ from codeplane.disk.program_path import path_outside
 from codeplane.git.read.repository import git_dir_of
 from codeplane.git.read.submodule_guard import settings_as_variables
 from codeplane.git.safety import hook_watch
-from codeplane.git.safety.filter_commands import FilterCommand, filter_commands, is_command
+from codeplane.git.safety.filter_commands import FilterCommand
+from codeplane.git.safety.named_programs import ProgramFinder
 from codeplane.git.safety.program_reach import ProgramReach, fixed_places, lfs_places, shared_folder
+from codeplane.git.safety.program_scripts import program_script, put_script, script_start, script_without_links
 from codeplane.git.safety.program_settings import refuse_programs
-from codeplane.git.safety.settings import Settings, settings_of
 from codeplane.index.files.paths import shown
-from codeplane.kernel.clock import SECOND_NS, Clock
+from codeplane.kernel.clock import Clock
 from codeplane.kernel.errors import GitRefused
 from codeplane.kernel.ids import digest
 from codeplane.kernel.online_runs import OnlineRuns
 from codeplane.kernel.secret_rules import secret_shell_patterns
 
-_ASK_SEC = 20.0
-# Settings can apply to some branches only, which no file's stamp shows, so git is asked again after a while.
-_ASKED_NS = 600 * SECOND_NS
-# Variables for git itself, not for the programs it runs.
-_UNSET = "unset GIT_ALLOW_PROTOCOL GIT_NO_LAZY_FETCH GIT_COMMON_DIR\n"
 _NAME = re.compile(r"[a-z][a-z-]{2,40}")
 _OFFLINE, _NO_HOOKS = "-offline", "none"
 _QUIET = {
@@ -44,7 +37,6 @@ _QUIET = {
 _BY_MAINTENANCE, _NO_MAINTENANCE = "reference-transaction", {"maintenance.auto": "false", "gc.auto": "0"}
 # An isolated Python process, without the user's settings and packages.
 _WATCHED = (sys.executable, "-I", "-S", hook_watch.__file__)
-_WHY = "had no network, since an agent has read untrusted content; the owner gives it back: cpl approvals clear"
 # Hooks that run where commits are received, or before a push, which needs permission anyway.
 _NOT_LOCAL = frozenset(
     (
@@ -52,8 +44,6 @@ _NOT_LOCAL = frozenset(
         "sendemail-validate",
     )
 )
-
-Stamps = tuple[tuple[int, int, int, int], ...]
 
 
 class Enclosure(Protocol):
@@ -86,19 +76,6 @@ class Enclosure(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _NamedPrograms:
-    """The programs that the settings name: the hooks folder, and the commands of filters and merge drivers."""
-
-    stamps: Stamps
-    read: Settings
-    asked_ns: int
-    hooks: Path
-    filters: tuple[FilterCommand, ...]
-    # Whether git would ask a program which files changed.
-    monitored: bool
-
-
 class GuardedPrograms:
     """Replace each hook and filter by a script that runs it in a sandbox.
 
@@ -123,7 +100,7 @@ class GuardedPrograms:
         self._clock = clock
         self._offline = offline
         self.runs = runs or OnlineRuns()
-        self._known: dict[Path, _NamedPrograms] = {}
+        self._finder = ProgramFinder(clock)
 
     def settings(
         self, root: Path, folder: Path, environment: Mapping[str, str], *, submodule: bool = False
@@ -132,7 +109,7 @@ class GuardedPrograms:
 
         GitRefused when git would run a program that someone other than the owner may have configured.
         """
-        named = self._find_programs(root, folder, environment)
+        named = self._finder.find(root, folder, environment, self.search_path)
         own = shared_folder(folder)
         refuse_programs(named.read, root=root, own=own, submodule=submodule)
         names = _runnable(named.hooks)
@@ -174,7 +151,7 @@ class GuardedPrograms:
 
         What it may write was checked before; but a hook or filter runs in the middle of it, and can move branches.
         """
-        named = self._find_programs(root, folder, environment)
+        named = self._finder.find(root, folder, environment, self.search_path)
         if not named.filters and not _runnable(named.hooks):
             return []
         is_fetching = not self._offline() and any(command.is_fetching for command in named.filters)
@@ -193,7 +170,7 @@ class GuardedPrograms:
         """List the hooks and filters that local commands run with the network even while `offline`."""
         if self._enclosure.works(network=False):
             return ()
-        named = self._find_programs(root, folder, environment)
+        named = self._finder.find(root, folder, environment, self.search_path)
         return (*sorted(_runnable(named.hooks) - _NOT_LOCAL), *(command.key for command in named.filters))
 
     def _command(
@@ -233,7 +210,7 @@ class GuardedPrograms:
             (place / name).unlink(missing_ok=True)
         for name in names:
             command = [*_WATCHED, name, str(reach.folder), str(reach.own), *before, str(hooks / name)]
-            _put(place / name, _script(command, f"the hook {name}" if offline else "", path=reach.path))
+            put_script(place / name, program_script(command, f"the hook {name}" if offline else "", path=reach.path))
         return {"core.hooksPath": str(place)}
 
     def _is_offline(self, reach: ProgramReach) -> bool:
@@ -252,11 +229,11 @@ class GuardedPrograms:
                 return {}
             place = self._filter_place(command.key, offline=reach.offline)
             if command.is_fetching and not offline:
-                _put(place, _script_without_links(command.body, reach.own / "lfs"))
+                put_script(place, script_without_links(command.body, reach.own / "lfs"))
             else:
                 path = "" if command.folders else reach.path
-                script = _script([*before, *_shell(command)], command.key if offline else "", path=path)
-                _put(place, self._isolation_script(reach, command) + script)
+                script = program_script([*before, *_shell(command)], command.key if offline else "", path=path)
+                put_script(place, self._isolation_script(reach, command) + script)
             settings[command.key] = command.calling(place)
         return settings
 
@@ -279,29 +256,10 @@ class GuardedPrograms:
         if before is None:
             return ""
         run = f'exec {shlex.join([*before, *_shell(command)])} "$@" 2> /dev/null'
-        start = _start(reach.path)
+        start = script_start(reach.path)
         if command.is_process:
             return f"{start}{run}\n"
         return f'{start}case "${command.path_argument}" in {secret_shell_patterns()}) {run};; esac\n'
-
-    def _find_programs(self, root: Path, folder: Path, environment: Mapping[str, str]) -> _NamedPrograms:
-        known, now = self._known.get(root), self._clock.monotonic_ns()
-        stamps = _stamps((*_setting_files(folder, environment), *(known.read.files if known is not None else ())))
-        if known is None or known.stamps != stamps or now - known.asked_ns > _ASKED_NS:
-            environment = {**environment, **self.search_path(root, environment)}
-            path = _ask_git(root, environment, "rev-parse", "--git-path", "hooks").removesuffix("\n")
-            hooks = Path(os.path.normpath(root / path)) if path else shared_folder(folder) / "hooks"
-            read = settings_of(root, lambda *words: _ask_git(root, environment, *words))
-            # The settings may come from files that the stamps above do not cover.
-            known = self._known[root] = _NamedPrograms(
-                stamps=_stamps((*_setting_files(folder, environment), *read.files)),
-                read=read,
-                asked_ns=now,
-                hooks=hooks,
-                filters=filter_commands(read.settings),
-                monitored=is_command(read.settings.get("core.fsmonitor", "")),
-            )
-        return known
 
 
 def _refuse_link(root: Path) -> None:
@@ -314,50 +272,8 @@ def _refuse_link(root: Path) -> None:
             )
 
 
-def _ask_git(root: Path, environment: Mapping[str, str], *words: str) -> str:
-    done = subprocess.run(
-        ["git", *words],
-        cwd=root,
-        env=dict(environment),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=_ASK_SEC,
-        check=False,
-    )
-    return os.fsdecode(done.stdout) if done.returncode == 0 else ""
-
-
 def _folders(path: str) -> list[Path]:
     return [Path(os.path.normpath(folder)) for folder in path.split(os.pathsep) if folder.startswith("/")]
-
-
-def _setting_files(folder: Path, environment: Mapping[str, str]) -> tuple[Path, ...]:
-    """Return the files where settings may be added."""
-    home = Path(environment.get("HOME", "/"))
-    own = Path(environment.get("XDG_CONFIG_HOME") or home / ".config") / "git" / "config"
-    # HEAD too, since settings can be included for one branch only.
-    settings = (
-        shared_folder(folder) / "config",
-        folder / "config.worktree",
-        home / ".gitconfig",
-        own,
-        Path("/etc/gitconfig"),
-    )
-    return (*settings, folder / "HEAD")
-
-
-def _stamps(files: Sequence[Path]) -> Stamps:
-    """Return stamps that change when the settings do."""
-    return tuple(map(_stamp, files))
-
-
-def _stamp(file: Path) -> tuple[int, int, int, int]:
-    try:
-        stat = file.stat()
-    except OSError:
-        return 0, 0, 0, 0
-    # Unlike the first time, the second one cannot be set.
-    return stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size, stat.st_ino
 
 
 def _runnable(folder: Path) -> set[str]:
@@ -372,39 +288,5 @@ def _runnable(folder: Path) -> set[str]:
         return set()
 
 
-def _start(path: str) -> str:
-    more = f'PATH={shlex.quote(path)}:"$PATH"\nexport PATH\n' if path else ""
-    return f"#!/bin/sh\n{_UNSET}{more}"
-
-
 def _shell(command: FilterCommand) -> list[str]:
     return ["sh", "-c", command.body, "sh"]
-
-
-def _script_without_links(body: str, folder: Path) -> str:
-    """Return a script for a program that is not sandboxed, and reads and writes through links in its folder."""
-    message = shlex.quote(f"codeplane: there is a symbolic link in {folder}, which a hook may have made; remove it")
-    found = f"find {shlex.quote(str(folder))} -type l -print 2> /dev/null"
-    return f'{_start("")}[ -z "$({found} | head -n 1)" ] || {{ echo {message} >&2; exit 1; }}\n{body}\n'
-
-
-def _script(command: Sequence[str], offline: str, *, path: str) -> str:
-    """Return a script that runs a command; when an `offline` one fails, it prints why."""
-    start = _start(path)
-    if not offline:
-        return f'{start}exec {shlex.join(command)} "$@"\n'
-    message = shlex.quote(f"codeplane: {offline} {_WHY}")
-    return f'{start}{shlex.join(command)} "$@" || {{ code=$?; echo {message} >&2; exit $code; }}\n'
-
-
-def _put(place: Path, text: str) -> None:
-    data = text.encode("utf-8", "surrogateescape")
-    try:
-        if place.read_bytes() == data:
-            return
-    except OSError:
-        pass
-    part = place.with_name(f".{place.name}.{os.getpid()}.{threading.get_ident()}")
-    part.write_bytes(data)
-    part.chmod(0o700)
-    part.replace(place)

@@ -64,7 +64,7 @@ def assess_losses(losses: Sequence[Loss], paths: Sequence[str] = (), *, kinds: S
     return Assessment(
         risk=Risk.DESTRUCTIVE if losses else Risk.WRITE,
         effects=tuple(loss.text for loss in losses),
-        trusted_as=tuple(map(_whole, losses)),
+        trusted_as=tuple(map(_full_description, losses)),
         paths=tuple(map(shown, paths)),
         kinds=kinds_of(losses, *kinds),
     )
@@ -99,7 +99,7 @@ def _but_secrets(losses: Sequence[Loss]) -> str:
     return "; secrets files in .codeplane/ alone, for undo" if has_secrets else ""
 
 
-def _whole(loss: Loss) -> str:
+def _full_description(loss: Loss) -> str:
     """Describe the loss unambiguously: when the words name only some files, add a digest of all."""
     names = [*loss.commits, *map(str, loss.files)]
     if len(names) <= _NAMED:

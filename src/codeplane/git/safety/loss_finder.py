@@ -55,7 +55,7 @@ class LossFinder:
         """Whether a remote has a commit, as of the last fetch."""
         return not self.git.ask("rev-list", "--max-count=1", tip, "--not", "--remotes", "--").line
 
-    def pushed(self, tip: str, *, base: str | None = None) -> int:
+    def count_pushed(self, tip: str, *, base: str | None = None) -> int:
         """Count the commits after `base` up to `tip` that a remote has."""
         start = [f"^{base}"] if base else []
         count = self.git.ask("rev-list", "--count", tip, *start, "--").line
@@ -66,22 +66,22 @@ class LossFinder:
         """Describe the loss of work in files of this work tree."""
         return lost_files(self.git.root, paths, what)
 
-    def edited(self, paths: Sequence[str] = (), *, against: str | None = None) -> list[str]:
+    def list_edited(self, paths: Sequence[str] = (), *, against: str | None = None) -> list[str]:
         """List tracked files that differ from the index or a commit, and untracked files in their place."""
         names = [canonical(path, root=self.git.root) or "." for path in paths]
         commit = [against] if against else []
         options = ("--raw", "-z", "--no-renames", "--no-ext-diff")
         named = parse_raw_diff(self.git.ask("diff", *options, *commit, "--", *names).fields)
-        hidden = named.paths.union(self.hidden(names))
+        hidden = named.paths.union(self.list_hidden(names))
         in_place = self._obstacles(hidden - named.links).files
         return [*sorted(hidden), *self._list_untracked(in_place - hidden)]
 
-    def untracked(self, paths: Sequence[str] = ()) -> list[str]:
+    def list_untracked(self, paths: Sequence[str] = ()) -> list[str]:
         """List files that git neither tracks nor ignores."""
         names = [canonical(path, root=self.git.root) or "." for path in paths]
         return self.git.ask("ls-files", "--others", "--exclude-standard", "-z", "--", *names).fields
 
-    def hidden(self, names: Sequence[str] = ()) -> list[str]:
+    def list_hidden(self, names: Sequence[str] = ()) -> list[str]:
         """List edited files marked assume-unchanged or skip-worktree, below canonical names; `.` is everything."""
         return _hidden_edits(self.git.root, self.git.ask(*_LISTED, "--", *names).fields)
 
@@ -98,14 +98,14 @@ class LossFinder:
         listed = self.git.ask(*STATUS, "--", *folders).fields if folders else []
         return [*(name for name in names if name != "."), *(line[STATE:] for line in listed)]
 
-    def overwritten(self, named: ChangedPaths) -> list[str]:
+    def list_overwritten(self, named: ChangedPaths) -> list[str]:
         """List untracked files, ignored ones too, in the place of these paths."""
         return self._list_untracked(self.in_place(named))
 
-    def ignored(self, named: ChangedPaths) -> list[str]:
+    def list_ignored(self, named: ChangedPaths) -> list[str]:
         """List ignored files in the place of these paths; git itself refuses to overwrite other untracked files."""
-        overwritten = self.overwritten(named)
-        return sorted(set(overwritten).difference(self.untracked())) if overwritten else []
+        overwritten = self.list_overwritten(named)
+        return sorted(set(overwritten).difference(self.list_untracked())) if overwritten else []
 
     def in_place(self, named: ChangedPaths) -> frozenset[str]:
         """List all files on disk in the place of these paths."""

@@ -53,7 +53,7 @@ class RecoveryRefs:
         commands = await self._git.run("for-each-ref", "--format=delete %(refname)", ref, f"{ref}-tag-*")
         await self._git.run("update-ref", "--stdin", input=commands.out)
 
-    async def unreached(self, oids: Iterable[str]) -> bool:
+    async def has_unreachable(self, oids: Iterable[str]) -> bool:
         """Whether one of these is reachable from no branch, tag, remote or HEAD."""
         elsewhere = ("--not", "--branches", "--tags", "--remotes", "HEAD")
         done = await self._git.run("rev-list", "--max-count=1", *oids, *elsewhere, "--", check=False)

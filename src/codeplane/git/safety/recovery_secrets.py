@@ -107,7 +107,7 @@ class RecoverySecrets:
 
     async def _keep_apart(self, files: dict[str, str]) -> None:
         named = {path: entry.split(" ")[1] for path, entry in files.items() if not is_codeplanes(path)}
-        contents = await self._contents.small(named.values(), most=MAX_BLOB)
+        contents = await self._contents.read_small(named.values(), most=MAX_BLOB)
         for oid, content in contents.items():
             await asyncio.to_thread(self._apart.put, oid, content)
 

@@ -88,7 +88,7 @@ class Branches:
 
     def _preview(self, request: DeleteBranchRequest) -> Preview:
         lost = self._find_losses(request)
-        facts = [f"it is at {PreviewFacts(self._git).named(f'{HEADS}{request.name}')}"]
+        facts = [f"it is at {PreviewFacts(self._git).describe_commit(f'{HEADS}{request.name}')}"]
         facts += ["also when its commits are merged nowhere"] if request.force else []
         return preview_losses(f"Remove the branch {request.name}", lost, facts)
 

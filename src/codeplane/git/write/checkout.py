@@ -110,7 +110,7 @@ class Checkout:
         if request.paths:
             paths = [canonical(path, root=self._git.root) or "." for path in request.paths]
             commit = resolve_commit_now(self._git, request.ref)
-            facts = [f"from {self._facts.named(commit)}", *self._facts.diff("-R", commit, paths=paths)]
+            facts = [f"from {self._facts.describe_commit(commit)}", *self._facts.diff("-R", commit, paths=paths)]
             return preview_losses(
                 f"Make {name_first(paths)} what {request.ref} has", lost, facts, bound=[self._facts.index()]
             )
@@ -137,7 +137,7 @@ class Checkout:
             commit = await resolve_commit(self._git, request.ref)
             named = await asyncio.to_thread(self._paths_at, commit, paths)
             self._writer.permission.refuse_secret_changes(call, named.paths)
-            hidden = set(await asyncio.to_thread(self._losses.hidden, paths)) & named.paths
+            hidden = set(await asyncio.to_thread(self._losses.list_hidden, paths)) & named.paths
             await mutation.reach((), hidden=hidden, named=named)
             await mutation.keep_losses()
             await asyncio.to_thread(self._refuse_lacking, commit, paths)
@@ -195,7 +195,7 @@ class Checkout:
             commits = self._losses.commits(head, kept=[target] if target else [])
             lost += lost_commits(commits, "that only HEAD reaches, which is on no branch")
         if target:
-            lost += self._losses.files(self._losses.ignored(self._losses.differing(head, target)), "everything")
+            lost += self._losses.files(self._losses.list_ignored(self._losses.differing(head, target)), "everything")
         return lost
 
     def _target_now(self, ref: str, *, guess: bool) -> str:
@@ -210,12 +210,14 @@ class Checkout:
         paths = [canonical(path, root=self._git.root) or "." for path in request.paths]
         named = self._paths_at(resolve_commit_now(self._git, request.ref), paths)
         head = self._losses.head
-        edited = self._losses.edited(request.paths, against=head) if head else []
+        edited = self._losses.list_edited(request.paths, against=head) if head else []
         in_place = self._losses.in_place(named)
         if head and in_place - named.paths:
             # A changed file may be in the place of a parent folder, which no path of the request names.
-            edited += [path for path in self._losses.edited(against=head) if path in in_place and path not in edited]
-        untracked = [path for path in self._losses.overwritten(named) if path not in set(edited)]
+            edited += [
+                path for path in self._losses.list_edited(against=head) if path in in_place and path not in edited
+            ]
+        untracked = [path for path in self._losses.list_overwritten(named) if path not in set(edited)]
         return self._losses.files(edited, "changes") + self._losses.files(untracked, "untracked work")
 
     def _refuse_lacking(self, commit: str, paths: Sequence[str]) -> None:

@@ -125,18 +125,18 @@ class Commits:
 
     def _preview(self, request: AmendRequest) -> Preview:
         preview_facts = PreviewFacts(self._git, self._writer.secrets)
-        facts = [f"on {preview_facts.head()}", f"replaces {preview_facts.named('HEAD')}"]
+        facts = [f"on {preview_facts.head()}", f"replaces {preview_facts.describe_commit('HEAD')}"]
         facts += [f"message: {request.message}"] if request.message else []
         facts += [f"author: {request.author.name} <{request.author.email}>"] if request.author else []
         if request.paths:
             paths = [canonical(path, root=self._git.root) or "." for path in request.paths]
             facts += [f"with {name_first(paths)} as on disk", *preview_facts.diff("HEAD", paths=paths)]
-            fresh = self._losses.untracked(request.paths)
+            fresh = self._losses.list_untracked(request.paths)
             facts += [f"new: {name_first(fresh)}"] if fresh else []
-            edited = self._losses.edited(request.paths, against=self._losses.head)
+            edited = self._losses.list_edited(request.paths, against=self._losses.head)
             files = [self._git.root / path for path in (*edited, *fresh)]
             return preview_losses("Replace the last commit", self._find_losses(), facts, files=files)
-        facts += [*preview_facts.staged(), *preview_facts.diff("--cached")]
+        facts += [*preview_facts.list_staged(), *preview_facts.diff("--cached")]
         return preview_losses("Replace the last commit", self._find_losses(), facts, bound=[preview_facts.index()])
 
     def _find_losses(self) -> list[Loss]:

@@ -24,11 +24,14 @@ class Exchange:
         addresses = self._facts.addresses(self._remote, push=push)
         return [f"{'to' if push else 'from'} {shown(self._remote)}: {address}" for address in addresses]
 
-    def pushed(self, ref: str, *, force: bool, tags: bool) -> list[str]:
+    def describe_push(self, ref: str, *, force: bool, tags: bool) -> list[str]:
         """Describe a pushed ref, what it replaces on the remote, and the commits that it sends."""
         there = self.destination(ref)
         tip = self._facts.id_of(ref)
-        facts = [f"{shown(ref)} at {tip}", f"becomes {shown(there)}, last seen at {self.tracked(there) or _NOWHERE}"]
+        facts = [
+            f"{shown(ref)} at {tip}",
+            f"becomes {shown(there)}, last seen at {self.tracking_id(there) or _NOWHERE}",
+        ]
         if self.is_forced(ref):
             facts.append(f"FORCED by remote.{shown(self._remote)}.push, whatever is there")
         else:
@@ -45,9 +48,9 @@ class Exchange:
         """Whether annotated tags are pushed with their commits."""
         return self._git.ask("config", "--type=bool", "--get", "push.followTags", check=False).line == "true"
 
-    def deleted(self, ref: str) -> list[str]:
+    def describe_delete(self, ref: str) -> list[str]:
         """Describe a ref that is deleted on the remote."""
-        return [f"DELETES {shown(ref)} there, last seen at {self.tracked(ref) or _NOWHERE}"]
+        return [f"DELETES {shown(ref)} there, last seen at {self.tracking_id(ref) or _NOWHERE}"]
 
     def describe_fetch(self, *, prune: bool, tags: bool) -> list[str]:
         """Describe what a fetch asks for, and what it prunes."""
@@ -77,7 +80,7 @@ class Exchange:
         """Return the remote-tracking name of the branch that is pulled."""
         return f"refs/remotes/{self._remote}/{ref}" if ref else "@{upstream}"
 
-    def tracked(self, ref: str) -> str | None:
+    def tracking_id(self, ref: str) -> str | None:
         """Return the id of a remote's ref as of the last fetch."""
         full = ref if ref.startswith("refs/") else f"{_HEADS}{ref}"
         targets = [target for spec, target in self._match_refspecs(full, "fetch") if ":" in spec]

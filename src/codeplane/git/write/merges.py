@@ -135,7 +135,7 @@ class Merges:
             return resolution_losses(self._losses)
         if request.action != "start" or not request.ref:
             return []
-        return self._losses.files(self._losses.ignored(self._incoming_paths(request)), "everything")
+        return self._losses.files(self._losses.list_ignored(self._incoming_paths(request)), "everything")
 
     def _incoming_paths(self, request: MergeRequest) -> ChangedPaths:
         target = resolve_commit_now(self._git, request.ref)

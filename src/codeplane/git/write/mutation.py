@@ -82,7 +82,7 @@ class GitMutation:
     ) -> None:
         """Declare the files that git may write: each must be allowed, and is kept with everything in its way.
 
-        `hidden` are edited files that git does not check; `named` are more files, told apart from submodules.
+        `hidden` are edited files that git does not check; `named` are more files, which may be submodules or not.
         """
         self._hidden = frozenset(hidden)
         if named is not None:
@@ -97,7 +97,7 @@ class GitMutation:
         for path in sorted(wanted):
             self._call.may_write(path)
         await self._refuse_secrets(wanted)
-        await self._undo.set_reached(await self._contents.capture(wanted))
+        await self._undo.record_paths(await self._contents.capture(wanted))
 
     async def _refuse_secrets(self, paths: Iterable[str]) -> None:
         """Raise PathDenied when an agent would store the content of a secrets file that git does not have."""
@@ -163,7 +163,7 @@ class GitMutation:
         """
         return await run_to_end(self._finish(compared, since))
 
-    async def cut_short(self) -> None:
+    async def keep_for_undo(self) -> None:
         """Keep what was done so far for undo, unless that has happened already."""
         if self.after is None:
             await self.finish()
@@ -248,7 +248,7 @@ class GitMutation:
             if entry and (changes is None or changes[path][0] != changes[path][1])
         }
         objects = [*self._left, *self._tags]
-        unreached = await self._recovery_refs.unreached(objects) if objects else False
+        unreached = await self._recovery_refs.has_unreachable(objects) if objects else False
         if files or (unreached and not self._replaced):
             return self._recovery
         are_commits = [await asyncio.to_thread(self._parts.undo.store.is_commit, oid) for oid in self._tags]

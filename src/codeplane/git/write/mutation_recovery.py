@@ -35,7 +35,7 @@ class MutationRecovery:
     async def recover(self) -> list[RecoveredMutation]:
         """Recover each mutation, before the first write; may be interrupted and run again.
 
-        Those that git still works on are left to `ended`.
+        Those that git still works on are left to `list_ended`.
         """
         pending = self._parts.pending
         recovered: list[RecoveredMutation] = []
@@ -47,8 +47,8 @@ class MutationRecovery:
                 recovered.append(await self._recover(started, running))
         return recovered
 
-    async def ended(self) -> list[RecoveredMutation]:
-        """Return the mutations that were left and that git has ended since, until they are `recorded`."""
+    async def list_ended(self) -> list[RecoveredMutation]:
+        """Return the mutations that were left and that git has ended since, until they are `mark_recorded`."""
         pending = self._parts.pending
         for mutation_id, started in pending.left.items():
             if mutation_id in self._ended or await asyncio.to_thread(pending.is_git_running, mutation_id):
@@ -58,7 +58,7 @@ class MutationRecovery:
             self._ended[mutation_id] = await self._recover(started, running)
         return list(self._ended.values())
 
-    def recorded(self, recovered: Iterable[RecoveredMutation]) -> None:
+    def mark_recorded(self, recovered: Iterable[RecoveredMutation]) -> None:
         """Allow git mutations again once the log has these."""
         for mutation in recovered:
             del self._ended[mutation.mutation_id], self._parts.pending.left[mutation.mutation_id]
@@ -122,7 +122,7 @@ class MutationRecovery:
         if not parts.mutations.has(started.mutation_id):
             changes = await undo.file_changes(after)
             untouched = undo.is_untouched(after, changes)
-            edited = _edited_since(started, after)
+            edited = _edited_files(started, after)
             since = frozenset(path for path in edited if path in changes and len({*changes[path]}) > 1)
             await undo.store(after, {path: changes[path] for path in changes if path not in since}, before.head)
         else:
@@ -153,7 +153,7 @@ def _is_whole(started: StartedMutation, after: GitSnapshot) -> bool:
     return any(getattr(before, name) != getattr(after, name) for name in names)
 
 
-def _edited_since(started: StartedMutation, after: GitSnapshot) -> frozenset[str]:
+def _edited_files(started: StartedMutation, after: GitSnapshot) -> frozenset[str]:
     """Return the files with unstaged edits, which a finished git command does not leave."""
     if after.state != "none" or started.what.startswith("stash_"):
         return frozenset()

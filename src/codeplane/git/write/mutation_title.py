@@ -18,9 +18,9 @@ def mutation_title(what: str, before: GitSnapshot, after: GitSnapshot, subject: 
     if before.head != after.head:
         return " ".join(part for part in (what, (after.head or "")[:SHORT], shown(subject or "")) if part)
     if moved := moved_refs(before.refs, after.refs):
-        return f"{what} {_few([short_ref(ref) for ref in moved])}"
+        return f"{what} {_list_few([short_ref(ref) for ref in moved])}"
     if paths := sorted({line.partition(b"\t")[2] for line in before.index ^ after.index}):
-        return f"{what} {_few([shown(path.decode('utf-8', 'surrogateescape')) for path in paths])}"
+        return f"{what} {_list_few([shown(path.decode('utf-8', 'surrogateescape')) for path in paths])}"
     return what
 
 
@@ -37,10 +37,10 @@ def describe_moves(
     if before.symbolic != symbolic:
         lines.append(f"HEAD {_place(before.symbolic, before.head)} → {_place(symbolic, head)}")
     elif symbolic is None and before.head != head:
-        lines.append(f"HEAD {_short(before.head)} → {_short(head)}")
+        lines.append(f"HEAD {_short_oid(before.head)} → {_short_oid(head)}")
     for ref, oid in refs:
         if before.refs.get(ref) != oid:
-            lines.append(f"{shown(short_ref(ref))} {_short(before.refs.get(ref))} → {_short(oid)}")
+            lines.append(f"{shown(short_ref(ref))} {_short_oid(before.refs.get(ref))} → {_short_oid(oid)}")
     return lines
 
 
@@ -50,13 +50,13 @@ def short_ref(ref: str) -> str:
 
 
 def _place(symbolic: str | None, head: str | None) -> str:
-    return shown(short_ref(symbolic)) if symbolic else _short(head)
+    return shown(short_ref(symbolic)) if symbolic else _short_oid(head)
 
 
-def _short(oid: str | None) -> str:
+def _short_oid(oid: str | None) -> str:
     return oid[:SHORT] if oid else "none"
 
 
-def _few(names: Sequence[str]) -> str:
+def _list_few(names: Sequence[str]) -> str:
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return f"{', '.join(names[:_NAMED])}{more}"

@@ -119,7 +119,7 @@ class Picks:
     def _preview(self, what: str, request: CherrypickRequest | RevertRequest) -> Preview:
         lost, facts = self._find_losses(request), [f"on {self._facts.head()}"]
         if request.action == "start":
-            facts += [f"{what} {self._facts.named(request.commit)}"] if request.commit else []
+            facts += [f"{what} {self._facts.describe_commit(request.commit)}"] if request.commit else []
             facts += [f"compared with its parent {request.mainline}"] if request.mainline else []
             return preview_losses(f"start a {what}", lost, facts)
         under_way = self._facts.id_of("CHERRY_PICK_HEAD" if what == "cherry-pick" else "REVERT_HEAD")
@@ -178,7 +178,7 @@ class Picks:
             return resolution_losses(self._losses)
         if request.action != "start" or not request.commit:
             return []
-        return self._losses.files(self._losses.ignored(self._incoming_paths(request)), "everything")
+        return self._losses.files(self._losses.list_ignored(self._incoming_paths(request)), "everything")
 
     def _incoming_paths(self, request: CherrypickRequest | RevertRequest) -> ChangedPaths:
         target = resolve_commit_now(self._git, request.commit)

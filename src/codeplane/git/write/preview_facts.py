@@ -36,7 +36,7 @@ class PreviewFacts:
         name = shown(ref.removeprefix(_HEADS)) if ref else "no branch"
         return f"{name} at {self.id_of('HEAD^{commit}') or 'no commit yet'}"
 
-    def named(self, name: str) -> str:
+    def describe_commit(self, name: str) -> str:
         """Return a commit's id and subject."""
         options = ("--no-walk", "-z", "--no-show-signature", "--format=%H %s")
         commits = self._git.ask("log", *options, f"{name}^{{commit}}", "--", check=False).fields
@@ -59,7 +59,7 @@ class PreviewFacts:
         """Return the index as git lists it."""
         return self._git.ask("ls-files", "--stage", "-z").out
 
-    def staged(self) -> list[str]:
+    def list_staged(self) -> list[str]:
         """List the staged files with their status letters."""
         options = ("--cached", "--name-status", "-z", "--no-renames", "--no-ext-diff")
         fields = self._git.ask("diff", *options, "--").fields

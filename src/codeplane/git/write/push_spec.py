@@ -31,7 +31,7 @@ class PushSpec:
             ref=ref,
             tip=git.ask("rev-parse", "--verify", "--quiet", ref).line,
             target=target,
-            seen=exchange.tracked(target) or "",
+            seen=exchange.tracking_id(target) or "",
             plus=exchange.is_forced(ref),
             tags=_digest(_tags(git)) if tags else "",
         )

@@ -213,7 +213,10 @@ class Rebase:
         plan, preview_facts = request.plan, PreviewFacts(self._git)
         upstream = resolve_commit_now(self._git, plan.upstream)
         onto = resolve_commit_now(self._git, plan.onto) if plan.onto else upstream
-        steps = [f"{step.action} {preview_facts.named(check_ref(step.commit_sha))}" for step in plan.steps[:_MAX_NAMED]]
+        steps = [
+            f"{step.action} {preview_facts.describe_commit(check_ref(step.commit_sha))}"
+            for step in plan.steps[:_MAX_NAMED]
+        ]
         facts = [preview_facts.head(), f"after {upstream}", f"onto {onto}"]
         facts += list_lines(counted(len(plan.steps), "step"), steps, len(plan.steps))
         return preview_losses(f"Rebase {counted(len(plan.steps), 'commit')}", self._find_losses(request), facts)
@@ -221,7 +224,10 @@ class Rebase:
     def _preview_leaving(self, summary: str) -> Preview:
         preview_facts, folder = PreviewFacts(self._git), self._git.folder
         step, steps = _progress(folder)
-        facts = [preview_facts.head(), f"stopped in step {step} of {steps} at {preview_facts.named('REBASE_HEAD')}"]
+        facts = [
+            preview_facts.head(),
+            f"stopped in step {step} of {steps} at {preview_facts.describe_commit('REBASE_HEAD')}",
+        ]
         facts.append(f"began at {original_head(folder) or 'no commit that is known'}")
         return preview_losses(summary, self._lost_by_leaving(), facts, bound=[preview_facts.index()])
 
@@ -312,7 +318,7 @@ class Rebase:
 
     def _find_losses(self, request: RebaseExecuteRequest) -> list[Loss]:
         upstream = resolve_commit_now(self._git, request.plan.upstream)
-        pushed = self._losses.pushed("HEAD", base=upstream) if self._losses.head else 0
+        pushed = self._losses.count_pushed("HEAD", base=upstream) if self._losses.head else 0
         sent = counted(pushed, "commit", verbs=("was", "were"))
         lost = [Loss(text=f"{sent} pushed: others may have them", kind="history")] if pushed else []
         dropped = [step.commit_sha[:9] for step in request.plan.steps if step.action == "drop"]
@@ -321,7 +327,7 @@ class Rebase:
 
     def _lost_in_place(self, onto: str) -> list[Loss]:
         """Return the ignored files that the rebase would overwrite."""
-        lost = {path for named in self._moved_paths(onto) for path in self._losses.ignored(named)}
+        lost = {path for named in self._moved_paths(onto) for path in self._losses.list_ignored(named)}
         return self._losses.files(sorted(lost), "everything")
 
     def _moved_paths(self, onto: str) -> list[ChangedPaths]:

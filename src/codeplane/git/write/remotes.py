@@ -188,7 +188,7 @@ class RemoteWrites:
             "pushes to",
             lost=self._find_losses(request, remote),
             urls=PreviewFacts(self._git).addresses(remote.name, push=True),
-            trusted_as=self._trusted_as(request, remote),
+            trusted_as=self._trust_scope(request, remote),
             kinds=self._kinds(request, remote),
         )
 
@@ -218,9 +218,9 @@ class RemoteWrites:
         exchange = Exchange(self._git, remote.name)
         facts = exchange.places(push=True)
         if request.delete:
-            facts += exchange.deleted(what)
+            facts += exchange.describe_delete(what)
             return preview_losses(f"Delete {what} on {remote}", lost, facts, kept=False)
-        facts += exchange.pushed(what, force=request.force, tags=request.tags)
+        facts += exchange.describe_push(what, force=request.force, tags=request.tags)
         facts += ["and it becomes the branch's upstream"] if request.set_upstream else []
         tags = request.tags or exchange.follows_tags
         bound = bound_to(self._git, ["refs/tags/"] if tags else [])
@@ -237,7 +237,7 @@ class RemoteWrites:
         done = self._git.ask("rev-parse", "--verify", "--quiet", f"{there}^{{commit}}", check=False)
         if done.code != 0 or not done.line:
             return []
-        ignored = self._losses.ignored(self._losses.differing(self._losses.head, done.line))
+        ignored = self._losses.list_ignored(self._losses.differing(self._losses.head, done.line))
         return self._losses.files(ignored, "everything")
 
     def _find_losses(self, request: PushRequest, remote: RemoteName) -> list[Loss]:
@@ -260,7 +260,7 @@ class RemoteWrites:
         forced = request.force or Exchange(self._git, remote.name).is_forced(self._push_ref(request))
         return ("force",) if forced else ()
 
-    def _trusted_as(self, request: PushRequest, remote: RemoteName) -> tuple[str, ...]:
+    def _trust_scope(self, request: PushRequest, remote: RemoteName) -> tuple[str, ...]:
         """Describe the kind of push that a person trusts: which ref goes where and how, whatever its commits."""
         what = self._push_ref(request)
         if request.delete:

@@ -47,7 +47,7 @@ class Reset:
             before = mutation.before
             if request.mode == "hard":
                 moved = await asyncio.to_thread(self._moved_paths, target)
-                hidden = await asyncio.to_thread(self._losses.hidden)
+                hidden = await asyncio.to_thread(self._losses.list_hidden)
                 await mutation.reach(before.changed, hidden=hidden, named=moved)
             left = [before.head] if before.head and before.head != target else []
             hard = request.mode == "hard"
@@ -62,7 +62,7 @@ class Reset:
             return ()
         unborn, head = self._is_unborn(request), self._losses.head
         moved = self._moved_paths(None if unborn else resolve_commit_now(self._git, request.ref))
-        return [*moved.paths, *(self._losses.edited(against=head) if head else ())]
+        return [*moved.paths, *(self._losses.list_edited(against=head) if head else ())]
 
     @assesses("git.reset")
     def assess_reset(self, request: ResetRequest) -> Assessment:
@@ -98,10 +98,10 @@ class Reset:
                 self._losses.commits(head, gone=self._losses.head_ref, kept=[target]), "that nothing else reaches"
             )
             if request.mode == "hard":
-                edited = self._losses.edited(against=head)
+                edited = self._losses.list_edited(against=head)
                 lost += self._losses.files(edited, "changes")
         if request.mode == "hard":
-            overwritten = self._losses.overwritten(self._moved_paths(target))
+            overwritten = self._losses.list_overwritten(self._moved_paths(target))
             untracked = [path for path in overwritten if path not in set(edited)]
             lost += self._losses.files(untracked, "untracked work")
         return lost

@@ -14,7 +14,7 @@ def resolved_files(losses: LossFinder, *, all_work: bool = False) -> list[str]:
     git = losses.git
     # Git stores the tree it wrote, with conflict markers; without it any change may be work by hand.
     left = git.ask("rev-parse", "--verify", "--quiet", "AUTO_MERGE", check=False).line
-    edited = losses.edited(against=left or "HEAD")
+    edited = losses.list_edited(against=left or "HEAD")
     if all_work or not edited:
         return edited
     staged = set(git.ask("diff", "--cached", "--name-only", "-z", "--no-ext-diff", "--no-renames", "HEAD", "--").fields)

@@ -97,7 +97,7 @@ class GitReversal:
         change = _read_change(record)
         wanted = {path: (change.before.files.get(path), change.after.files.get(path)) for path in paths}
         oids = {entry.split(" ")[1] for both in wanted.values() for entry in both if entry is not None}
-        contents = await self._writer.contents.small(oids, most=MAX_SIDE)
+        contents = await self._writer.contents.read_small(oids, most=MAX_SIDE)
         missing = "git does not have one of its sides any more, or it is too large to show"
 
         def versions(path: str, before: str | None, after: str | None) -> FileVersions:
@@ -179,7 +179,7 @@ class GitReversal:
         )
 
     async def _keep(self, crossing: "_Crossing") -> None:
-        """Keep the side that is left, and mark that the crossing has begun."""
+        """Keep the side that is left, and mark that the crossing has started."""
         writer, start, verb = self._writer, crossing.start, crossing.verb
         old = await writer.contents.tree(start.files)
         commits, tags = await self._objects(start)
@@ -189,7 +189,7 @@ class GitReversal:
         await self._git.run("update-ref", crossing.marker, ref)
 
     async def _look(self, crossing: "_Crossing", now: GitSnapshot) -> "_Found":
-        """Find what has changed since; when it was begun before, each part may be on either side."""
+        """Find what has changed since; when it was started before, each part may be on either side."""
         is_between, added = crossing.marker in now.recoveries, crossing.added
         files = await self._writer.contents.capture(crossing.start.files, write=False)
         allowed = (crossing.start, crossing.goal) if is_between else (crossing.start,)

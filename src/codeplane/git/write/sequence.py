@@ -65,7 +65,7 @@ async def refuse_strategies(git: Git) -> None:
     options = git.folder / "sequencer" / "opts"
     listed = ("config", "--file", str(options), "-z", "--get-all", "options.strategy")
     named = (await git.run(*listed, check=False)).fields
-    named += (await asyncio.to_thread(_raw, git.folder / "rebase-merge" / "strategy")).splitlines()
+    named += (await asyncio.to_thread(_read_text, git.folder / "rebase-merge" / "strategy")).splitlines()
     for strategy in named:
         if strategy not in _STRATEGIES:
             raise GitRefused(
@@ -92,15 +92,15 @@ def sequence_start(folder: Path) -> str:
 def _planned_ids(folder: Path) -> list[str]:
     """Return the ids in the remaining steps."""
     steps = (_STEP.match(line) for name in _STEP_LISTS for line in _text(folder / name).splitlines())
-    patches = (_PATCH.match(_raw(patch)) for patch in (folder / "rebase-apply").glob("[0-9]*"))
+    patches = (_PATCH.match(_read_text(patch)) for patch in (folder / "rebase-apply").glob("[0-9]*"))
     return [match[1] for match in (*steps, *patches) if match is not None]
 
 
 def _text(path: Path) -> str:
-    return _raw(path).strip()
+    return _read_text(path).strip()
 
 
-def _raw(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
         return read_plain_file(path).decode("utf-8", "replace")
     except OSError:

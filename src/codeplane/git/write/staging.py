@@ -90,7 +90,7 @@ class Staging:
             if request.untracked:
                 listed = await self._git.run("ls-files", "--others", "--exclude-standard", "-z", "--", *paths)
                 untracked = [path for path in listed.fields if not path.endswith("/")]
-            hidden = await asyncio.to_thread(self._losses.hidden, paths)
+            hidden = await asyncio.to_thread(self._losses.list_hidden, paths)
             self._writer.permission.refuse_secret_changes(call, [*edited, *untracked, *hidden])
             await mutation.reach([*edited, *untracked], hidden=hidden)
             await mutation.keep_losses()
@@ -115,8 +115,8 @@ class Staging:
     def foresee_discard(self, request: DiscardRequest) -> Iterable[str]:
         """List the files whose changes are discarded, and untracked files that are removed."""
         named = [name for path in request.paths if (name := canonical(path, root=self._git.root))]
-        untracked = self._losses.untracked(request.paths) if request.untracked else []
-        return [*named, *self._losses.edited(request.paths), *untracked]
+        untracked = self._losses.list_untracked(request.paths) if request.untracked else []
+        return [*named, *self._losses.list_edited(request.paths), *untracked]
 
     @assesses("git.discard")
     def assess_discard(self, call: Call | None, request: DiscardRequest) -> Assessment:
@@ -141,7 +141,7 @@ class Staging:
         return replace(preview, body="\n".join([preview.body, *self._facts.diff(paths=paths)]))
 
     def _find_losses(self, request: DiscardRequest) -> list[Loss]:
-        lost = self._losses.files(self._losses.edited(request.paths), "changes")
+        lost = self._losses.files(self._losses.list_edited(request.paths), "changes")
         if request.untracked:
-            lost += self._losses.files(self._losses.untracked(request.paths), "everything")
+            lost += self._losses.files(self._losses.list_untracked(request.paths), "everything")
         return lost

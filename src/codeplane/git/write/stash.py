@@ -86,7 +86,9 @@ class Stashes:
             before = mutation.before
             if before.head is None:
                 raise GitRefused("there is no commit yet, and a stash is kept on top of one", hint="git_commit first")
-            if not paths and (inside := await asyncio.to_thread(self._git.unnamed, submodule_paths(before))):
+            if not paths and (
+                inside := await asyncio.to_thread(self._git.list_unnamed_submodules, submodule_paths(before))
+            ):
                 raise GitRefused(
                     f"git would enter {name_first(inside)}, which .gitmodules does not name, and run what is set there",
                     hint="name it in .gitmodules, or give paths",
@@ -129,8 +131,8 @@ class Stashes:
     def foresee_push(self, request: StashPushRequest) -> Iterable[str]:
         """The files that are put aside."""
         head = self._losses.head
-        changed = self._losses.edited(request.paths, against=head) if head else []
-        fresh = self._losses.untracked(request.paths) if request.include_untracked else []
+        changed = self._losses.list_edited(request.paths, against=head) if head else []
+        fresh = self._losses.list_untracked(request.paths) if request.include_untracked else []
         named = [name for path in request.paths if (name := canonical(path, root=self._git.root))]
         return [*named, *changed, *fresh]
 
@@ -187,8 +189,8 @@ class Stashes:
     def _preview_push(self, request: StashPushRequest) -> Preview:
         paths = [canonical(path, root=self._git.root) or "." for path in request.paths]
         head = self._losses.head
-        changed = self._losses.edited(request.paths, against=head) if head else []
-        fresh = self._losses.untracked(request.paths) if request.include_untracked else []
+        changed = self._losses.list_edited(request.paths, against=head) if head else []
+        fresh = self._losses.list_untracked(request.paths) if request.include_untracked else []
         facts = [f"on {self._facts.head()}", *([f"message: {request.message}"] if request.message else [])]
         named = [shown(path) for path in dict.fromkeys([*changed, *fresh])]
         facts += list_lines(f"put aside: {counted(len(named), 'file')}", named, len(named))
@@ -207,7 +209,7 @@ class Stashes:
 
     def _stash(self, index: int) -> str:
         """Name a stash by its id, since numbers change with every other stash."""
-        return f"stash {index} is {self._facts.named(f'stash@{{{index}}}')}"
+        return f"stash {index} is {self._facts.describe_commit(f'stash@{{{index}}}')}"
 
     async def _apply(self, call: Call, verb: str, request: StashPopRequest) -> StashResult:
         async with self._writer.mutation(call, f"stash_{verb}", calm=True) as mutation:
@@ -231,10 +233,10 @@ class Stashes:
             return []
         options = ("--raw", "-z", "--no-renames", "--no-ext-diff")
         named = parse_raw_diff(self._git.ask("diff", *options, "HEAD", "--").fields)
-        return self._losses.files(self._losses.ignored(named), _ALL)
+        return self._losses.files(self._losses.list_ignored(named), _ALL)
 
     def _lost_by_applying(self, request: StashPopRequest) -> list[Loss]:
-        lost = {path for named in self._stashed_paths(request) for path in self._losses.ignored(named)}
+        lost = {path for named in self._stashed_paths(request) for path in self._losses.list_ignored(named)}
         return self._losses.files(sorted(lost), _ALL)
 
     def _stashed_paths(self, request: StashPopRequest) -> list[ChangedPaths]:

@@ -39,7 +39,7 @@ class SubmoduleSettings:
         """Whether an update checks out the commit, and neither merges, rebases nor runs a command."""
         return self._updates.get(name, _CHECKOUT) == _CHECKOUT
 
-    def updated(self, paths: Collection[str]) -> dict[str, str]:
+    def names_to_update(self, paths: Collection[str]) -> dict[str, str]:
         """Return the names of the submodules that git updates, by path.
 
         GitRefused when a path has no name, several names or no address: git might use another than was checked.

@@ -148,7 +148,7 @@ class UpdateLevel:
         settings = await asyncio.to_thread(SubmoduleSettings, git)
         modules = [
             await SubmoduleState.read(git, path, name, commits[path])
-            for path, name in settings.updated(commits).items()
+            for path, name in settings.names_to_update(commits).items()
         ]
         return cls(folder=folder, settings=settings.keys, modules=tuple(modules))
 
@@ -172,7 +172,7 @@ class UpdateLevel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubmoduleUpdate:
-    """The levels of submodules that an update has begun with, the outermost first."""
+    """The levels of submodules that an update has started with, the outermost first."""
 
     recursive: bool
     levels: tuple[UpdateLevel, ...] = ()
@@ -193,7 +193,7 @@ class SubmoduleUpdate:
         return "not_done" if all([await level.is_unchanged(place) for level, place in inside_out]) else "unknown"
 
     async def _is_done(self, git: Git) -> bool:
-        begun = {level.folder for level in self.levels}
+        started = {level.folder for level in self.levels}
         for level in self.levels:
             place = git.at(git.root / level.folder) if level.folder else git
             for module in level.modules:
@@ -201,7 +201,7 @@ class SubmoduleUpdate:
                     return False
                 folder = f"{level.folder}{module.path}/"
                 inner = place.at(place.root / module.path)
-                if self.recursive and folder not in begun and await recorded_commits(inner):
+                if self.recursive and folder not in started and await recorded_commits(inner):
                     return False
         return bool(self.levels)
 

@@ -145,7 +145,9 @@ class SubmoduleWrites:
         """It reaches the remotes that .gitmodules and git's settings name; one without is refused before anyone is
         asked."""
         settings = SubmoduleSettings(self._git)
-        settings.updated(self._recorded_commits([canonical(path, root=self._git.root) for path in request.paths]))
+        settings.names_to_update(
+            self._recorded_commits([canonical(path, root=self._git.root) for path in request.paths])
+        )
         urls = tuple(dict.fromkeys(redact_urls(url) for _, url in settings.addresses))
         return Assessment(risk=Risk.EXFILTRATION, effects=tuple(f"it fetches from {url}" for url in urls), remotes=urls)
 
@@ -264,8 +266,8 @@ class SubmoduleWrites:
     def _removed_files(self, git: Git, force: bool) -> RemovedFiles:
         """Return the files that are removed with a submodule; without force git refuses when there are changes."""
         losses = LossFinder(git)
-        changed = losses.edited(against=losses.head) if force else []
-        paths = [*changed, *losses.untracked(), *ignored_files(git)]
+        changed = losses.list_edited(against=losses.head) if force else []
+        paths = [*changed, *losses.list_untracked(), *ignored_files(git)]
         return RemovedFiles.of(
             git.root,
             (path for path in paths if not path.endswith("/")),
@@ -284,7 +286,7 @@ class SubmoduleWrites:
             removed.refuse()
             return []
         losses, kept = LossFinder(git), set(removed.kept)
-        changed = [*losses.edited(against=losses.head), *losses.untracked()]
+        changed = [*losses.list_edited(against=losses.head), *losses.list_untracked()]
         return [*removed.losses(), *losses.files([path for path in changed if path in kept], "changes")]
 
 

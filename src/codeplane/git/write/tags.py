@@ -71,7 +71,7 @@ class Tags:
 
     def _preview(self, request: DeleteTagRequest) -> Preview:
         lost = self._find_losses(request)
-        facts = [f"it is at {PreviewFacts(self._git).named(f'{_TAGS}{request.name}')}"]
+        facts = [f"it is at {PreviewFacts(self._git).describe_commit(f'{_TAGS}{request.name}')}"]
         return preview_losses(f"Remove the tag {request.name}", lost, facts)
 
     def _find_losses(self, request: DeleteTagRequest) -> list[Loss]:

@@ -68,7 +68,7 @@ class UndoRecording:
         """Record the start, so that a later run can recover the mutation."""
         await self._record(self._parts.pending.begin)
 
-    async def set_reached(self, reached: dict[str, Entry]) -> None:
+    async def record_paths(self, reached: dict[str, Entry]) -> None:
         """Record the files that it may write."""
         self.started = replace(self.started, reached=reached)
         await self._record(self._parts.pending.record_reached)
@@ -138,12 +138,12 @@ class UndoRecording:
         entries = before.entries() if unexpected else {}
         # A file that is only no longer ignored existed before: an undo must not delete it.
         untracked = {path for path in unexpected & after.untracked if path not in entries}
-        unexpected -= await asyncio.to_thread(self._existed_before, untracked)
+        unexpected -= await asyncio.to_thread(self._files_before, untracked)
         old = dict(reached) | {path: entries.get(path) for path in unexpected}
         new = await self._parts.contents.capture(old)
         return {path: (old[path], new[path]) for path in old}
 
-    def _existed_before(self, paths: Collection[str]) -> set[str]:
+    def _files_before(self, paths: Collection[str]) -> set[str]:
         """Return the files that the mutation did not create; secrets files always count as such."""
         covers, root = self._parts.secrets.covers, self._parts.git.root
         return {path for path in paths if covers(path) or _changed_ns(root / path) < self.started.at_ns - _TICK_NS}
@@ -191,7 +191,7 @@ class UndoRecording:
         if start is None or start == after.head:
             return _NO_UNDO
         note = f"cannot be undone by undo; before it: {start}"
-        if await parts.recovery.unreached([start]):
+        if await parts.recovery.has_unreachable([start]):
             ref = await parts.recovery.keep(
                 self.started.mutation_id, name="head", what=self.started.what, files={}, commits=[start]
             )

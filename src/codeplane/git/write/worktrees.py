@@ -154,7 +154,7 @@ class WorktreeWrites:
 
     def _preview_add(self, request: WorktreeAddRequest) -> Preview:
         place = self._places.place(request.path, None)
-        facts = [f"with {PreviewFacts(self._git).named(request.ref)}"]
+        facts = [f"with {PreviewFacts(self._git).describe_commit(request.ref)}"]
         facts += [f"on the new branch {shown(request.branch)}"] if request.branch else []
         return preview_losses(f"Make the work tree {place.folder}", (), facts)
 
@@ -300,7 +300,7 @@ class WorktreeWrites:
                 hint="move it elsewhere first",
             )
         inner = await take_snapshot(git)
-        hidden = await asyncio.to_thread(losses.hidden)
+        hidden = await asyncio.to_thread(losses.list_hidden)
         # Without force git refuses when it sees changes.
         changed = {path for path in inner.dirty if not path.endswith("/")} if force else set()
         removed = self._removed_files(git, {*ignored, *hidden, *changed})
@@ -351,10 +351,10 @@ class WorktreeWrites:
         lost = [] if self._git.root in path.parents else [outside]
         if path.is_dir():
             losses = LossFinder(self._git.at(path))
-            ignored, changed = ignored_files(losses.git), losses.hidden()
+            ignored, changed = ignored_files(losses.git), losses.list_hidden()
             if request.force:
-                edited = losses.edited(against=losses.head)
-                changed = [*edited, *(path for path in losses.untracked() if path not in edited)]
+                edited = losses.list_edited(against=losses.head)
+                changed = [*edited, *(path for path in losses.list_untracked() if path not in edited)]
             removed = self._removed_files(losses.git, [*changed, *ignored])
             kept = set(removed.kept)
             lost += removed.losses()
@@ -365,4 +365,4 @@ class WorktreeWrites:
 
 def _silently_removed(losses: LossFinder) -> list[str]:
     """List the files that git removes without warning, or refuses to remove without naming them."""
-    return [*losses.hidden(), *losses.untracked(), *ignored_files(losses.git)]
+    return [*losses.list_hidden(), *losses.list_untracked(), *ignored_files(losses.git)]

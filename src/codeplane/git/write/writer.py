@@ -128,7 +128,7 @@ class Writer:
             except (Exception, asyncio.CancelledError) as error:
                 if not isinstance(error, CodePlaneError) or isinstance(error, DeadlineExceeded):
                     # The call was cut short, perhaps after git had made the change.
-                    await run_to_end(mutation.cut_short())
+                    await run_to_end(mutation.keep_for_undo())
                     if mutation.untouched:
                         call.change_ended(done=False)
                 raise

@@ -18,11 +18,11 @@ _MAX_DEPTH = 400
 class Git(Protocol):
     """The git queries of a listing."""
 
-    def tracked(self) -> list[tuple[str, int]]: ...
+    def list_tracked(self) -> list[tuple[str, int]]: ...
 
-    def untracked(self) -> list[str]: ...
+    def list_untracked(self) -> list[str]: ...
 
-    def ignored(self) -> list[str]: ...
+    def list_ignored(self) -> list[str]: ...
 
 
 class GitAt(Protocol):
@@ -82,12 +82,12 @@ def list_files(
 def _from_git(root: Path, git_at: GitAt, *, prefix: str) -> tuple[list[str], list[str], list[str], list[str]]:
     git = git_at(root)
     tracked: list[str] = []
-    named = [prefix + path for path in git.untracked()]
+    named = [prefix + path for path in git.list_untracked()]
     untracked = [path for path in named if not path.endswith("/")]
     # Git does not look into a repository that lies inside and is no submodule; neither do we, but the answer names it.
     apart = [path for path in named if path.endswith("/")]
-    ignored = [prefix + path for path in git.ignored() if not path.startswith(".codeplane/")]
-    for path, mode in git.tracked():
+    ignored = [prefix + path for path in git.list_ignored() if not path.startswith(".codeplane/")]
+    for path, mode in git.list_tracked():
         if mode != SUBMODULE:
             tracked.append(prefix + path)
         elif (root / path / ".git").exists():

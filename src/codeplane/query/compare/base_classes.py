@@ -20,14 +20,14 @@ def judge_bases(verdict: Verdict, old: Outline, old_place: int, new: Outline, ne
     if gone:
         above = _above(new, new_header)
         lost = [base for base in gone if "=" not in base and not _is_kept(old, base, new_header, above)]
-        message = f"no longer builds on {_listed(gone)}"
+        message = f"no longer builds on {_list_names(gone)}"
         if not lost:
             message += " itself"
         verdict.add(message, breaks=bool(lost), tag="bases_changed")
     if come:
         # Who has it has to have what that asks for, too.
         asked = new.entities[new_place].kind in PROMISES and new.rules.typed
-        verdict.add(f"builds on {_listed(come)}", breaks=asked, tag="bases_changed")
+        verdict.add(f"builds on {_list_names(come)}", breaks=asked, tag="bases_changed")
 
 
 def _is_kept(old: Outline, base: str, header: Header, above: frozenset[str]) -> bool:
@@ -42,7 +42,7 @@ def _is_kept(old: Outline, base: str, header: Header, above: frozenset[str]) -> 
     return name in above or (not _is_own(old, name) and any(extends(other, name) for other in above))
 
 
-def _listed(bases: Sequence[str]) -> str:
+def _list_names(bases: Sequence[str]) -> str:
     return ", ".join(compact(base.removeprefix("implements ")) for base in bases)
 
 

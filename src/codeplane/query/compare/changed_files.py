@@ -46,7 +46,7 @@ async def list_changed_files(
     """List changed files, ordered by path; of the work tree also untracked ones."""
     # Neither needs the other, and a process takes its time.
     changed, new = await asyncio.gather(
-        _changed(reading, base, target, paths), _untracked(reading, base, target, paths)
+        _list_changes(reading, base, target, paths), _list_untracked(reading, base, target, paths)
     )
     files = {file.path: file for file in changed}
     for path in new:
@@ -55,7 +55,7 @@ async def list_changed_files(
     return [files[path] for path in sorted(files)]
 
 
-async def _untracked(
+async def _list_untracked(
     reading: GitReader, base: GitState, target: GitState | WorkTree, paths: Sequence[str]
 ) -> list[str]:
     """Untracked files of the work tree that git does not ignore."""
@@ -67,14 +67,14 @@ async def _untracked(
     return sorted({os.fsdecode(record) for record in done.records() if not record.endswith(b"/")})
 
 
-async def _changed(
+async def _list_changes(
     reading: GitReader, base: GitState, target: GitState | WorkTree, paths: Sequence[str]
 ) -> list[ChangedFile]:
     if base.commit is None:
         return []
     commits = [base.commit, *([target.commit] if isinstance(target, GitState) and target.commit else [])]
     done = await reading.run("diff", *_FORM, *commits, "--", *paths)
-    return list(_parsed(done.records(), in_tree=isinstance(target, GitState)))
+    return list(_parse_records(done.records(), in_tree=isinstance(target, GitState)))
 
 
 def join_renames(
@@ -104,16 +104,16 @@ def join_renames(
             joined[after] = before
             taken.add(before)
     by_path = {file.path: file for file in gone}
-    return [_joined(file, by_path.get(joined.get(file.path, ""))) for file in files if file.path not in taken]
+    return [_join_changes(file, by_path.get(joined.get(file.path, ""))) for file in files if file.path not in taken]
 
 
-def _joined(file: ChangedFile, before: ChangedFile | None) -> ChangedFile:
+def _join_changes(file: ChangedFile, before: ChangedFile | None) -> ChangedFile:
     if before is None:
         return file
     return replace(file, status="renamed", old_path=before.path, old_mode=before.old_mode, old_object=before.old_object)
 
 
-def _parsed(records: Sequence[bytes], *, in_tree: bool) -> Iterable[ChangedFile]:
+def _parse_records(records: Sequence[bytes], *, in_tree: bool) -> Iterable[ChangedFile]:
     items = iter(records)
     unmerged: set[str] = set()
     for item in items:

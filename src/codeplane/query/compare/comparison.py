@@ -78,12 +78,12 @@ class Comparison:
 
     def _of(self, pair: Pair) -> Change | None:
         if pair.new is None:
-            return self._removed(pair)
+            return self._removal(pair)
         if pair.old is None:
-            return self._added(pair)
+            return self._addition(pair)
         nested = [change for inner in pair.inside if (change := self._of(inner)) is not None]
         nested = join_overloads(nested, lambda _: ((pair.old, pair.old_place), (pair.new, pair.new_place)))
-        change_of_pair = self._changed(pair)
+        change_of_pair = self._change(pair)
         held = [pair.old.children.get(pair.old_place), pair.new.children.get(pair.new_place)]
         if pair.old.entities[pair.old_place].kind != pair.now.kind and not all(held):
             # All in it came with what it has become, or went with what it was.
@@ -92,12 +92,12 @@ class Comparison:
             if not nested:
                 return None
             change_of_pair = Change(
-                pair=pair, change="body_changed", itself=False, tags=["members_changed"], visibility=_seen(pair)
+                pair=pair, change="body_changed", itself=False, tags=["members_changed"], visibility=_visibility(pair)
             )
         change_of_pair.nested = sorted(nested, key=order)
         return change_of_pair
 
-    def _removed(self, pair: Pair) -> Change | None:
+    def _removal(self, pair: Pair) -> Change | None:
         old = pair.old
         assert old is not None
         seen, entity = visibility_of(old, pair.old_place), pair.now
@@ -147,7 +147,7 @@ class Comparison:
         bases = now.parts(left[0]).header.bases
         return not [base for base in bases if base != "object" and not base.startswith("implements ")]
 
-    def _added(self, pair: Pair) -> Change | None:
+    def _addition(self, pair: Pair) -> Change | None:
         new = pair.new
         assert new is not None
         if pair.now.name == "__all__":
@@ -163,7 +163,7 @@ class Comparison:
             risk="medium" if why else "low",
         )
 
-    def _changed(self, pair: Pair) -> Change | None:
+    def _change(self, pair: Pair) -> Change | None:
         """The change of a definition in both states, or None if unchanged."""
         old, new = pair.old, pair.new
         assert old is not None and new is not None
@@ -174,7 +174,7 @@ class Comparison:
             return None
         tested = old.is_test or new.is_test
         kind: Kind = "moved" if moved and not renamed else "renamed"
-        change = Change(pair=pair, change=kind, moved=moved, visibility=_seen(pair))
+        change = Change(pair=pair, change=kind, moved=moved, visibility=_visibility(pair))
         seen = visibility_of(old, pair.old_place) in _SEEN and not tested
         self._compare(change, seen=seen)
         if seen and not renamed and not moved and (gone := self._no_longer_called(pair)):
@@ -184,7 +184,7 @@ class Comparison:
             return None
         if renamed or moved:
             change.tags[:0] = ["symbol_renamed"] * renamed + ["symbol_moved"] * moved
-            if seen and (why := self._lost(pair, renamed=renamed, moved=moved)):
+            if seen and (why := self._why_lost(pair, renamed=renamed, moved=moved)):
                 change.breaking, change.why = True, (why, *change.why)
         else:
             change.change = "body_changed" if set(change.tags) <= _BODY_TAGS else "signature_changed"
@@ -203,9 +203,9 @@ class Comparison:
                 change.breaking = seen
                 change.why = ("what exactly changed is not known",)
             return
-        if old.raw(pair.old_place) == new.raw(pair.new_place) and visibility_of(old, pair.old_place) == visibility_of(
-            new, pair.new_place
-        ):
+        if old.own_bytes(pair.old_place) == new.own_bytes(pair.new_place) and visibility_of(
+            old, pair.old_place
+        ) == visibility_of(new, pair.new_place):
             return
         old_parts, new_parts = old.parts(pair.old_place), new.parts(pair.new_place)
         in_method = new.is_inside_callable(pair.new_place) or old.is_inside_callable(pair.old_place)
@@ -222,19 +222,19 @@ class Comparison:
             return
         if seen and layout_breaks(pair):
             change.breaking, change.why = True, (*change.why, "made of other parts")
-        change.lines = line_change(old.raw(pair.old_place), new.raw(pair.new_place))
+        change.lines = line_change(old.own_bytes(pair.old_place), new.own_bytes(pair.new_place))
         change.tags.append("body_logic_changed" if pair.now.kind in CALLABLES else "value_changed")
         count = change.lines.count
         change.tags += ["minor_change"] * (count <= _MINOR) + ["major_change"] * (count > _MAJOR)
 
-    def _lost(self, pair: Pair, *, renamed: bool, moved: bool) -> str | None:
+    def _why_lost(self, pair: Pair, *, renamed: bool, moved: bool) -> str | None:
         """Why users do not find it under its old name or place, or None."""
         old, new, before = pair.old, pair.new, pair.before
         assert old is not None and new is not None and before is not None
         now = self._now.get(old.path)
         if before.parent < 0 and (reached := self._is_reached(old, {before.name})) is not None:
             return None if reached else f"{before.name} is gone" if renamed else f"no longer in {old.path}"
-        if before.parent < 0 and now is not None and self._is_given(now, old.given_as(pair.old_place)):
+        if before.parent < 0 and now is not None and self._is_given(now, old.export_names(pair.old_place)):
             return None
         if before.parent >= 0 and self._is_inherited(old, before.parent, before.name):
             return None
@@ -251,11 +251,11 @@ class Comparison:
         old, new = pair.old, pair.new
         if old is None or new is None or old.facts is None or not old.facts.exports or not new.known:
             return []
-        if pair.now.parent >= 0 or old.given_as(pair.old_place) == new.given_as(pair.new_place):
+        if pair.now.parent >= 0 or old.export_names(pair.old_place) == new.export_names(pair.new_place):
             return []
         if visibility_of(new, pair.new_place) not in _SEEN or self._is_reached(old, {pair.now.name}):
             return []
-        return sorted(name for name in old.given_as(pair.old_place) if not self._is_given(new, frozenset({name})))
+        return sorted(name for name in old.export_names(pair.old_place) if not self._is_given(new, frozenset({name})))
 
     def _of_module(self, file: FileOutlines) -> Change | None:
         """The change of a renamed file where files are imported as modules."""
@@ -355,7 +355,7 @@ def _stem(path: str) -> str:
 _BODY_TAGS = frozenset({"body_logic_changed", "value_changed", "minor_change", "major_change"})
 
 
-def _seen(pair: Pair) -> Visibility:
+def _visibility(pair: Pair) -> Visibility:
     if pair.new is not None:
         return visibility_of(pair.new, pair.new_place)
     assert pair.old is not None

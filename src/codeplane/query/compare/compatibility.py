@@ -1,7 +1,6 @@
 """Compatibility: whether a change breaks users of a definition, and why."""
 
 import re
-from collections.abc import Sequence
 
 from codeplane.code.languages.contract import Contract
 from codeplane.query.compare.base_classes import judge_bases
@@ -10,6 +9,7 @@ from codeplane.query.compare.fields import field_of, is_tuple, judge_field, judg
 from codeplane.query.compare.generators import gives_the_same
 from codeplane.query.compare.generics import judge_generics, type_parameters, with_current_names, with_defaults
 from codeplane.query.compare.header import Header
+from codeplane.query.compare.mark_changes import Implemented, call_style, clip, judge_marks, lost_traits
 from codeplane.query.compare.outline import Outline
 from codeplane.query.compare.pairing import Pair
 from codeplane.query.compare.parameter_changes import judge_calls
@@ -29,15 +29,11 @@ from codeplane.query.compare.verdict import Verdict
 from codeplane.query.compare.visibility import visibility_of
 
 _OPERATOR = re.compile(rb"\boperator\s*([^\s(]+)\s*\(([^)]*)\)")
-Implemented = frozenset[tuple[str, str]]
 _TYPES = frozenset({"interface", "type"})
 _IMPLEMENTING = frozenset({"struct", "enum", "union"})
-# What is around a function that makes something else of it.
-_WRAPPERS = ("contextmanager", "asynccontextmanager")
 _TASK = r"Promise\b|Task\b|ValueTask\b|System \. Threading"
 _ASSIGNED = frozenset({"variable", "constant", "field", "property"})
 _CONTAINED = frozenset({"struct", "record", "enum_member"})
-_WAYS = {"staticmethod": "static method", "classmethod": "class method", "property": "property"}
 
 
 def reasons_added_breaks(new: Outline, place: int, old: Outline | None) -> list[str]:
@@ -118,21 +114,21 @@ def judge_change(
         verdict.add("only its type is given away", breaks=True, tag="visibility_changed")
     if before.kind != after.kind and {before.kind, after.kind} != {"function", "prototype"}:
         if after.kind == "type" and _is_same_by_name(pair.new, new_header, before.kind):
-            verdict.add(f"a name for {_plain(new_header.rest[2:])} now", breaks=False, tag="kind_changed")
+            verdict.add(f"a name for {_shorten(new_header.rest[2:])} now", breaks=False, tag="kind_changed")
             return verdict
         if rules.lambda_values and _judge_lambda(verdict, pair):
             return verdict
         if rules.structural and (_is_type_still(before.kind, after.kind) or _may_be_called(pair)):
             verdict.add(f"a {before.kind} before, a {after.kind} now", breaks=False, tag="kind_changed")
             return verdict
-        called = before.kind in CALLABLES and _way(old_header) != "property"
-        calls = after.kind in CALLABLES and _way(new_header) != "property"
+        called = before.kind in CALLABLES and call_style(old_header) != "property"
+        calls = after.kind in CALLABLES and call_style(new_header) != "property"
         _judge_kind(verdict, before.kind, after.kind, still=not called and not calls)
         return verdict
     _judge_words(verdict, before.kind, old_header, new_header, rules)
-    _judge_marks(verdict, old_header, new_header, rules)
+    judge_marks(verdict, old_header, new_header, rules)
     if pair.new.language.classes.traits and before.kind in _IMPLEMENTING:
-        gone = _lost_traits(pair.old, pair.old_place, pair.new, pair.new_place, elsewhere)
+        gone = lost_traits(pair.old, pair.old_place, pair.new, pair.new_place, elsewhere)
         if gone:
             verdict.add(f"no longer has {', '.join(gone)}", breaks=True, tag="decorators_changed")
     if rules.operators:
@@ -178,7 +174,7 @@ def _judge_annotation(verdict: Verdict, before: str, after: str) -> None:
     """Judge the written types of a function value, whose own parameters nobody sees."""
     if before != after:
         breaks = not same_but_arguments(before, after) and not is_computed(before, after)
-        verdict.add(f"is {_plain(after)} now, {_plain(before)} before", breaks=breaks, tag="return_type_changed")
+        verdict.add(f"is {_shorten(after)} now, {_shorten(before)} before", breaks=breaks, tag="return_type_changed")
 
 
 def _is_type_still(before: str, after: str) -> bool:
@@ -222,35 +218,6 @@ def _judge_words(verdict: Verdict, kind: str, old_header: Header, new_header: He
             verdict.add(f"no longer {word}", breaks=word in rules.removed)
 
 
-def _judge_marks(verdict: Verdict, old_header: Header, new_header: Header, rules: Contract) -> None:
-    if old_header.marks == new_header.marks:
-        return
-    if rules.non_exhaustive:
-        came = "non_exhaustive" in " ".join(new_header.marks) and "non_exhaustive" not in " ".join(old_header.marks)
-        if came:
-            verdict.add("non_exhaustive now", breaks=True, tag="decorators_changed")
-    if rules.decorators:
-        before, after = _way(old_header), _way(new_header)
-        if before != after:
-            breaks = {before, after} != {"static method", "class method"}
-            verdict.add(f"{before} before, {after} now", breaks=breaks, tag="decorators_changed")
-        for word in ("abstractmethod", "final"):
-            if _has(new_header, word) and not _has(old_header, word):
-                verdict.add(f"{word} now", breaks=True, tag="decorators_changed")
-        for word in _WRAPPERS:
-            # What is no generator without it may give what it gives by hand.
-            if _has(old_header, word) != _has(new_header, word) and "*" in old_header.modifiers & new_header.modifiers:
-                message = f"no longer {word}" if _has(old_header, word) else f"{word} now"
-                verdict.add(message, breaks=True, tag="decorators_changed")
-        if before == after == "property" and _setter(old_header) and not _setter(new_header):
-            verdict.add("can no longer be set", breaks=True, tag="decorators_changed")
-    if not verdict.breaking and "decorators_changed" not in verdict.tags:
-        gone = [mark for mark in old_header.marks if mark not in new_header.marks]
-        come = [mark for mark in new_header.marks if mark not in old_header.marks]
-        words = _other_marks(gone, come)
-        verdict.add(_clipped(", ".join(words), 200) or "order of decorators", breaks=False, tag="decorators_changed")
-
-
 def _judge_parameters(verdict: Verdict, pair: Pair, old_header: Header, new_header: Header) -> None:
     assert pair.new is not None
     verdict.tag("parameters_changed")
@@ -258,7 +225,10 @@ def _judge_parameters(verdict: Verdict, pair: Pair, old_header: Header, new_head
     old, new = list(old_header.parameters or ()), list(new_header.parameters or ())
     if pair.new.language.classes.receiver_parameter:
         is_method = pair.now.kind == "method"
-        old, new = _given(old, old_header, is_method=is_method), _given(new, new_header, is_method=is_method)
+        old, new = (
+            _call_parameters(old, old_header, is_method=is_method),
+            _call_parameters(new, new_header, is_method=is_method),
+        )
     judge_calls(verdict, old, new, rules)
 
 
@@ -289,10 +259,10 @@ def _judge_types(verdict: Verdict, pair: Pair, old_header: Header, new_header: H
                 kind in CALLABLES and returns_no_more(old_header.returns, new_header.returns, rules)
             )
         what = "gives" if kind in CALLABLES else "is"
-        message = f"{what} {_plain(new_header.returns)} now, {_plain(old_header.returns)} before"
+        message = f"{what} {_shorten(new_header.returns)} now, {_shorten(old_header.returns)} before"
         verdict.add(message, breaks=breaks, tag="return_type_changed")
     if kind == "type" and names_outside(first, second, pair.old, pair.new):
-        message = f"{_plain(second)} now, {_plain(first)} before: another package says whether they are the same"
+        message = f"{_shorten(second)} now, {_shorten(first)} before: another package says whether they are the same"
         verdict.add(message, breaks=False)
     elif first != second and kind != "export":
         virtual = "virtual" in new_header.modifiers
@@ -331,7 +301,7 @@ def _judge_rest(
         verdict.add("made from other values", breaks=False)
     else:
         named = kind == "type" and rules.type_aliases and new_rest == f"= {old_rest}"
-        verdict.add(f"{_plain(new_rest)} now, {_plain(old_rest)} before", breaks=rules.typed and not named)
+        verdict.add(f"{_shorten(new_rest)} now, {_shorten(old_rest)} before", breaks=rules.typed and not named)
 
 
 def layout_breaks(pair: Pair) -> bool:
@@ -347,32 +317,11 @@ def layout_breaks(pair: Pair) -> bool:
     return rules.typed and kind in _CONTAINED
 
 
-def _given(parameters: list[Parameter], header: Header, *, is_method: bool) -> list[Parameter]:
+def _call_parameters(parameters: list[Parameter], header: Header, *, is_method: bool) -> list[Parameter]:
     """The parameters a call passes, without the receiver."""
-    if is_method and parameters and _way(header) != "static method":
+    if is_method and parameters and call_style(header) != "static method":
         return parameters[1:]
     return parameters
-
-
-def _way(header: Header) -> str:
-    if "get" in header.modifiers:
-        return "property"
-    for mark in header.marks:
-        words = mark.replace("(", " ").split()
-        for word in words[1:]:
-            if word in _WAYS:
-                return _WAYS[word]
-            if word in ("cached_property", "setter", "getter", "deleter"):
-                return "property"
-    return "method"
-
-
-def _setter(header: Header) -> bool:
-    return any("setter" in mark for mark in header.marks)
-
-
-def _has(header: Header, word: str) -> bool:
-    return any(word in mark.split() for mark in header.marks)
 
 
 def _is_same_by_name(new: Outline, header: Header, kind: str) -> bool:
@@ -422,56 +371,13 @@ def _is_open(header: Header) -> bool:
     return any("non_exhaustive" in mark for mark in header.marks)
 
 
-def _other_marks(gone: Sequence[str], come: Sequence[str]) -> list[str]:
-    went, came = [_mark(mark) for mark in gone], [_mark(mark) for mark in come]
-    # Of a decorator with a long table of arguments, both sides begin alike.
-    alike = [mark for mark in came if mark in went]
-    notes = [f"{mark.partition('(')[0]}(…) with other arguments" for mark in alike]
-    return [
-        *notes,
-        *(f"+{mark}" for mark in came if mark not in alike),
-        *(f"-{mark}" for mark in went if mark not in alike),
-    ]
-
-
-def _mark(mark: str) -> str:
-    """A decorator, clipped if its arguments are long."""
-    return _clipped(mark.replace(" ", ""), 60)
-
-
-def _clipped(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
-
-
-def _plain(text: str) -> str:
-    return _clipped(compact(text), 80) or "nothing"
-
-
-def _derived_traits(marks: Sequence[str]) -> set[str]:
-    """The traits that attributes derive."""
-    traits: set[str] = set()
-    for mark in marks:
-        words = mark.split()
-        if "derive" in words:
-            traits |= {word for word in words if word.isidentifier() and word != "derive"}
-    return traits
-
-
-def _lost_traits(old: Outline, old_place: int, new: Outline, new_place: int, elsewhere: Implemented) -> list[str]:
-    """The traits a type has lost; `elsewhere` are those implemented in other changed files."""
-    before, after = old.entities[old_place], new.entities[new_place]
-    had = _derived_traits(old.parts(old_place).header.marks) | {
-        trait for trait, name in old.implemented if name == before.name
-    }
-    has = _derived_traits(new.parts(new_place).header.marks) | {
-        trait for trait, name in new.implemented | elsewhere if name == after.name
-    }
-    return sorted(had - has)
+def _shorten(text: str) -> str:
+    return clip(compact(text), 80) or "nothing"
 
 
 def _judge_operators(verdict: Verdict, old: Outline, old_place: int, new: Outline, new_place: int) -> None:
     """Judge removed C# operators, which are found in the text of their class."""
-    before, after = (set(_OPERATOR.findall(side)) for side in (old.raw(old_place), new.raw(new_place)))
+    before, after = (set(_OPERATOR.findall(side)) for side in (old.own_bytes(old_place), new.own_bytes(new_place)))
     gone = sorted({sign.decode("utf-8", "replace") for sign, _ in before - after})
     if gone:
         verdict.add(f"operator {', '.join(gone)} is gone", breaks=True)

@@ -51,15 +51,15 @@ class ContentParser:
             unknown = {key: place for place, key in enumerate(keys) if key not in made}
             if unknown:
                 wanted = list(unknown.values())
-                for place, packed, problem in self._made([contents[place] for place in wanted]):
+                for place, packed, problem in self._parse_contents([contents[place] for place in wanted]):
                     made[keys[wanted[place]]] = packed
                     if not packed:
                         problems[wanted[place]] = problem or "the parser did not survive it"
                     else:
                         self._kept.put(keys[wanted[place]], packed)
-        return [_unpacked(made.get(key, b"")) for key in keys], problems
+        return [_unpack_facts(made.get(key, b"")) for key in keys], problems
 
-    def _made(self, contents: Sequence[Content]) -> list[tuple[int, bytes, str]]:
+    def _parse_contents(self, contents: Sequence[Content]) -> list[tuple[int, bytes, str]]:
         results = dict.fromkeys(range(len(contents)), (b"", ""))
         self._folder.mkdir(parents=True, exist_ok=True)
         with NamedTemporaryFile(dir=self._folder, prefix="compare-") as file:
@@ -80,5 +80,5 @@ class ContentParser:
         return [(place, packed, problem) for place, (packed, problem) in results.items()]
 
 
-def _unpacked(packed: bytes) -> Facts | None:
+def _unpack_facts(packed: bytes) -> Facts | None:
     return unpack_facts(zlib.decompressobj().decompress(packed, _MAX_FACTS)) if packed else None

@@ -28,7 +28,11 @@ def between(
         name = (new or old or (0, ""))[1] or (language.name if language else "")
         if not keep(path) or not name or language_named(name).kind != "code":
             continue
-        if old is not None and new is not None and _named(store, path, base) == _named(store, path, target):
+        if (
+            old is not None
+            and new is not None
+            and _definitions_at(store, path, base) == _definitions_at(store, path, target)
+        ):
             # Written anew, and as it was.
             continue
         old_outline = _rows(store, path, name, base) if old is not None else None
@@ -44,7 +48,7 @@ def between(
     return loaded
 
 
-def _named(store: FactStore, path: str, epoch: int) -> list[tuple[object, ...]] | None:
+def _definitions_at(store: FactStore, path: str, epoch: int) -> list[tuple[object, ...]] | None:
     """The definitions of a file at an epoch, without lines."""
     rows = store.snapshot(path, epoch)
     return sorted(tuple(map(str, row[:-1])) for row in rows) if rows is not None else None

@@ -6,7 +6,7 @@ from typing import Literal
 
 from codeplane.query.compare.header import Header
 from codeplane.query.compare.outline import Outline
-from codeplane.query.compare.tokens import balanced, code_of, split_at
+from codeplane.query.compare.tokens import closing_index, code_of, split_at
 from codeplane.query.compare.verdict import Verdict
 
 Given = Literal["required", "optional", "never"]
@@ -28,7 +28,7 @@ class Field:
 
 def is_made_of_fields(header: Header) -> bool:
     """Whether a class's constructor takes its fields."""
-    return _decorated(header) is not None or any(_last(base) in _BASES for base in header.bases)
+    return _field_decorator(header) is not None or any(_last(base) in _BASES for base in header.bases)
 
 
 def field_of(outline: Outline, place: int) -> Field | None:
@@ -42,7 +42,7 @@ def field_of(outline: Outline, place: int) -> Field | None:
     name_end = entity.definition.name_at + len(entity.name.encode())
     tokens = code_of(outline.facts, outline.text, [(name_end, entity.definition.end)])
     annotation, value = _cut(tokens)
-    decorator = _decorated(holder) or ""
+    decorator = _field_decorator(holder) or ""
     call = _call(value)
     if not annotation and (call is None or "dataclass" in decorator):
         return None
@@ -77,8 +77,8 @@ def judge_field(verdict: Verdict, old: Outline, old_place: int, new: Outline, ne
 
 def judge_order(verdict: Verdict, old: Outline, old_place: int, new: Outline, new_place: int) -> None:
     """Judge fields that changed their position."""
-    before, after = _placed(old, old_place), _placed(new, new_place)
-    named = [name for name in before if name in _named(new, new_place)]
+    before, after = _positional_fields(old, old_place), _positional_fields(new, new_place)
+    named = [name for name in before if name in _keyword_fields(new, new_place)]
     if named:
         # Each field is declared as before; only the class declares them together.
         verdict.add(f"{', '.join(named[:5])} {'is' if len(named) == 1 else 'are'} keyword-only now", breaks=True)
@@ -96,10 +96,10 @@ def judge_made(verdict: Verdict, old: Outline, old_place: int, new: Outline, new
     old_header, new_header = old.parts(old_place).header, new.parts(new_place).header
     if old.entities[old_place].kind != "class" or old_header.marks == new_header.marks:
         return
-    before, after = _decorated(old_header), _decorated(new_header)
+    before, after = _field_decorator(old_header), _field_decorator(new_header)
     if before is not None and not is_made_of_fields(new_header):
         own = {new.entities[child].name for child in new.children.get(new_place, ())}
-        if "__init__" not in own and not new_header.bases and _placed(old, old_place):
+        if "__init__" not in own and not new_header.bases and _positional_fields(old, old_place):
             verdict.add("no longer made from its fields", breaks=True, tag="decorators_changed")
     if before is None or after is None:
         return
@@ -114,7 +114,7 @@ def is_tuple(header: Header) -> bool:
     return _has_base(header, frozenset({"NamedTuple"}))
 
 
-def _named(outline: Outline, place: int) -> set[str]:
+def _keyword_fields(outline: Outline, place: int) -> set[str]:
     """The keyword-only fields."""
     names = set()
     for child in outline.children.get(place, ()):
@@ -124,7 +124,7 @@ def _named(outline: Outline, place: int) -> set[str]:
     return names
 
 
-def _placed(outline: Outline, place: int) -> list[str]:
+def _positional_fields(outline: Outline, place: int) -> list[str]:
     """The positional fields, in order."""
     names = []
     for child in outline.children.get(place, ()):
@@ -172,10 +172,10 @@ def _call(value: Sequence[str]) -> tuple[str, Sequence[str]] | None:
     name = value[at - 1] if at else ""
     if name not in _CALLS or not all(token.isidentifier() or token == "." for token in value[:at]):
         return None
-    return name, value[at + 1 : balanced(value, at) - 1]
+    return name, value[at + 1 : closing_index(value, at) - 1]
 
 
-def _decorated(header: Header) -> str | None:
+def _field_decorator(header: Header) -> str | None:
     """The decorator that generates a constructor from fields, or None."""
     for mark in header.marks:
         words = mark.partition("(")[0].replace("@", " ").replace(".", " ").split()

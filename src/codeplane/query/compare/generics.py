@@ -29,7 +29,7 @@ def type_parameters(header: Header, rules: Contract) -> tuple[list[TypeParameter
     """The type parameters with their bounds, and the rest of the header without the bounds."""
     parameters = [_read(part, rules) for part in split_at(header.generics.split(" ")[1:-1], ",", angles=True)]
     if rules.shape == "grouped":
-        parameters = _shared(parameters)
+        parameters = _share_bounds(parameters)
     tokens = header.rest.split(" ")
     if "where" not in tokens:
         return parameters, header.rest
@@ -60,13 +60,13 @@ def with_current_names(old: Outline, old_place: int, new: Outline, new_place: in
         return header
     return replace(
         header,
-        generics=_renamed(header.generics, names),
+        generics=_rename_words(header.generics, names),
         parameters=None
         if header.parameters is None
-        else tuple(replace(old_name, type=_renamed(old_name.type, names)) for old_name in header.parameters),
-        returns=_renamed(header.returns, names),
-        bases=tuple(_renamed(base, names) for base in header.bases),
-        rest=_renamed(header.rest, names),
+        else tuple(replace(old_name, type=_rename_words(old_name.type, names)) for old_name in header.parameters),
+        returns=_rename_words(header.returns, names),
+        bases=tuple(_rename_words(base, names) for base in header.bases),
+        rest=_rename_words(header.rest, names),
     )
 
 
@@ -85,9 +85,9 @@ def with_defaults(old: Header, new: Header, rules: Contract) -> Header:
         new,
         parameters=None
         if new.parameters is None
-        else tuple(replace(parameter, type=_renamed(parameter.type, bounds)) for parameter in new.parameters),
-        returns=_renamed(new.returns, names),
-        rest=_renamed(new.rest, names),
+        else tuple(replace(parameter, type=_rename_words(parameter.type, bounds)) for parameter in new.parameters),
+        returns=_rename_words(new.returns, names),
+        rest=_rename_words(new.rest, names),
     )
 
 
@@ -141,7 +141,7 @@ def _read(part: Sequence[str], rules: Contract) -> TypeParameter:
     return TypeParameter(name=head[0], asked=frozenset(_each(asked, rules.bound_sign)), default=default)
 
 
-def _shared(parameters: Sequence[TypeParameter]) -> list[TypeParameter]:
+def _share_bounds(parameters: Sequence[TypeParameter]) -> list[TypeParameter]:
     """Go's `K, V any`: a bare name shares the next one's bounds."""
     made: list[TypeParameter] = []
     asked: frozenset[str] = frozenset()
@@ -170,5 +170,5 @@ def _clauses(tokens: Sequence[str], rules: Contract) -> list[list[str]]:
     return clauses
 
 
-def _renamed(text: str, names: Mapping[str, str]) -> str:
+def _rename_words(text: str, names: Mapping[str, str]) -> str:
     return " ".join(names.get(token, token) for token in text.split(" ")) if text else text

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from codeplane.code.languages.contract import Contract
 from codeplane.query.compare.parameters import Parameter, parameters
 from codeplane.query.compare.rules import CALLABLES, VALUES
-from codeplane.query.compare.tokens import balanced, split_at
+from codeplane.query.compare.tokens import closing_index, split_at
 
 _LINKS = frozenset({"extends", "implements", "with", "permits", "derives"})
 _ENDS = frozenset({"{", ";"})
@@ -47,7 +47,7 @@ class HeaderTokens:
 
 def parse_header(tokens: HeaderTokens, rules: Contract) -> tuple[Header, list[str]]:
     """Parse a definition's header; also return the tokens of its body."""
-    marks, before = _marked(tokens.before, rules)
+    marks, before = _split_annotations(tokens.before, rules)
     before = _first_of_list(before)
     modifiers = frozenset(token for token in before if token in rules.modifiers)
     kind = [token for token in before if token not in rules.modifiers]
@@ -68,8 +68,8 @@ def _callable(
         if "*" in tokens.before:
             more.add("*")
         optional = after[:1] == ["?"]
-        annotation, after = _annotated(after)
-        at, words = _assigned(after)
+        annotation, after = _split_annotation(after)
+        at, words = _function_value(after)
         more |= words
     generics, at = _generics(after, at)
     if kind[:1] == ["<"] and not generics:
@@ -78,12 +78,12 @@ def _callable(
         kind = kind[end:]
     parsed: tuple[Parameter, ...] | None = None
     if after[at : at + 1] == ["("]:
-        end = balanced(after, at)
+        end = closing_index(after, at)
         inside = _any(after[at + 1 : end - 1]) if rules.shape == "grouped" else after[at + 1 : end - 1]
         parsed = parameters(inside, rules.shape)
         at = end
         while rules.curried and after[at : at + 1] == ["("]:
-            end = balanced(after, at)
+            end = closing_index(after, at)
             parsed += parameters(after[at + 1 : end - 1], rules.shape)
             at = end
     elif rules.function_values and after[at + 1 : at + 2] == ["=>"]:
@@ -102,7 +102,7 @@ def _callable(
         rest = [token for token in rest if token not in ("final", "override")]
         if tokens.kind == "macro":
             rest, body, kind = [], [*rest, *body], []
-    returns, rest = _returned(rest, rules, kind)
+    returns, rest = _split_result(rest, rules, kind)
     if kind and rules.pointer_receivers:
         rest = [*_receiver(kind), *rest]
     if rules.returns == "before" and rest[:1] == [":"]:
@@ -150,7 +150,7 @@ def _value(
         cut = next((at for at in _plain_places(after) if at and after[at] in ("=", "{")), len(after))
         # A type in braces is a type; braces that hold accessors are what is done.
         if cut < len(after) and after[cut] == "{" and cut == 1:
-            cut = balanced(after, 1)
+            cut = closing_index(after, 1)
         type_tokens, after = after[1:cut], after[cut:]
     accessors = _accessors(after) if tokens.kind == "property" else ""
     return (
@@ -177,7 +177,7 @@ def _type(
     parsed: tuple[Parameter, ...] | None = None
     bases: list[str] = []
     if after[at : at + 1] == ["("]:
-        end = balanced(after, at)
+        end = closing_index(after, at)
         inside = after[at + 1 : end - 1]
         at = end
         if rules.type_parentheses == "bases":
@@ -246,7 +246,7 @@ def _bases(tokens: Sequence[str], rules: Contract) -> list[str]:
     return bases
 
 
-def _marked(tokens: Sequence[str], rules: Contract) -> tuple[tuple[str, ...], list[str]]:
+def _split_annotations(tokens: Sequence[str], rules: Contract) -> tuple[tuple[str, ...], list[str]]:
     """Split leading annotations or attributes from the rest."""
     marks: list[str] = []
     at = 0
@@ -257,11 +257,11 @@ def _marked(tokens: Sequence[str], rules: Contract) -> tuple[tuple[str, ...], li
             at += 2
             while at + 1 < len(tokens) and tokens[at] in (".", ":"):
                 at += 2
-            at = balanced(tokens, at) if at < len(tokens) and tokens[at] == "(" else at
+            at = closing_index(tokens, at) if at < len(tokens) and tokens[at] == "(" else at
         elif sign == "[" and tokens[at] == "[":
-            at = balanced(tokens, at)
+            at = closing_index(tokens, at)
         elif tokens[at] == "#" and tokens[at + 1 : at + 2] == ["["]:
-            at = balanced(tokens, at + 1)
+            at = closing_index(tokens, at + 1)
         else:
             break
         marks.append(" ".join(tokens[start:at]))
@@ -276,7 +276,7 @@ def _first_of_list(before: list[str]) -> list[str]:
     return before
 
 
-def _annotated(after: list[str]) -> tuple[str, list[str]]:
+def _split_annotation(after: list[str]) -> tuple[str, list[str]]:
     """The type in `name: Type = (…) => …`, and what follows it."""
     if after[:1] != [":"]:
         return "", after
@@ -284,7 +284,7 @@ def _annotated(after: list[str]) -> tuple[str, list[str]]:
     return (" ".join(after[1:cut]), after[cut:]) if cut else ("", after)
 
 
-def _assigned(after: Sequence[str]) -> tuple[int, set[str]]:
+def _function_value(after: Sequence[str]) -> tuple[int, set[str]]:
     """The start of a function value (`= async function* name(`), and its modifiers."""
     at, words = 0, set()
     while at < len(after) and after[at] in ("=", ":", "?", "!", "async", "function", "*"):
@@ -299,19 +299,19 @@ def _assigned(after: Sequence[str]) -> tuple[int, set[str]]:
 
 def _generics(tokens: Sequence[str], at: int) -> tuple[str, int]:
     if tokens[at : at + 1] == ["<"]:
-        end = balanced(tokens, at, "<", ">")
+        end = closing_index(tokens, at, "<", ">")
     elif tokens[at : at + 1] == ["["]:
-        end = balanced(tokens, at)
+        end = closing_index(tokens, at)
     else:
         return "", at
     return " ".join(tokens[at:end]), end
 
 
-def _returned(rest: list[str], rules: Contract, kind: list[str]) -> tuple[list[str], list[str]]:
+def _split_result(rest: list[str], rules: Contract, kind: list[str]) -> tuple[list[str], list[str]]:
     if rules.returns == "before":
         return kind, rest
     if rules.returns == "after":
-        return _unnamed(_any(rest)), []
+        return _result_types(_any(rest)), []
     if rest[-1:] in ([":"], ["=>"], [";"]):
         rest = rest[:-1]
     if rules.returns and rest[:1] == [rules.returns]:
@@ -320,9 +320,9 @@ def _returned(rest: list[str], rules: Contract, kind: list[str]) -> tuple[list[s
     return [], rest
 
 
-def _unnamed(results: list[str]) -> list[str]:
+def _result_types(results: list[str]) -> list[str]:
     """Go's results without their names."""
-    if results[:1] != ["("] or balanced(results, 0) != len(results):
+    if results[:1] != ["("] or closing_index(results, 0) != len(results):
         return results
     kinds = [parameter.type for parameter in parameters(results[1:-1], "grouped")]
     return kinds if len(kinds) == 1 else ["(", *" , ".join(kinds).split(" "), ")"]

@@ -112,7 +112,7 @@ class Impacts:
                     break
 
     def search(self, changes: Iterable[Change], *, work: int = WORK) -> None:
-        """Find the impact of changes; what exceeds the limits stays partial or unknown, see `truncated`.
+        """Find the impact of changes; what exceeds the limits stays partial or unknown, see `count_truncated`.
 
         Who asks again has those looked for once more that were cut, each with four times the work.
         """
@@ -141,7 +141,7 @@ class Impacts:
         impact = self.found.get(id(change))
         return impact is None or (impact.is_cut and impact.count < _MOST_REFERENCES and impact.looks < _MOST_LOOKS)
 
-    def truncated(self, changes: Iterable[Change]) -> int:
+    def count_truncated(self, changes: Iterable[Change]) -> int:
         """The number of changes whose impact is incomplete."""
         wanted = [self.found.get(id(change)) for change in changes if _is_wanted(change)]
         return sum(
@@ -158,7 +158,7 @@ class Impacts:
         name = _name(change)
         whole = False
         if bound is None:
-            self._mentioned(change, name, impact)
+            self._count_importers(change, name, impact)
         else:
             taken: dict[str, bool] = {}
 
@@ -215,7 +215,7 @@ class Impacts:
             return False
         return any(item.imported == name and module in modules.find(item.source, path) for item in facts.imports)
 
-    def _mentioned(self, change: Change, name: str, impact: Impact) -> None:
+    def _count_importers(self, change: Change, name: str, impact: Impact) -> None:
         """For a deleted file, count the files that import the name from a module of that name."""
         stem = change.path.rpartition("/")[2].partition(".")[0]
         package = change.path.rpartition("/")[0].rpartition("/")[2]
@@ -263,6 +263,6 @@ def tiers_of(impact: Impact) -> dict[str, int]:
     return {tier.lower(): impact.tiers[tier] for tier in TIERS}
 
 
-def named(paths: Iterable[str]) -> tuple[str, ...]:
+def first_files(paths: Iterable[str]) -> tuple[str, ...]:
     """The first files in order."""
     return tuple(sorted(paths)[:_NAMED])

@@ -78,8 +78,8 @@ def _lines(change: StructuralChange, depth: int = 0) -> list[str]:
         indent = "  " * (depth + 1)
         lines += [
             f"{indent}```diff",
-            f"{indent}- {_plain(change.old_signature)}",
-            f"{indent}+ {_plain(change.new_signature)}",
+            f"{indent}- {_on_one_line(change.old_signature)}",
+            f"{indent}+ {_on_one_line(change.new_signature)}",
             f"{indent}```",
         ]
     for inner in change.nested_changes or ():
@@ -100,7 +100,7 @@ def _code(text: str) -> str:
     return f"{fence}{pad}{plain}{pad}{fence}"
 
 
-def _plain(text: str) -> str:
+def _on_one_line(text: str) -> str:
     return _ONE_LINE.sub(" ", text).replace("```", "` ` `")
 
 

@@ -105,7 +105,7 @@ class CompareOperations:
     @operation("semantic_diff", risk=Risk.READ, toolset="core", timeout_sec=180.0)
     async def semantic_diff(self, call: Call, request: SemanticDiffRequest) -> SemanticDiffResult:
         """Definitions added, removed, renamed or changed between two states, and who uses them; `!` breaks callers."""
-        compared = await self._compared(call, request)
+        compared = await self._comparison(call, request)
         page = self._pages.page(call, request, compared.changes, limit=request.limit, state=compared.key)
         is_markdown = request.format == "markdown"
         shown = list(compared.changes[:_MARKDOWN] if is_markdown else page.items)
@@ -120,8 +120,8 @@ class CompareOperations:
         notes = list(compared.notes)
         if is_markdown and len(compared.changes) > _MARKDOWN:
             notes.append(f"only {_MARKDOWN} of {len(compared.changes)} are shown; name fewer with paths")
-        unknown = compared.impacts.truncated(flatten(compared.changes))
-        here = compared.impacts.truncated(flatten(shown))
+        unknown = compared.impacts.count_truncated(flatten(compared.changes))
+        here = compared.impacts.count_truncated(flatten(shown))
         return SemanticDiffResult(
             summary=summary_line,
             breaking_summary=broken,
@@ -150,7 +150,7 @@ class CompareOperations:
             pagination=page.pagination,
         )
 
-    async def _compared(self, call: Call, request: SemanticDiffRequest) -> _Compared:
+    async def _comparison(self, call: Call, request: SemanticDiffRequest) -> _Compared:
         """The requested comparison; all pages come from the same one."""
         wanted = self._pages.state(call, request)
         if wanted is not None and (kept := self._kept.get(wanted)) is not None:
@@ -190,7 +190,7 @@ class CompareOperations:
             key = _key(base, target, files, snapshot)
             if not behind and (kept := self._still(_digest(key, request), base, target, snapshot)) is not None:
                 return kept
-            loaded = await self._loading.loaded(files, snapshot)
+            loaded = await self._loading.load(files, snapshot)
             is_present = isinstance(target, WorkTree) or target.commit == snapshot.commit
         return await asyncio.to_thread(
             self._compare, base, target, loaded, snapshot, _digest(key, request), behind, is_present
@@ -234,7 +234,7 @@ class CompareOperations:
             if outline is None or outline.path in touched or isinstance(base, EpochState):
                 continue
             file = loaded.differing[outline.path]
-            others.append(Unparsed(file=file, language=outline.language.name, note=_unstructured(files)))
+            others.append(Unparsed(file=file, language=outline.language.name, note=_describe_unstructured(files)))
         others.sort(key=lambda nested: nested.file.path)
         impacts = Impacts(world, self._knowledge.store, is_present=is_present)
         # Fail-open: what is not settled stays as it was judged.
@@ -276,7 +276,7 @@ def _key(base: GitState, target: GitState | WorkTree, files: Sequence[ChangedFil
     return f"{base.commit} {known}"
 
 
-def _unstructured(files: FileOutlines) -> str:
+def _describe_unstructured(files: FileOutlines) -> str:
     """What changed in a file with unchanged definitions."""
     old, new = files.old, files.new
     if old is None or new is None or old.facts is None or new.facts is None:

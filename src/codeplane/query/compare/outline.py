@@ -14,8 +14,8 @@ from codeplane.query.compare.header import Header, HeaderTokens, parse_header
 from codeplane.query.compare.public_surface import PublicSurface
 from codeplane.query.compare.reexports import PackageReexports, is_private, reexported_names
 from codeplane.query.compare.rules import CALLABLES
-from codeplane.query.compare.source_scan import decorated_start, implemented, start_of, type_only, unnamed
-from codeplane.query.compare.tokens import Span, balanced, body_of, code_of, without_docstring
+from codeplane.query.compare.source_scan import decorated_start, start_of, trait_impls, type_only, unnamed_namespaces
+from codeplane.query.compare.tokens import Span, body_of, closing_index, code_of, without_docstring
 
 _MERE = frozenset({",", ";", "{", "}", "pass", "...", "\x02", "\x03"})
 # What is nested deeper is part of what it is in.
@@ -156,14 +156,14 @@ class Outline:
     @cached_property
     def implemented(self) -> frozenset[tuple[str, str]]:
         """The (trait, type) pairs of the `impl` blocks in a Rust file."""
-        return implemented(self.text) if self.language.classes.traits else frozenset()
+        return trait_impls(self.text) if self.language.classes.traits else frozenset()
 
     @cached_property
     def unnamed(self) -> tuple[Span, ...]:
         """The spans of unnamed C++ namespaces."""
-        return unnamed(self.text) if self.rules.unnamed_namespaces else ()
+        return unnamed_namespaces(self.text) if self.rules.unnamed_namespaces else ()
 
-    def given_as(self, place: int) -> frozenset[str]:
+    def export_names(self, place: int) -> frozenset[str]:
         """The names under which a definition is exported."""
         name = self.entities[place].name
         if self.facts is None or self.rules.visible != "exported" or self.entities[place].kind == "export":
@@ -179,13 +179,13 @@ class Outline:
         exports = self.facts.exports if self.facts is not None else ()
         return tuple(export.source for export in exports if export.name == "*" and export.source)
 
-    def raw(self, place: int) -> bytes:
+    def own_bytes(self, place: int) -> bytes:
         """An entity's own bytes, without its children's."""
         entity = self.entities[place]
         if entity.definition is None:
             return entity.source.encode()
         start, end = self._outer[place], entity.definition.end
-        stretches = [self.text[first:last] for first, last in self._own(place, start, end)]
+        stretches = [self.text[first:last] for first, last in self._own_spans(place, start, end)]
         stretches += sorted(
             trait.encode() for trait, name in self.implemented if name == entity.name and entity.parent < 0
         )
@@ -205,7 +205,7 @@ class Outline:
         """The parsed header and body of an entity."""
         parts = self._parts.get(place)
         if parts is None:
-            parts = self._parts[place] = self._apart(place)
+            parts = self._parts[place] = self._split_parts(place)
         return parts
 
     def is_inside_callable(self, place: int) -> bool:
@@ -318,7 +318,7 @@ class Outline:
         """The start of a definition's header."""
         return start_of(self.rules, self.text, definition)
 
-    def _own(self, place: int, start: int, end: int) -> list[Span]:
+    def _own_spans(self, place: int, start: int, end: int) -> list[Span]:
         spans: list[Span] = []
         at = start
         inner = sorted(
@@ -335,7 +335,7 @@ class Outline:
             spans.append((at, end))
         return spans
 
-    def _apart(self, place: int) -> Parts:
+    def _split_parts(self, place: int) -> Parts:
         entity, facts = self.entities[place], self.facts
         if entity.definition is None or facts is None:
             return Parts(header=Header(rest=entity.source), body=())
@@ -343,14 +343,14 @@ class Outline:
         name_end = definition.name_at + len(definition.name.encode())
         has_body = name_end < definition.body < definition.end
         until = definition.body if has_body else definition.end
-        after = code_of(facts, text, self._own(place, name_end, until))
+        after = code_of(facts, text, self._own_spans(place, name_end, until))
         head = code_of(facts, text, [(self._outer[place], definition.start)])
         if entity.kind in _HEADED and (self.children.get(place) or entity.kind == "record"):
             after = _with_parameters(after, code_of(facts, text, [(name_end, until)]))
         body: list[str] | None = None
         if has_body:
             begin = without_docstring(facts, text, definition.body, definition.end)
-            body = body_of(facts, text, self._own(place, begin, definition.end))
+            body = body_of(facts, text, self._own_spans(place, begin, definition.end))
         if entity.kind == "macro" and self.rules.c_declarations and text[name_end : name_end + 1] != b"(":
             after, body = [], [*after, *(body or ())]
         tokens = HeaderTokens(
@@ -375,10 +375,10 @@ class Outline:
 
 def _with_parameters(own: list[str], whole: list[str]) -> list[str]:
     """The tokens after a type's name, including constructor parameters that are entities themselves."""
-    at = balanced(whole, 0, "<", ">") if whole[:1] == ["<"] else 0
+    at = closing_index(whole, 0, "<", ">") if whole[:1] == ["<"] else 0
     if whole[at : at + 1] != ["("] or own[at : at + 1] != ["("]:
         return own
-    return [*own[:at], *whole[at : balanced(whole, at)], *own[balanced(own, at) :]]
+    return [*own[:at], *whole[at : closing_index(whole, at)], *own[closing_index(own, at) :]]
 
 
 def _marks(tokens: Sequence[str]) -> list[str]:

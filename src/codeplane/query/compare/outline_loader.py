@@ -64,7 +64,7 @@ class OutlineLoader:
         self._parsing = parsing
         self._objects = ObjectStore(reading.root)
 
-    async def loaded(self, files: Sequence[ChangedFile], snapshot: Snapshot) -> LoadedOutlines:
+    async def load(self, files: Sequence[ChangedFile], snapshot: Snapshot) -> LoadedOutlines:
         """Load the outlines of changed files, from git's objects or the snapshot."""
         loaded = LoadedOutlines()
         hidden = await asyncio.to_thread(HiddenPaths, self._reading.root, self._reading.secrets)
@@ -142,7 +142,11 @@ class OutlineLoader:
                 if file.status == ("deleted" if is_after else "added"):
                     at.append(None)
                     continue
-                if is_after and file.new_object is None and (held := self._held(file.path, text, snapshot)) is not None:
+                if (
+                    is_after
+                    and file.new_object is None
+                    and (held := self._indexed_facts(file.path, text, snapshot)) is not None
+                ):
                     known[len(contents)] = held
                 at.append(len(contents))
                 contents.append(Content(path=file.path, language=language.name, text=text))
@@ -183,7 +187,7 @@ class OutlineLoader:
             more = f" and {len(broken) - _NAMED} more" if len(broken) > _NAMED else ""
             loaded.notes.append(f"syntax errors, judged as far as it parses: {', '.join(broken[:_NAMED])}{more}")
 
-    def _held(self, path: str, text: bytes, snapshot: Snapshot) -> Facts | None:
+    def _indexed_facts(self, path: str, text: bytes, snapshot: Snapshot) -> Facts | None:
         """The indexed facts of a file, if they fit these bytes."""
         known = snapshot.files.get(path)
         facts = self._store.facts(path, known.digest, keep=False) if known is not None else None

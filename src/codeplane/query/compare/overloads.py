@@ -51,11 +51,11 @@ def join_overloads(changes: Sequence[Change], sides: Sides) -> list[Change]:
             joined.append(change)
         elif id(alike) not in listed:
             listed.add(id(alike))
-            joined.append(_one(alike, sides) if len(alike) > 1 or _is_part(change, sides) else change)
+            joined.append(_join_family(alike, sides) if len(alike) > 1 or _is_part(change, sides) else change)
     return joined
 
 
-def _one(family: Sequence[Change], sides: Sides) -> Change:
+def _join_family(family: Sequence[Change], sides: Sides) -> Change:
     """Join a family of changes into one."""
     whole = [change for change in family if change.pair.old is not None and change.pair.new is not None]
     is_partial = len(whole) < len(family)
@@ -75,7 +75,7 @@ def _one(family: Sequence[Change], sides: Sides) -> Change:
     if is_partial and "signature_changed" not in tags:
         tags.append("signature_changed")
     if not whole:
-        whole = [replace(family[0], pair=_both(family[0], sides), change="signature_changed")]
+        whole = [replace(family[0], pair=_implementations(family[0], sides), change="signature_changed")]
     shown = max(whole, key=lambda change: (change.change != "body_changed", _has_body(change)))
     if shown.change == "body_changed" and is_partial:
         shown = replace(shown, change="signature_changed")
@@ -116,11 +116,11 @@ def _is_part(change: Change, sides: Sides) -> bool:
     """Whether an added or removed definition's name is in both states."""
     if not _is_joinable(change) or (change.pair.old is not None and change.pair.new is not None):
         return False
-    pair = _both(change, sides)
+    pair = _implementations(change, sides)
     return pair.old is not None and pair.new is not None
 
 
-def _both(change: Change, sides: Sides) -> Pair:
+def _implementations(change: Change, sides: Sides) -> Pair:
     """The implementations of one name in both states."""
     (old, old_parent), (new, new_parent) = sides(change)
     old_place, new_place = _implementation(old, old_parent, change), _implementation(new, new_parent, change)
@@ -137,7 +137,7 @@ def _implementation(outline: Outline | None, parent: int, change: Change) -> int
 
 def _counterpart(change: Change, key: Hashable, sides: Sides) -> Hashable:
     """The key of the same name in the other state."""
-    pair = _both(change, sides)
+    pair = _implementations(change, sides)
     if pair.old is None or pair.new is None:
         return key
     gone = change.pair.new is None

@@ -54,12 +54,12 @@ class Pairing:
         self._gone: list[Pair] = []
         self._come: list[Pair] = []
         for old, new in files:
-            self.pairs += self._matched(old, -1, new, -1)
+            self.pairs += self._match_children(old, -1, new, -1)
         self._find_moved()
 
-    def _matched(self, old: Outline | None, old_parent: int, new: Outline | None, new_parent: int) -> list[Pair]:
+    def _match_children(self, old: Outline | None, old_parent: int, new: Outline | None, new_parent: int) -> list[Pair]:
         """Pair the children of two definitions or files."""
-        before, after = _held(old, old_parent), _held(new, new_parent)
+        before, after = _children_by_name(old, old_parent), _children_by_name(new, new_parent)
         pairs: list[Pair] = []
         gone: list[int] = []
         for key, places in before.items():
@@ -71,9 +71,9 @@ class Pairing:
             after[key] = [other for other in others if other not in taken]
         come = [place for places in after.values() for place in places]
         pairs += self._of_other_kind(old, gone, new, come)
-        pairs += self._renamed(old, gone, new, come)
+        pairs += self._match_renames(old, gone, new, come)
         for pair in pairs:
-            pair.inside = self._matched(pair.old, pair.old_place, pair.new, pair.new_place)
+            pair.inside = self._match_children(pair.old, pair.old_place, pair.new, pair.new_place)
         lost = [Pair(old, place, None, -1) for place in gone]
         made = [Pair(None, -1, new, place) for place in come]
         self._gone += lost
@@ -121,7 +121,7 @@ class Pairing:
                 pairs.append(Pair(old, place, new, other))
         return pairs
 
-    def _renamed(self, old: Outline | None, gone: list[int], new: Outline | None, come: list[int]) -> list[Pair]:
+    def _match_renames(self, old: Outline | None, gone: list[int], new: Outline | None, come: list[int]) -> list[Pair]:
         """Pair renamed definitions: same kind and signature, similar body."""
         if old is None or new is None or not gone or not come:
             return []
@@ -139,7 +139,7 @@ class Pairing:
                 if self._is_tired():
                     break
                 score = _likeness(old, place, new, other)
-                if score >= _needed(old, place, new, other, alone=alone):
+                if score >= _required_similarity(old, place, new, other, alone=alone):
                     ranked.append((score, place, other))
         pairs = []
         for _, place, other in sorted(
@@ -185,11 +185,11 @@ class Pairing:
             if best is not None:
                 joined.add(id(best))
                 pair.new, pair.new_place = best.new, best.new_place
-                pair.inside = self._matched(pair.old, pair.old_place, pair.new, pair.new_place)
+                pair.inside = self._match_children(pair.old, pair.old_place, pair.new, pair.new_place)
         self.pairs = [pair for pair in self.pairs if id(pair) not in joined]
 
 
-def _held(outline: Outline | None, parent: int) -> dict[tuple[str, str], list[int]]:
+def _children_by_name(outline: Outline | None, parent: int) -> dict[tuple[str, str], list[int]]:
     """The children of a definition or file, by kind and name."""
     places_by_name: dict[tuple[str, str], list[int]] = {}
     if outline is None:
@@ -207,7 +207,7 @@ def _held(outline: Outline | None, parent: int) -> dict[tuple[str, str], list[in
 
 
 def _bytes(outline: Outline, place: int) -> object:
-    return outline.raw(place) if outline.known else outline.entities[place].signature
+    return outline.own_bytes(place) if outline.known else outline.entities[place].signature
 
 
 def _types(outline: Outline, place: int) -> object:
@@ -241,7 +241,7 @@ def _head(outline: Outline, place: int, *, known: bool) -> object:
     return entity.kind, header.bases if len(_words(outline, place)) < _FEW else None
 
 
-def _needed(old: Outline, place: int, new: Outline, other: int, *, alone: bool) -> float:
+def _required_similarity(old: Outline, place: int, new: Outline, other: int, *, alone: bool) -> float:
     """The similarity required to pair two definitions; lower without alternatives."""
     if not (old.known and new.known):
         return 1.0 if alone else 2.0

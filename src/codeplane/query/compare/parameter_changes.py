@@ -25,8 +25,8 @@ def _by_keywords(verdict: Verdict, old: Sequence[Parameter], new: Sequence[Param
     """Calls pass arguments by position and by name."""
     hows = {parameter.how for parameter in new}
     by_name = {parameter.name: parameter for parameter in new if parameter.how not in ("rest", "keyword_rest")}
-    places = {parameter.name: at for at, parameter in enumerate(_placed(new))}
-    old_places = {parameter.name: at for at, parameter in enumerate(_placed(old))}
+    places = {parameter.name: at for at, parameter in enumerate(_positional_parameters(new))}
+    old_places = {parameter.name: at for at, parameter in enumerate(_positional_parameters(old))}
     known = {parameter.name for parameter in old if parameter.how not in ("rest", "keyword_rest")}
     takes_rest = any(parameter.how == "rest" for parameter in old)
     renamed: set[str] = set()
@@ -200,7 +200,7 @@ def _fits(old_parameter: Parameter, new_parameter: Parameter, rules: Contract) -
     return (old_parameter.how == new_parameter.how or more) and accepts(old_parameter, new_parameter, rules)
 
 
-def _placed(parameters: Sequence[Parameter]) -> list[Parameter]:
+def _positional_parameters(parameters: Sequence[Parameter]) -> list[Parameter]:
     return [parameter for parameter in parameters if parameter.how in ("positional", "positional_only")]
 
 
@@ -209,7 +209,7 @@ def _instead(
 ) -> Parameter | None:
     """The new parameter in an old one's place, if its name is new."""
     at = old_places.get(old_parameter.name)
-    placed = _placed(new)
+    placed = _positional_parameters(new)
     if at is None or at >= len(placed) or placed[at].name in known:
         return None
     return placed[at]

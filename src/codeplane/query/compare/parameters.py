@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from codeplane.code.languages.contract import Shape
-from codeplane.query.compare.tokens import balanced, split_at, words
+from codeplane.query.compare.tokens import closing_index, split_at, words
 
 How = Literal["positional", "positional_only", "keyword_only", "rest", "keyword_rest"]
 _MODIFIERS = words(
@@ -34,17 +34,17 @@ class Parameter:
 
 def parameters(tokens: Sequence[str], shape: Shape) -> tuple[Parameter, ...]:
     """Parse the tokens between parentheses."""
-    parts = [_unmarked(part) for part in split_at(tokens, ",", angles=shape not in ("bare", "marked"))]
+    parts = [_strip_annotations(part) for part in split_at(tokens, ",", angles=shape not in ("bare", "marked"))]
     parts = [part for part in parts if part]
     if shape == "marked":
-        return _marked(parts)
+        return _read_marked_list(parts)
     if shape == "grouped":
-        return _grouped(parts)
-    read = {"name_first": _name_first, "type_first": _type_first, "bare": _bare}[shape]
+        return _read_grouped_list(parts)
+    read = {"name_first": _name_first, "type_first": _type_first, "bare": _read_bare_parameter}[shape]
     return tuple(read(part) for part in parts)
 
 
-def _marked(parts: Sequence[Sequence[str]]) -> tuple[Parameter, ...]:
+def _read_marked_list(parts: Sequence[Sequence[str]]) -> tuple[Parameter, ...]:
     found: list[Parameter] = []
     how: How = "positional"
     for part in parts:
@@ -106,7 +106,7 @@ def _type_first(part: Sequence[str]) -> Parameter:
     return Parameter(name=name, how=how, type=" ".join(kind), default=" ".join(default), receiver=head[:1] == ["this"])
 
 
-def _grouped(parts: Sequence[Sequence[str]]) -> tuple[Parameter, ...]:
+def _read_grouped_list(parts: Sequence[Sequence[str]]) -> tuple[Parameter, ...]:
     """`a, b int`: a name alone has the type of the next that has one, unless none has a name."""
     named = any(len(part) > 1 and part[0].isidentifier() and part[1] not in (".", "[", "(") for part in parts)
     named = named or any(
@@ -129,7 +129,7 @@ def _is_named(part: Sequence[str]) -> bool:
     return part[0][:1].islower() and part[0] not in ("func", "map", "chan", "interface", "struct")
 
 
-def _bare(part: Sequence[str]) -> Parameter:
+def _read_bare_parameter(part: Sequence[str]) -> Parameter:
     """Names alone: `a`, `a = 1`, `a:`, `a: 1`, `*rest`, `**named`, `&block`."""
     head, default = _cut(part, "=")
     how: How = "positional"
@@ -152,7 +152,7 @@ def _cut(tokens: Sequence[str], sign: str) -> tuple[list[str], list[str]]:
     return list(tokens), []
 
 
-def _unmarked(part: Sequence[str]) -> list[str]:
+def _strip_annotations(part: Sequence[str]) -> list[str]:
     """Strip leading annotations and attributes: `@Named("x")`, `[FromBody]`, `#[…]`."""
     at = 0
     while at < len(part):
@@ -160,11 +160,14 @@ def _unmarked(part: Sequence[str]) -> list[str]:
             at += 2
             while at + 1 < len(part) and part[at] == ".":
                 at += 2
-            at = balanced(part, at) if at < len(part) and part[at] == "(" else at
+            at = closing_index(part, at) if at < len(part) and part[at] == "(" else at
         elif part[at] == "#" and part[at + 1 : at + 2] == ["["]:
-            at = balanced(part, at + 1)
+            at = closing_index(part, at + 1)
         elif (
-            part[at] == "[" and at == 0 and len(part) > (end := balanced(part, 0)) and part[end] not in ("=", ":", "?")
+            part[at] == "["
+            and at == 0
+            and len(part) > (end := closing_index(part, 0))
+            and part[end] not in ("=", ":", "?")
         ):
             at = end
         else:

@@ -81,7 +81,7 @@ class PublicSurface:
         waiting = [(named, False) for named in self._defined]
         while waiting:
             named, is_handed_out = waiting.pop()
-            for other, is_result in self._spoken_of(*named):
+            for other, is_result in self._signature_types(*named):
                 handed_out = is_handed_out if is_result is None else is_result
                 if other not in self._mentioned or (handed_out and other not in self._handed_out):
                     self._mentioned.add(other)
@@ -142,7 +142,7 @@ class PublicSurface:
                 return
         self._defined.setdefault((path, local), set()).add(known_as)
 
-    def _spoken_of(self, path: str, name: str) -> Iterator[tuple[Named, bool | None]]:
+    def _signature_types(self, path: str, name: str) -> Iterator[tuple[Named, bool | None]]:
         """The types that the signatures of a definition name, and whether users get values of them."""
         facts, text = self.facts(path), self.text(path)
         if facts is None or text is None:

@@ -23,7 +23,7 @@ class PackageReexports:
         if depth >= _DEEPEST or not path.endswith(".py"):
             return False
         for folder, facts in self._around(path):
-            for local in self._called(facts, folder, path, name):
+            for local in self._local_names(facts, folder, path, name):
                 if local.startswith("_"):
                     continue
                 if not is_private(folder) or self.is_given(f"{folder}/__init__.py", local, depth + 1):
@@ -56,7 +56,7 @@ class PackageReexports:
             folder = folder.rpartition("/")[0]
 
     @staticmethod
-    def _called(facts: Facts, folder: str, path: str, name: str) -> Iterator[str]:
+    def _local_names(facts: Facts, folder: str, path: str, name: str) -> Iterator[str]:
         """The local names of a package for a name imported from its module."""
         inside = path.removeprefix(f"{folder}/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
         whole = f"{folder.replace('/', '.')}.{inside}"

@@ -8,7 +8,7 @@ from codeplane.index.parse_worker import uid_of
 from codeplane.query.compare.answer import FileChangeInfo, ImpactInfo, RefTiers, StructuralChange
 from codeplane.query.compare.change import Change
 from codeplane.query.compare.file_category import category
-from codeplane.query.compare.impact import Impacts, named, tiers_of
+from codeplane.query.compare.impact import Impacts, first_files, tiers_of
 from codeplane.query.compare.outline import Outline
 from codeplane.query.compare.outline_loader import Unparsed
 from codeplane.query.signature import signature
@@ -93,8 +93,8 @@ class ChangeRenderer:
             reference_count=impact.count,
             ref_tiers=RefTiers(**tiers_of(impact)),
             reference_basis="ref_facts_resolved" if impact.basis == "ref_facts_resolved" else "ref_facts_partial",
-            referencing_files=tuple(map(shown, named(impact.referencing))),
-            importing_files=tuple(map(shown, named(impact.importing))),
+            referencing_files=tuple(map(shown, first_files(impact.referencing))),
+            importing_files=tuple(map(shown, first_files(impact.importing))),
             affected_test_files=tuple(map(shown, impact.tests)),
             confidence="high" if impact.is_sure else "low",
             visibility=change.visibility,

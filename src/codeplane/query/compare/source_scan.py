@@ -29,12 +29,12 @@ def type_only(text: bytes) -> frozenset[str]:
     return frozenset(words[0] for words in listed if words)
 
 
-def implemented(text: bytes) -> frozenset[tuple[str, str]]:
+def trait_impls(text: bytes) -> frozenset[tuple[str, str]]:
     """The (trait, type) pairs of the `impl` blocks in a Rust file."""
     return frozenset((trait.decode(), type_name.decode()) for trait, type_name in _IMPL.findall(text))
 
 
-def unnamed(text: bytes) -> tuple[Span, ...]:
+def unnamed_namespaces(text: bytes) -> tuple[Span, ...]:
     """The spans of unnamed C++ namespaces."""
     spans: list[Span] = []
     for match in _UNNAMED.finditer(text):

@@ -78,14 +78,16 @@ async def states(reading: GitReader, base: str, target: str | None) -> tuple[Git
                 raise InvalidArgument(f"{left} and {right} have no commit in common", hint=f"use {left}..{right}")
             base_commit = merge_base.out.decode().split()[0]
             left = f"merge base of {left} and {right}"
-        return _named(left, base_commit), _named(right, target_commit)
+        return _state_of_commit(left, base_commit), _state_of_commit(right, target_commit)
     if base == "HEAD" and target is None:
         head = await reading.head()
-        return _named(base, head) if head else GitState(commit=None, label="nothing: no commits yet"), WorkTree()
+        return _state_of_commit(base, head) if head else GitState(
+            commit=None, label="nothing: no commits yet"
+        ), WorkTree()
     base_commit = await _commit(reading, base)
     if target is None:
-        return _named(base, base_commit), WorkTree()
-    return _named(base, base_commit), _named(target, await _commit(reading, target))
+        return _state_of_commit(base, base_commit), WorkTree()
+    return _state_of_commit(base, base_commit), _state_of_commit(target, await _commit(reading, target))
 
 
 def _refuse_path(name: str) -> None:
@@ -103,6 +105,6 @@ async def _commit(reading: GitReader, name: str) -> str:
         raise
 
 
-def _named(name: str, commit: str) -> GitState:
+def _state_of_commit(name: str, commit: str) -> GitState:
     short = commit[:_SHORT]
     return GitState(commit=commit, label=short if commit.startswith(name) else f"{name} ({short})")

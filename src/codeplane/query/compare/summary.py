@@ -55,32 +55,32 @@ def hint(changes: Sequence[Change], impacts: Impacts) -> str:
     outdated = [change for _, change in signatures if not _stays_valid(change)]
     if outdated:
         names = [f"{name_of(change)} ({_tiers(impacts, change)})" for change in outdated[:_NAMED]]
-        steps.append(f"update callers of {_listed(names, len(outdated))}")
+        steps.append(f"update callers of {_list_names(names, len(outdated))}")
     if valid:
         names = [f"{name_of(change)} ({_tiers(impacts, change)})" for change in valid[:_NAMED]]
-        steps.append(f"existing calls of {_listed(names, len(valid))} stay valid: new parameters may be left out")
+        steps.append(f"existing calls of {_list_names(names, len(valid))} stay valid: new parameters may be left out")
     unused = [change for change in flat if change.breaking and change.change in (*_REWRITTEN, "added")]
     unused = [change for change in unused if (impact := impacts.of(change)) is None or not impact.count]
     if unused:
         names = [name_of(change) for change in unused[:_NAMED]]
-        steps.append(f"nothing is known here to use {_listed(names, len(unused))}; users elsewhere have to adapt")
+        steps.append(f"nothing is known here to use {_list_names(names, len(unused))}; users elsewhere have to adapt")
     removed = [change for change in flat if change.change == "removed"]
     used = [change for change in removed if (impact := impacts.of(change)) is not None and impact.count]
     if used:
         names = [f"{name_of(change)} ({_tiers(impacts, change)})" for change in used[:_NAMED]]
-        steps.append(f"references to removed {_listed(names, len(used))} are left")
+        steps.append(f"references to removed {_list_names(names, len(used))} are left")
     elif any(change.breaking for change in removed):
         names = [name_of(change) for change in removed if change.breaking]
-        steps.append(f"removed from what others can use: {_listed(names[:_NAMED], len(names))}")
+        steps.append(f"removed from what others can use: {_list_names(names[:_NAMED], len(names))}")
     bodies = [change for change in flat if change.change == "body_changed" and change.risk in ("high", "medium")]
     if bodies:
         bodies.sort(key=lambda change: (change.risk != "high", -(change.lines.count if change.lines else 0)))
         names = [f"{name_of(change)} ({change.risk} risk)" for change in bodies[:_NAMED]]
-        steps.append(f"review {_listed(names, len(bodies))}")
+        steps.append(f"review {_list_names(names, len(bodies))}")
     tests = Counter(path for change in flat if (impact := impacts.of(change)) is not None for path in impact.tests)
     if tests:
         names = [path for path, _ in sorted(tests.items(), key=lambda item: (-item[1], item[0]))]
-        steps.append(f"re-run {_listed(names[:_NAMED], len(names))}")
+        steps.append(f"re-run {_list_names(names[:_NAMED], len(names))}")
     return "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1)) or "nothing to act on"
 
 
@@ -110,6 +110,6 @@ def _tiers(impacts: Impacts, change: Change) -> str:
     return ", ".join(counts)
 
 
-def _listed(names: Sequence[str], total: int) -> str:
+def _list_names(names: Sequence[str], total: int) -> str:
     more = f" and {total - len(names)} more" if total > len(names) else ""
     return ", ".join(names) + more

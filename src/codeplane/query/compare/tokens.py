@@ -40,7 +40,7 @@ def body_of(facts: Facts, text: bytes, spans: Sequence[Span]) -> list[str]:
         return code_of(facts, text, spans)
     tokens: list[str] = []
     for start, end in spans:
-        tokens += _indented(facts, text, start, end)
+        tokens += _tokens_with_indents(facts, text, start, end)
     return tokens
 
 
@@ -86,7 +86,7 @@ def _split(facts: Facts, code: bytes) -> list[str]:
     return tokens
 
 
-def _indented(facts: Facts, text: bytes, start: int, end: int) -> list[str]:
+def _tokens_with_indents(facts: Facts, text: bytes, start: int, end: int) -> list[str]:
     """The tokens with marks for changes of indentation outside brackets."""
     # Strings and comments are put aside, so that what is left has only lines that are lines.
     kept: list[str] = []
@@ -133,7 +133,7 @@ def _texts(facts: Facts, start: int, end: int) -> list[Span]:
     return spans
 
 
-def balanced(tokens: Sequence[str], at: int, opening: str = "([{", closing: str = ")]}") -> int:
+def closing_index(tokens: Sequence[str], at: int, opening: str = "([{", closing: str = ")]}") -> int:
     """The index after the bracket that closes the one at `at`, or the end."""
     depth = 0
     for place in range(at, len(tokens)):

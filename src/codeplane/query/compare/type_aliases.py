@@ -33,7 +33,7 @@ def without_aliases(header: Header, outline: Outline, aliases: Aliases) -> Heade
     folder = _folder(outline)
 
     def named(text: str) -> str:
-        text = _named(text, folder, aliases)
+        text = _replace_aliases(text, folder, aliases)
         return canonical(text) if canonical is not None else text
 
     parameters = header.parameters
@@ -65,7 +65,7 @@ def _source(outline: Outline, package: str) -> str:
     return next((item.source for item in imports if package in (item.local, item.source.rpartition("/")[2])), "")
 
 
-def _named(text: str, folder: str, aliases: Aliases) -> str:
+def _replace_aliases(text: str, folder: str, aliases: Aliases) -> str:
     for _ in range(_MAX_DEPTH):
         words = text.split(" ")
         # A name behind a dot is one of another package.

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from codeplane.code.languages.contract import Contract
 from codeplane.query.compare.parameters import Parameter
-from codeplane.query.compare.tokens import balanced, split_at, words
+from codeplane.query.compare.tokens import closing_index, split_at, words
 
 _ANYTHING = frozenset({"any", "unknown"})
 # What makes a type a program of its own: conditional, mapped and inferred types.
@@ -26,16 +26,16 @@ def same_but_arguments(before: str, after: str) -> bool:
     while at < len(old) or there < len(new):
         mine, yours = old[at : at + 1], new[there : there + 1]
         if mine == yours == ["<"]:
-            ends = balanced(old, at, "<", ">"), balanced(new, there, "<", ">")
+            ends = closing_index(old, at, "<", ">"), closing_index(new, there, "<", ">")
             if not _same_arguments(old[at + 1 : ends[0] - 1], new[there + 1 : ends[1] - 1]):
                 return False
             at, there = ends
         elif mine == yours:
             at, there = at + 1, there + 1
         elif mine == ["<"] and at and old[at - 1].isidentifier():
-            at = balanced(old, at, "<", ">")
+            at = closing_index(old, at, "<", ">")
         elif yours == ["<"] and there and new[there - 1].isidentifier():
-            there = balanced(new, there, "<", ">")
+            there = closing_index(new, there, "<", ">")
         else:
             return False
     return True
@@ -90,7 +90,7 @@ def _alternatives(text: str) -> frozenset[str]:
         # A bar behind its arrow is part of what it returns.
         return frozenset({text})
     for part in split_at(text.split(" "), "|", angles=True):
-        if part[:1] == ["("] and balanced(part, 0) == len(part) and _function(" ".join(part)) is None:
+        if part[:1] == ["("] and closing_index(part, 0) == len(part) and _function(" ".join(part)) is None:
             found |= _alternatives(" ".join(part[1:-1]))
         else:
             found.add(" ".join(part))
@@ -154,9 +154,9 @@ def _takes_function(before: str, after: str) -> bool:
 def _function(text: str) -> tuple[list[tuple[bool, str]], str] | None:
     """The parameters of a function type, each optional or not and with its type, and what it returns."""
     tokens = text.split(" ")
-    while tokens[:1] == ["("] and balanced(tokens, 0) == len(tokens):
+    while tokens[:1] == ["("] and closing_index(tokens, 0) == len(tokens):
         tokens = tokens[1:-1]
-    end = balanced(tokens, 0) if tokens[:1] == ["("] else len(tokens)
+    end = closing_index(tokens, 0) if tokens[:1] == ["("] else len(tokens)
     if tokens[end : end + 1] != ["=>"]:
         return None
     given = []
@@ -195,7 +195,7 @@ def _each(tokens: list[str]) -> list[list[str]]:
 
 def _members(text: str) -> dict[str, tuple[bool, str]] | None:
     tokens = text.split(" ")
-    if tokens[:1] != ["{"] or balanced(tokens, 0) != len(tokens):
+    if tokens[:1] != ["{"] or closing_index(tokens, 0) != len(tokens):
         return None
     members = {}
     for part in _each(tokens[1:-1]):

@@ -7,7 +7,7 @@ from codeplane.query.compare.generics import type_parameters
 from codeplane.query.compare.header import Header
 from codeplane.query.compare.outline import Outline
 from codeplane.query.compare.public_surface import PublicSurface
-from codeplane.query.compare.tokens import balanced, code_of, split_at
+from codeplane.query.compare.tokens import closing_index, code_of, split_at
 from codeplane.query.compare.type_compatibility import is_computed
 
 _MAX_TOKENS = 2000
@@ -51,7 +51,7 @@ def expand_types(header: Header, outline: Outline, find: FindType) -> Header:
     skipped = frozenset(parameter.name for parameter in type_parameters(header, outline.rules)[0])
 
     def whole(text: str) -> str:
-        return " ".join(_expanded(text.split(" "), outline, find, skipped)) if text else text
+        return " ".join(_expand_tokens(text.split(" "), outline, find, skipped)) if text else text
 
     parameters = header.parameters
     if parameters is not None:
@@ -65,7 +65,7 @@ def expand_types(header: Header, outline: Outline, find: FindType) -> Header:
     )
 
 
-def _expanded(tokens: Sequence[str], outline: Outline, find: FindType, skipped: frozenset[str]) -> list[str]:
+def _expand_tokens(tokens: Sequence[str], outline: Outline, find: FindType, skipped: frozenset[str]) -> list[str]:
     """Tokens with aliases replaced; a name in `skipped` stays, since it is being replaced or means something else."""
     found: list[str] = []
     at = 0
@@ -82,14 +82,16 @@ def _expanded(tokens: Sequence[str], outline: Outline, find: FindType, skipped: 
         names, body, home = alias
         given: list[list[str]] = []
         if tokens[at : at + 1] == ["<"]:
-            end = balanced(tokens, at, "<", ">")
+            end = closing_index(tokens, at, "<", ">")
             given = split_at(tokens[at + 1 : end - 1], ",", angles=True)
             at = end
         if len(given) > len(names):
             found.append(token)
             continue
-        arguments = {name: _expanded(part, outline, find, skipped) for name, part in zip(names, given, strict=False)}
-        inner = _expanded(body, home, find, skipped | {token, *names}) if home is not None else list(body)
+        arguments = {
+            name: _expand_tokens(part, outline, find, skipped) for name, part in zip(names, given, strict=False)
+        }
+        inner = _expand_tokens(body, home, find, skipped | {token, *names}) if home is not None else list(body)
         found += ["(", *(word for each in inner for word in arguments.get(each, [each])), ")"]
     return [*found, *tokens[at:]]
 
@@ -117,4 +119,4 @@ def _members(outline: Outline, place: int) -> list[str]:
     if definition is None or outline.facts is None:
         return []
     body = code_of(outline.facts, outline.text, [(definition.body, definition.end)])
-    return body if body[:1] == ["{"] and balanced(body, 0) == len(body) else []
+    return body if body[:1] == ["{"] and closing_index(body, 0) == len(body) else []

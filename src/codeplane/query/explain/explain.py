@@ -156,7 +156,7 @@ class ExplainOperations:
                 candidates=tuple(targets_kept),
                 paths=frozenset(target.bound.file for target in targets_kept[:_MAX_CANDIDATES]),
             )
-        explanation, paths = _explained(call, world, store, chosen)
+        explanation, paths = _explain(call, world, store, chosen)
         return _Look(explanation=explanation, in_tests=in_tests, paths=paths)
 
 
@@ -214,7 +214,7 @@ def _not_found(symbol: str, look: _Look, partial: str | None) -> NotFound:
     )
 
 
-def _explained(call: Call, world: World, store: FactStore, target: Target) -> tuple[Explanation, frozenset[str]]:
+def _explain(call: Call, world: World, store: FactStore, target: Target) -> tuple[Explanation, frozenset[str]]:
     bound, definition = target.bound, target.definition
     facts, text = world.facts(bound.file), world.text(bound.file)
     summary, paths = _references(world, store, target)
@@ -343,7 +343,7 @@ def _references(world: World, store: FactStore, target: Target) -> tuple[Referen
         for reference in best
     ]
     ranked = sorted(tests, key=lambda path: (-tests[path], path))
-    others = _others(world, [each for each in references_found if each not in set(best)], ranked)
+    others = _other_places(world, [each for each in references_found if each not in set(best)], ranked)
     summary = ReferenceSummary(
         total=len(references_found),
         total_is_exact=exact and not world.missing,
@@ -360,7 +360,7 @@ def _references(world: World, store: FactStore, target: Target) -> tuple[Referen
     return summary, frozenset(list(named)[:_MAX_CHECKED])
 
 
-def _others(world: World, left: list[Reference], tests: list[str]) -> tuple[OtherPlaces, ...]:
+def _other_places(world: World, left: list[Reference], tests: list[str]) -> tuple[OtherPlaces, ...]:
     """Where references are whose lines are not shown, by file: code before tests, as far as the bounds go."""
     by_file: dict[str, list[Reference]] = {}
     for reference in sorted(left, key=lambda each: (is_test(each.path), each.tier not in SURE)):

@@ -32,7 +32,7 @@ def file_exports(world: World, path: str) -> list[FileExport]:
         return []
     visible = LANGUAGES[facts.language].contract.visible
     if visible in _BY_DECLARATION and not facts.exports:
-        return list(_declared(Outline(path, world.text(path), facts), capital=visible == "capital"))
+        return list(_declared_exports(Outline(path, world.text(path), facts), capital=visible == "capital"))
     return [
         FileExport(name=export.name, local=export.local, source=export.source, evidence=export.evidence)
         for export in facts.exports
@@ -48,7 +48,7 @@ def definition_of(resolver: Resolver, path: str, export: FileExport) -> tuple[st
     return (meant[0].file, rows[0][0]) if rows else (path, -1)
 
 
-def _declared(outline: Outline, *, capital: bool) -> Iterator[FileExport]:
+def _declared_exports(outline: Outline, *, capital: bool) -> Iterator[FileExport]:
     """Yield what the declarations outside of types export; a capital letter does so in programs too."""
     for place, entity in enumerate(outline.entities):
         if entity.kind in _MEMBERS or not _is_outermost(outline, entity):

@@ -177,7 +177,7 @@ class FactOperations:
     @operation("facts.definition", risk=Risk.READ)
     async def definition(self, call: Call, request: DefinitionRequest) -> Definitions:
         """One definition by its id."""
-        read = await self._ask(lambda facts: _one(facts.get_def(request.def_uid)))
+        read = await self._ask(lambda facts: _single_fact(facts.get_def(request.def_uid)))
         return Definitions(**_fields(_must(read, f"no definition has the id {request.def_uid}")))
 
     @operation("facts.definitions", risk=Risk.READ)
@@ -204,7 +204,7 @@ class FactOperations:
         """The scopes of a file (path), or one scope (scope_id)."""
         if request.scope_id is not None:
             wanted = request.scope_id
-            read = await self._ask(lambda facts: _one(facts.get_scope(wanted)))
+            read = await self._ask(lambda facts: _single_fact(facts.get_scope(wanted)))
             return Scopes(**_fields(_must(read, f"there is no scope {wanted}")))
         path = self._path(request.path, "path or scope_id")
         return Scopes(
@@ -216,7 +216,7 @@ class FactOperations:
         """The names bound in a scope, with what they are bound to; with a name, that one alone."""
         scope_id, name = request.scope_id, request.name
         if name is not None:
-            read = await self._ask(lambda facts: _one(facts.get_local_bind(scope_id, name)))
+            read = await self._ask(lambda facts: _single_fact(facts.get_local_bind(scope_id, name)))
             return Bindings(**_fields(_must(read, f"{name!r} is not bound in {scope_id}")))
         return Bindings(
             **_fields(await self._ask(lambda facts: facts.list_binds_in_scope(scope_id, limit=request.limit)))
@@ -227,7 +227,7 @@ class FactOperations:
         """The imports of a file (path), or one import (import_uid)."""
         if request.import_uid is not None:
             wanted = request.import_uid
-            read = await self._ask(lambda facts: _one(facts.get_import(wanted)))
+            read = await self._ask(lambda facts: _single_fact(facts.get_import(wanted)))
             return Imports(**_fields(_must(read, f"there is no import {wanted}")))
         path = self._path(request.path, "path or import_uid")
         return Imports(**_fields(await self._ask(lambda facts: facts.list_imports(path, limit=request.limit), path)))
@@ -252,7 +252,7 @@ class FactOperations:
         if shape is not None:
             if token is None:
                 raise InvalidArgument("a receiver_shape needs a member_token", hint="send both, or neither")
-            read = await self._ask(lambda facts: _one(facts.get_anchor_group(token, shape, unit_id=unit)))
+            read = await self._ask(lambda facts: _single_fact(facts.get_anchor_group(token, shape, unit_id=unit)))
             return AnchorGroups(**_fields(_must(read, f"no ambiguous reference is written {shape}{token}")))
         listed = await self._ask(
             lambda facts: facts.list_anchor_groups(unit_id=unit, member_token=token, limit=request.limit)
@@ -284,7 +284,7 @@ class FactOperations:
             answer = ask(facts)
             return _Look(
                 found=answer,
-                paths=frozenset(_named(answer.items)) & snapshot.files.keys(),
+                paths=frozenset(_fact_files(answer.items)) & snapshot.files.keys(),
                 surface=facts.get_export_surface(surface) if surface is not None else None,
             )
 
@@ -301,7 +301,7 @@ def _family(unit_id: str | None) -> str | None:
     return known_family(unit_id) if unit_id is not None else None
 
 
-def _one(fact: F | None) -> Bounded[F]:
+def _single_fact(fact: F | None) -> Bounded[F]:
     return Bounded(items=(fact,) if fact is not None else ())
 
 
@@ -311,11 +311,11 @@ def _must(read: ConsistentRead[_Look[F]], what: str) -> ConsistentRead[_Look[F]]
     return read
 
 
-def _named(items: Iterable[Result]) -> Iterable[str]:
+def _fact_files(items: Iterable[Result]) -> Iterable[str]:
     """The files named in facts."""
     for fact in items:
         if isinstance(fact, AnchorGroup):
-            yield from _named(fact.exemplars)
+            yield from _fact_files(fact.exemplars)
         elif isinstance(fact, ExportEntry):
             yield fact.entry_id.rpartition("#")[0]
         else:

@@ -70,7 +70,7 @@ class FactQueries:
     def list_defs_by_name(self, name: str, *, unit_id: str | None = None, limit: int) -> Bounded[DefFact]:
         """Definitions with a name, ordered by file and position."""
         facts = (self._def(fact) for fact in self._store.named(name, limit=_MAX_NAMED))
-        return _bounded((fact for fact in facts if fact is not None and unit_id in (None, fact.unit_id)), limit)
+        return _bound_facts((fact for fact in facts if fact is not None and unit_id in (None, fact.unit_id)), limit)
 
     def list_refs_by_def_uid(self, def_uid: str, *, tier: Tier | None = None, limit: int) -> Bounded[RefFact]:
         """Certain and possible references to a definition, ordered by file and position."""
@@ -87,7 +87,7 @@ class FactQueries:
                 items.append(self._ref(reference, bound.name))
             if len(items) > limit:
                 break
-        return _bounded(items, limit)
+        return _bound_facts(items, limit)
 
     def list_proven_refs(self, def_uid: str, *, limit: int) -> Bounded[RefFact]:
         """Only the lexically bound references."""
@@ -95,7 +95,7 @@ class FactQueries:
 
     def get_scope(self, scope_id: str) -> ScopeFact | None:
         """A scope by its id."""
-        path, index = _parted(scope_id, "scope")
+        path, index = _split_uid(scope_id, "scope")
         facts = self._world.facts(path)
         return self._scope(path, facts, index) if facts is not None and index < len(facts.scopes) else None
 
@@ -103,7 +103,7 @@ class FactQueries:
         """A file's scopes, outermost first."""
         facts = self._world.facts(path)
         count = len(facts.scopes) if facts is not None else 0
-        return _bounded((self._scope(path, facts, index) for index in range(count) if facts is not None), limit)
+        return _bound_facts((self._scope(path, facts, index) for index in range(count) if facts is not None), limit)
 
     def get_local_bind(self, scope_id: str, name: str) -> LocalBindFact | None:
         """The first binding of a name in a scope."""
@@ -111,17 +111,17 @@ class FactQueries:
 
     def list_binds_in_scope(self, scope_id: str, *, limit: int) -> Bounded[LocalBindFact]:
         """The names bound in a scope, in order."""
-        return _bounded(self._binds(scope_id, None), limit)
+        return _bound_facts(self._binds(scope_id, None), limit)
 
     def list_imports(self, path: str, *, limit: int) -> Bounded[ImportFact]:
         """A file's imports, in their order."""
         facts = self._world.facts(path)
         count = len(facts.imports) if facts is not None else 0
-        return _bounded((self._import(path, facts, index) for index in range(count) if facts is not None), limit)
+        return _bound_facts((self._import(path, facts, index) for index in range(count) if facts is not None), limit)
 
     def get_import(self, import_uid: str) -> ImportFact | None:
         """An import by its id."""
-        path, index = _parted(import_uid, "import")
+        path, index = _split_uid(import_uid, "import")
         facts = self._world.facts(path)
         return self._import(path, facts, index) if facts is not None and index < len(facts.imports) else None
 
@@ -143,7 +143,7 @@ class FactQueries:
     def list_export_entries(self, surface_id: str, *, limit: int) -> Bounded[ExportEntry]:
         """The names of a surface, ordered by file and position."""
         files, cut = self._files("" if surface_id == "." else surface_id, None)
-        return _bounded((entry for path, _ in files for entry in self._exports(path, surface_id)), limit, cut)
+        return _bound_facts((entry for path, _ in files for entry in self._exports(path, surface_id)), limit, cut)
 
     def get_anchor_group(
         self, member_token: str, receiver_shape: str, *, unit_id: str | None = None
@@ -177,7 +177,7 @@ class FactQueries:
     ) -> Bounded[DynamicAccessSite]:
         """Places that access names dynamically, of a file, folder, unit or all."""
         files, cut = self._files(path or "", unit_id)
-        return _bounded((site for name, facts in files for site in self._sites(name, facts)), limit, cut)
+        return _bound_facts((site for name, facts in files for site in self._sites(name, facts)), limit, cut)
 
     def _files(self, path: str, unit_id: str | None) -> tuple[list[tuple[str, Facts]], str]:
         """The parsed files at or below a path, within the time limit."""
@@ -291,7 +291,7 @@ class FactQueries:
         )
 
     def _binds(self, scope_id: str, name: str | None) -> Iterator[LocalBindFact]:
-        path, scope = _parted(scope_id, "scope")
+        path, scope = _split_uid(scope_id, "scope")
         facts = self._world.facts(path)
         if facts is None:
             return
@@ -379,13 +379,13 @@ class FactQueries:
         return {symbol.position: symbol.uid for symbol in self._store.in_file(path, limit=_MAX_IN_FILE)}
 
 
-def _bounded(facts: Iterable[F], limit: int, cut: str = "") -> Bounded[F]:
+def _bound_facts(facts: Iterable[F], limit: int, cut: str = "") -> Bounded[F]:
     items: Sequence[F] = list(islice(facts, limit + 1))
     more = f"only the first {limit} are listed" if len(items) > limit else ""
     return Bounded(items=tuple(items[:limit]), cut="; ".join(filter(None, (more, cut))))
 
 
-def _parted(uid: str, kind: str) -> tuple[str, int]:
+def _split_uid(uid: str, kind: str) -> tuple[str, int]:
     path, mark, index = uid.rpartition(f"#{kind}")
     if not mark or not index.isascii() or not index.isdigit() or len(index) > 9:
         raise InvalidArgument(

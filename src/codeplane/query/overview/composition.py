@@ -19,7 +19,7 @@ class MakeUpRequest(WorkspaceRequest):
     """Which folder; the whole repository without."""
 
     folder: str = Field("", max_length=4096)
-    limit: int = Field(40, ge=1, le=200, description="parts; the smaller ones are told as one")
+    limit: int = Field(40, ge=1, le=200, description="parts; the smaller ones are shown as one")
 
 
 class FolderPart(Result):
@@ -40,7 +40,7 @@ class MakeUp(Result):
     size_bytes: int
     languages: dict[str, int]
     parts: tuple[FolderPart, ...]
-    left_out: int = Field(0, description="parts that are too small to be told")
+    left_out: int = Field(0, description="parts that are too small to be shown")
     epoch: int
 
     def text(self) -> str:

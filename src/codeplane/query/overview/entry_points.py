@@ -55,7 +55,7 @@ def entry_points(world: World, store: FactStore) -> tuple[list[EntryPoint], int]
     """
     snapshot = world.snapshot
     scripts = list(_scripts(snapshot))
-    points = [_followed(world, store, script) for script in scripts[:_FOLLOWED]] + scripts[_FOLLOWED:]
+    points = [_follow_script(world, store, script) for script in scripts[:_FOLLOWED]] + scripts[_FOLLOWED:]
     placed: dict[str, EntryPoint] = {}
     for name in _STARTS:
         for symbol in store.named(name, limit=_MAX_NAMED):
@@ -74,7 +74,7 @@ def entry_points(world: World, store: FactStore) -> tuple[list[EntryPoint], int]
                     line=symbol.line,
                 )
                 placed.setdefault(symbol.file, point)
-    for path in _guarded(snapshot, store):
+    for path in _files_with_main(snapshot, store):
         point = EntryPoint(path=shown(path), kind="module", name=path.rpartition("/")[2], qualified_name=None)
         placed.setdefault(path, point)
     nearest = sorted(placed, key=lambda path: (path.count("/"), path))
@@ -82,7 +82,7 @@ def entry_points(world: World, store: FactStore) -> tuple[list[EntryPoint], int]
     return points[:MAX_ENTRY_POINTS], len(points)
 
 
-def _followed(world: World, store: FactStore, script: EntryPoint) -> EntryPoint:
+def _follow_script(world: World, store: FactStore, script: EntryPoint) -> EntryPoint:
     """A script with the function it starts, if that is in this repository."""
     target = script.qualified_name or ""
     meant = targets(world, store, target.replace(":", ".")) if _FUNCTION.fullmatch(target) else []
@@ -100,7 +100,7 @@ def _is_start(kind: str, path: str) -> bool:
     return (kind == "function" and "." not in path) or (kind == "method" and path.count(".") == 1)
 
 
-def _guarded(snapshot: Snapshot, store: FactStore) -> Iterator[str]:
+def _files_with_main(snapshot: Snapshot, store: FactStore) -> Iterator[str]:
     for path in snapshot.files:
         if path.endswith("__main__.py") and not is_test(path):
             yield path

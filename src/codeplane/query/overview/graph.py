@@ -168,7 +168,7 @@ def graph_of(store: FactStore, *, max_files: int = MAX_FILES, max_definitions: i
     apart = (source != def_file[target]) & (family[source] == family[def_file[target]])
     source, target = source[apart], target[apart]
     around = Neighbourhood(store, [path for _, path, _ in files], row_of)
-    near = around.near(source, def_file[target], around.words_of(list(names))[def_name[target]])
+    near = around.are_near(source, def_file[target], around.words_of(list(names))[def_name[target]])
     return Graph(
         paths=tuple(path for _, path, _ in files),
         digests=tuple(digest for _, _, digest in files),

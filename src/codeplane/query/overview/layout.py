@@ -55,7 +55,7 @@ class Structure(Result):
         )
         lines = [counted(self.file_count, "file")]
         if len(self.contexts) > 1:
-            lines[0] += f"; projects at {_listed(self.contexts, 8)}"
+            lines[0] += f"; projects at {_list_words(self.contexts, 8)}"
         for node in folders[:_SHOWN_FOLDERS]:
             inside = sorted(
                 (each for each in node.children or () if each.is_dir), key=lambda each: -(each.file_count or 0)
@@ -67,7 +67,7 @@ class Structure(Result):
         if len(folders) > _SHOWN_FOLDERS:
             lines.append(f"  and {counted(len(folders) - _SHOWN_FOLDERS, 'more folder')}")
         if files := [node.name for node in self.tree if not node.is_dir]:
-            lines.append(f"  {_listed(files, _SHOWN_FILES)}")
+            lines.append(f"  {_list_words(files, _SHOWN_FILES)}")
         return lines
 
 
@@ -99,12 +99,12 @@ class TestLayout(Result):
         if not self.test_count:
             return "tests: none found by name"
         folders = [f"{name} {count:,}" for name, count in self.folders.items()]
-        return f"tests: {counted(self.test_count, 'file')}: {_listed(folders, 8)}"
+        return f"tests: {counted(self.test_count, 'file')}: {_list_words(folders, 8)}"
 
 
 def structure(snapshot: Snapshot, root: Folder, name: str, depth: int) -> Structure:
     """The tree to a depth, level by level, so that only the deepest entries are cut."""
-    taken, left_out = _taken(root, depth)
+    taken, left_out = _choose_entries(root, depth)
     return Structure(
         root=name,
         tree=_nodes(snapshot, taken, root.path),
@@ -120,7 +120,7 @@ def rest_of_tree(
     """From the number `first` on, what is within the depth and not in the tree: as many entries as there is room for
     their paths, in the order of folders; and how many come after them.
     """
-    taken, _ = _taken(root, depth)
+    taken, _ = _choose_entries(root, depth)
     there = {entry.path for some in taken.values() for entry in some}
     rest = [entry for _, entry in root.below(depth) if entry.path not in there][first:]
     page: list[Folder | IndexedFile] = []
@@ -132,7 +132,7 @@ def rest_of_tree(
     return list(_nodes(snapshot, {"": page}, "")), len(rest) - len(page)
 
 
-def _taken(root: Folder, depth: int) -> tuple[dict[str, list[Folder | IndexedFile]], int]:
+def _choose_entries(root: Folder, depth: int) -> tuple[dict[str, list[Folder | IndexedFile]], int]:
     """The entries shown of each folder, and how many are not."""
     taken: dict[str, list[Folder | IndexedFile]] = {}
     level, room, left_out = [root], _MAX_NODES, 0
@@ -236,5 +236,5 @@ def _test_folder(path: str) -> str:
     return f"{shown('/'.join(folders))}/" if folders else "./"
 
 
-def _listed(words: Sequence[str], most: int) -> str:
+def _list_words(words: Sequence[str], most: int) -> str:
     return ", ".join(words[:most]) + (f" and {len(words) - most} more" if len(words) > most else "")

@@ -10,7 +10,7 @@ from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
 from codeplane.kernel.workspace_request import WorkspaceRequest
 from codeplane.query.overview.graph import Graph
-from codeplane.query.overview.outline import best_first
+from codeplane.query.overview.outline import best_rows
 from codeplane.query.signature import signature
 
 _MAX_SIGNATURE = 110
@@ -59,7 +59,7 @@ def most_used(snapshot: Snapshot, store: FactStore, graph: Graph, limit: int) ->
     near = graph.edge_to[graph.edge_near]
     used = np.bincount(near, minlength=len(graph.def_file)).astype(np.float64)
     symbols: list[UsedSymbol] = []
-    for row in best_first(used, _LOOKED_AT * limit):
+    for row in best_rows(used, _LOOKED_AT * limit):
         file = int(graph.def_file[row])
         known = snapshot.files.get(graph.paths[file])
         if not used[row] or len(symbols) == limit:

@@ -17,7 +17,7 @@ class Neighbourhood:
 
     def __init__(self, store: FactStore, paths: Sequence[str], row_of: Mapping[int, int]) -> None:
         known: dict[str, int] = {}
-        named = [_called(path) for path in paths]
+        named = [_module_words(path) for path in paths]
         self._own = np.array([known.setdefault(own, len(known)) if own else -1 for own, _ in named], dtype=np.int64)
         self._above = np.array([known.setdefault(up, len(known)) if up else -1 for _, up in named], dtype=np.int64)
         folders: dict[str, int] = {}
@@ -35,7 +35,9 @@ class Neighbourhood:
             keys.append(known[word] * self._count + users[users >= 0])
         self._having = np.sort(np.concatenate(keys))
 
-    def near(self, users: NDArray[np.int64], files: NDArray[np.int64], names: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def are_near(
+        self, users: NDArray[np.int64], files: NDArray[np.int64], names: NDArray[np.int64]
+    ) -> NDArray[np.bool_]:
         """Whether each user is near the file that defines a name (by its word, or -1)."""
         own, above = self._own[files], self._above[files]
         # A file called like what it defines is spoken of by everyone who has the name.
@@ -58,7 +60,7 @@ class Neighbourhood:
         return has_word
 
 
-def _called(path: str) -> tuple[str, str]:
+def _module_words(path: str) -> tuple[str, str]:
     """The words of a module and its folder; a package's front file is named after its folder."""
     *folders, name = path.split("/")
     stem = name.partition(".")[0]

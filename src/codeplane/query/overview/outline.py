@@ -60,10 +60,10 @@ def outline(
     )
     files: dict[int, _Chosen | None] = {}
     misses = 0
-    for row in best_first(scores, _MAX_LOOKED_AT):
+    for row in best_rows(scores, _MAX_LOOKED_AT):
         file = int(graph.def_file[row])
         if file not in files:
-            files[file] = _opened(snapshot, store, graph.paths[file], graph.digests[file])
+            files[file] = _open_file(snapshot, store, graph.paths[file], graph.digests[file])
         chosen = files[file]
         if chosen is None or len(chosen.lines) >= _PER_FILE:
             continue
@@ -88,14 +88,14 @@ def outline(
     }
 
 
-def best_first(scores: "np.ndarray[tuple[int], np.dtype[np.float64]]", limit: int) -> Sequence[int]:
+def best_rows(scores: "np.ndarray[tuple[int], np.dtype[np.float64]]", limit: int) -> Sequence[int]:
     """The rows with the highest scores, ties in order."""
     rows = np.sort(np.argpartition(-scores, limit)[:limit]) if len(scores) > limit else np.arange(len(scores))
     order: list[int] = rows[np.argsort(-scores[rows], kind="stable")].tolist()
     return order
 
 
-def _opened(snapshot: Snapshot, store: FactStore, path: str, digest: str) -> _Chosen | None:
+def _open_file(snapshot: Snapshot, store: FactStore, path: str, digest: str) -> _Chosen | None:
     known = snapshot.files.get(path)
     if known is None or known.skipped is not None or known.digest != digest:
         return None

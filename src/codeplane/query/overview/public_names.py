@@ -38,7 +38,7 @@ def public_names(world: World, store: FactStore, paths: Iterable[str]) -> tuple[
             continue
         explicit = {export.name: export.evidence for export in facts.exports if export.name and export.name != "*"}
         # Without a list of its own, what a Python package imports into its front is what it gives, probably.
-        names = explicit or {item.local: "" for item in facts.imports if _passed_on(facts, item.source, item.local)}
+        names = explicit or {item.local: "" for item in facts.imports if _is_reexport(facts, item.source, item.local)}
         total += len(names)
         for name, evidence in names.items():
             if len(listed) < MAX_EXPORTS:
@@ -54,7 +54,7 @@ def public_names(world: World, store: FactStore, paths: Iterable[str]) -> tuple[
     return listed, total
 
 
-def _passed_on(facts: Facts, source: str, local: str) -> bool:
+def _is_reexport(facts: Facts, source: str, local: str) -> bool:
     package = LANGUAGES[facts.language].contract.re_exports == "package"
     return package and source.startswith(".") and local not in ("", "*") and local[0] != "_"
 

@@ -86,10 +86,11 @@ class ListResult(Result):
         if self.stale:
             end += f" STALE: changed meanwhile: {', '.join(self.stale[:5])}"
         return (
-            "\n".join([head, *(entry.text() for entry in self.entries), end, *self._named()]) + self.pagination.line()
+            "\n".join([head, *(entry.text() for entry in self.entries), end, *self._unsearched_lines()])
+            + self.pagination.line()
         )
 
-    def _named(self) -> list[str]:
+    def _unsearched_lines(self) -> list[str]:
         more = sum((self.left_out or {}).values()) - len(self.not_searched)
         named = [f"  {item.path} ({item.reason})" for item in self.not_searched]
         return [*named, f"  and {more:,} more; path=FOLDER names those below one"] if named and more else named
@@ -139,7 +140,7 @@ class ListOperations:
             snapshot, look, stale = read.snapshot, read.answer, read.stale
         page = look.entries[first : first + request.limit]
         after = first + len(page)
-        left_out = _left_out(snapshot, look.folder) if request.skipped else {}
+        left_out = _unsearched_files(snapshot, look.folder) if request.skipped else {}
         cursor = None
         if after < len(look.entries):
             cursor = self._cursors.issue(scope=scope, state={"epoch": snapshot.epoch, "first": after})
@@ -165,7 +166,7 @@ class ListOperations:
             return _Look(entries=[(1, known)], folder=alone, paths=(path,))
         folder = root.at(path)
         if folder is None:
-            raise _ignored(path) if (self._root / path).is_dir() else _not_found(root, path)
+            raise _ignored_error(path) if (self._root / path).is_dir() else _not_found(root, path)
         entries = list(folder.below(request.depth))
         files = [entry.path for _, entry in entries[: request.limit] if isinstance(entry, IndexedFile)]
         return _Look(entries=entries, folder=folder, paths=tuple(files))
@@ -188,7 +189,7 @@ def _entry(depth: int, entry: Folder | IndexedFile, skipped: bool) -> Entry:
     return Entry(path=shown(entry.path), is_dir=False, depth=depth, size_bytes=entry.stamp.size, skipped=why)
 
 
-def _left_out(snapshot: Snapshot, folder: Folder) -> dict[str, LeftOut]:
+def _unsearched_files(snapshot: Snapshot, folder: Folder) -> dict[str, LeftOut]:
     """The unsearched files at or below a folder, by reason."""
     skipped: dict[str, list[str]] = {}
     for _, entry in folder.below(_ALL_THE_WAY):
@@ -213,7 +214,7 @@ def _first_of(left_out: dict[str, LeftOut]) -> tuple[NotSearched, ...]:
     return tuple(named[:_NAMED])
 
 
-def _ignored(path: str) -> NotFound:
+def _ignored_error(path: str) -> NotFound:
     hint = ".gitignore, .cplignore or the built-in rules (node_modules/, build/ …) leave it out, or it is empty"
     return NotFound(f"nothing in {shown(path)!r} is indexed", hint=hint)
 

@@ -166,7 +166,7 @@ class ReadOperations:
     async def read_files(self, call: Call, request: ReadRequest) -> ReadResult:
         """Read files, line ranges (path:10-40) or definitions (symbol:Class.method, symbol:path:name, or an id),
         several at once; up to 64 KB or 2,000 lines, then the next range."""
-        named = await self._named(request.paths)
+        named = await self._definition_ranges(request.paths)
         asked = [item for text in request.paths for item in (named[text] if text in named else [_parse(text)])]
         gits = git_folders(self._root)
         wanted = self._with_ranges(_with_lines(asked, request), request.ranges, gits)
@@ -221,7 +221,7 @@ class ReadOperations:
             }
         )
 
-    async def _named(self, paths: tuple[str, ...]) -> "dict[str, list[Range | _Unread]]":
+    async def _definition_ranges(self, paths: tuple[str, ...]) -> "dict[str, list[Range | _Unread]]":
         """The ranges of entries that name definitions; existing files take precedence."""
         names = [text for text in paths if is_name(text) and not self._is_file(text)]
         if not names or self._knowledge is None:
@@ -250,17 +250,17 @@ class ReadOperations:
             try:
                 if isinstance(item, _Unread):
                     raise item.error
-                file = self._read_one(call, item, gits, bytes_left, lines_left, metadata)
+                file = self._read_file(call, item, gits, bytes_left, lines_left, metadata)
             except CodePlaneError as error:
                 if len(wanted) == 1:
                     raise
-                file = _failed(item.path, f"{error.name}: {error.message}")
+                file = _failed_file(item.path, f"{error.name}: {error.message}")
             bytes_left -= len(file.content.encode("utf-8", "surrogateescape"))
             lines_left -= file.end - file.start + 1
             files.append(file)
         return ReadResult(files=tuple(files), commit=self._repo.head())
 
-    def _read_one(
+    def _read_file(
         self, call: Call, item: Range, gits: GitFolders, bytes_left: int, lines_left: int, metadata: bool
     ) -> FileText:
         path = canonical(item.path, root=self._root, gits=gits)
@@ -271,7 +271,7 @@ class ReadOperations:
             if (denied := rules.refusal(name, display=shown(path))) is not None:
                 raise denied
         if bytes_left <= 0 or lines_left <= 0:
-            return _failed(shown(path), "not read: the answer is full; ask for it alone")
+            return _failed_file(shown(path), "not read: the answer is full; ask for it alone")
         content_read = read(str(file), max_bytes=self._max_file_bytes)
         if content_read.skipped == TOO_LARGE and content_read.stamp is not None:
             size = f"{content_read.stamp.size / 1_000_000:.0f} MB"
@@ -288,7 +288,7 @@ class ReadOperations:
             raise InvalidArgument(f"{path} has {counted(len(lines), 'line')}", hint=f"ask for lines 1 to {len(lines)}")
         start = item.start_line
         end = min(item.end_line or len(lines), len(lines))
-        content, last, cut = _bounded(lines, start, end, bytes_left, lines_left)
+        content, last, cut = _fit_lines(lines, start, end, bytes_left, lines_left)
         truncated = last < end or cut
         content = _shown_part(call, text, len("".join(lines[: start - 1])), content)
         left_out = 0
@@ -323,7 +323,7 @@ class ReadOperations:
             raise
 
 
-def _bounded(lines: list[str], start: int, end: int, bytes_left: int, lines_left: int) -> tuple[str, int, bool]:
+def _fit_lines(lines: list[str], start: int, end: int, bytes_left: int, lines_left: int) -> tuple[str, int, bool]:
     """The lines that fit, the number of the last, and whether it was cut."""
     taken: list[str] = []
     cut = False
@@ -390,7 +390,7 @@ def _with_lines(asked: "list[Range | _Unread]", request: ReadRequest) -> "list[R
     return [Range(path=asked[0].path, start_line=first or 1, end_line=last)]
 
 
-def _failed(path: str, why: str) -> FileText:
+def _failed_file(path: str, why: str) -> FileText:
     return FileText(path=path, content="", start=1, end=0, line_count=0, error=why)
 
 

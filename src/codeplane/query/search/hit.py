@@ -98,7 +98,7 @@ class SearchResult(Result):
             elif beside.lines() == hit.lines():
                 # Two places of one line.
                 continue
-            # A line that two hits have around them is said once.
+            # A line that two hits have around them is shown once.
             is_next = following is not None and following.path == hit.path and following.line > hit.line
             last = beside.line + len(beside.after) if beside is not None and beside.line < hit.line else 0
             lines += hit.lines(last, following.line if following is not None and is_next else None)

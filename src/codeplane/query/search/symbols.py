@@ -8,7 +8,7 @@ from functools import partial
 from codeplane.code.entity import Bound, Side
 from codeplane.code.languages.member_side import side_of
 from codeplane.code.model import Definition, Facts
-from codeplane.code.resolve.references import occurrences
+from codeplane.code.resolve.occurrences import occurrences
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore, Symbol

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from codeplane.code.entity import Bound
 from codeplane.code.languages.expression import receiver
 from codeplane.code.model import Facts
-from codeplane.code.resolve.references import Reference, occurrences
+from codeplane.code.resolve.occurrences import occurrences
+from codeplane.code.resolve.references import Reference
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.tier import SURE
 from codeplane.code.resolve.world import World

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from codeplane.code.model import Import
-from codeplane.code.resolve.references import occurrences
+from codeplane.code.resolve.occurrences import occurrences
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import World
 from codeplane.refactor.delete.sites import Site

@@ -104,7 +104,7 @@ class Markup:
         dotted, member = _DOTTED.search(before), _MEMBER.match(after)
         return Surroundings(
             kind=kind,
-            before=dotted[1].strip(".") if dotted else read.led_to(begin, line[begin:stop]),
+            before=dotted[1].strip(".") if dotted else read.role_prefix(begin, line[begin:stop]),
             member=member[1] if member else "",
             module=read.module,
             is_call=after.startswith("("),
@@ -143,7 +143,7 @@ class _Line:
             spans=tuple(spans),
         )
 
-    def led_to(self, start: int, name: str) -> str:
+    def role_prefix(self, start: int, name: str) -> str:
         """Return the part in front of a name in the target of a role whose title is the name alone."""
         index = bisect_right(self.starts, start) - 1
         role, code = self.spans[index] if index >= 0 else ("", "")

@@ -156,7 +156,7 @@ class _PathSweep:
         meant = unquote(plain)
         rooted = meant.startswith("/")
         path = posixpath.normpath(posixpath.join("" if rooted else folder, meant.lstrip("/") if rooted else meant))
-        new = self._new(path)
+        new = self._new_path(path)
         stays = new is None
         if stays and (folder == goes_to or rooted or not self._is_there(path)):
             return
@@ -185,10 +185,10 @@ class _PathSweep:
         token = written_path[: cut.start()] if cut else written_path
         plain = _decode(token)
         path = posixpath.normpath(plain) if plain else ""
-        new = self._new(path) if not plain.startswith(".") else None
+        new = self._new_path(path) if not plain.startswith(".") else None
         if new is None and plain:
             near = posixpath.normpath(posixpath.join(folder, plain))
-            found = self._new(near) if near != path or plain.startswith(".") else None
+            found = self._new_path(near) if near != path or plain.startswith(".") else None
             new = posixpath.relpath(found, goes_to or ".") if found is not None else None
         if new is None or "/" not in plain.rstrip("/") + ("/" if plain.endswith("/") else ""):
             return
@@ -205,7 +205,7 @@ class _PathSweep:
             why="its path, marked as code" if is_code else "its path, in a sentence",
         )
 
-    def _new(self, path: str) -> str | None:
+    def _new_path(self, path: str) -> str | None:
         return self._files.get(path) or self._folders.get(path)
 
     def _is_there(self, path: str) -> bool:

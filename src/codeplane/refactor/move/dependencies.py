@@ -208,7 +208,7 @@ class SymbolDependencies:
             member = _NAME.match(text, match.end())
             inner = self._is_hidden(at, member[0].decode("utf-8", "replace")) if member is not None else False
             if inner:
-                what = f"{prefix} is no longer said before a name that something nearer has as well"
+                what = f"{prefix} is no longer written before a name that something nearer has as well"
                 self.dangers.append(Danger(kind="name_taken", what=what, path=self.bound.file, offset=at))
 
     def _is_hidden(self, at: int, name: str) -> bool:

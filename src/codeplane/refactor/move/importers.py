@@ -7,7 +7,8 @@ from codeplane.code.entity import Bound, Module
 from codeplane.code.languages.expression import Step, receiver
 from codeplane.code.model import REASONS, Facts, Import
 from codeplane.code.resolve.names import gives_by_star
-from codeplane.code.resolve.references import Reference, occurrences
+from codeplane.code.resolve.occurrences import occurrences
+from codeplane.code.resolve.references import Reference
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.tier import Tier
 from codeplane.code.resolve.world import World
@@ -118,7 +119,7 @@ class Importer:
         if self.path == self.to_path:
             for item in items:
                 if item.alias and item.alias != item.name:
-                    self._renamed_here(facts, text, item)
+                    self._rename_local(facts, text, item)
             if len(items) == len(statement.items):
                 self._gone.append(statement)
             else:
@@ -134,7 +135,7 @@ class Importer:
         names = [f"{item.name} as {item.alias}" if item.alias else item.name for item in items]
         self._added.setdefault((statement.start, statement.end), []).append(f"from {source} import {', '.join(names)}")
 
-    def _renamed_here(self, facts: Facts, text: bytes, item: Item) -> None:
+    def _rename_local(self, facts: Facts, text: bytes, item: Item) -> None:
         """Keep an alias that other files may use; replace any other by the name."""
         scope = next((import_.scope for import_ in facts.imports if import_.imported_at == item.start), 0)
         if scope == 0 and self._is_known(facts, item.alias):

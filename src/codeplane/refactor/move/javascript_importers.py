@@ -7,7 +7,7 @@ from codeplane.code.languages.expression import receiver
 from codeplane.code.languages.javascript.modules import JavaScriptModules
 from codeplane.code.languages.registry import languages
 from codeplane.code.model import Facts
-from codeplane.code.resolve.references import occurrences
+from codeplane.code.resolve.occurrences import occurrences
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore
@@ -98,7 +98,7 @@ class ScriptImporters:
                 what = f"{given.source} cannot be written so that it leads to {self._to_path}"
                 self._dangers.append(Danger(kind="unresolved_import", what=what, path=path, offset=given.start))
                 continue
-            self._taken_from(path, facts, text, given, source, wanted)
+            self._redirect_specifiers(path, facts, text, given, source, wanted)
         for import_ in facts.imports:
             if import_.kind in ("js_require", "js_dynamic_import") and self._modules.find(import_.source, path) == (
                 self._bound.file,
@@ -106,7 +106,7 @@ class ScriptImporters:
                 what = f"{path} takes {self._bound.file} by {import_.kind.removeprefix('js_')}"
                 self._dangers.append(Danger(kind="commonjs_import", what=what, path=path, offset=import_.at))
 
-    def _taken_from(
+    def _redirect_specifiers(
         self, path: str, facts: Facts, text: bytes, given: ModuleStatement, source: str, wanted: set[str]
     ) -> None:
         moving = [specifier for specifier in given.specifiers if specifier.name in wanted]

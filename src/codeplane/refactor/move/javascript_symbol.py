@@ -12,7 +12,7 @@ from codeplane.code.languages.javascript.config import join_path
 from codeplane.code.languages.javascript.modules import JavaScriptModules
 from codeplane.code.languages.registry import languages
 from codeplane.code.model import REASONS, Facts
-from codeplane.code.resolve.references import occurrences
+from codeplane.code.resolve.occurrences import occurrences
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.tier import Tier
 from codeplane.code.resolve.world import World

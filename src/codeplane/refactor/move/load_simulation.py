@@ -58,7 +58,7 @@ class LoadSimulation:
         run.load(entry)
         return run.faults
 
-    def ended(self, entry: str) -> dict[str, int]:
+    def loading_progress(self, entry: str) -> dict[str, int]:
         """Return how far a module is loaded when each module that it loads is done."""
         run = _Run(self, watched=entry)
         run.load(entry)

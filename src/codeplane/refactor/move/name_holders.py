@@ -32,7 +32,7 @@ def holders(loading: LoadSimulation, package: str) -> dict[str, Holder]:
     ended: dict[str, int] | None = None
     found: dict[str, Holder] = {}
     for name, module, at in _shared_names(loading, package):
-        ended = loading.ended(package) if ended is None else ended
+        ended = loading.loading_progress(package) if ended is None else ended
         if module not in ended:
             found[name] = "name until the module is loaded"
         else:

@@ -3,7 +3,7 @@
 import re
 
 from codeplane.code.entity import Module
-from codeplane.code.resolve.references import occurrences
+from codeplane.code.resolve.occurrences import occurrences
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import World
 from codeplane.refactor.move.module_names import module_parts, modules_of

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from codeplane.code.entity import Bound
 from codeplane.code.languages.expression import receiver
 from codeplane.code.model import REASONS, Facts
-from codeplane.code.resolve.references import occurrences, references
+from codeplane.code.resolve.occurrences import occurrences
+from codeplane.code.resolve.references import references
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore

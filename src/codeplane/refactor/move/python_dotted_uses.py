@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from codeplane.code.entity import Module
 from codeplane.code.languages.expression import receiver
 from codeplane.code.model import Facts, Import
-from codeplane.code.resolve.references import occurrences
+from codeplane.code.resolve.occurrences import occurrences
 from codeplane.refactor.move.module_names import absolute_name, module_parts, parent_package, root_of
 from codeplane.refactor.move.python_file_draft import PythonFileDraft
 from codeplane.refactor.move.python_statement import Statement

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from codeplane.code.entity import Bound, Module
 from codeplane.code.languages.expression import receiver
 from codeplane.code.model import Facts
-from codeplane.code.resolve.references import occurrences
+from codeplane.code.resolve.occurrences import occurrences
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.tier import Tier
 from codeplane.code.resolve.world import World

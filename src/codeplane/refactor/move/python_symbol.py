@@ -9,7 +9,8 @@ from codeplane.code.entity import Bound, Module
 from codeplane.code.languages.expression import receiver
 from codeplane.code.model import REASONS, Facts
 from codeplane.code.resolve.names import gives_by_star
-from codeplane.code.resolve.references import Reference, occurrences, references
+from codeplane.code.resolve.occurrences import occurrences
+from codeplane.code.resolve.references import Reference, references
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.tier import SURE
 from codeplane.code.resolve.world import World
@@ -285,7 +286,7 @@ def _new_module_edits(
     )
     same = "".join(span.new for span in spans if span.start == at)
     spans = [span for span in spans if span.start != at]
-    left = _left_before(there, at, [edit for edit in edits if edit.path == to_path])
+    left = _text_before(there, at, [edit for edit in edits if edit.path == to_path])
     gap = "\n\n" if is_large and (left.strip() or same) else "\n" if same else ""
     if at == len(there) and there and not there.endswith(b"\n") and not same:
         gap = "\n" + gap
@@ -322,7 +323,7 @@ def _is_needed_before(resolver: Resolver, facts: Facts, text: bytes, bound: Boun
     )
 
 
-def _left_before(text: bytes, at: int, edits: Sequence[Edit]) -> bytes:
+def _text_before(text: bytes, at: int, edits: Sequence[Edit]) -> bytes:
     """Return the text before a place after some edits."""
     parts, done = [], 0
     for edit in sorted(edits, key=lambda edit: edit.start):

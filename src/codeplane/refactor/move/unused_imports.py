@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from codeplane.code.entity import Bound
 from codeplane.code.languages.expression import receiver
 from codeplane.code.model import Facts, Import
-from codeplane.code.resolve.references import occurrences
+from codeplane.code.resolve.occurrences import occurrences
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import World
 from codeplane.refactor.draft import Danger

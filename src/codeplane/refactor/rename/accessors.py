@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from codeplane.code.resolve.references import occurrences
+from codeplane.code.resolve.occurrences import occurrences
 from codeplane.refactor.draft import Edit
 from codeplane.refactor.rename.rename_context import RenameContext
 

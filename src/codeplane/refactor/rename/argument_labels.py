@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from codeplane.code.model import Facts
-from codeplane.code.resolve.references import occurrences
+from codeplane.code.resolve.occurrences import occurrences
 from codeplane.code.resolve.tier import Tier
 from codeplane.refactor.draft import Edit
 from codeplane.refactor.rename.rename_context import RenameContext

@@ -26,9 +26,9 @@ def refuse_collisions(context: RenameContext, bounds: Sequence[Bound], edits: Se
     found = dict.fromkeys(_collisions(context, bounds, [edit for edit in edits if edit.tier in SURE]))
     if not found:
         return
-    places: list[JsonValue] = [{**context.shown_at(path, at), "why": why} for path, at, why in list(found)[:_MOST]]
+    places: list[JsonValue] = [{**context.place_details(path, at), "why": why} for path, at, why in list(found)[:_MOST]]
     first_path, first_at, first_why = next(iter(found))
-    first = context.shown_at(first_path, first_at)
+    first = context.place_details(first_path, first_at)
     more = f", and {len(found) - 1} more" if len(found) > 1 else ""
     raise NameTaken(
         f"{context.new} is taken: {first_why} at {first['path']}:{first['line']}:{first['column']}{more}",
@@ -45,9 +45,9 @@ def _collisions(context: RenameContext, bounds: Sequence[Bound], edits: Sequence
     if context.subject.sort == "top":
         yield from _in_folder(context)
         yield from _by_star(context)
-        yield from _left_out(context, edits)
+        yield from _underscore_collisions(context, edits)
         yield from _beside_modules(context, edits)
-        yield from _brought_here(context)
+        yield from _star_import_collisions(context)
     if context.subject.sort == "parameter":
         yield from _in_calls(context, edits)
     for edit in edits:
@@ -62,7 +62,7 @@ def _collisions(context: RenameContext, bounds: Sequence[Bound], edits: Sequence
         facts = context.world.facts(path)
         if facts is not None:
             yield from _in_file(context, bounds, path, facts, by_file[path])
-        if context.late("the new name was looked for"):
+        if context.is_late("the new name was looked for"):
             return
 
 
@@ -139,7 +139,7 @@ def _by_star(context: RenameContext) -> Iterator[Taken]:
             yield path, star.at, "it takes everything from there, and one of that name from elsewhere"
 
 
-def _brought_here(context: RenameContext) -> Iterator[Taken]:
+def _star_import_collisions(context: RenameContext) -> Iterator[Taken]:
     """Yield a collision with a name that the subject's file gets by `import *`."""
     path, facts = context.subject.bound.file, context.subject.facts
     if facts.star and context.subject.language.names.binds_stars and context.resolver.export(path, context.new):
@@ -163,7 +163,7 @@ def _beside_modules(context: RenameContext, edits: Sequence[Edit]) -> Iterator[T
             yield module, 0, "a package that gives it has a module of that name"
 
 
-def _left_out(context: RenameContext, edits: Sequence[Edit]) -> Iterator[Taken]:
+def _underscore_collisions(context: RenameContext, edits: Sequence[Edit]) -> Iterator[Taken]:
     """Yield files that get the subject by `import *`, which skips names with an underscore."""
     if not context.subject.language.names.binds_stars:
         return

@@ -33,8 +33,8 @@ def dangers_of(context: RenameContext, family: Family, edits: Sequence[Edit]) ->
     """Yield all dangers of a rename."""
     yield from _at_run_time(context, edits)
     yield from code_string_dangers(context)
-    yield from _twice(context)
-    yield from _both(context)
+    yield from _assigned_method_dangers(context)
+    yield from _type_and_value_dangers(context)
     yield from _in_strings(context, edits)
     yield from _stars(context)
     yield from _public(context)
@@ -50,7 +50,7 @@ def dangers_of(context: RenameContext, family: Family, edits: Sequence[Edit]) ->
         yield Danger(kind="copies", what=what, path=copies[0].path, offset=copies[0].start, count=len(copies))
 
 
-def unparsed(context: RenameContext) -> tuple[str, ...]:
+def unparsed_files(context: RenameContext) -> tuple[str, ...]:
     """Return the files that contain the name and have partial facts or none."""
     name, found = context.name.encode(), []
     for path in context.store.problems():
@@ -87,7 +87,7 @@ def _at_run_time(context: RenameContext, edits: Sequence[Edit]) -> Iterator[Dang
         yield Danger(kind="computed_access", what=what, path=path, offset=at, count=len(computed))
 
 
-def _twice(context: RenameContext) -> Iterator[Danger]:
+def _assigned_method_dangers(context: RenameContext) -> Iterator[Danger]:
     """Yield a danger for a Python method that instances also assign: both are renamed."""
     subject = context.subject
     if not subject.language.classes.rebindable or subject.sort != "member":
@@ -105,7 +105,7 @@ def _twice(context: RenameContext) -> Iterator[Danger]:
                 return
 
 
-def _both(context: RenameContext) -> Iterator[Danger]:
+def _type_and_value_dangers(context: RenameContext) -> Iterator[Danger]:
     """Yield a danger for a TypeScript type and value of one name, which are imported together: both are renamed."""
     subject = context.subject
     if subject.sort != "top" or not subject.language.names.types_and_values:

@@ -119,7 +119,7 @@ def _definers(context: RenameContext, name: str, side: Side = "") -> Iterator[tu
     family = context.subject.language.family
     for symbol in listed:
         known = context.world.snapshot.files.get(symbol.file)
-        if known is None or known.digest != symbol.digest or context.late(f"classes with {name} were compared"):
+        if known is None or known.digest != symbol.digest or context.is_late(f"classes with {name} were compared"):
             continue
         facts = context.world.facts(symbol.file)
         if facts is None or context.world.language(facts).family != family or symbol.position >= len(facts.definitions):

@@ -40,7 +40,7 @@ def keyword_edits(context: RenameContext) -> Iterator[Edit]:
     calls: list[tuple[Call, Facts]] = []
     for path, facts in context.files(context.name):
         calls += ((call, facts) for call in calls_naming(context, path, facts, context.name))
-        if context.late("calls were read for arguments by name"):
+        if context.is_late("calls were read for arguments by name"):
             return
     functions = _functions(context) if subject.function is not None and calls else []
     others = frozenset(bound for of in functions for bound in stand_ins(context, of)) | {*lambda_names(context)}
@@ -51,7 +51,7 @@ def keyword_edits(context: RenameContext) -> Iterator[Edit]:
         if tier is not None:
             end = call.at + context.length
             yield Edit(path=call.path, start=call.at, end=end, new=context.new, tier=tier, role="KEYWORD", why=why)
-        if context.late("calls were followed for arguments by name"):
+        if context.is_late("calls were followed for arguments by name"):
             return
 
 

@@ -60,7 +60,7 @@ def _mangled_uses(context: RenameContext, owner: Bound, was: str, new: str) -> I
                 role="STRING" if text else "REFERENCE",
                 why=f"how {owner.name}'s own name is spelled" + (" in text" if text else " outside of it"),
             )
-        if context.late("spellings outside of the class were looked for"):
+        if context.is_late("spellings outside of the class were looked for"):
             return
 
 

@@ -14,7 +14,7 @@ from codeplane.refactor.draft import Candidate, Capsule, Coverage, Danger, Draft
 from codeplane.refactor.rename.accessors import accessor_edits
 from codeplane.refactor.rename.argument_labels import label_edits
 from codeplane.refactor.rename.collisions import refuse_collisions
-from codeplane.refactor.rename.dangers import dangers_of, unparsed
+from codeplane.refactor.rename.dangers import dangers_of, unparsed_files
 from codeplane.refactor.rename.family import Family, family_of
 from codeplane.refactor.rename.file_name import file_moves
 from codeplane.refactor.rename.fixtures import fixture_edits, is_fixture_subject
@@ -175,7 +175,7 @@ def _refuse_mangling(context: RenameContext, edits: Sequence[Edit]) -> None:
         if edit.tier not in SURE or edit.role == "STRING" or facts is None or edit.new != context.new:
             continue
         if context.resolver.enclosing_class(edit.path, facts, edit.start) != subject.owner:
-            place = context.shown_at(edit.path, edit.start)
+            place = context.place_details(edit.path, edit.start)
             raise InvalidArgument(
                 f"{context.new} cannot be reached at {place['path']}:{place['line']}, outside of {subject.owner.name}",
                 hint=f"one underscore keeps it reachable: _{context.new.lstrip('_')}",
@@ -190,7 +190,7 @@ def _refuse_hiding(context: RenameContext, edits: Sequence[Edit]) -> None:
     beside = set(context.world.beside(context.subject.bound.file))
     for edit in edits:
         if edit.tier in SURE and edit.role in ("REFERENCE", "DEFINITION") and edit.path not in beside:
-            place = context.shown_at(edit.path, edit.start)
+            place = context.place_details(edit.path, edit.start)
             raise InvalidArgument(
                 f"{context.new} cannot be reached at {place['path']}:{place['line']}, outside of its package",
                 hint=f"a capital keeps it reachable: {context.new[:1].upper()}{context.new[1:]}",
@@ -241,7 +241,7 @@ def _coverage(context: RenameContext) -> Coverage:
     family = context.subject.language.family or context.subject.language.name
     return Coverage(
         files_scanned=len({path for path, _ in context.files(context.name)}),
-        unparsed=unparsed(context),
+        unparsed=unparsed_files(context),
         truncated="; ".join(dict.fromkeys(context.cut)),
         families=(family,),
     )

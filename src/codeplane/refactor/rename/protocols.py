@@ -8,7 +8,7 @@ from codeplane.code.entity import Bound
 from codeplane.code.languages.python.evidence import decorators, is_property
 from codeplane.code.model import Definition, Facts
 from codeplane.query.compare.parameters import Parameter, parameters
-from codeplane.query.compare.tokens import balanced, code_of
+from codeplane.query.compare.tokens import closing_index, code_of
 from codeplane.refactor.rename.rename_context import RenameContext
 from codeplane.refactor.rename.subclasses import subclasses
 
@@ -142,7 +142,7 @@ def _parameters(facts: Facts, text: bytes, definition: Definition) -> tuple[Para
     end = definition.name_at + len(definition.name.encode())
     tokens = code_of(facts, text, [(end, definition.end)])
     opened = tokens.index("(") if "(" in tokens else 0
-    listed = parameters(tokens[opened + 1 : balanced(tokens, opened) - 1], "marked")
+    listed = parameters(tokens[opened + 1 : closing_index(tokens, opened) - 1], "marked")
     return listed if b"@staticmethod" in decorators(text, definition) else listed[1:]
 
 

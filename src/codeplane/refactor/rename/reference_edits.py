@@ -10,7 +10,8 @@ from codeplane.code.entity import Bound, Side
 from codeplane.code.languages.member_side import side_of
 from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.model import REASONS, Facts
-from codeplane.code.resolve.references import Reference, occurrences, references
+from codeplane.code.resolve.occurrences import occurrences
+from codeplane.code.resolve.references import Reference, references
 from codeplane.code.resolve.tier import SURE
 from codeplane.index.path_kinds import is_copy
 from codeplane.kernel.errors import InvalidArgument
@@ -45,7 +46,7 @@ def reference_edits(context: RenameContext, bounds: Sequence[Bound]) -> list[Edi
             found.append(
                 structs.replace(reference, tier="STRONG") if certain and reference.tier == "ANCHORED" else reference
             )
-        if context.late("references were followed"):
+        if context.is_late("references were followed"):
             break
         if len(found) > context.most:
             raise InvalidArgument(
@@ -54,7 +55,7 @@ def reference_edits(context: RenameContext, bounds: Sequence[Bound]) -> list[Edi
                 details={"limit": context.most},
             )
     if context.subject.loose:
-        found = list(_loose(context, found))
+        found = list(_object_member_references(context, found))
     spelling = Spelling(context.world, context.resolver, bounds)
     if spelling.doubtful(dict.fromkeys(reference.path for reference in found)):
         found = [
@@ -107,7 +108,7 @@ def _is_other(context: RenameContext, side: Side) -> bool:
     return side != "" and context.side not in ("", side)
 
 
-def _loose(context: RenameContext, found: Sequence[Reference]) -> Iterator[Reference]:
+def _object_member_references(context: RenameContext, found: Sequence[Reference]) -> Iterator[Reference]:
     """Yield references of a member of an unnamed object: its own place is certain, other members are proposed."""
     path, own = context.subject.bound.file, context.subject.at
     text = context.world.text(path)
@@ -189,7 +190,7 @@ def _edits(
         by_member = context.subject.sort == "member"
         new = f"{new}: {marks}{context.name}" if by_member else f"{context.name}: {marks}{new}"
         start = begin
-    elif short and not _passed_on(facts, start):
+    elif short and not _is_reexport(facts, start):
         # Both a property and a variable: the one that is not renamed keeps its name.
         by_member = context.subject.sort == "member"
         new = f"{new}: {context.name}" if by_member else f"{context.name}: {new}"
@@ -216,7 +217,7 @@ def _short_field(context: RenameContext, path: str, start: int, end: int) -> int
     return start if parent.type == "shorthand_field_initializer" else -1
 
 
-def _passed_on(facts: Facts, offset: int) -> bool:
+def _is_reexport(facts: Facts, offset: int) -> bool:
     return any(export.at == offset for export in facts.exports)
 
 

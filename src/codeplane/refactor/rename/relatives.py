@@ -169,7 +169,7 @@ def _extended_types(text: bytes, name: str) -> set[str]:
     }
 
 
-def _mixed_in(text: bytes, definition: Definition, words: tuple[str, ...]) -> set[str]:
+def _mixin_names(text: bytes, definition: Definition, words: tuple[str, ...]) -> set[str]:
     """Return the names of modules and traits that a class takes members from."""
     if not words or definition.kind not in ("class", "enum", "module", "trait"):
         return set()
@@ -190,7 +190,7 @@ def _closure(context: RenameContext, first: frozenset[str] | set[str], *, up: bo
                 waiting += sorted(more)
                 found |= more
             for definition in facts.definitions:
-                words = _mixed_in(text, definition, rules.mixin_words)
+                words = _mixin_names(text, definition, rules.mixin_words)
                 if definition.bases is not None:
                     words |= _base_words(text, definition)
                 if not words:

@@ -9,7 +9,7 @@ from codeplane.code.languages.member_resolver import Relatives
 from codeplane.code.languages.member_side import side_of
 from codeplane.code.languages.name_rules import NameRules
 from codeplane.code.model import Facts
-from codeplane.code.resolve.references import name_places
+from codeplane.code.resolve.occurrences import name_places
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.syntax_trees import SyntaxTrees
 from codeplane.code.resolve.world import World
@@ -68,7 +68,7 @@ class RenameContext:
         definition, path = self.subject.definition, self.subject.bound.file
         return side_of(self.subject.facts, self.world.text(path), definition) if definition is not None else ""
 
-    def late(self, during: str) -> bool:
+    def is_late(self, during: str) -> bool:
         """Whether time is up; records what was under way then."""
         if time.monotonic() < self.deadline:
             return False
@@ -124,7 +124,7 @@ class RenameContext:
             found = self._places[path, name] = name_places(rules, text, name)
         return found
 
-    def shown_at(self, path: str, offset: int) -> dict[str, str | int]:
+    def place_details(self, path: str, offset: int) -> dict[str, str | int]:
         """Return a place for the details of an error; lines and columns from 1."""
         text = self.world.text(path)
         start = text.rfind(b"\n", 0, offset) + 1
@@ -139,7 +139,7 @@ class RenameContext:
         # Sigils are not part of the words in the index.
         for path, _ in self.store.files_with(name.strip("#@?!") or name):
             known = self.world.snapshot.files.get(path)
-            if known is None or known.skipped is not None or self.late(f"files with {name} were read"):
+            if known is None or known.skipped is not None or self.is_late(f"files with {name} were read"):
                 continue
             facts = self.world.facts(path)
             if facts is None:

@@ -35,7 +35,7 @@ def stand_ins(context: RenameContext, function: Bound) -> Iterator[Bound]:
             scope = next((scope for scope, place in _bindings(facts, called) if place == where), -1)
             if scope >= 0 and Bound(path, scope, called) != function:
                 yield Bound(path, scope, called)
-        if context.late("other names of the function were looked for"):
+        if context.is_late("other names of the function were looked for"):
             return
 
 

@@ -85,7 +85,7 @@ def string_edits(context: RenameContext, bounds: Sequence[Bound]) -> Iterator[Ed
                     # A sentence may mention it; a string that is nothing but its path is read by a program.
                     likely=why != _SPELLED or _PATH_ALONE.match(text, _span(facts, at)[0]) is not None,
                 )
-        if context.late("names in strings were read"):
+        if context.is_late("names in strings were read"):
             return
 
 
@@ -121,7 +121,7 @@ def _judge(
         return "UNKNOWN", "STRING", "reached by its name at run time"
     if alone and named and _CASTS.search(text, max(0, start - 120), start):
         return "UNKNOWN", "STRING", "a type in quotes"
-    if _spelled_out(context, bounds, path, text, at):
+    if _contains_dotted_path(context, bounds, path, text, at):
         return "UNKNOWN", "STRING", _SPELLED
     return None, "", ""
 
@@ -187,7 +187,7 @@ def _is_generic(context: RenameContext, path: str, head: str) -> bool:
     )
 
 
-def _spelled_out(context: RenameContext, bounds: Sequence[Bound], path: str, text: bytes, at: int) -> bool:
+def _contains_dotted_path(context: RenameContext, bounds: Sequence[Bound], path: str, text: bytes, at: int) -> bool:
     """Whether a string contains the dotted path of the symbol."""
     if text[at - 1 : at] not in (b".", b":"):
         return False

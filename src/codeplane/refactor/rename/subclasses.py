@@ -20,7 +20,7 @@ def subclasses(context: RenameContext, of: Bound) -> Iterator[Bound]:
                 if definition.bases is None or definition.kind != "class" or text.find(name, *definition.bases) < 0:
                     continue
                 looked_at += 1
-                if looked_at > _MAX_HEIRS or context.late("subclasses were looked for"):
+                if looked_at > _MAX_HEIRS or context.is_late("subclasses were looked for"):
                     return
                 heir = Bound(path, definition.scope, definition.name)
                 if heir not in seen and of in context.resolver.line_of(heir)[0]:

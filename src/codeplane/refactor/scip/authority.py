@@ -34,9 +34,9 @@ class ScipAuthority:
         text = self.spells(path, start, end)
         return frozenset(symbol for symbol in found if name_of(symbol) in (None, text))
 
-    def related(self, symbols: frozenset[str]) -> frozenset[str]:
+    def relatives(self, symbols: frozenset[str]) -> frozenset[str]:
         """Return the symbols with all that they override and that override them."""
-        return symbols.union(*(self._store.related(symbol) for symbol in symbols))
+        return symbols.union(*(self._store.relatives(symbol) for symbol in symbols))
 
     def may_be(self, symbol: str, wanted: frozenset[str]) -> bool:
         """Whether an outside symbol may be an installed copy of one of ours, which indexers name differently."""
@@ -46,7 +46,7 @@ class ScipAuthority:
     def _symbols_of(self, path: str) -> dict[tuple[int, int], frozenset[str]] | None:
         if path not in self._places:
             known = self._snapshot.files.get(path)
-            spoken = self._store.spoken(path, known.digest) if known is not None else None
+            spoken = self._store.symbols_of_file(path, known.digest) if known is not None else None
             if spoken is None:
                 self._places[path] = None
             else:
@@ -78,7 +78,7 @@ def _adjust_edits(edits: Sequence[Edit], scip: ScipAuthority, dangers: list[Dang
     if len(names) != 1 or not wanted:
         return tuple(edits)
     (name,) = names
-    family = scip.related(wanted)
+    family = scip.relatives(wanted)
     return tuple(
         judged for edit in edits if (judged := _adjust_edit(edit, name, wanted, family, scip, dangers)) is not None
     )

@@ -123,7 +123,7 @@ class ScipStore:
             for name, tool, version, at_ns in rows
         )
 
-    def taken_in(self) -> tuple[tuple[str, int], ...]:
+    def list_indexes(self) -> tuple[tuple[str, int], ...]:
         """Return the names of the indexes, and when each was imported."""
         with self._lock:
             if not self._exists():
@@ -139,7 +139,7 @@ class ScipStore:
             rows = self._database().connection.execute("SELECT tool, max(at_ns) FROM imports GROUP BY tool").fetchall()
         return tuple((tool, at_ns) for tool, at_ns in rows)
 
-    def spoken(self, path: str, digest: str) -> tuple[SymbolSpan, ...] | None:
+    def symbols_of_file(self, path: str, digest: str) -> tuple[SymbolSpan, ...] | None:
         """Return the symbols of a file with this content; None if no index has them."""
         with self._lock:
             if not self._exists():
@@ -168,7 +168,7 @@ class ScipStore:
             connection = self._database().connection
             return connection.execute("SELECT 1 FROM definitions WHERE symbol = ?", (symbol,)).fetchone() is not None
 
-    def related(self, symbol: str) -> frozenset[str]:
+    def relatives(self, symbol: str) -> frozenset[str]:
         """Return the symbols that are related to one, directly or through others."""
         with self._lock:
             if not self._exists():

@@ -40,7 +40,7 @@ class _SyntaxIndex:
         self._root = root
         self._inside: dict[tuple[int, int, str], tuple[list[SgNode], list[int], list[int]]] = {}
 
-    def whole(self, start: int, end: int, *, alone: bool = False) -> bool:
+    def is_whole(self, start: int, end: int, *, alone: bool = False) -> bool:
         """Whether a span is one node, or unless it must be `alone`, several nodes of a list or block."""
         node, place = self._root, extent(self._root)
         while place != (start, end):
@@ -172,10 +172,10 @@ def _doubt(change: _Change, standing: _SyntaxIndex, place: int, *, broken: bool)
         return "the file would no longer parse"
     new = change.new
     lead, body = len(new.text) - len(new.text.lstrip()), new.text.strip()
-    if body and not standing.whole(place + lead, place + lead + len(body)):
+    if body and not standing.is_whole(place + lead, place + lead + len(body)):
         return "what is around it would take the new text apart"
     for start, end in new.pieces:
-        if not standing.whole(place + start, place + end, alone=True):
+        if not standing.is_whole(place + start, place + end, alone=True):
             return "a piece that is taken over would be taken apart"
     return ""
 

@@ -59,7 +59,7 @@ def check_approved(action: Action, question: Question, now_ns: int) -> None:
     """Raise unless the action is approved for exactly this call, and may still run."""
     refuse_rejected(action)
     if action.is_outcome_unknown:
-        raise OutcomeUnknown(f"{action.action_id} was begun and interrupted", details=action_ids(action))
+        raise OutcomeUnknown(f"{action.action_id} was started and interrupted", details=action_ids(action))
     if action.status is ActionStatus.EXECUTED or now_ns >= action.expires_ns:
         raise ApprovalExpired(
             f"the approval {action.action_id} was for one run, which is over", details=action_ids(action)

@@ -59,7 +59,7 @@ class ApproveRequest(ShowRequest):
 class RejectRequest(ShowRequest):
     """A rejection."""
 
-    reason: str = Field("", max_length=2000, description="what the agent is told")
+    reason: str = Field("", max_length=2000, description="the reason that the agent reads")
 
 
 class ForgetRequest(Request):
@@ -74,7 +74,7 @@ class ActionView(Result):
     action_id: str
     tool: str
     status: str
-    state: str = Field("", description="the status, with EXPIRED, NOT_RUN, FAILED and UNKNOWN told apart")
+    state: str = Field("", description="the status, with EXPIRED, NOT_RUN, FAILED and UNKNOWN apart")
     risk_class: str
     called: str = Field("", description="what people call it, as in push")
     identity: str

@@ -117,7 +117,7 @@ class ApprovalOperations:
 
     @operation("approval.reject", risk=Risk.WRITE, people=True)
     async def reject(self, call: Call, request: RejectRequest) -> ActionView:
-        """Say no to an action, with the reason that its agent is told."""
+        """Say no to an action, with the reason that its agent reads."""
         require_person(call.actor)
         action = await self._approvals.decide(
             request.action_id, approve=False, by=str(call.actor), reason=request.reason

@@ -88,7 +88,7 @@ class ClientOperations:
         async with self._changing:
             for other in self._registry.clients.values():
                 if other.secret_hash == request.secret_hash and other.name != request.name:
-                    # Whoever holds it would stay trusted when one of the two is revoked.
+                    # A client that holds it would stay trusted when one of the two is revoked.
                     raise InvalidArgument(
                         f"that is the secret of {other.name}",
                         hint=f"each client has a secret of its own: cpl clients allow {request.name}",

@@ -98,7 +98,7 @@ class CommandRun:
 
     def _start(self) -> Child:
         program = self._program
-        capped = self._processes.capped(program.argv, program.mark, most=self._bounds.processes)
+        capped = self._processes.cap_command(program.argv, program.mark, most=self._bounds.processes)
         try:
             return Child(
                 capped, cwd=program.cwd, env={**program.environment, MARK: program.mark}, stdout=PIPE, stderr=PIPE

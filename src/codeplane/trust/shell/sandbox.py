@@ -36,7 +36,7 @@ class ProcessUsage(Protocol):
 class Processes(Protocol):
     """Inspects and ends the processes that a command started."""
 
-    def capped(self, argv: Sequence[str], mark: str, *, most: int) -> list[str]:
+    def cap_command(self, argv: Sequence[str], mark: str, *, most: int) -> list[str]:
         """The command line with the system's limit on processes, where there is one."""
         ...
 

@@ -103,7 +103,7 @@ def steps_of(chain: bytes, at: int, *, called: bool) -> tuple[Step, ...]:
 
 
 def binding_before(text: bytes, places: Sequence[int], use: int) -> int:
-    """The binding that certainly is the last one before a use in the same scope, or -1: told by indentation."""
+    """The binding that certainly is the last one before a use in the same scope, or -1, by indentation."""
     before = sorted((at for at in places if at < use), reverse=True)
     while before and in_one_statement(text, before[0], use):
         before.pop(0)

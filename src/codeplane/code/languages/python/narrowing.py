@@ -37,7 +37,7 @@ def narrowings(text: bytes, start: int, use: int, chain: bytes) -> Iterator[Narr
 
 
 def _governs(text: bytes, at: int, use: int) -> bool:
-    """Whether a use is on the line of a question, or in the block below it; told by indentation."""
+    """Whether a use is on the line of a question, or in the block below it, by indentation."""
     line = text.rfind(b"\n", 0, at) + 1
     between = text[at:use].split(b"\n")
     if len(between) == 1:

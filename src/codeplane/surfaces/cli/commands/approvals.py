@@ -81,7 +81,7 @@ def approve(
 @report_errors
 def reject(
     action: Action,
-    reason: Annotated[str, typer.Option("--reason", "-m", help="What the agent is told.")] = "",
+    reason: Annotated[str, typer.Option("--reason", "-m", help="The reason that the agent reads.")] = "",
     repo: RepoOption = None,
     as_json: JsonOption = False,
 ) -> None:

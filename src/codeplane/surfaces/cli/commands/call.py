@@ -125,7 +125,7 @@ def _merge(given: JsonObject, arguments: list[str]) -> JsonObject:
             target = inner
         named = (*path, last)
         if named in repeated:
-            # Said twice, it is a list: the last one winning in silence would lose what was meant.
+            # Given twice, it is a list: the last one winning in silence would lose what was meant.
             repeated[named].append(value)
             target[last] = repeated[named]
         else:

@@ -58,7 +58,7 @@ class Player:
             self.screen.answered(f"{after.status}, decided by {after.decided_by}")
             if answer.error == "REJECTED":
                 self.screen.answered(answer.text)
-                self.screen.note("rejected: the agent was told, nothing was run, and the session goes on")
+                self.screen.note("rejected: the agent knows, nothing was run, and the session goes on")
                 return "rejected"
         self._check(number, step, answer, asked=action is not None)
         self.screen.answered(_shown_lines(step, answer.text))
